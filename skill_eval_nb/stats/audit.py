@@ -8,11 +8,24 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.tables.columns import TABLES
+from skill_eval_nb.tables.document_rows import RUNS_EACH
 from skill_eval_nb.tables.frames import frame_of, like
 
 from .pairing import cells, side, sides
 from .summary import STATISTICS, consistency, place, spread
-from .values import GROUP, METRICS, MODEL, RUBRIC, RUN, Key, in_order, natural, runs_of, scores_of
+from .values import (
+    EVAL,
+    GROUP,
+    METRICS,
+    MODEL,
+    RUBRIC,
+    RUN,
+    Key,
+    in_order,
+    natural,
+    runs_of,
+    scores_of,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,7 +125,7 @@ def ready(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     metric = pl.col("metric")
-    known = metric.is_in([*METRICS, CONSISTENCY]) | metric.str.starts_with(RUBRIC)
+    known = metric.is_in([*METRICS, CONSISTENCY, RUNS_EACH]) | metric.str.starts_with(RUBRIC)
     skills = runs.select(*GROUP, pl.col("skill").alias("scope")).unique()
     figures = (
         stated.with_row_index("row")
@@ -123,12 +136,14 @@ def ready(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
             pl.col("skill").alias("stated_skill"),
             pl.col("scope").alias("skill"),
             pl.col("statistic").alias("stated_statistic"),
-            pl.col("statistic").replace("value", "mean"),
+            pl.col("statistic").replace(["value", "runs"], "mean"),
         )
         .drop("scope")
     )
     return figures.with_columns(_roundings(figures)).with_columns(
-        pl.when("plain")
+        pl.when(metric == RUNS_EACH)
+        .then(0.0)
+        .when("plain")
         .then(pl.col("own").filter("plain").min().over("path", "metric", "statistic"))
         .otherwise("own")
         .alias("half")
@@ -153,6 +168,7 @@ def _roundings(figures: pl.DataFrame) -> list[pl.Series]:
 
 PARTS = ["with_mean", "baseline_mean", "with_configuration", "baseline"]
 """What a delta was made of; null for the figures of one configuration."""
+FEWER_RUNS = "another number of runs"
 FIRST_RUNS = 9
 """How many runs a benchmark that knew fewer of them is looked for with."""
 
@@ -177,6 +193,26 @@ def figures(values: pl.DataFrame, ddof: int = 1) -> pl.DataFrame:
         STATISTICS, index=keys, variable_name="statistic", value_name="recomputed"
     )
     return pl.concat([long, _deltas(wide, sides(values))], how="diagonal")
+
+
+def runs_each(runs: pl.DataFrame) -> pl.DataFrame:
+    """How many runs the eval with most of them has on one side, of each side of an iteration."""
+    import polars as pl
+
+    whole = runs.with_columns(pl.lit(None, pl.String).alias("skill"))
+    side = [*GROUP, "configuration"]
+    return (
+        pl.concat([runs, whole])
+        .group_by(*side, *EVAL)
+        .len()
+        .select(
+            *side,
+            pl.lit(RUNS_EACH).alias("metric"),
+            pl.lit("mean").alias("statistic"),
+            pl.col("len").max().over(GROUP).cast(pl.Float64).alias("recomputed"),
+        )
+        .unique()
+    )
 
 
 def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -208,7 +244,7 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield "runs rounded before averaging, population standard deviation", figures(rounded, 0)
     most = int(values["run_number"].drop_nulls().max() or 0)  # type: ignore[arg-type]
     for last in range(1, min(FIRST_RUNS, most - 1) + 1):
-        yield "another number of runs", figures(values.filter(pl.col("run_number") <= last))
+        yield FEWER_RUNS, figures(values.filter(pl.col("run_number") <= last))
 
 
 def _deltas(wide: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
@@ -297,6 +333,8 @@ def _candidates(
 
     value, recomputed = pl.col("value"), pl.col("recomputed")
     delta = off.filter(pl.col("configuration") == DELTA)
+    yield FEWER_RUNS, off.filter(pl.col("metric") == RUNS_EACH)
+    yield from _without_baseline(delta, values)
     yield "sign of the delta turned", delta.filter(_within(value + recomputed, "half"))
     yield from _zeros(off, values)
     for cause, figures in misreadings(values):
@@ -310,7 +348,7 @@ def _candidates(
     yield "cut off, not rounded", off.filter(cut)
     counts = off.filter(pl.col("statistic") == "n")
     yield (
-        "another number of runs",
+        FEWER_RUNS,
         off.join(counts, on=[*GROUP, "path"], how="semi", nulls_equal=True),
     )
 
@@ -322,15 +360,30 @@ def _zeros(off: pl.DataFrame, values: pl.DataFrame) -> Iterator[tuple[str, pl.Da
     keys = [*GROUP, "configuration", "metric"]
     zero = off.filter((pl.col("value") == 0) & (pl.col("configuration") != DELTA))
     means = zero.filter(pl.col("statistic") == "mean")
-    yield (
-        "missing run counted as 0",
-        zero.join(means, on=[*keys, "path"], how="semi", nulls_equal=True),
-    )
+    whole = zero.join(means, on=[*keys, "path"], how="semi", nulls_equal=True)
+    costs = whole.filter(pl.col("metric").is_in(["tokens", "time_seconds"]))
+    yield "not read, counted as 0: the runs have it", costs.filter(pl.col("recomputed") > 0)
+    yield "missing run counted as 0", whole
     runs = values.group_by(keys).agg(pl.col("value").count().alias("n_found"))
     empty = zero.filter(pl.col("recomputed").is_null()).join(runs, on=keys, nulls_equal=True)
     yield "missing run counted as 0", empty.filter(pl.col("n_found") == 0)
     single = (pl.col("statistic") == "stddev") & (pl.col("n_found") == 1)
     yield "a single run has no standard deviation", empty.filter(single)
+
+
+def _without_baseline(
+    delta: pl.DataFrame, values: pl.DataFrame
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """A difference between two sides where there are runs of one alone."""
+    import polars as pl
+
+    sides = values.group_by(GROUP).agg(pl.col("configuration").n_unique().alias("sides"))
+    alone = delta.join(sides.filter(sides=1), on=GROUP, how="semi", nulls_equal=True)
+    means = values.group_by(*GROUP, "metric").agg(pl.col("value").mean().alias("mean"))
+    own = alone.join(means, on=[*GROUP, "metric"], nulls_equal=True)
+    fitting = own.filter(_within(pl.col("value") - pl.col("mean"), "half"))
+    yield "no run of a baseline: the mean of the only side", fitting
+    yield "no run of a baseline", alone
 
 
 def _stated_means(delta: pl.DataFrame, stated: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -391,10 +444,11 @@ def audit(workspace: Any) -> Any:
     Returns:
         In the kind of the workspace's backend, one row a stated figure that the runs of its
         workspace and iteration can answer: `stated` and `printed`, `recomputed` (null where
-        the runs have none and the file says 0), `difference` (stated - recomputed),
-        `agrees`, `cause` (null where it agrees, else the likely one in plain words, or
-        `unknown`) and `path`. A delta is recomputed as the with-skill side's mean minus the
-        baseline's; means and standard deviations are over runs, as in `summarize`.
+        the runs have none and the file says 0, and of a delta without a baseline),
+        `difference` (stated - recomputed), `agrees`, `cause` (null where it agrees, else the
+        likely one in plain words, or `unknown`) and `path`. A delta is recomputed as the
+        with-skill side's mean minus the baseline's; means and standard deviations are over
+        runs, as in `summarize`.
 
     Raises:
         TypeError: for a single table.
@@ -424,7 +478,7 @@ def audit(workspace: Any) -> Any:
     runs = runs_of(workspace)
     stated = ready(frame_of(workspace, "stated"), runs)
     values = _values(runs, scores_of(workspace), stated)
-    found = compare(stated, figures(values))
+    found = compare(stated, pl.concat([figures(values), runs_each(runs)], how="diagonal"))
     off = found.filter(~pl.col("agrees"))
     cause = explain(off, stated, _part(values, off))
     rows = (

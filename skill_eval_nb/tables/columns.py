@@ -351,7 +351,12 @@ TABLES = Tables(
                     "pass_rate, time_seconds, …; rubric dimensions as `rubric:name`",
                     "never",
                 ),
-                _text("statistic", "mean, stddev, min, max, n, value", "never"),
+                _text(
+                    "statistic",
+                    "mean, stddev, min, max, n, value, or runs: the mean over the runs that the "
+                    "file lists, where its summary has none",
+                    "never",
+                ),
                 _number("value", "the figure", null="it could not be read as a number"),
                 _text("printed", "the figure as it was printed", "never"),
                 _text("path", "the file", "never"),

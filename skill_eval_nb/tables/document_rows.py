@@ -6,15 +6,18 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from math import isclose
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from skill_eval_nb.documents import (
     Analysis,
+    Benchmark,
     Comparison,
     ConfigurationSummary,
     Feedback,
     History,
     Optimization,
+    RunResult,
     Stats,
     SuggestionAggregate,
     TriggerSet,
@@ -183,6 +186,8 @@ DELTA = "delta"
 
 RATES = frozenset(("pass_rate", "rubric_normalized", "overall_efficiency"))
 
+RUNS_EACH = "runs_per_configuration"
+"""What a benchmark calls the number of runs that each eval has on a side."""
 Figures = dict[str, float | str]
 """What is stated of a metric: statistic to figure."""
 
@@ -236,6 +241,28 @@ def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows
             for statistic, figure in figures.items():
                 printed = figure if isinstance(figure, str) else json.dumps(figure)
                 rows["stated"].append((*about, statistic, values[statistic], printed, path))
+    for configuration, metric, statistic, figure in _beside_summary(benchmark.document):
+        about = (*names, benchmark.iteration, configuration, metric, statistic)
+        rows["stated"].append((*about, float(figure), json.dumps(figure), path))
+
+
+def _beside_summary(document: Benchmark) -> Iterator[tuple[str, str, str, float]]:
+    """What a benchmark states of each side elsewhere than in its summary.
+
+    That is how many runs an eval has, and the mean of a cost that its runs alone state.
+    """
+    sides: dict[str, list[RunResult]] = {name: [] for name in document.run_summary if name != DELTA}
+    for run in document.runs:
+        sides.setdefault(run.configuration, []).append(run.result or RunResult())
+    for configuration, results in sides.items():
+        number = document.metadata.runs_per_configuration
+        if number is not None:
+            yield configuration, RUNS_EACH, "value", number
+        summary = document.run_summary.get(configuration)
+        for metric in _PLACES:
+            own = [figure for result in results if (figure := getattr(result, metric)) is not None]
+            if own and getattr(summary, metric, None) is None:
+                yield configuration, metric, "runs", fmean(own) if len(set(own)) > 1 else own[0]
 
 
 def _metrics(summary: ConfigurationSummary, is_delta: bool) -> Iterator[tuple[str, Figures]]:

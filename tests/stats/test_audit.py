@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from itertools import product
+from pathlib import Path
 from statistics import fmean, pstdev, stdev
+from typing import Any
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import skill_eval_nb as sen
 from skill_eval_nb.stats import audit, summarize
 from skill_eval_nb.stats.audit import rounding
 from tests.stats.made import Row, examples, plain, run_rows, runs_table, workspace
@@ -260,3 +265,57 @@ def test_characters_are_the_cause_only_where_runs_have_some(
     stated = _row("with_skill", "tokens", "mean", characters or 0, 0)
     rows = _audit(stated, _row("delta", "tokens", "value", 0, 0), runs=runs)
     assert [row["cause"] for row in rows] == [cause, cause]
+
+
+def _written(tmp_path: Path, sides: Row, benchmark: Row, timing: Row) -> dict[Any, Any]:
+    """What is wrong in a benchmark beside runs: side, metric to stated, recomputed, cause."""
+    for (side, evals), number in product(sides.items(), (1, 2)):
+        for eval_, passed in enumerate(evals, 1):
+            folder = tmp_path / f"iteration-1/eval-{eval_}-e/{side}/run-{number}"
+            folder.mkdir(parents=True)
+            verdicts = {"expectations": [{"text": "it is there", "passed": passed}]}
+            (folder / "grading.json").write_text(json.dumps(verdicts), "utf-8")
+            (folder / "timing.json").write_text(json.dumps(timing), "utf-8")
+    (tmp_path / "iteration-1/benchmark.json").write_text(json.dumps(benchmark), "utf-8")
+    rows = plain(audit(sen.load(tmp_path)))
+    return {
+        (row["configuration"], row["metric"]): (row["stated"], row["recomputed"], row["cause"])
+        for row in rows
+        if not row["agrees"]
+    }
+
+
+def test_a_delta_without_a_baseline_and_runs_that_were_not_made(tmp_path: Path) -> None:
+    found = _written(
+        tmp_path,
+        {"with_skill": [True, False]},
+        {
+            "metadata": {"skill_name": "s", "runs_per_configuration": 5},
+            "run_summary": {
+                "with_skill": {"pass_rate": {"mean": 0.5}},
+                "delta": {"pass_rate": "+0.50", "tokens": "+70"},
+            },
+        },
+        {"total_tokens": 900},
+    )
+    assert found == {
+        ("with_skill", "runs_per_configuration"): (5, 2, FEWER),
+        ("delta", "pass_rate"): (0.5, None, "no run of a baseline: the mean of the only side"),
+        ("delta", "tokens"): (70, None, "no run of a baseline"),
+    }
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_0_beside_what_timing_json_has(tmp_path: Path, listed: bool) -> None:
+    """Whether the file lists runs with it, or sums it up."""
+    keys = {"eval_id": 1, "configuration": "with_skill"}
+    runs = [{**keys, "run_number": n, "result": {"pass_rate": 1.0, "tokens": 0}} for n in (1, 2)]
+    summary = {"with_skill": {"tokens": {"mean": 0, "stddev": 0}}, "without_skill": {}}
+    metadata = {"skill_name": "s", "runs_per_configuration": 2}
+    found = _written(
+        tmp_path,
+        {"with_skill": [True], "without_skill": [False]},
+        {"metadata": metadata, **({"runs": runs} if listed else {"run_summary": summary})},
+        {"total_tokens": 900},
+    )
+    assert found == {("with_skill", "tokens"): (0, 900, "not read, counted as 0: the runs have it")}

@@ -65,7 +65,8 @@ def stated(folder: Path, *summaries: dict[str, Any]) -> list[dict[str, Any]]:
     }
     found: dict[str, dict[str, Any]] = {f"iteration-{n + 1}": {} for n in range(len(summaries))}
     for one in rows(load(folder, files), "stated"):
-        found[one["iteration"]][one["statistic"]] = one["value"]
+        if one["statistic"] != "runs":
+            found[one["iteration"]][one["statistic"]] = one["value"]
     return list(found.values())
 
 
@@ -147,6 +148,9 @@ def test_every_figure_is_a_row_and_the_analysts_notes_are_of_no_run(tmp_path):
         ("with_skill", "rubric:depth", "stddev", 0.5, "0.5"),
         ("delta", "pass_rate", "value", 0.5, "+0.50"),
         ("delta", "tokens", "value", None, "about the same"),
+        ("with_skill", "time_seconds", "runs", 10.0, "10.0"),
+        ("without_skill", "tokens", "runs", 1000.0, "1000"),
+        ("without_skill", "time_seconds", "runs", 10.0, "10.0"),
     ]
     about = ws.stated.select("workspace", "skill", "iteration", "path").unique().rows()
     assert about == [("ws", "auth", "iteration-1", "iteration-1/benchmark.json")]
