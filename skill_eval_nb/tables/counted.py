@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from skill_eval_nb.documents import TriggerSet
+from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.workspace import (
     Catalogue,
     EvalKey,
@@ -25,6 +27,7 @@ from skill_eval_nb.workspace import (
     stated,
     stated_runs,
 )
+from skill_eval_nb.workspace.layout import eval_parts
 
 from .columns import RUN_KEYS, TABLES
 from .frames import SideKeys
@@ -48,7 +51,7 @@ class SeenRuns:
 
     def __init__(self, benchmarked: bool) -> None:
         self._benchmarked = benchmarked
-        self._runs: dict[tuple[str, ...], dict[int, tuple[int, str, Results]]] = {}
+        self._runs: dict[tuple[str, ...], dict[int, tuple[int, str, Results, Any]]] = {}
         self._results: dict[Results, Results] = {}
         self._measured: dict[tuple[Any, ...], str] = {}
         self._unknown: dict[tuple[Any, ...], str | None] = {}
@@ -59,25 +62,30 @@ class SeenRuns:
     ) -> RunId | None:
         """The id under which to count a run on disk, or None for one that was counted.
 
-        Folders with the same keys and the same results are one run, kept twice; with other
-        results, or other figures where none has a result, each is a further run.
+        Folders with the same keys and the same results are one run, kept twice, where they took
+        the same time and tokens, or their paths differ only in how they name the eval. Any other
+        folder is a further run: two runs may well come out alike.
         """
         path, results = documents.path, _results(row)
+        seconds, tokens, _ = (row[place] for place in _MEASURED)
+        took = None if seconds is None or tokens is None else (seconds, tokens)
         results = self._results.setdefault(results, results)
         beside = self._runs.setdefault(run[:-1], {})
         number = run.number
         if number in beside:
-            for own, first, known in beside.values():
-                if own == run.number and known == results:
+            for own, first, known, other in beside.values():
+                same = (took is not None and took == other) or _is_kept_twice(path, first)
+                if own == run.number and known == results and same:
                     message = f"the same run as in {first}; counted once"
                     problems.add("info", "duplicate-run", path, message)
                     return None
             while number in beside:
                 number += 1
-            _, first, _ = beside[run.number]
-            message = f"the keys of {first}, but other results; counted as run {number}"
+            _, first, known, _ = beside[run.number]
+            but = "from another folder" if known == results else "but other results"
+            message = f"the keys of {first}, {but}; counted as run {number}"
             problems.add("warning", "duplicate-run", path, message)
-        beside[number] = run.number, path, results
+        beside[number] = run.number, path, results, took
         run = run._replace(number=number)
         if self._benchmarked:
             self._remember(run, row, path)
@@ -112,6 +120,21 @@ class SeenRuns:
         )
         problems.add("info", "repeated-run", documents.path, message, where="$.runs")
         return True
+
+
+def _is_kept_twice(path: str, first: str) -> bool:
+    """Whether two paths are the same but for an eval's number, or a folder that lies in itself.
+
+    >>> _is_kept_twice("ws/eval-0-inbox/old/run-1", "ws/inbox/old/old/run-1")
+    True
+    >>> _is_kept_twice("ws/first/eval-0/old/run-1", "ws/second/eval-0/old/run-1")
+    False
+    """
+    one, other = (
+        [plainly(eval_parts(name)[1]) for name, _ in groupby(text.split("/"))]
+        for text in (path, first)
+    )
+    return one == other
 
 
 def _results(row: tuple[Any, ...]) -> Results:

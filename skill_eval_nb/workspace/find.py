@@ -74,7 +74,7 @@ def find(
         if os.path.isdir(root):
             with collector_paused():
                 folders = crawl(root, problems, out=out)
-                found = lay_out(folders)
+                found = lay_out(folders, problems)
                 for folder in folders:
                     folder.folders = {}  # parent and child hold each other: let them go
             layout.runs += found.runs

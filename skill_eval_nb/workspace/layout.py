@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents.base import SIDE_OF_MODEL, is_model
+from skill_eval_nb.documents.base import SIDE_OF_MODEL, is_model, plainly
 from skill_eval_nb.documents.tools import ENDINGS, TRIAL_FILES, trial_file
 
 from .problems import Problems
@@ -33,6 +33,17 @@ OWN = ".skill-eval-nb"
 _RUN = re.compile(
     r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d{1,9})", re.IGNORECASE
 )
+_WORDED_RUN = re.compile(
+    r"(?:run|rerun|retry|trial|rep|repeat|repetition|attempt)(?:[-_. ]?\d.*|[-_. ].+)?"
+    r"|(?:sample|try|seed|take)[-_. ]?\d.*",
+    re.IGNORECASE,
+)
+"""What people call a run who do not number it: `run-final`, `run-1 (copy)`, `retry`."""
+_LIKE_A_RUN = re.compile(
+    rf"{_WORDED_RUN.pattern}|[a-uw-z]?\d{{1,4}}|\d{{4}}-?\d\d-?\d\d.*", re.IGNORECASE
+)
+"""And names that are a run's only where runs are looked for: `1`, `r1`, `2026-10-01`."""
+_NUMBER = re.compile(r"(?:[a-z]+[-_. ]?)?(\d{1,9})", re.IGNORECASE)
 _ITERATION = re.compile(
     r"(?:iteration|iter|round)(?:[-_ ]?\d.*|[-_ ].+)"
     r"|\d{4}-?\d\d-?\d\d[-T_ ]?\d\d(?:[-:._h]?\d\d){1,2}(?:[-:._]\d+)?Z?",
@@ -346,11 +357,89 @@ def with_model(place: Place, folder: Folder) -> Place:
 
 def place_of_run(folder: Folder, runs: set[str]) -> Place:
     """The keys of a run's folder; `runs` are the paths of all of them."""
-    if run_number(folder.name) is not None and folder.parent is not None:
-        folder = folder.parent
-        if folder.name.lower() == "runs" and folder.parent and is_configuration(folder.parent.name):
-            folder = folder.parent
-    folder = _outer(folder)
+    return _place_of_side(_side_of_run(folder, runs), runs)
+
+
+def _side_of_run(folder: Folder, runs: set[str]) -> Folder:
+    """The folder of a run's side, or of its eval where no folder is of a side.
+
+    The name above a side that is an eval's is the eval, and whatever lies below the side is a
+    run, at any depth and of any name. Evals may also lie below their side; runs are then what
+    lies below the eval. A folder that is no part of either stands for itself.
+    """
+    if is_configuration(folder.name):
+        return _outer(folder)
+    child, at = folder, folder.parent
+    while at is not None:
+        if is_configuration(at.name):
+            if _holds_runs_of_eval(at, runs):
+                return _outer(at)
+            if child is not folder and not is_container(child.name) and _is_like_a_run(folder):
+                return child
+            break
+        if _is_certain_eval(at):
+            if at.parent is not None and is_configuration(at.parent.name):
+                return at
+            if child is not folder and not _is_like_a_run(child) and not model_in(child):
+                return child
+        child, at = at, at.parent
+    above = folder.parent
+    if above is None or run_number(folder.name) is None:
+        is_run = above is not None and _WORDED_RUN.fullmatch(folder.name) and _is_eval_folder(above)
+        return above if is_run and above is not None else folder
+    return above
+
+
+def _holds_runs_of_eval(side: Folder, runs: set[str]) -> bool:
+    """Whether what lies below a side are the runs of the eval above it, and no evals."""
+    above = _above_side(side)
+    if above is not None and _is_eval_folder(above):
+        return True
+    below = [child for child in side.folders.values() if _holds_run(child, runs)]
+    names = [child.name for child in below if child.name.lower() != "runs"]
+    numbered = any(re.search(r"\d|[-_ ][a-z]$", name, re.IGNORECASE) for name in names)
+    if (numbered or not names) and all(map(_WORDED_RUN.fullmatch, names)):
+        return True
+    if above is None or above.parent is None or any(is_eval(child.name) for child in below):
+        return False
+    holder = above.parent
+    if is_iteration(above.name) or is_container(above.name) or model_in(above):
+        return False
+    if is_iteration(holder.name) or _has_suite(holder):
+        return True
+    others = (other for other in holder.folders.values() if other is not above)
+    beside = any(is_configuration(name) for other in others for name in other.folders)
+    return beside and all(map(_is_like_a_run, below))
+
+
+def _has_suite(folder: Folder) -> bool:
+    """Whether the suite lies in a folder, so that the folders beside it are its evals."""
+    evals = folder.folders.get("evals")
+    return any(at is not None and "evals.json" in at.files for at in (folder, evals))
+
+
+def _is_like_a_run(folder: Folder) -> bool:
+    return _LIKE_A_RUN.fullmatch(folder.name) is not None
+
+
+def _is_eval_folder(folder: Folder) -> bool:
+    return is_eval(folder.name) or "eval_metadata.json" in folder.files
+
+
+def _number_in(name: str) -> int | None:
+    """The number that the name of a run's folder is or ends in, after no more than a word."""
+    found = _NUMBER.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def _is_certain_eval(folder: Folder) -> bool:
+    """Whether a folder is an eval's by a number or by metadata, and not by a word alone."""
+    return "eval_metadata.json" in folder.files or (
+        is_eval(folder.name) and eval_parts(folder.name)[0] is not None
+    )
+
+
+def _place_of_side(folder: Folder, runs: set[str]) -> Place:
     above = folder.parent
     if above is None:
         return _place_of_root(folder)
@@ -362,7 +451,7 @@ def place_of_run(folder: Folder, runs: set[str]) -> Place:
         return home_of(folder)
     if is_eval(folder.name) and not is_eval(above.name):
         return replace(home_of(above), eval=folder.name)
-    if is_eval(above.name) or "eval_metadata.json" in above.files or _is_side(folder, runs):
+    if _is_eval_folder(above) or _is_side(folder, runs):
         return _side_of(above, folder.name)
     return replace(home_of(above), eval=folder.name)
 
@@ -400,20 +489,23 @@ def _side_of(above: Folder, configuration: str) -> Place:
     Where the folder above is another configuration of an eval, this one slipped into it; where
     it is a numbered run, both sides of this run lie in it.
     """
-    if run_number(above.name) is not None and above.parent is not None:
-        above = above.parent
-    if is_configuration(above.name) and _is_of_eval(above):
-        assert above.parent is not None
-        above = above.parent
+    above = _eval_from(above)
     if is_iteration(above.name) or is_container(above.name):
         return replace(home_of(above), configuration=configuration)
     return replace(home_of(above.parent or above), eval=above.name, configuration=configuration)
 
 
-def _is_of_eval(side: Folder) -> bool:
-    """Whether the folder above a configuration's is that of an eval."""
-    above = side.parent
-    return above is not None and (is_eval(above.name) or "eval_metadata.json" in above.files)
+def _eval_from(above: Folder) -> Folder:
+    """What stands above a side, past a numbered run and another side that it slipped into."""
+    if run_number(above.name) is not None and above.parent is not None:
+        above = above.parent
+    outside = above.parent
+    slipped = is_configuration(above.name) and outside is not None and _is_eval_folder(outside)
+    return outside if slipped and outside is not None else above
+
+
+def _above_side(side: Folder) -> Folder | None:
+    return side.parent and _eval_from(side.parent)
 
 
 def _place_of_root(folder: Folder) -> Place:
@@ -518,16 +610,21 @@ class Layout:
     files: list[FilePlace] = field(default_factory=list)
 
 
-def lay_out(folders: list[Folder]) -> Layout:
-    """Tell the runs and the other files in `folders` (as `crawl` lists them, parents first)."""
+def lay_out(folders: list[Folder], problems: Problems) -> Layout:
+    """Tell the runs and the other files in `folders` (as `crawl` lists them, parents first).
+
+    A run whose name is none, beside runs whose names are, is a problem.
+    """
     layout = Layout()
     folders = list(_without_trials(folders, layout))
     runs = _run_folders(folders)
-    places: dict[str, Place] = {}
+    places = _place_runs(folders, runs, problems)
     for folder in folders:
         mine = OF_RUNS if folder.path in runs else frozenset[str]()
         if mine:
-            layout.runs.append(_run(folder, runs, places))
+            place, number = places[folder.path]
+            has = ("outputs" in folder.others, "judgings" in folder.others)
+            layout.runs.append(RunPlace(place, number, folder.path, folder.files, *has))
         if folder.name.lower() in ("grading", "gradings"):
             for name in sorted(folder.files):
                 if sums_up(name):
@@ -637,14 +734,57 @@ def _number_apart(runs: list[RunPlace]) -> None:
 def _is_whole(folder: Folder) -> bool:
     """Whether a graded folder of an eval's configuration is one run, whatever lies below it.
 
-    Below it may lie what the run worked in, with files of any name, but no numbered runs.
+    Below it may lie what the run worked in, with files of any name, but no runs.
     """
     return (
         is_configuration(folder.name)
         and "grading.json" in folder.files
-        and _is_of_eval(folder)
-        and not any(run_number(name) is not None or name == "runs" for name in folder.folders)
+        and folder.parent is not None
+        and _is_eval_folder(folder.parent)
+        and not any(
+            run_number(name) is not None
+            or name == "runs"
+            or (_is_like_a_run(child) and "grading.json" in child.files)
+            for name, child in folder.folders.items()
+        )
     )
+
+
+def _is_first_run(folder: Folder) -> bool:
+    """Whether a graded folder is the first run beside others that are numbered from 2 on."""
+    below = [
+        _number_in(name)
+        for name, child in folder.folders.items()
+        if _is_like_a_run(child) and not RESULTS.isdisjoint(child.files)
+    ]
+    known = [number for number in below if number is not None]
+    return bool(known) and min(known) > 1 and not RESULTS.isdisjoint(folder.files)
+
+
+def _is_stray(folder: Folder, runs: set[str]) -> bool:
+    """Whether a folder holds no more than traces, beside the results that they must be of.
+
+    They lie below a side with graded runs, in a folder that is not called a run, or below an
+    eval's name without its number, beside the folder that has it.
+    """
+    if not RESULTS.isdisjoint(folder.files) or "outputs" in folder.others:
+        return False
+    at, child = folder.parent, folder
+    side = _side_of_run(folder, runs)
+    if side is not folder and is_configuration(side.name) and not _is_like_a_run(folder):
+        return any(_holds_results(other) for other in side.folders.values() if other is not folder)
+    while at is not None:
+        for name, other in at.folders.items():
+            number, rest = eval_parts(name)
+            same = other is not child and slug(rest) == slug(child.name)
+            if number and same and _holds_results(other):
+                return True
+        at, child = at.parent, at
+    return False
+
+
+def _holds_results(folder: Folder) -> bool:
+    return not RESULTS.isdisjoint(folder.files) or any(map(_holds_results, folder.folders.values()))
 
 
 def _run_folders(folders: list[Folder]) -> set[str]:
@@ -674,7 +814,9 @@ def _run_folders(folders: list[Folder]) -> set[str]:
             above.add(parent.path)
             parent = parent.parent
     above -= whole
-    return {folder.path for folder in candidates if folder.path not in above}
+    found = [folder for folder in candidates if folder.path not in above or _is_first_run(folder)]
+    paths = {folder.path for folder in found}
+    return paths - {folder.path for folder in found if _is_stray(folder, paths)}
 
 
 def _is_below(folder: Folder, whole: set[str]) -> bool:
@@ -687,23 +829,50 @@ def _is_below(folder: Folder, whole: set[str]) -> bool:
     return above is not None
 
 
-def _run(folder: Folder, runs: set[str], places: dict[str, Place]) -> RunPlace:
-    """A run's folder as a run; the runs of a side share their place, which is kept in `places`."""
-    number = run_number(folder.name)
-    shared = folder.path if number is None or folder.parent is None else folder.parent.path
-    if number is None and folder.parent is not None and is_configuration(folder.name):
-        number = run_number(folder.parent.name)
-    place = places.get(shared)
-    if place is None:
-        place = places[shared] = with_model(place_of_run(folder, runs), folder)
-    return RunPlace(
-        place,
-        1 if number is None else number,
-        folder.path,
-        folder.files,
-        "outputs" in folder.others,
-        "judgings" in folder.others,
-    )
+def _place_runs(
+    folders: list[Folder], runs: set[str], problems: Problems
+) -> dict[str, tuple[Place, int]]:
+    """The place and the number of each run's folder, by its path; a side's share their place."""
+    sides: dict[str, tuple[Folder, list[Folder]]] = {}
+    for folder in folders:
+        if folder.path in runs:
+            side = _side_of_run(folder, runs)
+            sides.setdefault(side.path, (side, []))[1].append(folder)
+    places: dict[str, tuple[Place, int]] = {}
+    for side, ones in sides.values():
+        place = _place_of_side(side, runs)
+        of_model: dict[Place, Place] = {}
+        for folder, number in zip(ones, _number_runs(side, ones), strict=True):
+            own = with_model(place, folder)
+            places[folder.path] = of_model.setdefault(own, own), number
+            if folder.parent is side and not _is_like_a_run(folder) and not is_nested(folder):
+                known = [other.name for other in ones if run_number(other.name) is not None]
+                message = f"beside {', '.join(known[:3])}, but not called a run: it is run {number}"
+                hint = "move it out of this folder if it is none"
+                if known:
+                    problems.add("warning", "run-by-place", folder.path, f"{message}; {hint}")
+    return places
+
+
+def _number_runs(side: Folder, folders: list[Folder]) -> list[int]:
+    """The numbers of the runs of a side: as their names say, else those that are free.
+
+    A copy of the side that lies in the side again has the number of the side, and names that are
+    the same but for case and punctuation have the same number.
+    """
+    numbers: list[int | None] = []
+    known: set[str] = set()
+    for folder in folders:
+        name = plainly(folder.path.removeprefix(side.path))
+        wanted = _number_in(folder.name)
+        if folder is side or is_nested(folder):
+            above = run_number(side.parent.name) if side.parent is not None else None
+            wanted = 1 if above is None or not is_configuration(side.name) else above
+        again = name in known or is_nested(folder)
+        known.add(name)
+        numbers.append(None if wanted in numbers and not again else wanted)
+    free = (number for number in count(1) if number not in numbers)
+    return [next(free) if number is None else number for number in numbers]
 
 
 def _run_by_file(folder: Folder, name: str) -> RunPlace | None:

@@ -298,12 +298,10 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
         )
         problems.add("warning", "above-runs", file.path, message)
     else:
-        message = (
-            f"a {kind} document that is of no single run: the runs beside or below it have "
-            "their own, so it was not counted"
-        )
-        severity = "info" if _is_below(file.path) else "warning"
-        problems.add(severity, "above-runs", file.path, message)
+        below = _is_below(file.path)
+        why = "a run below says the same" if below else "it lies in no run's folder"
+        message = f"a {kind} document that was not used: {why}"
+        problems.add("info" if below else "warning", "above-runs", file.path, message)
 
 
 OF_MANY_RUNS = frozenset(

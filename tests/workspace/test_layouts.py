@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
@@ -67,6 +68,7 @@ BOTH_IN_A_ROW = {
     **{side: {"assertion_results": expectations(marks)} for side, marks in BOTH.items()},
 }
 
+OF_RUNS = ("run-a", "run-1-retry", "run-1 (copy)", "run_2", "seed-7")
 LEVELS = {
     # Folders of the gradings, with `{}` for the configuration, and the runs that they are.
     "iteration-1/eval-0-a/{}/run-1 iteration-1/eval-0-a/{}/run-2": two("0", ONE, 1, 2),
@@ -93,12 +95,40 @@ LEVELS = {
     "{}/eval-0/run-1": two("0", "none"),
     "iteration-1/eval-0/{}/outputs": two(),
     "iteration-1/eval-0/{}/run-2/outputs": two("0", ONE, 2),
+    # Whatever lies below the side of an eval is a run.
+    " ".join(f"iteration-1/eval-0/{{}}/{name}" for name in OF_RUNS): two("0", ONE, 1, 2, 3, 4, 7),
+    "eval-0-a/{}/alpha eval-0-a/{}/2026-10-01 eval-0-a/{}/round-2": two("0", "none", 1, 2, 3),
+    "iteration-1/inbox/{}/alpha iteration-1/inbox/{}/final": two("inbox", ONE, 1, 2),
+    "inbox/{}/1 inbox/{}/r2 outbox/{}/run-a outbox/{}/run-b": (
+        two("inbox", "none", 1, 2) + two("outbox", "none", 1, 2)
+    ),
+    "eval-0/{}/batch-1/run-1 eval-0/{}/batch-2/run-1 eval-0/{}/batch-2/run-2": (
+        two("0", "none", 1, 2, 3)
+    ),
+    "iteration-1/{}/eval-0/run-a iteration-1/{}/eval-0/else iteration-1/{}/crud-api/try-1": (
+        two("0", ONE, 1, 2) + two("crud-api")
+    ),
+    "iteration-1/eval-0/{}/runs/a iteration-1/eval-0/{}/runs/b": two("0", ONE, 1, 2),
+    # Runs of two parents may come out alike.
+    "iteration-1/first/eval-0/{}/run-1 iteration-1/second/eval-0/{}/run-1": two("0", ONE, 1, 2),
+    # A graded side beside runs from 2 on is the first run.
+    "iteration-1/eval-0/{} iteration-1/eval-0/{}/rep2 iteration-1/eval-0/{}/rep3": (
+        two("0", ONE, 1, 2, 3)
+    ),
+    "iteration-1/inbox/{} iteration-1/inbox/{}/2": two("inbox", ONE, 1, 2),
     # The same grading at two levels is one run.
     "iteration-1/eval-0/{} iteration-1/eval-0/{}/run-1": two(),
 }
 
 LAYOUTS: dict[str, tuple[Files, Runs]] = {
-    places: ({k: v for at in places.split() for k, v in pair(f"{at}/grading.json").items()}, runs)
+    places: (
+        {
+            k: v
+            for at in places.replace(" (", "_(").split()
+            for k, v in pair(f"{at}/grading.json").items()
+        },
+        runs,
+    )
     for places, runs in LEVELS.items()
 } | {
     # ── evals ────────────────────────────────────────────────────────────────────────────────
@@ -140,6 +170,10 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
     "a name that comes again under another eval": (
         half_graded("a/fast a/slow b/fast b/slow"),
         halves("none/a/fast", "none/a/slow", "none/b/fast", "none/b/slow"),
+    ),
+    "runs of sides that no name shows": (
+        half_graded(f"{ONE}/eval-1-a/fast/run-a {ONE}/eval-1-a/fast/else {ONE}/eval-1-a/slow/x"),
+        [(ONE, "1", "fast", 1, 0.5), (ONE, "1", "fast", 2, 0.5), (ONE, "1", "slow", 1, 0.5)],
     ),
     "names that come once are evals": (
         half_graded(f"{ONE}/a/fast {ONE}/a/slow {ONE}/b/else"),
@@ -325,6 +359,15 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         two("3"),
     ),
     # ── what is no run ───────────────────────────────────────────────────────────────────────
+    "a trace beside results, and a folder that is called no run": (
+        pair(f"{ONE}/eval-3-inbox/{{}}/run-1/grading.json")
+        | pair(f"{ONE}/eval-3-inbox/{{}}/pre-fix/grading.json")
+        | {
+            f"{ONE}/{where}/timing.json": {"total_tokens": 5}
+            for where in ("inbox", "inbox/with_skill/run-1", "eval-3-inbox/with_skill/logs")
+        },
+        two("3", ONE, 1, 2),
+    ),
     "a summary, a snapshot and outputs": (
         pair(DISK)
         | {
@@ -346,6 +389,31 @@ def test_layout(tmp_path: Path, files: Files, runs: Runs) -> None:
         ws = sen.load(loaded)
         assert keys(ws) == expected
         assert not said(ws, "error")
+
+
+NAMES = st.text("abcxyz019-_. ()", min_size=1, max_size=12).filter(lambda name: name.strip(" .-"))
+
+
+@given(
+    st.sets(NAMES, min_size=1, max_size=4),
+    st.sampled_from(["iteration-1/", "", "runs/", "round-2/"]),
+    st.sampled_from([("eval-1-a", "eval-2"), ("case_1", "case_2"), ("test-1", "test-2-run")]),
+    st.sampled_from(["", "batch-1/", "runs/"]),
+)
+def test_any_name_below_the_side_of_an_eval_is_a_run(
+    tmp_path_factory: pytest.TempPathFactory,
+    names: set[str],
+    above: str,
+    evals: tuple[str, str],
+    between: str,
+) -> None:
+    assume(len({name.lower() for name in names}) == len(names))
+    folders = [f"{above}{eval_}/{side}/{between}" for eval_ in evals for side in BOTH]
+    files = {f"{at}{name}/grading.json": graded("pf") for at in folders for name in names}
+    ws = sen.load(lay(tmp_path_factory.mktemp("any") / WS, files))
+    runs = [(run["eval_id"], run["configuration"]) for run in ws.runs.to_dicts()]
+    assert Counter(runs) == {(id_, side): len(names) for id_ in "12" for side in BOTH}
+    assert not ws.runs.select("eval_id", "configuration", "run_number").is_duplicated().any()
 
 
 def test_several_workspaces_below_one_folder(tmp_path: Path) -> None:
