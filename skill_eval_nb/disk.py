@@ -23,7 +23,8 @@ PathLike = str | os.PathLike[str]
 LARGEST = 64 * 1024 * 1024
 """Bytes of a file beyond which `read_bytes` does not read it."""
 
-READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+READ = os.O_RDONLY | NO_WAIT | getattr(os, "O_BINARY", 0)
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = READ | NO_LINK | getattr(os, "O_DIRECTORY", 0)
 _CHUNK = 1 << 14

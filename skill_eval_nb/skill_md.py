@@ -173,6 +173,17 @@ def read_skill_md(path: Path) -> SkillMd:
     return found
 
 
+def read_text(folder: Path) -> str:
+    """All of the SKILL.md of a skill's folder, with plain ends of lines.
+
+    Raises:
+        LeadsOut: it is a link that leads out of the folder (an OSError).
+        OSError: it cannot be read, or is no regular file.
+    """
+    data = read_bytes(folder / SKILL_FILE, folder)
+    return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+
+
 def _text(path: Path) -> str:
     try:
         data = read_bytes(path)

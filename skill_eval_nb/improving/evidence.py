@@ -33,6 +33,7 @@ from skill_eval_nb.running.asking import Answers, AskingProgress, Item, LeftOut,
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import contents
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
+from skill_eval_nb.skill_md import read_text
 from skill_eval_nb.text import brief, count, dollars, quoted
 from skill_eval_nb.view import Block, Shown, Table, Text, reasons
 from skill_eval_nb.workspace import Problems, catalogued, find, read_files
@@ -73,7 +74,8 @@ def texts(folder: Path) -> Iterator[tuple[str, str | None]]:
     for name in sorted(contents(root).files, key=lambda name: (name != SKILL_FILE, name)):
         path = root / name
         try:
-            yield name, path.read_text("utf-8") if path.stat().st_size <= LARGEST_SHOWN else None
+            shown = path.stat().st_size <= LARGEST_SHOWN
+            yield name, read_bytes(path, root).decode() if shown else None
         except (OSError, UnicodeDecodeError):
             yield name, None
 
@@ -321,8 +323,7 @@ class Evidence:
 
     def skill_text(self) -> str:
         """The versions of the skill that lie in the workspace or beside it, as one text."""
-        files = (folder / SKILL_FILE for folder in skill_folders(self.stored.values()))
-        return "\n".join(file.read_text("utf-8", "replace") for file in files)
+        return "\n".join(map(read_text, skill_folders(self.stored.values())))
 
     def with_outputs(self, evals: Iterable[str]) -> list[str]:
         """Those of some evals that have outputs on both sides."""

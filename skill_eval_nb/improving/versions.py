@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.skill import contents, digest
 from skill_eval_nb.stats.pairing import WITHOUT, likeness, side
@@ -193,7 +194,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 def _read(path: Path) -> bytes:
     try:
-        return str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
+        return str(path.readlink()).encode() if path.is_symlink() else read_bytes(path)
     except OSError as error:
         return f"(it could not be read: {error.strerror})".encode()
 

@@ -39,6 +39,8 @@ from typing import Annotated, Any, Protocol
 
 import msgspec
 
+from skill_eval_nb.disk import read_bytes
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -642,7 +644,7 @@ def load_prices(path: str | os.PathLike[str] | None = None) -> Prices:
 
 def _read(path: Path) -> Prices:
     try:
-        content = msgspec.json.decode(path.read_bytes())
+        content = msgspec.json.decode(read_bytes(path))
     except OSError as error:
         raise BadPrices(
             f"The file of prices {path} cannot be read: {error.strerror}. It is named by "

@@ -22,6 +22,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models.usage import BudgetSpent, PriceList, Usage
 from skill_eval_nb.text import dollars
 
@@ -399,7 +400,7 @@ def noted(path: Path) -> float | None:
     A note that was cut short is passed over: it is written before the call that it counts.
     """
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except FileNotFoundError:
         return None
     lines = data[: data.rfind(b"\n") + 1].split()

@@ -397,7 +397,7 @@ def _characters(work: Path, files: list[str]) -> int | None:
         if path.stat().st_size > TEXT_READ:
             continue
         try:
-            counted.append(len(path.read_bytes().decode()))
+            counted.append(len(read_bytes(path, work).decode()))
         except UnicodeDecodeError:  # no text
             continue
     return sum(counted) if counted else None

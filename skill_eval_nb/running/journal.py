@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import NO_LINK, NO_WAIT, open_regular
 from skill_eval_nb.workspace.layout import OWN
 from skill_eval_nb.workspace.writing import Locked, locked, now, who
 
@@ -94,7 +95,8 @@ def read(iteration: str | os.PathLike[str]) -> Record:
     """
     path = Path(iteration, NAME)
     try:
-        data = path.read_bytes()
+        with open_regular(path) as file:
+            data = file.read()
     except FileNotFoundError:
         return Record()
     whole = data.rfind(b"\n") + 1
@@ -336,7 +338,7 @@ def probe(folders: Iterable[Path]) -> None:
         trial = at / TRIAL
         try:
             disk = at.stat().st_dev
-            with open(trial, "wb", opener=_no_link) as file:
+            with open(trial, "wb", opener=_open_plain) as file:
                 if disk not in disks:
                     file.write(bytes(ROOM))
                     file.flush()
@@ -349,8 +351,9 @@ def probe(folders: Iterable[Path]) -> None:
                 trial.unlink()
 
 
-def _no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+def _open_plain(path: str, flags: int) -> int:
+    """Open no link, and wait for nobody who reads a pipe."""
+    return os.open(path, flags | NO_LINK | NO_WAIT, 0o666)
 
 
 def _unwritable(folder: Path, error: OSError) -> Refused:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from skill_eval_nb.disk import open_regular
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 
 from .protocol import Refused, Skill
@@ -111,7 +112,8 @@ def digest(root: Path, found: Contents) -> str:
         else:
             path = root / inside
             mark = "x" if path.stat().st_mode & 0o100 else "-"
-            content = f"{mark} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+            with open_regular(path) as file:
+                content = f"{mark} {hashlib.file_digest(file, 'sha256').hexdigest()}"
         total.update(f"{inside}\0{content}\0".encode("utf-8", "surrogateescape"))
     return total.hexdigest()
 

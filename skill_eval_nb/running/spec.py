@@ -29,7 +29,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.disk import open_regular, read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.models import Connection, Prices
 
@@ -561,7 +561,7 @@ def planned(iteration: Path) -> list[Fingerprint] | None:
     """
     found: list[Fingerprint] = []
     try:
-        with (iteration / NAME).open("rb") as lines:
+        with open_regular(iteration / NAME) as lines:
             for line in lines:
                 if PLANNED.encode() in line:
                     with suppress(ValueError, KeyError, TypeError):

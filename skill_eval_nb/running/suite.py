@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.disk import open_regular, read_bytes
 from skill_eval_nb.documents import (
     Dimension,
     Eval,
@@ -174,7 +174,8 @@ def _missing(text: str, name: str, roots: Sequence[Path]) -> str:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 USUAL = ("evals/evals.json", "evals.json", "evals/eval_metadata.json")

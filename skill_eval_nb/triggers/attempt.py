@@ -189,7 +189,7 @@ def staged(offer: SkillSet) -> Iterator[StagedSkills]:
         main = _copy(offer.skill, Path(root))
         if offer.description is not None:
             file = main.folder / SKILL_FILE
-            file.write_bytes(with_description(file.read_bytes(), offer.description))
+            file.write_bytes(with_description(read_bytes(file), offer.description))
             main = replace(main, description=offer.description.strip())
         others = tuple(_copy(other, Path(root)) for other in offer.others)
         every = (main, *others)

@@ -27,7 +27,8 @@ from skill_eval_nb.models.ask import (
 )
 from skill_eval_nb.running.asking import Item, Terms, answer_of
 from skill_eval_nb.running.protocol import Refused, gathered, refuse
-from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, read_skill
+from skill_eval_nb.running.skill import SkillSource, read_skill
+from skill_eval_nb.skill_md import read_text
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.layout import OWN
@@ -181,7 +182,7 @@ def question_of(model: str, wanted: Demand) -> Question[tuple[Query, ...]]:
 
 
 def _shown(wanted: Demand) -> str:
-    body = (wanted.skill.folder / SKILL_FILE).read_text("utf-8-sig")
+    body = read_text(wanted.skill.folder)
     existing = [
         f"- ({'should' if query.should_trigger else 'should not'}) {_line(query.query)}"
         for query in wanted.existing[:MOST_EXISTING]

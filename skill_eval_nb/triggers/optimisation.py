@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models import Connection, Prices, load_prices
 from skill_eval_nb.models.ask import ATTEMPTS
 from skill_eval_nb.running.asking import worst_usd
@@ -295,4 +296,4 @@ def optimise(
 
 
 def _text(source: SkillSource) -> bytes:
-    return (source.folder / SKILL_FILE).read_bytes()
+    return read_bytes(source.folder / SKILL_FILE)

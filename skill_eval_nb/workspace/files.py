@@ -275,7 +275,7 @@ def skill_now(workspace: Path) -> KeptSkill | None:
     name = workspace.name.removesuffix("-workspace")
     beside = [workspace.with_name(name)] if name != workspace.name else []
     for folder in (*beside, workspace.parent, workspace.parent.parent):
-        if (folder / SKILL_FILE).is_file():
+        if _holds_skill(folder):
             return KeptSkill(f"{folder.name}, as it is now", folder)
     return None
 
@@ -311,13 +311,13 @@ def _folders(workspace: Path, iterations: list[str]) -> Iterator[Path]:
     waiting = [(workspace, 0, False)]
     while waiting:
         folder, depth, inside = waiting.pop()
+        if depth and _holds_skill(folder):
+            yield folder
+            continue
         try:
             with os.scandir(folder) as entries:
-                below = [entry for entry in entries if depth or entry.name != SKILL_FILE]
+                below = list(entries)
         except OSError:  # `problems` tells of folders that cannot be listed
-            continue
-        if any(entry.name == SKILL_FILE for entry in below):
-            yield folder
             continue
         for entry in below if depth < DEEPEST else ():
             name = entry.name
@@ -328,6 +328,12 @@ def _folders(workspace: Path, iterations: list[str]) -> Iterator[Path]:
             holds = _HOLDS.search(name) is not None
             if inside or holds or name in iterations:
                 waiting.append((Path(entry.path), depth + 1, inside or "snapshot" in name.lower()))
+
+
+def _holds_skill(folder: Path) -> bool:
+    """Whether a SKILL.md lies in a folder: a link that leads out of it may be anybody's file."""
+    file = folder / SKILL_FILE
+    return file.is_file() and leads_out(file, folder) is None
 
 
 def _is_folder(entry: os.DirEntry[str], workspace: Path) -> bool:

@@ -16,7 +16,7 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skill_eval_nb.disk import write_atomic
+from skill_eval_nb.disk import open_regular, write_atomic
 from skill_eval_nb.documents.base import to_json
 
 from .layout import OWN
@@ -86,7 +86,7 @@ def now() -> str:
 
 def _holder(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb", buffering=0) as file:
+        with open_regular(path) as file:
             file.seek(_OPENED)
             found = json.loads(file.read())
     except (OSError, ValueError):  # it has just been let go, or is being written

@@ -283,9 +283,7 @@ def body_of(skill: Skill) -> str:
     Raises:
         OSError: where it cannot be read.
     """
-    return skill_md.body(
-        (skill.folder / skill_md.SKILL_FILE).read_text(encoding="utf-8-sig", errors="replace")
-    )
+    return skill_md.body(skill_md.read_text(skill.folder))
 
 
 def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> bool:

@@ -160,12 +160,9 @@ class StagedSkill:
         """All of SKILL.md.
 
         Raises:
-            OSError: where there is none, or it is a link.
+            OSError: where there is none, or it is a link that leads out.
         """
-        # a link would be followed on the host, where no box holds it
-        file = os.open(self.folder / "SKILL.md", os.O_RDONLY | os.O_NOFOLLOW)
-        with os.fdopen(file, encoding="utf-8-sig", errors="replace") as opened:
-            return opened.read()
+        return skill_md.read_text(self.folder)
 
     @cached_property
     def body(self) -> str:
