@@ -149,6 +149,7 @@ def read_skill_md(path: Path) -> SkillMd:
         near = next((name for name in names if name.lower() == SKILL_FILE.lower()), None)
         holds = ", ".join(names[:8] or ["nothing"]) + (" …" if len(names) > 8 else "")
         hint = f"rename {near}" if near else f"it holds {holds}"
+        hint = "what is called so is no file" if near == SKILL_FILE else hint
         found.faults.append(f"{path.parent.name} has no {SKILL_FILE}: {hint}")
         return found
     try:

@@ -140,13 +140,21 @@ OPEN_FILES = 4096
 
 SHARED_BYTES = 64 * 1024
 """Of one piece of System V shared memory, of which there are 4,096 at most."""
-_REFUSED, _ALLOWED = 0x00050000 | errno.ENOMEM, 0x7FFF0000
-_SHARED = (
-    (0xC000003E, 29, 1), (0xC000003E, 0x4000001D, 1),  # x86-64, x32
-    (0x40000003, 395, 1), (0x40000003, 117, 2),  # i386, by `shmget` and by `ipc`
-    (0xC00000B7, 194, 1), (0x40000028, 307, 1), (0xC00000F3, 194, 1),  # ARM, 64 and 32; RISC-V
+_FAMILIES = (1, 2, 10, 16)
+"""Sockets that there are inside: of this machine, of IPv4 and IPv6, and netlink. Each network has
+its own of these; others, as those to the host of a virtual machine, are the same everywhere."""
+_X32 = 0x40000000
+_MACHINES = (
+    (0xC000003E, 29, 41, 248), (0xC000003E, _X32 | 29, _X32 | 41, _X32 | 248),  # x86-64, x32
+    (0x40000003, 395, 359, 286),  # i386
+    (0xC00000B7, 194, 198, 217), (0x40000028, 307, 281, 309),  # ARM, 64 and 32
+    (0xC00000F3, 194, 198, 217),  # RISC-V
 )  # fmt: skip
-"""By machine, as the kernel numbers them: the call `shmget`, and which argument is the size."""
+"""As the kernel numbers them: the machine, its `shmget`, its `socket`, and the first of
+`add_key`, `request_key` and `keyctl`."""
+_IO_URING, _SOCKETCALL, _IPC, _I386 = 425, 102, 117, 0x40000003
+"""Calls that make sockets, too: one on all machines, one of i386, where `ipc` makes pieces of
+shared memory."""
 
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC = (
@@ -258,22 +266,52 @@ def above(file: int) -> Iterator[int]:
         os.close(other)
 
 
+_LOAD, _EQUAL, _GREATER, _GIVE = 0x20, 0x15, 0x25, 0x06
+_ALLOWED, _REFUSED = 0x7FFF0000, 0x00050000
+_Step = tuple[int, int, int, int]
+
+
 @cache
 def _filter() -> bytes:
-    """A program for the kernel that refuses large pieces of System V shared memory.
+    """A program for the kernel that refuses what a box of namespaces alone would let out.
 
-    They outlive the process that has filled them, and no other place of this machine shows them.
+    Keys are the caller's wherever it is called from, and some sockets reach the host. Large
+    pieces of System V shared memory outlive the process that has filled them, and no other place
+    of this machine shows them.
     """
-    load, equal, greater, give = 0x20, 0x15, 0x25, 0x06
-    steps: list[tuple[int, int, int, int]] = []
-    for machine, call, size in _SHARED:
-        low = 16 + 8 * size
-        steps += [
-            (load, 0, 0, 4), (equal, 0, 7, machine), (load, 0, 0, 0), (equal, 0, 5, call),
-            (load, 0, 0, low + 4), (equal, 0, 2, 0),
-            (load, 0, 0, low), (greater, 0, 1, SHARED_BYTES), (give, 0, 0, _REFUSED),
-        ]  # fmt: skip
-    return b"".join(struct.pack("HBBI", *step) for step in (*steps, (give, 0, 0, _ALLOWED)))
+    steps = [
+        *_refused(_I386, _SOCKETCALL, [], errno.ENOSYS),
+        *_refused(_I386, _IPC, _size(2), errno.ENOMEM),
+    ]
+    for machine, shmget, socket, keys in _MACHINES:
+        steps += _refused(machine, shmget, _size(1), errno.ENOMEM)
+        steps += _refused(machine, socket, _family(), errno.EAFNOSUPPORT)
+        for call in (keys, keys + 1, keys + 2, _IO_URING | (shmget & _X32)):
+            steps += _refused(machine, call, [], errno.ENOSYS)
+    return b"".join(struct.pack("HBBI", *step) for step in (*steps, (_GIVE, 0, 0, _ALLOWED)))
+
+
+def _refused(machine: int, call: int, test: list[_Step], error: int) -> list[_Step]:
+    """The steps that refuse a call of a machine, where a test of its arguments does not end."""
+    rest = [*test, (_GIVE, 0, 0, _REFUSED | error)]
+    own = [(_LOAD, 0, 0, 0), (_EQUAL, 0, len(rest), call), *rest]
+    return [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(own), machine), *own]
+
+
+def _size(argument: int) -> list[_Step]:
+    """Goes on to the refusal where an argument is more than `SHARED_BYTES`."""
+    low = 16 + 8 * argument
+    return [
+        *((_LOAD, 0, 0, low + 4), (_EQUAL, 0, 2, 0)),
+        *((_LOAD, 0, 0, low), (_GREATER, 0, 1, SHARED_BYTES)),
+    ]
+
+
+def _family() -> list[_Step]:
+    """Goes on to the refusal where the first argument is none of `_FAMILIES`."""
+    left = range(len(_FAMILIES), 0, -1)
+    pairs = zip(left, _FAMILIES, strict=True)
+    return [(_LOAD, 0, 0, 16), *((_EQUAL, to_the_end, 0, one) for to_the_end, one in pairs)]
 
 
 def arranged(box: Box) -> tuple[list[str], list[str]]:
@@ -398,6 +436,8 @@ def _options(box: Box, shown: list[tuple[str, Path, str]]) -> list[str]:
     small = ["--size", str(TEMPORARY_BYTES), "--tmpfs"]
     options += [*small, "/tmp", "--proc", "/proc", "--dev", "/dev", *small, "/dev/shm"]  # noqa: S108
     options += ["--remount-ro", "/dev"]
+    for path in filter(os.path.exists, ("/proc/keys", "/proc/key-users")):
+        options += ["--ro-bind", os.devnull, path]  # the names of the caller's keys
     for flag, host, inside in shown:
         options += [flag, os.fspath(host), inside]
     return options

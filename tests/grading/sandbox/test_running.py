@@ -1,5 +1,7 @@
 """What a command in a box can do, and what becomes of one that tries what it must not."""
 
+import errno
+import json
 import os
 import shutil
 import socket
@@ -119,6 +121,61 @@ for family, at in ((2, ("127.0.0.1", {server.getsockname()[1]})), (1, "\\0{name}
         outside = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         assert outside.stdout == b"in\nin\n"  # they are there, and answer
         assert boxed(folder, python(code)).stdout == b"refused\nrefused\n"
+
+
+SYSCALLS = """
+import ctypes, os, platform
+libc = ctypes.CDLL(None, use_errno=True)
+add_key, keyctl = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(platform.machine(), (0, 0))
+SESSION, SEARCH, READ, UNLINK, URING = -3, 10, 11, 9, 425
+
+def call(number, *given):
+    made = libc.syscall(number, *given)
+    return made if made >= 0 else -ctypes.get_errno()
+"""
+KEY = f"""{SYSCALLS}
+found, text = call(keyctl, SEARCH, SESSION, b"user", b"of-the-caller", 0), bytes(99)
+print(text[:call(keyctl, READ, found, text, 99)] if found > 0 else found)
+print(call(add_key, b"user", b"of-the-box", b"x", 1, SESSION) > 0)
+print(os.access("/proc/keys", os.R_OK))
+"""
+
+
+def test_no_key_is_read_from_the_callers_keyring(folder):
+    own = {}
+    exec(SYSCALLS, own)
+    call, canary = own["call"], CANARY.encode()
+    planted = call(own["add_key"], b"user", b"of-the-caller", canary, len(canary), own["SESSION"])
+    if planted < 0:
+        pytest.skip(f"left out: the kernel gives no key here ({os.strerror(-planted)})")
+    try:
+        outside = subprocess.run([sys.executable, "-c", KEY], capture_output=True, check=True)
+        inside = boxed(folder, python(KEY)).stdout
+    finally:
+        call(own["keyctl"], own["UNLINK"], planted, own["SESSION"])
+    assert outside.stdout == f"{canary}\nTrue\nTrue\n".encode()
+    assert inside == f"-{errno.ENOSYS}\nFalse\nFalse\n".encode()
+
+
+FAMILIES = f"""{SYSCALLS}
+import itertools, socket
+made = set()
+for family, kind in itertools.product(range(64), (1, 2, 3, 5)):
+    try:
+        socket.socket(family, kind).close()
+        made.add(family)
+    except OSError:
+        pass
+print(sorted(made), call(URING, 1, ctypes.create_string_buffer(256)))
+"""
+
+
+def test_no_socket_reaches_past_the_network_of_the_box(folder):
+    """As those of a virtual machine to its host do, which no namespace holds."""
+    of_a_network = {socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK}
+    made, ring = boxed(folder, python(FAMILIES)).stdout.decode().rsplit(maxsplit=1)
+    assert {socket.AF_UNIX, socket.AF_INET} <= set(json.loads(made)) <= of_a_network
+    assert int(ring) == -errno.ENOSYS  # it makes sockets, too
 
 
 LOOKING = """
