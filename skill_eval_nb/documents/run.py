@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, ClassVar
+
+from skill_eval_nb.text import count
 
 from .base import Amount, Count, Document, Rate, Score, Seconds, says
 
@@ -243,6 +246,43 @@ class Grading(Document):
 
 CHECK_FAILED = "Not scored: the check itself failed"
 """How the evidence begins where a check could not be carried out for no reason that is known."""
+
+_OF_JUDGE = re.compile(
+    r"(?=.*\b(?:grader|grading|judge|llm|rubric|verdict))(?=.*(?:pars|json|extract|decod))"
+    r"(?=.*(?:error|fail|could ?n[o']t|cannot|unable|invalid|malformed|unpars))|grade not found in",
+    re.IGNORECASE,
+)
+"""A judge, reading, and that it failed, in one line: or as inspect_ai says it."""
+
+
+def is_unread(evidence: str | None) -> bool:
+    """Whether what a verdict rests on says that the judge's answer could not be read.
+
+    >>> is_unread("grading parse error"), is_unread("the output is no JSON: parse error")
+    (True, False)
+    """
+    first = (evidence or "")[:120].partition("\n")[0]
+    return bool(_OF_JUDGE.match(first))
+
+
+def leave_unread(grading: Grading) -> list[str]:
+    """Score no check that failed since the judge's answer could not be read; their evidence."""
+    unread = [
+        check
+        for check in grading.expectations
+        if check.passed is False and is_unread(check.evidence)
+    ]
+    for check in unread:
+        check.passed = grading.summary = None
+    return [check.evidence or "" for check in unread]
+
+
+def unread_message(evidence: list[str]) -> str:
+    """What is said of checks that were not scored for that."""
+    return (
+        f"{count(len(evidence), 'check')} not scored, as the judge's answer could not be read "
+        f"({evidence[0].splitlines()[0][:120]}): let it be judged again"
+    )
 
 
 class Structural(Document):

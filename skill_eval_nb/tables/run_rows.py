@@ -19,7 +19,7 @@ from skill_eval_nb.documents import (
     Summary,
     Timing,
 )
-from skill_eval_nb.documents.run import CHECK_FAILED
+from skill_eval_nb.documents.run import CHECK_FAILED, leave_unread, unread_message
 from skill_eval_nb.workspace import Problems, RunDocuments
 
 FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
@@ -188,6 +188,8 @@ def figures(
     grading, structural = documents.grading, documents.structural
     judged = NOTHING
     if grading is not None:
+        if unread := leave_unread(grading):
+            problems.add("warning", "judge-unread", documents.path, unread_message(unread))
         judged = count(grading.expectations, grading.summary, documents.path, problems)
     checked = NOTHING
     if structural is not None:

@@ -13,7 +13,7 @@ from typing import Any
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, Evals
 from skill_eval_nb.documents.base import is_model
-from skill_eval_nb.documents.tools import UNSTATED, Results, Run
+from skill_eval_nb.documents.tools import UNSTATED, Results, Run, settle_runs
 from skill_eval_nb.skill_md import SKILL_FILE
 
 from .layout import (
@@ -84,17 +84,19 @@ def place_results(files: Files, problems: Problems) -> None:
 
 def add_results(place: FilePlace, group: list[Results], files: Files, problems: Problems) -> None:
     """Add the runs and evals of some results, which are of one iteration of one workspace."""
-    _tell_apart(group)
-    runs = [run for results in group for run in results.runs]
     for results in group:
         for run in results.runs:
             run.path = run.path or place.path
             run.skill = run.skill or results.skill
-        for eval_ in results.evals:
-            folder = EvalFolder(place.place.workspace, place.place.iteration, str(eval_.eval_id))
-            if folder not in files.metadata:
-                files.metadata[folder] = eval_
-                files.metadata_places.append(replace(place.place, eval=folder.folder))
+    runs = settle_runs([run for results in group for run in results.runs], problems.add)
+    evals = [(eval_, results.skill) for results in group for eval_ in results.evals]
+    _tell_apart([*((run, run.skill) for run in runs), *evals])
+    asked = (EvalMetadata(run.eval_id, run.eval_name, run.prompt) for run in runs if run.prompt)
+    for eval_ in (*(eval_ for eval_, _ in evals), *asked):
+        folder = EvalFolder(place.place.workspace, place.place.iteration, str(eval_.eval_id))
+        if folder not in files.metadata:
+            files.metadata[folder] = eval_
+            files.metadata_places.append(replace(place.place, eval=folder.folder))
     skills = [name for name in dict.fromkeys(run.skill for run in runs) if name]
     _name_skills(runs)
     _number(runs)
@@ -178,17 +180,15 @@ _HOLDERS = frozenset(
 )
 
 
-def _tell_apart(group: list[Results]) -> None:
+def _tell_apart(entries: list[tuple[Run | EvalMetadata, str | None]]) -> None:
     """Where evals of several skills have the same id, begin all ids with the skill."""
     skills: dict[str, set[str | None]] = {}
-    for results in group:
-        for entry in (*results.runs, *results.evals):
-            skills.setdefault(str(entry.eval_id), set()).add(results.skill)
+    for entry, skill in entries:
+        skills.setdefault(str(entry.eval_id), set()).add(skill)
     several = any(len(names - {None}) > 1 for names in skills.values())
-    for results in group if several else ():
-        for entry in (*results.runs, *results.evals):
-            if results.skill:
-                entry.eval_id = f"{results.skill}/{entry.eval_id}"
+    for entry, skill in entries if several else ():
+        if skill:
+            entry.eval_id = f"{skill}/{entry.eval_id}"
 
 
 def _name_skills(runs: list[Run]) -> None:

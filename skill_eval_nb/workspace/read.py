@@ -267,6 +267,8 @@ def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | N
     kind = kind_of(name, raw)
     if kind is None:
         figure, _ = next(figures_in(raw), (None, None))
+        if _says_end(raw) and os.path.isfile(f"{os.path.dirname(path)}/grading.json"):
+            return None, None  # the run that it is of reads it
         if (PROMISING.search(name) and not file.of_run) or figure is not None:
             if (tool := tool_of(raw, others=True)) is not None:
                 return RESULTS, (tool, read_results(tool, raw, path))
@@ -399,6 +401,29 @@ class RunDocuments:
 
 def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:
     """The run of a folder, with its place and number; several where one file grades several."""
+    found = _read_folder(run, problems)
+    if "result.json" in run.files and len(found) == 1:
+        raw = load_raw(f"{run.path}/result.json", Problems())
+        if _says_end(raw):
+            _add_end(found[0][2], raw)
+    return found
+
+
+def _says_end(raw: Any) -> bool:
+    """Whether a file beside a run's grading says how the run ended, as agentv's result.json."""
+    return isinstance(raw, dict) and isinstance(raw.get("execution_status"), str)
+
+
+def _add_end(run: RunDocuments, raw: dict[str, Any]) -> None:
+    """Add what it took and on which target; what did not run to its end was not graded either."""
+    run.timing = timing = run.timing or _measured(raw)
+    timing.model = timing.model or (str(raw["target"]) if raw.get("target") else None)
+    if raw["execution_status"].lower() not in ("ok", "success", "completed"):
+        timing.status, run.grading = "error", None
+        timing.reason = str(raw.get("error") or raw["execution_status"])
+
+
+def _read_folder(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:
     documents = RunDocuments(run.path)
     path, files = run.path, run.files
     if "structural.json" in files:

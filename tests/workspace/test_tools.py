@@ -162,15 +162,6 @@ def test_harbor_job(tmp_path: Path) -> None:
 TESTS = (("adds", "passed"), ("divides", "failed"), ("waits", "skipped"))
 
 
-def test_harbor_reward_of_error(tmp_path: Path) -> None:
-    """A reward beside an exception is told, and enters no rate."""
-    raw = trial("a", 1.0, [], exception_info={"exception_type": "AgentTimeoutError"})
-    ws = sen.load(lay(tmp_path, {"a__1/trial-result.json": raw}))
-    assert ws.runs.select("status", "pass_rate", "score").rows() == [("errored", None, None)]
-    assert "AgentTimeoutError" in one(ws.problems, "message", code="errored-run")
-    assert "reward-of-error" in codes(ws)
-
-
 @pytest.mark.parametrize(
     ("folder", "side"),
     [

@@ -22,6 +22,7 @@ from . import (
     waza,
 )
 from .harbor import TRIAL_FILES, trial_file
+from .identity import settle_runs
 from .inspect_ai import OWN, open_log
 from .part import (
     UNSTATED,
@@ -52,6 +53,7 @@ __all__ = [
     "checks",
     "open_other",
     "read",
+    "settle_runs",
     "tool_of",
     "trial_file",
     "without_keys",

@@ -6,9 +6,8 @@ import hashlib
 import json
 from typing import Any
 
-from ..evals import EvalMetadata
-from ..run import GradedExpectation, Grading, Metrics, RubricScore, Timing
-from .part import UNSTATED, Part, Results, Run, dimension, secrets_in, side_in, side_of
+from ..run import GradedExpectation, Grading, Metrics, Timing
+from .part import UNSTATED, Part, Results, Run, secrets_in, side_in, side_of
 
 KEYS = frozenset({"testRunData", "testCases", "conversationalTestCases"})
 _CASES = ("testCases", "conversationalTestCases")
@@ -26,21 +25,23 @@ def read(raw: Any, path: str) -> Results:
     run = raw.get("testRunData", raw)
     whole = Part(run, secrets=tuple(secrets_in(run.get("hyperparameters"))))
     settings, named = whole.part("hyperparameters"), whole.text("identifier")
-    content = json.dumps([run.get(key) for key in _CASES], sort_keys=True, default=str)
+    content = json.dumps(
+        [run.get(key) for key in (*_CASES, "hyperparameters", "identifier")],
+        sort_keys=True,
+        default=str,
+    )
     results = Results(
         skill=settings.text("skill_name"),
         key=f"deepeval {hashlib.sha256(content.encode()).hexdigest()}",
         faults=whole.faults,
     )
-    side = settings.side() or settings.switched_side() or side_in(named) or side_of(path, 2)
+    side = settings.switch() or side_in(named) or side_of(path, 2)
     cases = [case for key in _CASES for case in whole.parts(key)]
     for case in cases:
         own = _run(case)
         own.configuration = case.part("metadata").side() or side or UNSTATED
         own.model = settings.text("model", "model_name")
         results.runs.append(own)
-        prompt = case.text("input", "scenario")
-        results.evals.append(EvalMetadata(own.eval_id, own.eval_name, prompt))
     ends = [case.flag("success") for case in cases]
     whole.agrees("testPassed", ends.count(True), "its test cases")
     whole.agrees("testFailed", ends.count(False), "its test cases")
@@ -55,7 +56,7 @@ def _list(raw: Any, key: str) -> list[Any]:
 def _run(case: Part) -> Run:
     """A test case as a run; a metric that ended in an error gave no verdict."""
     verdicts: list[GradedExpectation] = []
-    scores: dict[str, RubricScore] = {}
+    scores: dict[str, tuple[float, str | None]] = {}
     judges: set[str] = set()
     metrics = case.parts("metricsData")
     for metric in metrics:
@@ -71,16 +72,20 @@ def _run(case: Part) -> Run:
             metric.faults.add("info", "not-scored", metric.at("flaky"), message)
         verdicts.append(GradedExpectation(name, passed, why, type="metric"))
         if score is not None:
-            scores |= dimension(name, score, why, metric)
+            scores[name] = score, why
         judges |= {judge} if (judge := metric.text("evaluationModel")) else set()
     name = case.text("name")
-    prompt = case.text("input", "scenario") or name or "unnamed"
+    prompt = case.text("input", "scenario")
+    asked = {"": prompt or name, "expected": case.raw.get("expectedOutput")}
     return Run(
         configuration="",
-        eval_id=prompt,
-        eval_name=name if name and not name.startswith("test_case_") else prompt,
+        eval_name=name if name and not name.startswith("test_case_") else None,
+        asked=asked,
+        prompt=prompt,
         judge_model=", ".join(sorted(judges)) or None,
-        grading=Grading(verdicts, rubric_scores=scores) if metrics else None,
+        grading=Grading(verdicts) if metrics else None,
+        scores=scores,
+        checked=True,
         timing=Timing(total_duration_seconds=case.number("completionTime", 0)),
         metrics=Metrics(cost_usd=case.number("tokenCost", 0)),
     )

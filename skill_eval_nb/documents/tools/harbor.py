@@ -21,7 +21,7 @@ from .part import (
     Part,
     Results,
     Run,
-    dimension,
+    model_of,
     seconds_between,
     secrets_in,
     side_in,
@@ -101,11 +101,13 @@ def read_trial(raw: dict[str, Any], path: str) -> Results:
     if isinstance(skills, list) and len(names := [str(skill) for skill in skills]) == 1:
         results.skill = names[0].rstrip("/").rsplit("/", 1)[-1]
     task = whole.text("task_name") or "unnamed"
+    named, whole_model = info.part("model_info").text("name"), agent.text("model_name")
     run = Run(
         configuration=_side(skills, path, whole.faults),
         eval_id=task,
         eval_name=task.rsplit("/", 1)[-1],
-        model=info.part("model_info").text("name") or agent.text("model_name"),
+        model=named or (model_of(whole_model) if whole_model else None),
+        whole_model=whole_model,
         harness=info.text("name") or agent.text("name"),
         metrics=Metrics(cost_usd=used.number("cost_usd", 0) or None),
         path=folder,
@@ -123,12 +125,8 @@ def read_trial(raw: dict[str, Any], path: str) -> Results:
     )
     rewards = whole.part("verifier_result").part("rewards")
     if whole.raw.get("exception_info"):
-        run.timing.status = "error"
-        run.timing.reason = whole.part("exception_info").text("exception_type") or "an exception"
-        if rewards.raw:
-            message = "a reward beside an exception: the run is errored, and enters no rate"
-            whole.faults.add("info", "reward-of-error", "$.verifier_result", message)
-    elif whole.raw.get("verifier_result"):
+        run.error = whole.part("exception_info").text("exception_type") or "an exception"
+    if rewards.raw or (whole.raw.get("verifier_result") and run.error is None):
         _reward(run, rewards, folder)
     results.runs.append(run)
     return results
@@ -150,19 +148,17 @@ def _side(skills: Any, path: str, faults: Faults) -> str:
 
 
 def _reward(run: Run, rewards: Part, folder: str) -> None:
-    """The reward is the rate, and no count of checks; further ones are dimensions or checks."""
+    """The reward is the rate, and no count of checks; further ones are scores."""
     names = [name for name in rewards.raw if rewards.raw[name] is not None]
     main = "reward" if "reward" in names else names[0] if len(names) == 1 else None
     run.grading = Grading(_tests(folder, rewards))
     if main is not None:
         run.score, run.rate = rewards.number(main), rewards.rate(main)
-    for name in names:
-        value = None if name == main else rewards.number(name)
-        shown = without_keys(name, rewards.secrets)
-        if value in (0, 1):
-            run.grading.expectations.append(GradedExpectation(text=shown, passed=value == 1))
-        elif value is not None:
-            run.grading.rubric_scores |= dimension(shown, value, None, rewards)
+    run.scores = {
+        without_keys(name, rewards.secrets): (value, None)
+        for name in names
+        if name != main and (value := rewards.number(name)) is not None
+    }
 
 
 def _tests(folder: str, of: Part) -> list[GradedExpectation]:

@@ -17,15 +17,16 @@ from ..base import Faults
 from ..evals import EvalMetadata
 from ..parsing import NotJSON, parse
 from ..repair import mend
-from ..run import GradedExpectation, Grading, Judging, Metrics, Structural, Timing
+from ..run import Grading, Judging, Metrics, Structural, Timing, is_unread
+from .identity import is_verdict, number_in
 from .part import (
     UNSTATED,
     Aggregate,
     Part,
     Results,
     Run,
-    dimension,
     mean,
+    model_of,
     secrets_in,
     side_in,
     side_of,
@@ -187,11 +188,6 @@ def _remarks(meta: Part) -> dict[str, Any]:
     return found | ({"eval_critique": vague} if vague else {})
 
 
-_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""Correct, partial, incorrect, no answer: as the library itself reads them."""
-_VERDICTS = {"C": True, "I": False, "N": False, "P": None, True: True, False: False}
-
-
 KEYS = frozenset({"eval"})
 
 
@@ -206,20 +202,16 @@ def recognise(raw: Any) -> bool:
 
 
 def read(raw: Any, path: str) -> Results:
-    """Its samples; the first scorer is the rate, each further one a check or a dimension."""
+    """Its samples; the first scorer that has metrics is the rate, each further one a score."""
     about = raw["eval"]
     whole = Part(raw, secrets=tuple(secrets_in(about)))
     head = whole.part("eval")
     task = (head.text("task") or "unnamed").rsplit("/", 1)[-1]
-    model = (head.text("model") or "").rsplit("/", 1)[-1] or None
     log = head.text("eval_id") or head.text("run_id")
     results = Results(skill=task, key=f"inspect {log}" if log else None, faults=whole.faults)
     own = head.part("metadata").part(OWN)
     configuration = own.text("configuration") or _configuration(head, path)
     samples = whole.parts("samples")
-    scorers = [name for part in head.parts("scorers") if (name := part.text("name"))]
-    scores = [] if own.raw else [_scores(sample) for sample in samples]
-    kinds = _kinds(scores)
     if (status := whole.text("status")) not in (None, "success"):
         message = f"the log's status is {status}: only the samples that it holds were read"
         whole.faults.add("warning", "log-status", "$.status", message)
@@ -228,47 +220,85 @@ def read(raw: Any, path: str) -> Results:
         whole.faults.add("warning", "no-samples", "$.samples", message)
     if own.raw:
         read_own(whole, own, results)
-    for sample, scored in zip(samples, scores, strict=False):
-        run = _run(sample, scored, scorers, kinds, head.text("model"))
-        run.configuration, run.model = configuration, model
+        if (value := _stated(_measures(whole), results.runs, "pass_rate")) is not None:
+            results.aggregates[configuration] = Aggregate(pass_rate=value)
+        return results
+    scores = [_scores(sample) for sample in samples]
+    main, measure = _main(whole, head, scores)
+    for sample, scored in zip(samples, scores, strict=True):
+        run = _run(sample, scored, main, head)
+        run.configuration = configuration
         results.runs.append(run)
-        if run.run_number in (None, 1):
-            prompt = _prompt(sample)
-            results.evals.append(
-                EvalMetadata(eval_id=run.eval_id, eval_name=run.eval_name, prompt=prompt)
-            )
-    if (value := _stated(whole, results.runs, own=bool(own.raw))) is not None:
+    _leave_errors(measure, results.runs)
+    if (value := _stated([measure], results.runs)) is not None:
         results.aggregates[configuration] = Aggregate(pass_rate=value)
     return results
 
 
-def _stated(whole: Part, runs: list[Run], *, own: bool) -> float | None:
-    """The mean that the log states of its first scorer, held against the samples."""
-    first = next(iter(whole.part("results").parts("scores")), Part({}))
-    if own and first.text("name") != "pass_rate":
-        return None
-    if first.text("reducer") not in (None, "mean"):
+def _measures(whole: Part) -> list[Part]:
+    """What the log sums up, a scorer each, where it has metrics."""
+    return [part for part in whole.part("results").parts("scores") if part.part("metrics").raw]
+
+
+def _main(whole: Part, head: Part, scores: list[_Scores]) -> tuple[str | None, Part]:
+    """The scorer that is the rate, and what the log sums up of it.
+
+    It is the first that has metrics and gives figures, where the log says which have; one without
+    is no measure.
+    """
+    figures = dict.fromkeys(
+        name for of in scores for name, (value, _) in of.items() if number_in(value) is not None
+    )
+    for measure in _measures(whole):
+        scorer, name = measure.text("scorer"), measure.text("name")
+        for label in (f"{scorer}/{name}", name, scorer):
+            if label in figures:
+                others = [other for other in figures if other != label]
+                if others:
+                    message = (
+                        f"the rate is {label}, the first scorer that has metrics; "
+                        f"{', '.join(others)}: checks or dimensions"
+                    )
+                    whole.faults.add("info", "scorers", "$.results.scores", message)
+                return label, measure
+    listed = [part.text("name") for part in head.parts("scorers")]
+    return next((name for name in (*listed, *figures) if name in figures), None), Part({})
+
+
+def _leave_errors(measure: Part, runs: list[Run]) -> None:
+    """Take the scores of samples that ended in an error away, where the log leaves them out."""
+    scored = [run for run in runs if run.score is not None]
+    sound = [run for run in scored if run.error is None]
+    if measure.whole("scored_samples") == len(sound) < len(scored):
+        for run in runs:
+            run.grading = None if run.error is not None else run.grading
+
+
+def _stated(measures: list[Part], runs: list[Run], name: str | None = None) -> float | None:
+    """The mean that the log states of its scorer, held against the samples."""
+    first = next(iter(measures), Part({}))
+    if first.text("reducer") not in (None, "mean") or name not in (None, first.text("name")):
         return None  # the best of several epochs, say: no figure of ours
     evals: dict[Any, list[float | None]] = {}
     for run in runs:
-        evals.setdefault(run.eval_id, []).append(run.rate)
+        used = run.rate if run.incomplete is None and run.grading is not None else None
+        evals.setdefault(run.eval_id, []).append(used)
     metrics, found = first.part("metrics"), None
-    for name in ("accuracy", "mean"):
-        metrics.part(name).agrees("value", mean(map(mean, evals.values())))
-        value = metrics.part(name).number("value")
+    for metric in ("accuracy", "mean"):
+        metrics.part(metric).agrees("value", mean(map(mean, evals.values())))
+        value = metrics.part(metric).number("value")
         found = value if found is None and value is not None and 0 <= value <= 1 else found
     return found
 
 
 def _configuration(head: Part, path: str) -> str:
     """The side that an argument of the task, its metadata or a tag names, else a file's name."""
-    for place in ("task_args", "metadata"):
-        given = head.part(place)
-        if named := given.side() or given.switched_side():
-            return named
     tags = head.raw.get("tags")
-    named = [side_in(tag) for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
-    return next(filter(None, named), None) or side_of(path, 1) or UNSTATED
+    tagged = (
+        [side_in(tag) for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    )
+    stated = (head.part(place).switch() for place in ("task_args", "metadata"))
+    return next(filter(None, (*stated, *tagged, side_of(path, 1))), UNSTATED)
 
 
 _Scores = dict[str, tuple[Any, str | None]]
@@ -286,73 +316,58 @@ def _scores(sample: Part) -> _Scores:
         parts = value if isinstance(value, dict) else {"": value}
         for key, part in parts.items():
             label = f"{name}/{key}" if key else name
-            found[without_keys(label)] = part, why
+            found[without_keys(label)] = None if is_unread(why) else part, why
     return found
 
 
-def _kinds(scores: list[_Scores]) -> dict[str, bool]:
-    """Scorer to whether all that it gives are verdicts: none is a check here and a score there."""
-    kinds: dict[str, bool] = {}
-    for of_sample in scores:
-        for name, (value, _) in of_sample.items():
-            verdict = value is None or (
-                isinstance(value, bool | str | int | float) and value in _VERDICTS
-            )
-            kinds[name] = kinds.get(name, True) and verdict
-    return kinds
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, str):
-        try:
-            return _LETTERS.get(value.strip()) if value.strip() in _LETTERS else float(value)
-        except ValueError:
-            return None
-    return float(value) if isinstance(value, bool | int | float) else None
-
-
-def _run(
-    sample: Part, scores: _Scores, scorers: list[str], kinds: dict[str, bool], model: str | None
-) -> Run:
+def _run(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
     id_ = sample.text("id") or "unnamed"
+    whole_model = head.text("model")
     usage = sample.named("model_usage")
-    used = usage.get(model or "") or next(iter(usage.values()), Part({}))
+    used = usage.get(whole_model or "") or next(iter(usage.values()), Part({}))
     error = sample.raw.get("error")
-    scores = {} if error else scores
-    main = next((name for name in scorers if name in scores), next(iter(scores), None))
-    grading, rate, score = Grading([]), None, None
-    for name, (value, why) in scores.items():
-        number = _number(value)
-        if name == main:
-            score = number
-            rate = number if number is not None and 0 <= number <= 1 else None
-        if kinds.get(name) and value is not None:
-            grading.expectations.append(GradedExpectation(name, _VERDICTS[value], why))
-        elif name != main and number is not None:
-            grading.rubric_scores.update(dimension(name, number, why, sample))
-    limit = sample.raw.get("limit")
-    if limit and scores:
-        message = "it reached a limit, and was scored all the same: its scores count"
-        sample.faults.add("info", "limit", f"{sample.where}.limit", message)
-    reason = sample.part("error").text("message") if isinstance(error, dict) else None
-    return Run(
+    score = number_in(scores[main][0]) if main in scores else None
+    log = head.text("task_id", "eval_id", "run_id")  # what is tried again keeps the first
+    prompt = _prompt(sample)
+    numbered = isinstance(sample.raw.get("id"), int) and prompt is not None
+    run = Run(
         configuration="",
         eval_id=id_,
         eval_name=id_,
+        asked={"": prompt, "target": sample.raw.get("target")} if numbered else {},
+        prompt=prompt,
+        model=model_of(whole_model) if whole_model else None,
+        whole_model=whole_model,
         run_number=sample.whole("epoch"),
-        grading=grading if scores else None,
-        rate=rate,
+        run_id=sample.text("uuid") or (f"{log} {sample.whole('epoch')}" if log else None),
+        grading=Grading([]) if scores else None,
+        rate=score if score is not None and 0 <= score <= 1 else None,
         score=score,
+        scorer=main,
+        scores={
+            name: scored
+            for name, scored in scores.items()
+            if scored[0] is not None and (name != main or is_verdict(scored[0]))
+        },
         timing=Timing(
             total_duration_seconds=sample.number("total_time", 0),
             total_tokens=used.whole("total_tokens"),
             cache_read_tokens=used.whole("input_tokens_cache_read"),
             executor_start=sample.text("started_at"),
             cost_usd=used.number("total_cost", 0),
-            status="error" if error else None,
-            reason=(reason or "error").splitlines()[0][:200] if error else None,
         ),
     )
+    if error:
+        run.error = sample.either("error", "message").text("message") or "no reason is given"
+    if sample.raw.get("limit") and scores:
+        message = "it reached a limit, and was scored all the same: its scores count"
+        sample.faults.add("info", "limit", f"{sample.where}.limit", message)
+    if sample.raw.get("invalidation"):
+        why = sample.part("invalidation").text("reason") or "no reason is given"
+        run.incomplete = f"it was invalidated: {why}"
+    elif scores and score is None and main is not None:
+        run.incomplete = f"{main} gave it no score"
+    return run
 
 
 def _prompt(sample: Part) -> str | None:
@@ -392,6 +407,9 @@ class _Sample(msgspec.Struct):
     started_at: Any = None
     error: Any = None
     limit: Any = None
+    target: Any = None
+    uuid: Any = None
+    invalidation: Any = None
 
 
 def open_log(path: str, faults: Faults) -> Any:

@@ -9,9 +9,9 @@ import os
 import re
 from typing import Any
 
-from ..run import Grading, RubricScore, Timing
+from ..run import Grading, Timing
 from .harbor import beside, read_trial
-from .part import UNSTATED, WITH, WITHOUT, Aggregate, Part, Results, Run, dimension, side_in
+from .part import UNSTATED, WITH, WITHOUT, Aggregate, Part, Results, Run, side_in
 
 _RESTATE = frozenset({"passed_cases_delta", "score_definition", "custom_scores"})
 _LIFT = {"with_skill", "without_skill"}
@@ -81,20 +81,15 @@ def _read_trial(whole: Part, path: str) -> Results:
     reason = _failure_of(whole)
     step = whole.text("trial_id") not in (None, os.path.basename(folder))
     if "status" in whole.raw and "evaluation_status" not in whole.raw:
-        run.timing = run.timing or Timing()
-        run.timing.status, run.timing.reason = "error", reason or "it was not scored"
+        run.error = reason or "it was not scored"
     elif reason or step:
         run.incomplete = reason or f"it is a step of the trial {whole.text('trial_id')}"
     else:
-        assert run.timing is not None
-        run.timing.status = None
-        run.grading = Grading([], rubric_scores=_scores_of(whole))
+        run.grading, run.scores = Grading([]), _scores_of(whole)
         run.score, run.rate = whole.number("overall"), whole.rate("overall")
         if run.metrics is not None:
             run.metrics.skill_used = whole.flag("skill_invoked")
-        if error := whole.text("error"):
-            message = f"{error}: counted as the tool counts it"
-            whole.faults.add("warning", "error-beside-score", whole.at("error"), message)
+        run.error = whole.text("error")
     return results
 
 
@@ -119,13 +114,13 @@ def _failure_of(whole: Part) -> str | None:
     return None
 
 
-def _scores_of(whole: Part) -> dict[str, RubricScore]:
-    found: dict[str, RubricScore] = {}
+def _scores_of(whole: Part) -> dict[str, tuple[float, str | None]]:
+    found: dict[str, tuple[float, str | None]] = {}
     metrics = {**whole.part("metrics").raw, **whole.part("custom_metrics").raw, **whole.raw}
     for name in sorted(metrics.keys() - _ABOUT):
         value = metrics[name].get("score") if isinstance(metrics[name], dict) else metrics[name]
         if type(value) in (int, float):
-            found |= dimension(name, value, None, whole)
+            found[name] = value, None
     return found
 
 

@@ -26,7 +26,29 @@ class Run(BenchmarkRun):
     figure; `incomplete` says why the tool itself does not take it for a result. Where `path` is
     not given it was read from the tool's file. Without a `run_number` it is the next of its eval
     and configuration.
+
+    What holds for the runs of all tools is worked out over all that lie together:
+
+    - `asked` is what was asked, by names, under "" what it is called: without an `eval_id` it is
+      the eval, and with one that is a running number where another file has other numbers.
+    - `whole_model` is the model's name with its provider's, where `model` is shorter.
+    - Runs of one eval, side and model that have the same `run_id` are copies. Where `cached` is
+      given, `run_id` is the answer, and only what was taken from a cache is a copy.
+    - `error` is why it ended early; with a grading its result counts all the same.
+    - `scores` are further scores, each a value and why: checks where all of a name are verdicts,
+      dimensions where they have one scale; `checked` where the former are among the checks
+      already. `scorer` is what gave the rate.
     """
+
+    asked: dict[str, Any] = {}
+    prompt: str | None = None
+    whole_model: str | None = None
+    run_id: str | None = None
+    cached: bool | None = None
+    error: str | None = None
+    scores: dict[str, tuple[Any, str | None]] = {}
+    checked: bool = False
+    scorer: str | None = None
 
     grading: Grading | None = None
     structural: Structural | None = None
@@ -136,6 +158,18 @@ def side_in(name: str | None) -> str | None:
     if words in ("skill", "skills"):
         return WITH
     return WITHOUT if _NOT.search(words) else WITH if _WITH.search(words) else None
+
+
+def without_side(name: str | None) -> str:
+    """A name without the words in it that speak of a side.
+
+    >>> without_side("haiku (with skill)"), without_side("no-skill"), without_side("mini")
+    ('haiku', '', 'mini')
+    """
+    words = name or ""
+    if side_in(words):
+        words = _WITH.sub("", _NOT.sub("", words.lower()))
+    return words.strip(" -_.,:;+/()[]")
 
 
 def side_of(path: str, levels: int = 3) -> str | None:
@@ -268,6 +302,23 @@ def _clean(raw: Any, secrets: tuple[str, ...]) -> Any:
 
 _SIDES = names_of(BenchmarkRun, "configuration")
 _SWITCHES = ("skill", "skills", "with_skill", "use_skill", "skill_enabled")
+_OFF = (None, False, 0, [], "", "0", "none", "false", "off", "no")
+_ENDPOINTS = (
+    "assistant|chat|completions?|converse|embeddings?|messages|realtime|responses"
+    "|text-(?:classification|generation)"
+)
+_OF_PROVIDER = re.compile(rf"[\w.-]+:(?!//)(?:(?:{_ENDPOINTS}):)?")
+
+
+def model_of(name: str, *, colons: bool = False) -> str:
+    """A model's name without the prefix of its provider, which ends at a slash, or at a colon.
+
+    >>> model_of("mockco/m-small:free"), model_of("ollama:chat:llama3:8b", colons=True)
+    ('m-small:free', 'llama3:8b')
+    """
+    if not colons:
+        return name.partition("/")[2] or name
+    return name[found.end() :] or name if (found := _OF_PROVIDER.match(name)) else name
 
 
 class Part:
@@ -342,12 +393,10 @@ class Part:
                 return side_in(text) or text
         return None
 
-    def switched_side(self) -> str | None:
-        """The configuration that a switch for the skill says, by its field's usual names."""
-        found = next((self.raw[name] for name in _SWITCHES if name in self.raw), ...)
-        if found is ...:
-            return None
-        return WITH if found not in (None, False, "", 0, [], "none") else WITHOUT
+    def switch(self) -> str | None:
+        """The side that one of its fields names, or that a switch of the skill among them says."""
+        there = (self.raw[name] for name in _SWITCHES if name in self.raw)
+        return self.side() or next((WITHOUT if value in _OFF else WITH for value in there), None)
 
     def either(self, name: str, bare: str) -> Part:
         """The object of this name; where a text stands in its place, one with that under `bare`."""
@@ -424,16 +473,3 @@ class Part:
             elif raw is not None:
                 self._wrong(name, "a text")
         return None
-
-
-def dimension(name: str, value: float, why: str | None, at: Part) -> dict[str, RubricScore]:
-    """A score as one on a dimension, 1 to 5: shares of 1 are read as shares of 5."""
-    if 0 <= value <= 1:
-        message = f"{name}: shares of 1, read as shares of 5, as rubric dimensions are"
-        at.faults.add("info", "converted", f"{at.where}.{name}", message)
-        return {name: RubricScore(score=value * 5, evidence=why)}
-    if 1 < value <= 5:
-        return {name: RubricScore(score=value, evidence=why)}
-    message = f"{name} is {value:g}: neither a verdict nor a score of 1 to 5, and in no table"
-    at.faults.add("info", "not-used", f"{at.where}.{name}", message)
-    return {}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..evals import EvalMetadata, Expectation
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import WITH, WITHOUT, Aggregate, Part, Results, Run, mean, votes
+from .part import WITH, WITHOUT, Aggregate, Part, Results, Run, mean, votes, without_keys
 
 _ARMS = {"with": WITH, "without": WITHOUT}
 
@@ -105,14 +105,15 @@ def _case(case: Part, model: str | None, partial: str | None, results: Results) 
         )
     )
     planned = case.whole("runsPerCase")
-    for arm, configuration in _ARMS.items():
+    for arm in case.part("arms").raw:
         runs = case.part("arms").parts(arm)
         if runs and planned is not None and len(runs) != planned:
             message = f"{planned} runs a case are stated, {len(runs)} are there; those were counted"
             case.faults.add("info", "runs-stated", f"{case.where}.runsPerCase", message)
         for number, arm_run in enumerate(runs, 1):
             run = _run(arm_run, graders, partial)
-            run.configuration, run.eval_id, run.eval_name = configuration, name, name
+            run.configuration = _ARMS.get(arm) or without_keys(arm)
+            run.eval_id, run.eval_name = name, name
             run.run_number, run.model = number, model
             results.runs.append(run)
 
@@ -134,10 +135,6 @@ def _run(part: Part, graders: dict[str, _Grader], partial: str | None) -> Run:
         if verdict.flag("scored") is not False:
             evidence = verdict.text("evidence", "explanation")
             verdicts.append(GradedExpectation(grader.text, passed, evidence, type=grader.type))
-    failed = error is not None and (score is None or not verdicts)
-    if error is not None and not failed:
-        message = f"it ended with an error ({error}), and was graded all the same: its score counts"
-        part.faults.add("info", "error-beside-score", f"{part.where}.error", message)
     incomplete = partial
     if part.flag("skippedPaidGraders"):
         incomplete = "graders that cost money were skipped"
@@ -146,13 +143,12 @@ def _run(part: Part, graders: dict[str, _Grader], partial: str | None) -> Run:
     return Run(
         configuration="",
         harness="claude-code",
-        grading=None if failed else Grading(verdicts),
+        error=error,
+        grading=Grading(verdicts) if error is None or (verdicts and score is not None) else None,
         timing=Timing(
             total_duration_seconds=part.number("durationSeconds", 0),
             executor_start=part.text("startedAt"),
             cost_usd=part.number("costUsd", 0),
-            status="error" if failed else None,
-            reason=error,
         ),
         metrics=Metrics(total_steps=part.whole("turns"), skill_used=used),
         judgings=votes(cast),

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..run import GradedExpectation, Grading, RubricScore, Timing
-from .part import UNSTATED, Part, Results, Run, dimension, secrets_in, side_in, without_keys
+from ..run import GradedExpectation, Grading, Timing
+from .part import (
+    UNSTATED,
+    WITH,
+    WITHOUT,
+    Part,
+    Results,
+    Run,
+    model_of,
+    secrets_in,
+    side_in,
+    side_of,
+    without_keys,
+    without_side,
+)
 
 _ERROR = 2
 """The `failureReason` of a result that no check failed, but a fault."""
+_OF_RUN = ("sessionId", "_conversation")
+"""Variables that each run has its own of."""
+_JUDGES = re.compile(r"llm-rubric|model-graded|g-eval|factuality|answer-relevance|context-|select-")
+_NO_ANSWER = re.compile(r"(api )?error\b|no output|request timed out", re.IGNORECASE)
+"""What a judge's check says where the judge gave no answer."""
 
 
-KEYS = frozenset({"results"})
+KEYS = frozenset({"results", "promptIdx", "testIdx"})
 
 
 def recognise(raw: Any) -> bool:
-    """Results in results, each of a test and a prompt."""
-    inner = raw.get("results") if isinstance(raw, dict) else None
-    rows = inner.get("results") if isinstance(inner, dict) else None
+    """Results, each of a test and a prompt: a file, what `evaluate` returns, or lines of them."""
+    rows = raw if isinstance(raw, list) else _inner(raw).get("results")
     return isinstance(rows, list) and any(
         isinstance(row, dict)
         and "provider" in row
@@ -28,37 +47,50 @@ def recognise(raw: Any) -> bool:
     )
 
 
-def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file's name says nothing
+def _inner(raw: Any) -> dict[str, Any]:
+    """The object that holds the list of results."""
+    inner = raw.get("results") if isinstance(raw, dict) else None
+    return inner if isinstance(inner, dict) else raw if isinstance(inner, list) else {}
+
+
+def read(raw: Any, path: str) -> Results:
     """Its runs, in order; `score` is its own, and `pass_rate` counts each assertion once."""
-    secrets = (*secrets_in(raw.get("config")), *secrets_in(_providers(raw)))
-    whole = Part(raw, secrets=secrets)
+    lines = {"results": raw} if isinstance(raw, list) else raw
+    given = [row.get("provider") for row in _inner(lines)["results"] if isinstance(row, dict)]
+    whole = Part(lines, secrets=(*secrets_in(lines.get("config")), *secrets_in(given)))
     own = whole.text("evalId")
     results = Results(key=f"promptfoo {own}" if own else None, faults=whole.faults)
-    rows = whole.part("results").parts("results")
-    several = len({row.whole("promptIdx") for row in rows}) > 1
-    graded = _graded(rows)
-    for row in rows:
-        run = _run(row, graded)
-        provider, prompt = row.either("provider", "id"), row.either("prompt", "raw")
-        run.model = (provider.text("id") or "").rsplit(":", 1)[-1].rsplit("/", 1)[-1] or None
-        label = prompt.text("label")
-        run.configuration = side_in(label) or side_in(provider.text("label")) or UNSTATED
-        if run.configuration == UNSTATED and several:
-            short = label if label and len(label) <= 60 and "\n" not in label else None
-            run.configuration = short or f"prompt {(row.whole('promptIdx') or 0) + 1}"
+    inner = whole if _inner(lines) is lines else whole.part("results")
+    rows = inner.parts("results")
+    switches = [row.part("vars").switch() for row in rows]
+    switched = {WITH, WITHOUT} == set(switches)
+    labels = [row.either("prompt", "raw").text("label", "raw") or "" for row in rows]
+    if not all(row.part("prompt").raw.get("label") for row in rows):
+        labels = [str(row.whole("promptIdx")) for row in rows]
+    prompts = list(dict.fromkeys(labels))
+    for row, label, switch in zip(rows, labels, switches, strict=True):
+        run = _run(row)
+        name = row.either("provider", "id").text("label")
+        short = label if len(label) <= 60 and "\n" not in label and not label.isdigit() else None
+        run.configuration = (
+            (side_in(label) or side_in(name) or (switch if switched else None))
+            or (len(prompts) > 1 and (short or f"prompt {prompts.index(label) + 1}"))
+            or (side_of(path, 2) or UNSTATED)
+        )
         results.runs.append(run)
-    _audit(whole.part("results"), rows)
+    _tell_asserts(results.runs, rows)
+    _audit(inner, rows)
     return results
 
 
-def _graded(rows: list[Part]) -> set[str]:
-    """The metrics that have another score than 0 and 1 somewhere: else they are their checks."""
-    return {
-        name
-        for row in rows
-        for name in row.part("namedScores").raw
-        if row.part("namedScores").number(name) not in (None, 0, 1)
-    }
+def _tell_asserts(runs: list[Run], rows: list[Part]) -> None:
+    """Cases that differ in what is asserted alone are told apart by it."""
+    asserted = [json.dumps(row.part("testCase").raw.get("assert")) for row in rows]
+    cases = [json.dumps(run.asked, sort_keys=True) for run in runs]
+    several = Counter(case for case, _ in set(zip(cases, asserted, strict=True)))
+    for run, case, asserts in zip(runs, cases, asserted, strict=True):
+        if several[case] > 1:
+            run.eval_id, run.asked = None, {**run.asked, "assert": asserts}
 
 
 def _audit(stated: Part, rows: list[Part]) -> None:
@@ -77,43 +109,48 @@ def _audit(stated: Part, rows: list[Part]) -> None:
             prompt.part("metrics").agrees(name, ends.get(at, Counter())[end])
 
 
-def _providers(raw: Any) -> list[Any]:
-    return [row.get("provider") for row in raw["results"]["results"] if isinstance(row, dict)]
-
-
-def _run(part: Part, graded: set[str]) -> Run:
+def _run(part: Part) -> Run:
     grade, case = part.part("gradingResult"), part.part("testCase")
     verdicts = list(_verdicts(grade))
     if not verdicts and grade.flag("pass") is not None:
         verdicts = [GradedExpectation("the test passed", grade.flag("pass"), grade.text("reason"))]
-    if not verdicts and not part.text("error") and part.flag("success") is not None:
+    error = part.text("error")
+    if not verdicts and not error and part.flag("success") is not None:
         verdicts = [GradedExpectation("the test passed", part.flag("success"))]
-    named = part.part("namedScores")
-    scores: dict[str, RubricScore] = {}
-    for name in sorted(graded & named.raw.keys()):
-        if (value := named.number(name)) is not None:
-            scores |= dimension(without_keys(name, part.secrets), value, None, named)
-    failed = part.whole("failureReason") == _ERROR or (not verdicts and bool(part.text("error")))
-    usage = part.part("response").part("tokenUsage")
-    if not usage.raw:
-        usage = part.part("tokenUsage")
+    failed = part.whole("failureReason") == _ERROR or (not verdicts and bool(error))
+    response = part.part("response")
+    usage = (
+        response.part("tokenUsage") if response.raw.get("tokenUsage") else part.part("tokenUsage")
+    )
+    cached, named = response.flag("cached") or False, part.part("namedScores")
+    provider = part.either("provider", "id")
+    id_ = provider.text("id") or "unnamed"
+    label = without_side(provider.text("label"))
+    words = case.text("description") or part.text("description")
+    given = (part.part("vars") if part.raw.get("vars") else case.part("vars")).clean()
+    asked = {name: value for name, value in given.items() if name not in _OF_RUN}
     number = part.whole("testIdx")
-    id_ = str(number) if number is not None else case.text("description") or "unnamed"
     return Run(
         configuration="",
-        eval_id=id_,
-        eval_name=case.text("description") or part.text("description") or id_,
-        grading=None if failed else Grading(verdicts, rubric_scores=scores),
-        score=None if failed else part.number("score"),
+        eval_id=None if words or asked or number is None else str(number),
+        asked={"": words, **asked} if words or asked or number is None else {},
+        model=label or model_of(id_, colons=True),
+        whole_model=f"{label} ({id_})" if label else id_,
+        run_id=str(response.raw.get("output")),
+        cached=cached,
+        error=(error or "no reason is given") if failed else None,
+        grading=None if failed else Grading(verdicts),
+        scores={
+            without_keys(name, part.secrets): (value, None)
+            for name in sorted(named.raw)
+            if (value := named.number(name)) is not None
+        },
+        checked=True,
+        score=part.number("score"),
         timing=Timing(
-            duration_ms=part.number("latencyMs", 0),
+            duration_ms=None if cached else part.number("latencyMs", 0),
             total_tokens=usage.whole("total"),
-            cache_read_tokens=usage.whole("cached"),
             cost_usd=part.number("cost", 0),
-            status="error" if failed else None,
-            reason=(part.text("error") or "no reason is given").splitlines()[0][:200]
-            if failed
-            else None,
         ),
     )
 
@@ -129,4 +166,7 @@ def _verdicts(grade: Part, depth: int = 0) -> Iterator[GradedExpectation]:
         wanted = check.text("value") if isinstance(value, str | int | float) else None
         name = check.text("metric") or type_
         text = f"{name}: {wanted}" if name and wanted else name or wanted or "unnamed"
-        yield GradedExpectation(text, part.flag("pass"), part.text("reason"), type=type_)
+        passed, reason = part.flag("pass"), part.text("reason")
+        if type_ and _JUDGES.match(type_) and not passed and _NO_ANSWER.match(reason or ""):
+            reason = f"no judge's answer to parse, an error: {reason}"
+        yield GradedExpectation(text, passed, reason, type=type_)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..evals import EvalMetadata
 from ..results import Comparison
 from ..run import GradedExpectation, Grading, Metrics, Timing
 from .part import UNSTATED, Part, Results, Run, side_of
@@ -32,42 +31,46 @@ def recognise(raw: Any) -> bool:
 def read(raw: Any, path: str) -> Results:
     """Its trials and comparisons; a variant is a configuration."""
     results = Results()
-    skills: dict[str, None] = {}
     lines = raw if isinstance(raw, list) else [raw]
     for number, line in enumerate(lines):
         part = Part(line, f"$[{number}]" if isinstance(raw, list) else "$", results.faults)
         if part.raw.get("type") == "trial-result":
-            run, skill, prompt = _trial(part, path)
-            results.runs.append(run)
-            skills |= {skill: None} if skill else {}
-            name = str(run.eval_id)
-            if prompt and all(known.eval_id != name for known in results.evals):
-                results.evals.append(EvalMetadata(eval_id=name, eval_name=name, prompt=prompt))
+            results.runs.append(_trial(part, path))
         elif part.raw.get("type") in _COMPARISONS:
             _compare(part, path, results)
+    _join_attempts(results.runs)
+    skills = {run.skill for run in results.runs if run.skill}
     if len(skills) == 1:
         results.skill = next(iter(skills))
     return results
 
 
-def _trial(trial: Part, path: str) -> tuple[Run, str | None, str | None]:
+def _join_attempts(runs: list[Run]) -> None:
+    """Where the file was resumed, one that failed before is an attempt at the one that did not."""
+    ids = [run.run_id for run in runs if run.run_id]
+    later: dict[tuple[Any, ...], str] = {}
+    for run in reversed(runs) if len(set(ids)) < len(ids) else ():
+        key = (str(run.asked), run.configuration, run.model)
+        if run.run_id is not None:
+            later[key] = run.run_id
+        elif run.error is not None:
+            run.run_id = later.get(key)
+
+
+def _trial(trial: Part, path: str) -> Run:
     trajectory, grade = trial.part("trajectory"), trial.part("gradeResult")
-    stimulus = trajectory.part("stimulus")
-    experiment = trial.part("experiment")
+    stimulus, experiment = trajectory.part("stimulus"), trial.part("experiment")
     name = (
         trial.text("stimulus") or grade.text("stimulusName") or stimulus.text("name") or "unnamed"
     )
     of = (experiment.text("evalFile") or "").replace("\\", "/")
-    skill = PurePosixPath(of).parent.name or stimulus.part("tags").text("skill")
-    variant = trial.text("variant") or experiment.text("variant") or side_of(path) or UNSTATED
+    about = (trial, trajectory, trajectory.part("metadata"), experiment, trial.part("config"))
     metrics = trajectory.part("metrics")
     tokens = metrics.part("tokenUsage")
     total = tokens.whole("totalTokens")
     parts = (tokens.whole("inputTokens"), tokens.whole("outputTokens"))
     if total is None and None not in parts:
         total = sum(part or 0 for part in parts)
-    status, end = trial.text("status"), trajectory.text("endReason")
-    failed = status not in (None, "success", "passed", "failed") or not grade.raw
     milliseconds = metrics.number("wallTimeMs", 0)
     if milliseconds is None:
         milliseconds = trial.number("durationMs", 0)
@@ -83,21 +86,25 @@ def _trial(trial: Part, path: str) -> tuple[Run, str | None, str | None]:
     if not verdicts and grade.flag("passed") is not None:
         text = grade.text("name") or "the trial passed"
         verdicts = [GradedExpectation(text, grade.flag("passed"), grade.text("evidence"))]
-    run = Run(
-        configuration=variant,
-        eval_id=name,
-        eval_name=name,
-        skill=skill,
-        model=trajectory.part("metadata").text("model"),
-        grading=None if failed else Grading(verdicts),
-        score=None if failed else grade.number("score"),
+    error = _error(trial, trajectory)
+    return Run(
+        configuration=trial.text("variant")
+        or experiment.text("variant")
+        or side_of(path)
+        or UNSTATED,
+        asked={"": name, "eval": trial.text("evalName")},
+        prompt=stimulus.text("prompt"),
+        skill=PurePosixPath(of).parent.name or stimulus.part("tags").text("skill"),
+        model=next(filter(None, (part.text("model", "modelId") for part in about)), None),
+        run_id=trajectory.text("id"),
+        error=error,
+        grading=None if error else Grading(verdicts),
+        score=grade.number("score"),
         timing=Timing(
             duration_ms=milliseconds,
             total_tokens=total,
             cache_read_tokens=tokens.whole("cacheReadTokens"),
             executor_start=grade.text("timestamp"),
-            status="error" if failed else None,
-            reason=(end or status or "not graded") if failed else None,
         ),
         metrics=Metrics(
             tool_calls=metrics.counts("toolCallBreakdown") or None,
@@ -106,7 +113,22 @@ def _trial(trial: Part, path: str) -> tuple[Run, str | None, str | None]:
             skill_used=_used(trajectory, metrics),
         ),
     )
-    return run, skill, stimulus.text("prompt")
+
+
+def _error(trial: Part, trajectory: Part) -> str | None:
+    """Why a trial ended in an error, in the file's own words; None where it did not."""
+    status = trial.text("status")
+    if status in (None, "success", "passed", "failed", "completed"):
+        return None
+    said = [
+        part.either("error", "message").text("message", "name")
+        or part.text("errorMessage", "reason", "message")
+        for part in (trial, trajectory)
+    ]
+    said.append(trajectory.text("endReason"))
+    words = [text for text in dict.fromkeys(filter(None, (status, *said))) if text != "stop"]
+    took = trial.number("durationMs", 0)
+    return ": ".join(words) + (f" after {took / 1000:g} s" if len(words) == 1 and took else "")
 
 
 def _used(went: Part, metrics: Part) -> bool | None:

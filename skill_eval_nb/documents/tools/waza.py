@@ -38,12 +38,10 @@ def read(raw: Any, path: str) -> Results:
         id_ = task.text("test_id") or "unnamed"
         name = task.text("display_name") or id_
         results.evals.append(EvalMetadata(eval_id=id_, eval_name=name))
-        if task.flag("cached"):
-            message = "its answer was taken from a cache: its time and tokens are of an earlier run"
-            whole.faults.add("info", "cached", f"{task.where}.cached", message)
         for part in task.parts("runs"):
             run = _run(part)
             run.configuration, run.eval_id, run.eval_name = side, id_, name
+            run.cached = task.flag("cached") or False
             run.model, run.harness = config.text("model_id"), config.text("engine_type")
             run.judge_model = config.text("judge_model")
             results.runs.append(run)
@@ -94,10 +92,10 @@ def _run(part: Part) -> Run:
     return Run(
         configuration="",
         run_number=part.whole("run_number"),
+        run_id=f"{part.whole('run_number')} {part.text('final_output')}",
+        error=(part.text("error_msg", "error") or "no reason is given") if failed else None,
         grading=None if failed else Grading(verdicts),
-        score=None
-        if failed
-        else mean(
+        score=mean(
             (g.number("score") for g in found.values()),
             (g.number("weight") for g in found.values()),
         ),
@@ -106,8 +104,6 @@ def _run(part: Part) -> Run:
             duration_ms=part.number("duration_ms", 0),
             total_tokens=tokens,
             cache_read_tokens=usage.whole("cache_read_tokens"),
-            status="error" if failed else None,
-            reason=part.text("error_msg", "error") or "no reason is given" if failed else None,
         ),
         metrics=Metrics(
             total_tool_calls=digest.whole("tool_call_count"),
