@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import deltas_by_dimension, summarize
 from skill_eval_nb.stats.pairing import side
-from skill_eval_nb.stats.values import MODEL, RUBRIC, RUN, natural, runs_by_model, scores_of
+from skill_eval_nb.stats.values import MODEL, RUBRIC, natural, scores_of
 from skill_eval_nb.tables.frames import frame_of
 from skill_eval_nb.text import brief, called, quoted, tied
 
@@ -177,8 +177,7 @@ def _runs(ws: Any) -> pl.DataFrame:
         .group_by(keys, maintain_order=True)
         .agg(pl.col("score").count().alias("judgings"), pl.col("evidence").drop_nulls().first())
     )
-    models = as_polars(runs_by_model(ws).select(*RUN, *MODEL))
-    scores = as_polars(scores_of(ws)).drop_nulls("value").join(models, on=RUN, how="left")
+    scores = as_polars(scores_of(ws)).drop_nulls("value")
     return scores.join(judged, on=keys, how="left", nulls_equal=True)
 
 

@@ -15,7 +15,7 @@ from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference.intervals import exact_tests
 from skill_eval_nb.stats.pairing import side, sides
-from skill_eval_nb.stats.values import EVAL, GROUP, MODEL, RUN, in_order, natural, runs_of
+from skill_eval_nb.stats.values import EVAL, ITERATION, MODEL, RUN, in_order, natural, runs_of
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, signed
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
@@ -40,10 +40,10 @@ Values = Sequence[float | None]
 TABLES = ("sides", "deltas", "by_run", "disagreements")
 RUN_ERRORED = "the run errored"
 """The reason for which such a run has no verdict."""
-PLACE = [*GROUP, *EVAL]
+PLACE = [*ITERATION, *EVAL]
 BEFORE, AFTER = "_before", "_after"
 SHOWN = ("estimate", "low", "high", "p", "verdict", "n_evals", "n_runs", "n_runs_baseline")
-KEY = [*GROUP, *MODEL, "configuration", "baseline", "metric"]
+KEY = [*ITERATION, *MODEL, "configuration", "baseline", "metric"]
 MOST = 8
 """More disagreements than these are counted, not listed."""
 SAYS = {
@@ -310,7 +310,9 @@ class Trial:
         """
         import polars as pl
 
-        every = runs_of(self.ws).join(self.runs.select(GROUP).unique(), on=GROUP, how="semi")
+        every = runs_of(self.ws).join(
+            self.runs.select(ITERATION).unique(), on=ITERATION, how="semi"
+        )
         who, found_on = sides(every, self.baseline), list(self.draft.found_on)
         parts: dict[tuple[What, Where], pl.DataFrame] = {}
         for what, own in values.items():
@@ -352,7 +354,7 @@ class Trial:
         """
         import polars as pl
 
-        runs = runs_of(self.ws).join(by_run.select(GROUP).unique(), on=GROUP, how="semi")
+        runs = runs_of(self.ws).join(by_run.select(ITERATION).unique(), on=ITERATION, how="semi")
         changed = by_run.select(*RUN, *(f"{metric}{AFTER}" for metric in metrics), mine=True)
         after = (
             runs.join(changed, on=RUN, how="left", nulls_equal=True)
@@ -451,7 +453,7 @@ def _cells(values: pl.DataFrame, who: pl.DataFrame) -> Cells:
     other = own.rename({"one": "other", "configuration": "baseline"})
     both = who.drop_nulls(["configuration", "baseline"])
     cells = (
-        both.join(own, on=[*GROUP, "configuration"], nulls_equal=True)
+        both.join(own, on=[*ITERATION, "configuration"], nulls_equal=True)
         .join(other, on=[*PLACE, "baseline"], nulls_equal=True)
         .filter(pl.col("one").list.len() > 0, pl.col("other").list.len() > 0)
         .sort(PLACE)

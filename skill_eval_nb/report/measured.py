@@ -15,7 +15,7 @@ from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.summary import overview
 from skill_eval_nb.stats.values import (
-    GROUP,
+    ITERATION,
     RUBRIC,
     UNITS,
     Model,
@@ -71,7 +71,7 @@ class Slice:
         """The rows of a table with our keys; `optimizations` has another kind of iteration."""
         keys = {column.name for column in table.columns if column.type == "text"}
         return ws.polars(table.name).filter(
-            **{name: getattr(self, name) for name in GROUP if name in keys}
+            **{name: getattr(self, name) for name in ITERATION if name in keys}
         )
 
     def _problems(self, ws: Workspace) -> pl.DataFrame:
@@ -95,9 +95,9 @@ def slices(ws: Workspace) -> list[Slice]:
     import polars as pl
 
     runs = ws.polars("runs")
-    tables = [ws.polars(name).select(GROUP) for name in ("runs", "stated")]
+    tables = [ws.polars(name).select(ITERATION) for name in ("runs", "stated")]
     if not any(table.height for table in tables):
-        tables = [ws.polars("evals").with_columns(iteration=pl.lit(NO_ITERATION)).select(GROUP)]
+        tables = [ws.polars("evals").with_columns(iteration=pl.lit(NO_ITERATION)).select(ITERATION)]
     rows = {row for table in tables for row in table.unique().iter_rows()}
     return [
         replace(place, model=model)
@@ -107,7 +107,7 @@ def slices(ws: Workspace) -> list[Slice]:
                 natural(name) for name in (place.workspace, place.skill, place.iteration)
             ],
         )
-        for model in models(runs.filter(**{name: getattr(place, name) for name in GROUP}))
+        for model in models(runs.filter(**{name: getattr(place, name) for name in ITERATION}))
     ]
 
 

@@ -11,7 +11,7 @@ from skill_eval_nb.tables.frames import frame_of, like
 
 from .inference.intervals import eval_noise
 from .pairing import UNSTATED
-from .values import EVAL, GROUP, RUN, in_order, natural
+from .values import EVAL, GROUP, MODEL, RUN, in_order, natural, rows_of_runs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -217,7 +217,7 @@ ITSELF, JUDGE, HUMAN = KINDS = (
     "judge against judge",
     "judge against human",
 )
-OUTPUT = [*RUN, "dimension"]
+OUTPUT = [*RUN, *MODEL, "dimension"]
 """What is scored: a run's output on a dimension."""
 KEYS = [*GROUP, "dimension", "kind", "judge", "other"]
 """What one comparison of raters is."""
@@ -245,7 +245,7 @@ class Raters:
     @property
     def two(self) -> bool:
         """Whether the columns are two raters, and not the judgings of one."""
-        return self.keys[4] != ITSELF
+        return self.keys[KEYS.index("kind")] != ITSELF
 
 
 def raters(data: Any, human: Any = None) -> list[Raters]:
@@ -260,7 +260,7 @@ def raters(data: Any, human: Any = None) -> list[Raters]:
     """
     import polars as pl
 
-    judged = _judged(frame_of(data, "rubric_scores"))
+    judged = _judged(rows_of_runs(data, "rubric_scores"))
     several = pl.col("judge").n_unique().over("output") > 1
     shared = judged.filter(several)
     found = [*_itself(judged), *_two(shared, shared, JUDGE)]
@@ -593,7 +593,8 @@ def _raters(matrix: Any) -> Raters:
     scores = scores[~np.isnan(scores).all(1)]
     at = np.arange(len(scores))
     kind = "two raters" if scores.shape[1] == 2 else KINDS[0]
-    return Raters(("", "", "", "", kind, "", ""), scores, at, at, scores[~np.isnan(scores)])
+    keys = tuple(kind if name == "kind" else "" for name in KEYS)
+    return Raters(keys, scores, at, at, scores[~np.isnan(scores)])
 
 
 def _numbers(matrix: Any) -> np.ndarray[Any, Any]:

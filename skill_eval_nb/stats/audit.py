@@ -15,7 +15,7 @@ from .pairing import cells, side, sides
 from .summary import STATISTICS, consistency, place, spread
 from .values import (
     EVAL,
-    GROUP,
+    ITERATION,
     METRICS,
     MODEL,
     RUBRIC,
@@ -126,12 +126,12 @@ def ready(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
 
     metric = pl.col("metric")
     known = metric.is_in([*METRICS, CONSISTENCY, RUNS_EACH]) | metric.str.starts_with(RUBRIC)
-    skills = runs.select(*GROUP, pl.col("skill").alias("scope")).unique()
+    skills = runs.select(*ITERATION, pl.col("skill").alias("scope")).unique()
     figures = (
         stated.with_row_index("row")
         .filter(known & pl.col("value").is_finite())
         .join(runs, on=["workspace", "iteration"], how="semi", nulls_equal=True)
-        .join(skills, on=GROUP, how="left", nulls_equal=True, maintain_order="left")
+        .join(skills, on=ITERATION, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
             pl.col("skill").alias("stated_skill"),
             pl.col("scope").alias("skill"),
@@ -177,16 +177,16 @@ def figures(values: pl.DataFrame, ddof: int = 1) -> pl.DataFrame:
     """Every figure that a benchmark.json may state of these values.
 
     Args:
-        values: GROUP, configuration, metric and value.
+        values: ITERATION, configuration, metric and value.
         ddof: 1 for the sample standard deviation, 0 for the population's.
 
     Returns:
-        GROUP, configuration (or DELTA), metric, statistic, recomputed, PARTS. A delta stands
+        ITERATION, configuration (or DELTA), metric, statistic, recomputed, PARTS. A delta stands
         as `mean`, with-skill side minus baseline; one for each pair that could be meant.
     """
     import polars as pl
 
-    keys = [*GROUP, "configuration", "metric"]
+    keys = [*ITERATION, "configuration", "metric"]
     wide = values.group_by(keys).agg(spread("value", ddof))
     wide = pl.concat([wide, consistency(wide.filter(pl.col("metric") == "overall_efficiency"))])
     long = wide.with_columns(pl.col("n").cast(pl.Float64)).unpivot(
@@ -200,7 +200,7 @@ def runs_each(runs: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     whole = runs.with_columns(pl.lit(None, pl.String).alias("skill"))
-    side = [*GROUP, "configuration"]
+    side = [*ITERATION, "configuration"]
     return (
         pl.concat([runs, whole])
         .group_by(*side, *EVAL)
@@ -209,7 +209,7 @@ def runs_each(runs: pl.DataFrame) -> pl.DataFrame:
             *side,
             pl.lit(RUNS_EACH).alias("metric"),
             pl.lit("mean").alias("statistic"),
-            pl.col("len").max().over(GROUP).cast(pl.Float64).alias("recomputed"),
+            pl.col("len").max().over(ITERATION).cast(pl.Float64).alias("recomputed"),
         )
         .unique()
     )
@@ -227,7 +227,7 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     models = (pl.lit(None, pl.String).alias(name) for name in MODEL)  # what is stated is of all
     evals = cells(values.with_columns(models)).rename({"mean": "value"})
     yield "population standard deviation", figures(values, ddof=0)
-    known = characters.is_not_null().any().over(GROUP)
+    known = characters.is_not_null().any().over(ITERATION)
     tokens = values.filter((pl.col("metric") == "tokens") & known)
     for mixed in (pl.coalesce(characters, value), pl.coalesce(value, characters)):
         for wrong in (mixed, mixed.fill_null(0.0)):
@@ -251,13 +251,13 @@ def _deltas(wide: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     """The difference of the means of every two sides."""
     import polars as pl
 
-    means = wide.select(*GROUP, "metric", "configuration", with_mean="mean")
-    other = wide.select(*GROUP, "metric", baseline="configuration", baseline_mean="mean")
+    means = wide.select(*ITERATION, "metric", "configuration", with_mean="mean")
+    other = wide.select(*ITERATION, "metric", baseline="configuration", baseline_mean="mean")
     return (
-        compared.join(means, on=[*GROUP, "configuration"], nulls_equal=True)
-        .join(other, on=[*GROUP, "metric", "baseline"], nulls_equal=True)
+        compared.join(means, on=[*ITERATION, "configuration"], nulls_equal=True)
+        .join(other, on=[*ITERATION, "metric", "baseline"], nulls_equal=True)
         .select(
-            *GROUP,
+            *ITERATION,
             pl.lit(DELTA).alias("configuration"),
             "metric",
             pl.lit("mean").alias("statistic"),
@@ -277,7 +277,7 @@ def _expectations(values: pl.DataFrame) -> pl.DataFrame:
     passed, failed = pl.col("passed").sum(), pl.col("failed").sum()
     return (
         values.filter(pl.col("metric") == "pass_rate")
-        .group_by(*GROUP, "configuration", "metric")
+        .group_by(*ITERATION, "configuration", "metric")
         .agg(pl.when(passed + failed > 0).then(passed / (passed + failed)).alias("value"))
     )
 
@@ -293,7 +293,7 @@ def compare(stated: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     """
     import polars as pl
 
-    keys = [*GROUP, "configuration", "metric", "statistic"]
+    keys = [*ITERATION, "configuration", "metric", "statistic"]
     difference = pl.col("value") - pl.col("recomputed")
     return (
         stated.join(figures, on=keys, how="left", nulls_equal=True)
@@ -349,7 +349,7 @@ def _candidates(
     counts = off.filter(pl.col("statistic") == "n")
     yield (
         FEWER_RUNS,
-        off.join(counts, on=[*GROUP, "path"], how="semi", nulls_equal=True),
+        off.join(counts, on=[*ITERATION, "path"], how="semi", nulls_equal=True),
     )
 
 
@@ -357,7 +357,7 @@ def _zeros(off: pl.DataFrame, values: pl.DataFrame) -> Iterator[tuple[str, pl.Da
     """A 0 where the runs give no figure, or where the runs were not found."""
     import polars as pl
 
-    keys = [*GROUP, "configuration", "metric"]
+    keys = [*ITERATION, "configuration", "metric"]
     zero = off.filter((pl.col("value") == 0) & (pl.col("configuration") != DELTA))
     means = zero.filter(pl.col("statistic") == "mean")
     whole = zero.join(means, on=[*keys, "path"], how="semi", nulls_equal=True)
@@ -377,10 +377,10 @@ def _without_baseline(
     """A difference between two sides where there are runs of one alone."""
     import polars as pl
 
-    sides = values.group_by(GROUP).agg(pl.col("configuration").n_unique().alias("sides"))
-    alone = delta.join(sides.filter(sides=1), on=GROUP, how="semi", nulls_equal=True)
-    means = values.group_by(*GROUP, "metric").agg(pl.col("value").mean().alias("mean"))
-    own = alone.join(means, on=[*GROUP, "metric"], nulls_equal=True)
+    sides = values.group_by(ITERATION).agg(pl.col("configuration").n_unique().alias("sides"))
+    alone = delta.join(sides.filter(sides=1), on=ITERATION, how="semi", nulls_equal=True)
+    means = values.group_by(*ITERATION, "metric").agg(pl.col("value").mean().alias("mean"))
+    own = alone.join(means, on=[*ITERATION, "metric"], nulls_equal=True)
     fitting = own.filter(_within(pl.col("value") - pl.col("mean"), "half"))
     yield "no run of a baseline: the mean of the only side", fitting
     yield "no run of a baseline", alone
@@ -390,7 +390,7 @@ def _stated_means(delta: pl.DataFrame, stated: pl.DataFrame) -> Iterator[tuple[s
     """The difference of the means that the file states, a mean that it lacks taken for 0."""
     import polars as pl
 
-    keys = [*GROUP, "path", "metric"]
+    keys = [*ITERATION, "path", "metric"]
     means = stated.filter(pl.col("statistic") == "mean").select(
         *keys, with_configuration="configuration", stated="value"
     )
@@ -416,7 +416,7 @@ def _within(difference: pl.Expr, rounding: str) -> pl.Expr:
 
 
 AUDIT = [
-    *GROUP,
+    *ITERATION,
     "configuration",
     "metric",
     "statistic",
@@ -492,7 +492,7 @@ def audit(workspace: Any) -> Any:
         )
         .select(AUDIT)
     )
-    names = dict.fromkeys([*GROUP, "path"], natural)
+    names = dict.fromkeys([*ITERATION, "path"], natural)
     return like(workspace, in_order(rows, **names, configuration=_delta_last, metric=place))
 
 
@@ -532,8 +532,8 @@ def _part(values: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     source = pl.col("metric").replace(CONSISTENCY, "overall_efficiency")
-    about = stated.select(*GROUP, source)
-    return values.join(about, on=[*GROUP, "metric"], how="semi", nulls_equal=True)
+    about = stated.select(*ITERATION, source)
+    return values.join(about, on=[*ITERATION, "metric"], how="semi", nulls_equal=True)
 
 
 def _delta_last(configuration: str) -> Key:

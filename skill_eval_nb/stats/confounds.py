@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.text import brief, count, lower_first, some
 
-from .values import EVAL, GROUP, MODEL, RUBRIC, UNITS, by_model, model_name
+from .values import (
+    EVAL,
+    ITERATION,
+    MODEL,
+    RUBRIC,
+    UNITS,
+    by_model,
+    is_of_several_models,
+    model_name,
+)
 from .verdict import Row
 
 if TYPE_CHECKING:
@@ -98,7 +107,7 @@ def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], R
     when = pl.col("started_at").str.to_datetime(time_zone="UTC", strict=False)
     kinds = ("judge_model", *MODEL)
     known = by_model(runs).with_columns(runs[name].alias(f"own_{name}") for name in kinds)
-    known = known.with_columns((pl.struct(MODEL).n_unique().over(GROUP) > 1).alias("several"))
+    known = known.with_columns(is_of_several_models().alias("several"))
     sides = known.group_by(*keys, "configuration").agg(
         *(pl.col(f"own_{name}").drop_nulls().unique().sort() for name in kinds),
         pl.col("several").first(),
@@ -181,10 +190,10 @@ def with_errors(values: pl.DataFrame) -> pl.DataFrame:
 
 
 def strata(paired: pl.DataFrame) -> dict[tuple[Any, ...], list[str]]:
-    """What is averaged by comparison (GROUP, sides, metric), in sentences; of `pooled` alone."""
+    """What is averaged by ITERATION, sides and metric, in sentences; of `pooled` alone."""
     if "models" not in paired.columns:
         return {}
-    by = [*GROUP, "configuration", "baseline", "metric"]
+    by = [*ITERATION, "configuration", "baseline", "metric"]
     texts: dict[tuple[Any, ...], list[str]] = {}
     for *key, models, left_out in paired.select(*by, "models", "left_out").unique(by).iter_rows():
         sentences = texts.setdefault(tuple(key), [])

@@ -28,6 +28,7 @@ from .pairing import COUNTS, Versus, are_iterations, of_evals, pairs, pooled, si
 from .values import (
     EVAL,
     GROUP,
+    ITERATION,
     MODEL,
     RUBRIC,
     RUN,
@@ -278,7 +279,7 @@ def _dealt(
         strata = [*EVAL, *MODEL]
         runs = (
             values.filter(
-                same(group, GROUP if of_models else [*GROUP, *MODEL]),
+                same(group, ITERATION if of_models else GROUP),
                 pl.col("configuration").is_in([first, second]),
                 pl.col("metric").is_in(metrics),
             )
@@ -522,8 +523,8 @@ def deltas_by_eval(
     question = _question("suite", worth, level, pool)
     values = values_of(data, *([metric] if isinstance(metric, str) else dict.fromkeys(metric)))
     paired, _, back = _paired(data, values, baseline, versus, pool)
-    by = [*GROUP, *MODEL, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
-    found = back(answers(paired, question, by, together=[*GROUP, *MODEL, *SIDES]))
+    by = [*GROUP, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
+    found = back(answers(paired, question, by, together=[*GROUP, *SIDES]))
     why = pl.col("unpaired")
     found = found.with_columns(
         pl.when(why.is_null()).then("verdict").alias("verdict"),
@@ -560,8 +561,8 @@ def _answered(
     import polars as pl
 
     runs = runs_of(data)
-    keys = GROUP if pool else [*GROUP, *MODEL]
-    by = [*GROUP, *MODEL, *SIDES, "metric"]
+    keys = ITERATION if pool else GROUP
+    by = [*GROUP, *SIDES, "metric"]
 
     def answer(values: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Back]:
         paired, values, back = _paired(data, values, baseline, versus, pool)
@@ -582,7 +583,7 @@ def _answered(
         group = tuple(row[name] for name in keys)
         sides = [facts.get((*group, row[side]), {}) for side in SIDES]
         sentences, none = warnings(row, sides, iterations=back is not _same)
-        sentences += models.get(tuple(row[name] for name in [*GROUP, *SIDES, "metric"]), [])
+        sentences += models.get(tuple(row[name] for name in [*ITERATION, *SIDES, "metric"]), [])
         errors = row["n_errored"] + row["n_errored_baseline"] and is_rate(row["metric"])
         again = failures.get(tuple(row[name] for name in by)) if errors else None
         whose = not pool and any(side.get("several") for side in sides)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.frames import frame_of, like
+from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import brief, chance, count, figure, signed
 
 from .comparison import TINY
@@ -16,13 +16,15 @@ from .pairing import side, sides
 from .values import (
     EVAL,
     GROUP,
+    ITERATION,
+    MODEL,
     RUN,
     confidence,
     in_order,
     is_table,
     natural,
-    runs_of,
-    stand_in_keys,
+    rows_of_runs,
+    runs_by_model,
 )
 
 if TYPE_CHECKING:
@@ -215,7 +217,7 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
     rows = (
         checks.select("check", "eval", *CHECK, *KIND)
         .join(runs.select("eval", *PLACE).unique("eval"), on="eval")
-        .join(_compared(runs, baseline), on=GROUP, nulls_equal=True)
+        .join(_compared(runs, baseline), on=ITERATION, nulls_equal=True)
     )
     for name, end in (("configuration", ""), ("baseline", "_baseline")):
         rows = _with_side(rows, cells, sizes, name, end)
@@ -236,19 +238,20 @@ def _verdicts_and_runs(data: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
             "This table holds no expectations: it has no columns `text` and `passed`. "
             "Give a Workspace, or its table `ws.expectations`."
         )
-    table = frame_of(data, "expectations").with_columns(*stand_in_keys())
+    table = rows_of_runs(data, "expectations")
+    key = [*RUN, *MODEL]
     if is_table(data):
-        runs = table.select(*RUN, pl.lit(None, pl.String).alias("status")).clear()
+        runs = table.select(*key, pl.lit(None, pl.String).alias("status")).clear()
     else:
-        runs = runs_of(data).select(*RUN, "status").unique(RUN)
+        runs = runs_by_model(data).select(*key, "status").unique(RUN)
     runs = runs.with_row_index("run")
-    verdicts = table.join(runs.select("run", *RUN), on=RUN, how="left", nulls_equal=True)
+    verdicts = table.join(runs.select("run", *key), on=key, how="left", nulls_equal=True)
     lone = verdicts.filter(pl.col("run").is_null()).drop("run")
-    further = lone.select(RUN).unique().with_row_index("run", offset=runs.height)
+    further = lone.select(key).unique().with_row_index("run", offset=runs.height)
     runs = pl.concat([runs, further], how="diagonal")
     verdicts = pl.concat(
         frame.select("run", *CHECK, *KIND, "passed")
-        for frame in (verdicts.drop_nulls("run"), lone.join(further, on=RUN, nulls_equal=True))
+        for frame in (verdicts.drop_nulls("run"), lone.join(further, on=key, nulls_equal=True))
     )
     evals = runs.select(PLACE).unique().with_row_index("eval")
     errored = (pl.col("status") == "errored").fill_null(value=False).alias("errored")

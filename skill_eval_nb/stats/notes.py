@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from typing import Any
@@ -35,7 +35,19 @@ from .expectations import (
 from .pairing import pairs, side, sides
 from .summary import outliers
 from .triggers import trigger_doubts
-from .values import GROUP, MODEL, RUN, UNITS, Key, model_name, natural, runs_of, values_of
+from .values import (
+    GROUP,
+    MODEL,
+    RUN,
+    UNITS,
+    Key,
+    is_of_several_models,
+    model_name,
+    natural,
+    runs_by_model,
+    runs_of,
+    values_of,
+)
 from .variance import variance
 from .verdict import beyond_comes_first
 
@@ -62,13 +74,13 @@ def note(of: Row, kind: str, text: str, numbers: Mapping[str, float], **about: A
     """A note on the group of a row; `numbers` are those of its text, and a few behind them."""
     nothing: Note = {"configuration": None, "evals": [], "expectations": [], "runs": []}
     named = [{"name": name, "value": float(value)} for name, value in numbers.items()]
-    group = {name: of[name] for name in GROUP}
+    group = {name: of.get(name) for name in GROUP}
     return {**group, **nothing, "kind": kind, "text": text, **about, "numbers": named}
 
 
-def group_of(row: Row) -> tuple[str | None, str | None, str | None]:
-    """The workspace, skill and iteration of a row of any statistic."""
-    return row["workspace"], row["skill"], row["iteration"]
+def group_of(row: Row) -> tuple[str | None, ...]:
+    """The workspace, skill, iteration and model of a row of any statistic."""
+    return tuple(row[name] for name in GROUP)
 
 
 COSTS = ("time_seconds", "tokens", "cost_usd")
@@ -82,15 +94,12 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
     these, beyond = (
         deltas(ws, "pass_rate", baseline, level=level, scope=scope).to_dicts() for scope in SCOPES
     )
-    models = Counter((group_of(gain), gain["configuration"]) for gain in these)
     for gain, other in zip(these, beyond, strict=True):
-        key = *group_of(gain), *(gain[name] for name in MODEL), gain["configuration"]
+        key = *group_of(gain), gain["configuration"]
         paid = {metric: known[key] for metric, known in costs.items() if key in known}
         if gain["estimate"] is None or not paid:
             continue
         who = f"{brief(gain['configuration'])} against {brief(gain['baseline'])}"
-        if models[group_of(gain), gain["configuration"]] > 1:
-            who += f" ({brief(model_name(gain))})"
         rate = amount(gain["estimate"], "pass_rate")
         wide = beyond_comes_first(gain, other)
         row, where = (other, " on tasks like these") if wide else (gain, "")
@@ -115,7 +124,7 @@ def _differences(ws: Workspace, metric: str, baseline: str | None) -> dict[Any, 
     import polars as pl
 
     paired = pairs(values_of(ws, metric), sides(runs_of(ws), baseline)).drop_nulls("estimate")
-    means = paired.group_by(*GROUP, *MODEL, "configuration").agg(pl.col("estimate").mean())
+    means = paired.group_by(*GROUP, "configuration").agg(pl.col("estimate").mean())
     return {row[:-1]: row[-1] for row in means.iter_rows()}
 
 
@@ -135,7 +144,7 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
             continue
         spread, judged = (sqrt((own[at] + other[at]) / 2) for at in (0, 1))
         if spread > abs(row["estimate"]):
-            key = *group_of(row), model_name(row), row["configuration"], row["baseline"]
+            key = *group_of(row), row["configuration"], row["baseline"]
             unproven.setdefault(key, []).append((row, spread, judged))
     for (*_, who, other), rows in unproven.items():
         rows.sort(key=lambda entry: (abs(entry[0]["estimate"]) / entry[1], entry[0]["dimension"]))
@@ -299,8 +308,9 @@ def left_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
     import polars as pl
 
     known = pl.col("status").is_in(list(LOST))
-    lost = runs_of(ws).filter(known).select(*RUN, "status").sort(RUN, nulls_last=True)
-    sizes = {row[:-1]: row[-1] for row in runs_of(ws).group_by(GROUP).len().iter_rows()}
+    runs = runs_by_model(ws)
+    lost = runs.filter(known).select(*RUN, *MODEL, "status").sort(RUN, nulls_last=True)
+    sizes = {row[:-1]: row[-1] for row in runs.group_by(GROUP).len().iter_rows()}
     groups: dict[Any, list[Row]] = defaultdict(list)
     for row in lost.iter_rows(named=True):
         groups[group_of(row)].append(row)
@@ -333,7 +343,7 @@ def unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
     compared = pl.col("configuration").is_not_null() & pl.col("baseline").is_not_null()
     groups: dict[Any, list[Row]] = defaultdict(list)
     for row in paired.filter(compared).iter_rows(named=True):
-        groups[*group_of(row), model_name(row), row["configuration"], row["baseline"]].append(row)
+        groups[*group_of(row), row["configuration"], row["baseline"]].append(row)
     for (*_, who, other), rows in groups.items():
         alone = [row for row in rows if row["unpaired"] is not None]
         if alone:
@@ -413,7 +423,7 @@ def broken_triggers(ws: Workspace, baseline: str | None, level: float) -> Iterat
     for row in trigger_doubts(ws).iter_rows(named=True):
         if row["doubt"] in ("never triggers", "always triggers"):
             text = f"The measurement is broken: {lower_first(row['message'])}"
-            yield note({**row, "iteration": None}, "broken measurement", text, {})
+            yield note(row, "broken measurement", text, {})
 
 
 MAKERS = (
@@ -430,6 +440,8 @@ MAKERS = (
 
 def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int = 9) -> Any:
     """Short notes on each iteration, those that matter most first. No model is asked.
+
+    Where it was run by several models, each has notes of its own, which begin with its name.
 
     Kinds, in order:
 
@@ -454,14 +466,14 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         data: a `Workspace`.
         baseline: the configuration to compare against; chosen by name where not given.
         level: 1 - alpha of the verdicts and classes.
-        most: notes an iteration, at most.
+        most: notes an iteration (and model, where it was run by several), at most.
 
     Returns:
         In the backend of `data`, one row a note: `workspace`, `skill`, `iteration`,
-        `configuration` (null where the note is of none alone), `kind`, `text` (one line, names
-        from files cut), and in full the names of the `evals`, `expectations` and `runs` that
-        it is about, and `numbers`, a list of name and value. No row where there is nothing
-        to say.
+        `executor_model` and `harness` (as for `deltas`), `configuration` (null where the note is
+        of none alone), `kind`, `text` (one line, names from files cut), and in full the names of
+        the `evals`, `expectations` and `runs` that it is about, and `numbers`, a list of name and
+        value. No row where there is nothing to say.
 
     Raises:
         TypeError: for anything but a `Workspace`: notes rest on several tables.
@@ -481,6 +493,10 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
     tables = {name: data.polars(name) for name in read}
     own = Workspace.from_tables(tables)
     found = [note for maker in MAKERS for note in maker(own, baseline, level)]
+    several = {*runs_by_model(own).filter(is_of_several_models()).select(GROUP).iter_rows()}
+    for one in found:
+        if group_of(one) in several:
+            one["text"] = f"{brief(model_name(one))}: {one['text']}"
     names, number = pl.List(pl.String), pl.Struct({"name": pl.String, "value": pl.Float64})
     types: dict[str, Any] = {
         **dict.fromkeys([*GROUP, "configuration", "kind", "text"], pl.String),

@@ -6,7 +6,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .values import EVAL, GROUP, MODEL, RUBRIC, Key, in_order, natural, no_such, own_of_evals
+from .values import (
+    EVAL,
+    GROUP,
+    ITERATION,
+    MODEL,
+    RUBRIC,
+    Key,
+    in_order,
+    natural,
+    no_such,
+    own_of_evals,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,10 +80,10 @@ def choose(configurations: Iterable[str], baseline: str | None = None) -> tuple[
 
 
 def sides(runs: pl.DataFrame, baseline: str | None = None, only: str | None = None) -> pl.DataFrame:
-    """Who is compared with whom: GROUP, configuration, baseline, why.
+    """Who is compared with whom: ITERATION, configuration, baseline, why.
 
     One row for each configuration that is not the baseline of its group, or for `only` that
-    one. Where a group has no baseline, or nothing beside it, that side is null and `why`
+    one. Where an iteration has no baseline, or nothing beside it, that side is null and `why`
     says so.
 
     Raises:
@@ -80,20 +91,20 @@ def sides(runs: pl.DataFrame, baseline: str | None = None, only: str | None = No
     """
     import polars as pl
 
-    found = runs.select(*GROUP, "configuration").unique()
+    found = runs.select(*ITERATION, "configuration").unique()
     known = set(found["configuration"])
     if baseline == UNSTATED:
         raise ValueError(f"`{UNSTATED}` cannot be the baseline: nothing says what these runs are.")
     if baseline is not None and baseline not in known:
         raise no_such("configuration", baseline, known)
     rows: list[tuple[str | None, ...]] = []
-    for *group, names in found.group_by(GROUP).agg("configuration").iter_rows():
+    for *group, names in found.group_by(ITERATION).agg("configuration").iter_rows():
         chosen, why = choose(names, baseline)
         others = [only] if only is not None else [name for name in names if name != chosen]
         rows += [(*group, name, chosen, why or None) for name in others]
         if not others:
             rows.append((*group, None, chosen, f"no configuration to compare with {chosen}"))
-    columns = [*GROUP, "configuration", "baseline", "why"]
+    columns = [*ITERATION, "configuration", "baseline", "why"]
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
@@ -126,7 +137,7 @@ def are_iterations(runs: pl.DataFrame, versus: Versus) -> bool:
 
 
 def cells(values: pl.DataFrame) -> pl.DataFrame:
-    """Each eval × configuration: GROUP, MODEL, EVAL, metric, configuration, mean, n_runs, values.
+    """Each eval × configuration: GROUP, EVAL, metric, configuration, mean, n_runs, values.
 
     Runs are averaged inside their eval. `n_runs` and `values` are of those that have the
     figure; the mean of none is null. Sorting first makes sums independent of the order of rows.
@@ -134,7 +145,7 @@ def cells(values: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     value = pl.col("value")
-    return values.group_by(*GROUP, *MODEL, *EVAL, "metric", "configuration").agg(
+    return values.group_by(*GROUP, *EVAL, "metric", "configuration").agg(
         value.sort().mean().alias("mean"),
         value.count().cast(pl.Int64).alias("n_runs"),
         value.drop_nulls().sort().alias("values"),
@@ -145,14 +156,14 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     """Each eval's two sides, with the difference or the reason why there is none.
 
     `values` have MODEL as `by_model` gives it: sides pair inside it alone. `compared` is what
-    `sides` gives. Columns: GROUP, MODEL, EVAL, configuration, baseline, metric, mean,
+    `sides` gives. Columns: GROUP, EVAL, configuration, baseline, metric, mean,
     baseline_mean, estimate, COUNTS of either side (`n_runs`, `n_runs_baseline`, …), values,
     baseline_values, unpaired. Rows are in natural order; a model without a run of either side
     has none, where others have.
     """
     import polars as pl
 
-    keys = [*GROUP, *MODEL, *EVAL, "metric"]
+    keys = [*GROUP, *EVAL, "metric"]
     cell = cells(values).join(
         _without(values), on=[*keys, "configuration"], how="left", nulls_equal=True
     )
@@ -164,13 +175,12 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     paired = (
         cell.select(keys)
         .unique()
-        .join(compared, on=GROUP, nulls_equal=True)
+        .join(compared, on=ITERATION, nulls_equal=True)
         .join(cell, on=[*keys, "configuration"], how="left", nulls_equal=True)
         .join(other, on=[*keys, "baseline"], how="left", nulls_equal=True)
         .filter(_there())
         .select(
             *GROUP,
-            *MODEL,
             *EVAL,
             "configuration",
             "baseline",
@@ -186,7 +196,7 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
             .alias("unpaired"),
         )
     )
-    names = [*GROUP, *MODEL, "metric", *EVAL]
+    names = [*GROUP, "metric", *EVAL]
     return in_order(paired, **dict.fromkeys(names, natural), configuration=side)
 
 
@@ -196,7 +206,7 @@ def _there() -> pl.Expr:
 
     sides = ["configuration", "baseline"]
     run = pl.any_horizontal(pl.col("n_runs", "n_runs_baseline").is_not_null())
-    return run.any().over(*GROUP, *sides, *MODEL) | ~run.any().over(*GROUP, *sides)
+    return run.any().over(*GROUP, *sides) | ~run.any().over(*ITERATION, *sides)
 
 
 def pooled(paired: pl.DataFrame) -> pl.DataFrame:
@@ -208,7 +218,7 @@ def pooled(paired: pl.DataFrame) -> pl.DataFrame:
     """
     import polars as pl
 
-    comparison = [*GROUP, "configuration", "baseline", "metric"]
+    comparison = [*ITERATION, "configuration", "baseline", "metric"]
     matched = pl.col("estimate").is_not_null()
     name = pl.concat_str(MODEL, separator=", ", ignore_nulls=True).replace("", "no stated model")
     known = paired.with_columns(
@@ -238,7 +248,7 @@ def pooled(paired: pl.DataFrame) -> pl.DataFrame:
         )
         .select(*paired.columns, "models", "left_out")
     )
-    order = dict.fromkeys([*GROUP, "metric", *EVAL], natural)
+    order = dict.fromkeys([*ITERATION, "metric", *EVAL], natural)
     return in_order(each, **order, configuration=side)
 
 
@@ -314,7 +324,7 @@ def _without(values: pl.DataFrame) -> pl.DataFrame:
     errored = (pl.col("status") == "errored").fill_null(value=False)
     return (
         values.filter(pl.col("value").is_null())
-        .group_by(*GROUP, *MODEL, *EVAL, "metric", "configuration")
+        .group_by(*GROUP, *EVAL, "metric", "configuration")
         .agg(
             errored.sum().cast(pl.Int64).alias("n_errored"),
             (~errored).sum().cast(pl.Int64).alias("n_unscored"),

@@ -13,7 +13,17 @@ from .comparison import FEWEST, SCOPES, Scope
 from .inference.intervals import FLIPPED, POWER, detectable, flipped
 from .judgings import CELL, judgings_of
 from .pairing import sides
-from .values import EVAL, GROUP, RUBRIC, confidence, no_such, runs_of, typed, worth_having
+from .values import (
+    EVAL,
+    GROUP,
+    ITERATION,
+    RUBRIC,
+    confidence,
+    no_such,
+    runs_by_model,
+    typed,
+    worth_having,
+)
 from .variance import EVAL_PART, JUDGE_PART, ROUGH, RUN_PART, Estimated, estimate
 
 if TYPE_CHECKING:
@@ -130,7 +140,7 @@ def every(evals: Array, runs: Array, judgings: Array) -> Designs:
 
 
 Keys = tuple[str | None, ...]
-"""Workspace, skill, iteration, configuration, baseline, metric."""
+"""GROUP, configuration, baseline, metric."""
 Now = tuple[int, int, int]
 """Evals, runs of each and judgings of each output that there are."""
 COMPONENTS = ("eval", "effect", "run", "judge", "run + judge")
@@ -195,7 +205,7 @@ def assumed(components: Mapping[str, float], n_sides: int, scope: Scope) -> Basi
         raise ValueError(f"`components` lacks `{lacking}`: {LACKING[lacking]}.")
     judge = components.get("judge")
     return Basis(
-        keys=(None,) * 6,
+        keys=(None,) * len(KEYS),
         n_sides=n_sides,
         variances=Variances(
             between=components[between] if scope == "population" else 0.0,
@@ -262,7 +272,7 @@ def measured(
         ValueError: for a metric or baseline that is not there.
     """
     found = estimate(judgings_of(data, metric))
-    runs = runs_of(data)
+    runs = runs_by_model(data)
     known = _sides(found, runs)
     if n_sides == 1:
         return [_of_mean(cell, side, scope) for cell, side in known.items()]
@@ -272,9 +282,10 @@ def measured(
     }
     bases: list[Basis] = []
     for cell, side in known.items():
-        *group, _, name = cell
-        if cell[:-1] in compared:
-            other, why = compared[cell[:-1]]
+        *group, configuration, name = cell
+        place = (*cell[: len(ITERATION)], configuration)
+        if place in compared:
+            other, why = compared[place]
             keys, against = (*cell[:-1], other, name), known.get((*group, other, name))
             if against is None:
                 why = why or f"no run of {other} has such a figure"

@@ -110,7 +110,8 @@ def outliers(
         with_means.filter(outlying)
         .sort(pl.col("modified_z").abs(), descending=True, maintain_order=True)
         .select(
-            *(*RUN, "metric", "value", "median", "modified_z", "n", "compared_with"),
+            *(*GROUP, *EVAL, "configuration", "run_number"),
+            *("metric", "value", "median", "modified_z", "n", "compared_with"),
             *("mean", "mean_without", "n_outliers"),
         )
     )
@@ -122,14 +123,14 @@ def outliers(
 
 
 def _values(data: Any, metrics: Sequence[str]) -> pl.DataFrame:
-    """RUN, metric, value of every run that did not error and has the figure, in order."""
+    """RUN, MODEL, metric, value of every run that did not error and has the figure, in order."""
     import polars as pl
 
     errored = (pl.col("status") == "errored").fill_null(value=False)
-    wide = runs_of(data).filter(~errored).sort(RUN, nulls_last=True)
+    wide = runs_by_model(data).filter(~errored).sort(RUN, nulls_last=True)
     return pl.concat(
         wide.select(
-            *RUN, pl.lit(metric).alias("metric"), pl.col(metric).cast(pl.Float64).alias("value")
+            *RUN, *MODEL, pl.lit(metric).alias("metric"), value=pl.col(metric).cast(pl.Float64)
         ).drop_nulls("value")
         for metric in dict.fromkeys(metrics)
     )
@@ -233,13 +234,12 @@ def summarize(data: Any) -> Any:
     import polars as pl
 
     runs = runs_by_model(data)
-    keys = [*GROUP, *MODEL, "configuration"]
+    keys = [*GROUP, "configuration"]
     counts = runs.group_by(keys).agg(
         pl.len().cast(pl.Int64).alias("n_runs"),
         (pl.col("status") == "errored").sum().cast(pl.Int64).alias("n_errored"),
     )
-    models = runs.select(*RUN, *MODEL).unique(RUN)
-    figures = _figures(runs, scores_of(data).join(models, on=RUN, how="left", nulls_equal=True))
+    figures = _figures(runs, scores_of(data))
     known = figures.filter(pl.col("mean").is_not_null() | (pl.col("metric") == "pass_rate"))
     summary = (
         counts.join(known.select(*GROUP[:2], "metric").unique(), on=GROUP[:2], nulls_equal=True)
@@ -247,7 +247,7 @@ def summarize(data: Any) -> Any:
         .with_columns(pl.col("n").fill_null(0))
         .select(*keys, "metric", *STATISTICS, "n_runs", "n_errored")
     )
-    names = dict.fromkeys([*GROUP, *MODEL], natural)
+    names = dict.fromkeys(GROUP, natural)
     return like(data, in_order(summary, **names, configuration=side, metric=place))
 
 
@@ -255,7 +255,7 @@ def _figures(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """The STATISTICS of every metric of every configuration."""
     import polars as pl
 
-    keys = [*GROUP, *MODEL, "configuration"]
+    keys = [*GROUP, "configuration"]
     measured = [metric for metric in ORDER if metric in runs.columns]
     wide = runs.group_by(keys).agg(pl.struct(spread(metric)).alias(metric) for metric in measured)
     figures = [
@@ -418,7 +418,7 @@ EXPLAINED = (
     "beside a claim leaves 0 itself out."
 )
 """What a page says of its figures."""
-PAGE_KEYS = [*GROUP, *MODEL, "configuration", "baseline", "metric"]
+PAGE_KEYS = [*GROUP, "configuration", "baseline", "metric"]
 
 
 def metrics_of(ws: Workspace) -> list[str]:

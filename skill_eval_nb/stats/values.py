@@ -69,12 +69,14 @@ def confidence(level: float) -> float:
     return level
 
 
-GROUP = ["workspace", "skill", "iteration"]
-"""What is never compared across, nor averaged over."""
+ITERATION = ["workspace", "skill", "iteration"]
+"""What has its own evals and its own runs of them."""
 MODEL = ["executor_model", "harness"]
-"""What is averaged over only where that is asked for: see `by_model`."""
+"""What runs an iteration; which of several is a part of GROUP, see `by_model`."""
+GROUP = [*ITERATION, *MODEL]
+"""What is never compared across, nor averaged over: every statistic has a row for each."""
 EVAL = ["eval_id", "eval_name"]
-RUN = [*GROUP, *EVAL, "configuration", "run_number"]
+RUN = [*ITERATION, *EVAL, "configuration", "run_number"]
 RUN_DETAILS = ("status", *MODEL, "judge_model", "started_at")
 """What else is asked of runs: how they ended, who ran and judged them, when."""
 RUBRIC = "rubric:"
@@ -147,31 +149,48 @@ def runs_of(data: Any) -> pl.DataFrame:
     if not _has(data, "dimension"):
         runs = frame_of(data, "runs")
         return runs.with_columns(*stand_in_keys(), *(finite(metric) for metric in METRICS))
-    runs = scores_of(data).select(RUN).unique()
+    runs = scores_of(data).select(*RUN, *MODEL).unique()
     nothing = (pl.lit(None, pl.Float64).alias(metric) for metric in METRICS)
-    texts = (pl.lit(None, pl.String).alias(name) for name in RUN_DETAILS)
+    details = (name for name in RUN_DETAILS if name not in MODEL)
+    texts = (pl.lit(None, pl.String).alias(name) for name in details)
     flag = pl.lit(None, pl.Boolean).alias("gate_passed")
     return runs.with_columns(*texts, flag, *nothing)
 
 
+def rows_of_runs(data: Any, table: str) -> pl.DataFrame:
+    """A table whose rows are of runs, with MODEL as `by_model` gives it.
+
+    Of a table by itself that is what it says in columns of its own, if it has them.
+    """
+    import narwhals as nw
+    import polars as pl
+
+    frame = frame_of(data, table).with_columns(*stand_in_keys())
+    if is_table(data):
+        own = nw.from_native(data, eager_only=True).to_polars()
+        said = (own[name] if name in own.columns else pl.lit(None).alias(name) for name in MODEL)
+        return by_model(frame.with_columns(said).cast(dict.fromkeys(MODEL, pl.String)))
+    models = runs_by_model(data).select(*RUN, *MODEL).unique(RUN)
+    return frame.join(models, on=RUN, how="left", nulls_equal=True, maintain_order="left")
+
+
 def judged_scores(data: Any) -> pl.DataFrame:
-    """The table `rubric_scores` with each `metric`; a score that is no finite number is null.
+    """The table `rubric_scores` with MODEL and each `metric`; a score is finite or null.
 
     Empty where `data` is a table of runs.
     """
     import polars as pl
 
     judged = not is_table(data) or _has(data, "dimension")
-    scores = frame_of(data, "rubric_scores")
+    scores = rows_of_runs(data, "rubric_scores")
     return (scores if judged else scores.clear()).with_columns(
-        *stand_in_keys(),
         finite("score"),
         pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric"),
     )
 
 
 def scores_of(data: Any, dimension: str | None = None) -> pl.DataFrame:
-    """Each run's score on each dimension, the mean over its judgings: RUN, metric, value.
+    """Each run's score on each dimension, the mean over its judgings: RUN, MODEL, metric, value.
 
     `metric` is `rubric:<dimension>`; `value` is null where no judging gave a score. Empty
     where `data` is a table of runs. Where a dimension is given, the scores on that alone.
@@ -181,13 +200,14 @@ def scores_of(data: Any, dimension: str | None = None) -> pl.DataFrame:
     scores = judged_scores(data)
     if dimension is not None:
         scores = scores.filter(dimension=dimension)
-    return scores.sort("score").group_by(*RUN, "metric").agg(pl.col("score").mean().alias("value"))
+    runs = scores.sort("score").group_by(*RUN, *MODEL, "metric")
+    return runs.agg(pl.col("score").mean().alias("value"))
 
 
 def values_of(data: Any, *metrics: str) -> pl.DataFrame:
     """Every run's figure of each metric: RUN, MODEL, status, metric, value (null without one).
 
-    MODEL is what `by_model` gives. The rows of a metric stand together, in the order asked for.
+    The rows of a metric stand together, in the order asked for.
 
     A metric is a number column of `runs`, or a rubric dimension by `rubric:<name>` or by its
     name alone; of a dimension, the runs of the evals that are scored on it.
@@ -220,16 +240,16 @@ def with_unscored(scores: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
 
     `runs` have MODEL as `by_model` gives it.
     """
-    scored = scores.select(*GROUP, *EVAL, "metric").unique()
+    scored = scores.select(*ITERATION, *EVAL, "metric").unique()
     return (
         runs.select(*RUN, *MODEL, "status")
         .unique(RUN)
-        .join(scored, on=[*GROUP, *EVAL], nulls_equal=True)
-        .join(scores, on=[*RUN, "metric"], how="left", nulls_equal=True)
+        .join(scored, on=[*ITERATION, *EVAL], nulls_equal=True)
+        .join(scores.drop(MODEL), on=[*RUN, "metric"], how="left", nulls_equal=True)
     )
 
 
-def by_model(runs: pl.DataFrame, keys: Sequence[str] = GROUP) -> pl.DataFrame:
+def by_model(runs: pl.DataFrame, keys: Sequence[str] = ITERATION) -> pl.DataFrame:
     """`runs` with MODEL as what tells runs of a group apart that are not averaged unasked.
 
     Where a configuration of a group was run by several models, each run keeps its own, null
@@ -269,6 +289,13 @@ def runs_by_model(data: Any) -> pl.DataFrame:
     return by_model(runs_of(data))
 
 
+def is_of_several_models() -> pl.Expr:
+    """Whether a row of what `by_model` gives is of an iteration with runs of several models."""
+    import polars as pl
+
+    return pl.struct(MODEL).n_unique().over(ITERATION) > 1
+
+
 Model = tuple[tuple[str, str | None], ...]
 """Columns of MODEL, each with the name that a model's runs have there, or None."""
 
@@ -283,7 +310,9 @@ def models(runs: pl.DataFrame) -> list[Model]:
     """
     import polars as pl
 
-    differs = by_model(runs).select(pl.col(name).n_unique().over(GROUP).max() > 1 for name in MODEL)
+    differs = by_model(runs).select(
+        pl.col(name).n_unique().over(ITERATION).max() > 1 for name in MODEL
+    )
     names = [name for name in MODEL if runs.height and differs[name].any()]
     rows = runs.select(names).unique().rows() if names else [()]
     order = sorted(rows, key=lambda row: [(part is None, natural(part or "")) for part in row])

@@ -21,8 +21,8 @@ from skill_eval_nb.stats.plan import Basis, Designs, Variances, claimable, measu
 from tests.stats.made import SIDES, Row, examples, plain, runs_table, two_sides
 from tests.stats.nested import drawn, scores_of
 
-COLUMNS = """workspace skill iteration configuration baseline metric scope wanted n_evals n_runs
-n_judgings se mde price_usd seconds chosen changed note""".split()
+COLUMNS = """workspace skill iteration executor_model harness configuration baseline metric scope
+wanted n_evals n_runs n_judgings se mde price_usd seconds chosen changed note""".split()
 parts = st.sampled_from([0.0, 0.01, 0.16, 0.64])
 prices = st.sampled_from([0.0, 0.02, 0.5])
 
