@@ -19,14 +19,13 @@ from skill_eval_nb.stats.expectations import (
     SEPARATES,
 )
 from skill_eval_nb.stats.pairing import choose, side
-from skill_eval_nb.stats.values import natural
-from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.stats.values import GROUP, natural, rows_of_runs
 from skill_eval_nb.text import TIE, brief, called, some, tied
 
 from .. import stats
 from . import answers
 from .metrics import metric
-from .pick import GROUP, Part, as_polars, pick, why_none
+from .pick import Part, as_polars, pick, why_none
 from .theme import (
     BASELINE,
     FAINT,
@@ -444,7 +443,7 @@ def expectation_matrix(ws: Any, iteration: str | Sequence[str] | None = None) ->
     Raises:
         ValueError: for an iteration that is not there.
     """
-    checks = as_polars(frame_of(ws, "expectations"))
+    checks = as_polars(rows_of_runs(ws, "expectations"))
     picked = pick(checks, iteration, ws)
     if not picked.parts:
         return nothing("No expectations", why_none(ws, "graded expectation", iteration))

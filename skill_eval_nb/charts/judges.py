@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.stats import agreement
 from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, raters
 from skill_eval_nb.stats.pairing import side
-from skill_eval_nb.stats.values import no_such
+from skill_eval_nb.stats.values import GROUP, no_such
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.text import MINUS, MISSING, TIE, brief, called, quoted, some, tied
 
 from .. import stats
 from .metrics import metric as metric_of
-from .pick import GROUP, Part, as_polars, pick, why_none
+from .pick import Part, as_polars, pick, why_none
 from .rubric import WHOLE, caveats, nearest
 from .theme import (
     FAINT,

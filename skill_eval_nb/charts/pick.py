@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.stats.values import MODEL, model_name, models, natural, no_such
+from skill_eval_nb.stats.values import GROUP, ITERATION, MODEL, natural, no_such
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import brief, called, quoted, some
+from skill_eval_nb.text import brief, called, quoted
 
 from .theme import TOOLTIP
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SUITE = ["workspace", "skill"]
-GROUP = [*SUITE, "iteration"]
-NAMES = [*GROUP, *MODEL, "eval_id", "eval_name", "configuration", "layer", "text"]
+NAMES = [*GROUP, "eval_id", "eval_name", "configuration", "layer", "text"]
 PARTS = 6
 """Parts that one chart holds."""
 NO_ITERATION = "none"
@@ -94,8 +93,8 @@ def pick(
                 raise no_such("iteration", name, set(known))
         frame = frame.filter(pl.col("iteration").is_in(wanted))
         note = f"{quoted(wanted[0], 40)}." if len(wanted) == 1 else ""
-    parts, more = part_by(frame, [*GROUP, *model_keys(frame)])
-    return Picked(parts, tuple(text for text in (note, _together(frame, ws), more) if text))
+    parts, more = part_by(frame, [*ITERATION, *model_keys(frame)])
+    return Picked(parts, tuple(text for text in (note, more) if text))
 
 
 def model_keys(frame: pl.DataFrame) -> list[str]:
@@ -103,7 +102,7 @@ def model_keys(frame: pl.DataFrame) -> list[str]:
     import polars as pl
 
     there = [name for name in MODEL if name in frame.columns]
-    counts = frame.group_by(GROUP).agg(pl.col(there).n_unique())
+    counts = frame.group_by(ITERATION).agg(pl.col(there).n_unique())
     return [name for name in there if (counts[name] > 1).any()]
 
 
@@ -116,21 +115,15 @@ def not_compared(deltas: pl.DataFrame, picked: Picked) -> str:
     """
     import polars as pl
 
-    shown = pl.DataFrame([{key: dict(part.keys)[key] for key in GROUP} for part in picked.parts])
-    lacking = deltas.filter(pl.col("estimate").is_null()).join(shown.unique(), on=GROUP, how="semi")
+    shown = pl.DataFrame(
+        [{key: dict(part.keys)[key] for key in ITERATION} for part in picked.parts]
+    )
+    lacking = deltas.filter(pl.col("estimate").is_null()).join(
+        shown.unique(), on=ITERATION, how="semi"
+    )
     return " ".join(
         brief(reason, TOOLTIP) for reason in lacking["reason"].unique(maintain_order=True)
     )
-
-
-def _together(frame: pl.DataFrame, ws: Any) -> str:
-    """That what is drawn is of several models at once, where its rows do not tell them apart."""
-    if MODEL[0] in frame.columns or not isinstance(ws, Workspace):
-        return ""
-    own = ws.polars("runs").join(frame.select(GROUP).unique(), on=GROUP, how="semi")
-    names = [called(model_name(dict(model))) for model in models(own)]
-    several = f"Runs of several models together ({some(names, 99)}): ws.select(executor_model=…)."
-    return several if len(names) > 1 else ""
 
 
 def why_none(ws: Any, what: str, iteration: str | Sequence[str] | None = None) -> str:

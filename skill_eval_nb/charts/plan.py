@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.plan import AS_IT_WAS, LEVERS
+from skill_eval_nb.stats.values import GROUP
 from skill_eval_nb.text import TIE, brief, called, dollars, some, tied
 
 from .. import stats
 from .metrics import Metric, metric
 from .metrics import metric as metric_of
-from .pick import GROUP, Part, as_polars, pick, why_none
+from .pick import Part, as_polars, pick, why_none
 from .theme import (
     FURTHER,
     INK,

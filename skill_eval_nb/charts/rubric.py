@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import deltas_by_dimension, summarize
 from skill_eval_nb.stats.pairing import side
-from skill_eval_nb.stats.values import MODEL, RUBRIC, natural, scores_of
-from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.stats.values import GROUP, RUBRIC, judged_scores, natural, scores_of
 from skill_eval_nb.text import brief, called, quoted, tied
 
 from . import answers
 from .metrics import signed
-from .pick import GROUP, Part, as_polars, pick, why_none
+from .pick import Part, as_polars, pick, why_none
 from .theme import (
     INK,
     SMALL_SIZE,
@@ -127,7 +126,7 @@ MOST_DIMENSIONS = 40
 """Dimensions that one chart holds."""
 MANY = 5000
 """Dots above which runs of about the same score share one."""
-DIMENSION_KEYS = [*GROUP, *MODEL, "metric", "configuration"]
+DIMENSION_KEYS = [*GROUP, "metric", "configuration"]
 """What a lane is: a configuration on a dimension."""
 LANE_TIPS = {"dimension": "Dimension", "configuration": "Configuration"}
 
@@ -170,10 +169,8 @@ def _runs(ws: Any) -> pl.DataFrame:
     import polars as pl
 
     keys = [*GROUP, "eval_id", "configuration", "run_number", "metric"]
-    metric = pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric")
     judged = (
-        as_polars(frame_of(ws, "rubric_scores"))
-        .with_columns(metric)
+        as_polars(judged_scores(ws))
         .group_by(keys, maintain_order=True)
         .agg(pl.col("score").count().alias("judgings"), pl.col("evidence").drop_nulls().first())
     )
@@ -343,7 +340,7 @@ def score_distributions(ws: Any, iteration: str | Sequence[str] | None = None) -
     """
     import polars as pl
 
-    judged = as_polars(frame_of(ws, "rubric_scores")).filter(pl.col("score").is_finite())
+    judged = as_polars(judged_scores(ws)).drop_nulls("score")
     picked = pick(judged, iteration, ws)
     if not picked.parts:
         return nothing("No rubric scores", why_none(ws, "score on a rubric dimension", iteration))

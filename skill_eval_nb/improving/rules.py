@@ -240,11 +240,8 @@ def _noise(evidence: Evidence) -> dict[str, str]:
     """The dimensions in which the judge differs from itself most, and a sentence of it."""
     from skill_eval_nb.stats import variance
 
-    table = evidence.ws.polars("rubric_scores")
-    if not table.height:
-        return {}
     found: dict[str, list[float]] = {}
-    for row in variance(table).to_dicts():
+    for row in variance(evidence.ws).iter_rows(named=True):
         if row["component"] == "judge" and row["dimension"] and row["share"] is not None:
             share = row["share"] if row["variance"] >= UNSURE else 0.0
             found.setdefault(row["dimension"], []).append(share)

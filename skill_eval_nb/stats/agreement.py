@@ -11,7 +11,7 @@ from skill_eval_nb.tables.frames import frame_of, like
 
 from .inference.intervals import eval_noise
 from .pairing import UNSTATED
-from .values import EVAL, GROUP, MODEL, RUN, in_order, natural, rows_of_runs
+from .values import EVAL, GROUP, RUN, in_order, natural, rows_of_runs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -217,7 +217,7 @@ ITSELF, JUDGE, HUMAN = KINDS = (
     "judge against judge",
     "judge against human",
 )
-OUTPUT = [*RUN, *MODEL, "dimension"]
+OUTPUT = [*GROUP, *EVAL, "configuration", "run_number", "dimension"]
 """What is scored: a run's output on a dimension."""
 KEYS = [*GROUP, "dimension", "kind", "judge", "other"]
 """What one comparison of raters is."""
@@ -477,8 +477,8 @@ def agreement(
 
     Returns:
         In the kind of `data` (polars for arrays and lists), one row a workspace × skill ×
-        iteration × dimension × comparison, in natural order; one row for a matrix, without
-        the columns up to `other`.
+        iteration × dimension × comparison, and of each model and harness that was judged as for
+        `deltas`, in natural order; one row for a matrix, without the columns up to `other`.
 
         - `kind`: `judge against itself`, `judge against judge` or `judge against human`;
           `judge` and `other` name the two, `unstated` where no file names a judge;

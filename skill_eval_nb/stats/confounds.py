@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.text import brief, count, lower_first, some
+from skill_eval_nb.text import brief, count, lower_first, signed, some
 
 from .values import (
     EVAL,
@@ -17,7 +18,7 @@ from .values import (
     is_of_several_models,
     model_name,
 )
-from .verdict import Row
+from .verdict import IN_WORDS, Row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -195,14 +196,31 @@ def strata(paired: pl.DataFrame) -> dict[tuple[Any, ...], list[str]]:
         return {}
     by = [*ITERATION, "configuration", "baseline", "metric"]
     texts: dict[tuple[Any, ...], list[str]] = {}
-    for *key, models, left_out in paired.select(*by, "models", "left_out").unique(by).iter_rows():
-        sentences = texts.setdefault(tuple(key), [])
+    for key, own in paired.group_by(by, maintain_order=True):
+        models, left_out = own.select("models", "left_out").row(0)
+        sentences = texts.setdefault(key, [])
         if len(models) > 1:
-            named = "; ".join(map(brief, models))
+            factor, unit = IN_WORDS.get(UNITS.get(str(key[-1]), "1-5"), (1, ""))
+            estimates = [factor * estimate for estimate in _estimates(own, len(models))]
+            named = "; ".join(
+                f"{brief(model)} {signed(estimate)}{unit}"
+                for model, estimate in zip(models, estimates, strict=True)
+            )
             sentences.append(f"The mean over {len(models)} models, each as much: {named}.")
+            if min(estimates) < 0 < max(estimates):
+                sentences.append("Their signs are opposite: the mean holds for none of them.")
         if left_out:
             sentences.append(f"Without a pair, and so left out: {'; '.join(map(brief, left_out))}.")
     return texts
+
+
+def _estimates(paired: pl.DataFrame, models: int) -> list[float]:
+    """The mean difference of each model that is averaged, over the evals that each of them has."""
+    evals = paired.drop_nulls("estimate").select("values", "baseline_values").rows()
+    return [
+        fmean(fmean(own[at]) - fmean(other[at]) for own, other in evals) if evals else 0.0
+        for at in range(models)
+    ]
 
 
 def settle(

@@ -390,7 +390,8 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × expectation ×
-        configuration that is not the baseline (each configuration where no baseline is):
+        configuration that is not the baseline (each configuration where no baseline is), and of
+        each model and harness as for `deltas`:
 
         - `layer`, `expectation_id` (null where evals give it several), `text`, `type`,
           `critical`, `configuration`, `baseline`;

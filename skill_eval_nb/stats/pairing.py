@@ -213,8 +213,8 @@ def pooled(paired: pl.DataFrame) -> pl.DataFrame:
     """`pairs` with each eval once: its mean over the models that have a pair of any eval.
 
     An eval that one of these models has no pair of is unpaired. `values` and `baseline_values`
-    are lists, one a model; MODEL is null where there are several. `models` and `left_out` name
-    those that are averaged, and those without any pair.
+    are lists, one a model; MODEL is null where there are several. `models` names those that are
+    averaged, in that order, and `left_out` those without any pair.
     """
     import polars as pl
 
@@ -226,7 +226,7 @@ def pooled(paired: pl.DataFrame) -> pl.DataFrame:
         (matched.any().over(*comparison, *MODEL) | ~matched.any().over(comparison)).alias("kept"),
     )
     models = known.group_by(comparison).agg(
-        pl.col("model").filter("kept").unique().sort().alias("models"),
+        pl.col("model").filter("kept").unique(maintain_order=True).alias("models"),
         pl.col("model").filter(~pl.col("kept")).unique().sort().alias("left_out"),
     )
     whole = (pl.len() == pl.col("models").first().list.len()) & matched.all()

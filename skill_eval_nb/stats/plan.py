@@ -614,7 +614,8 @@ def plan(
 
     Returns:
         In the kind of `data` (polars without), a row a design, for every workspace × skill ×
-        iteration × configuration × metric of the data:
+        iteration × configuration × metric of the data, and for each model and harness as for
+        `deltas`:
 
         - `baseline`, null for a mean; `metric`; `scope`; `wanted`, the standard error or effect;
         - `n_evals`, `n_runs` of each eval on each side, `n_judgings` of each output;

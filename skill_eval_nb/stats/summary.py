@@ -74,8 +74,9 @@ def outliers(
         threshold: the modified z-score from which on a run stands out, either way.
 
     Returns:
-        In the kind of `data`, one row an outlying run × metric: the keys of the run, `metric`,
-        `value`, `median` (of its eval's runs, else of the configuration's), `modified_z`, `n`
+        In the kind of `data`, one row an outlying run × metric: the keys of the run, which is
+        compared with runs of its model and harness alone (as for `deltas`), `metric`, `value`,
+        `median` (of its eval's runs, else of the configuration's), `modified_z`, `n`
         (runs compared), `compared_with`, `mean` and `mean_without` (of all runs of the
         configuration, and of those that do not stand out; null where all do) and `n_outliers`
         (how many do). The largest of a configuration's scores first.
@@ -315,10 +316,10 @@ def pass_at_k(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -
         threshold: the pass rate from which on a run passes; 1 where all expectations must.
 
     Returns:
-        In the kind of `data`, one row a workspace × skill × iteration × configuration × k:
-        `pass_at_k` and `pass_hat_k` (0-1; null where no eval has k runs), `n_evals` (evals
-        with k runs or more, which alone are averaged) and `n_evals_all` (evals with a run that
-        has a pass rate). `pass_at_k_by_eval` has the evals.
+        In the kind of `data`, one row a workspace × skill × iteration × configuration × k, and of
+        each model and harness as for `deltas`: `pass_at_k` and `pass_hat_k` (0-1; null where no
+        eval has k runs), `n_evals` (evals with k runs or more, which alone are averaged) and
+        `n_evals_all` (evals with a run that has a pass rate). `pass_at_k_by_eval` has the evals.
 
     Raises:
         ValueError: for a k below 1.
@@ -350,9 +351,9 @@ def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float 
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration × k ×
-        eval: `n_passed`, `n_runs` (runs with a pass rate; the others enter nothing),
-        `pass_at_k` and `pass_hat_k` (0-1, null for k > n_runs). Evals of which no run has a
-        pass rate have no row.
+        eval, and of each model and harness as for `deltas`: `n_passed`, `n_runs` (runs with a pass
+        rate; the others enter nothing), `pass_at_k` and `pass_hat_k` (0-1, null for k > n_runs).
+        Evals of which no run has a pass rate have no row.
 
     Raises:
         ValueError: as `pass_at_k`.

@@ -466,7 +466,8 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration ×
-        metric × component; none where there is no figure.
+        metric × component, and of each model and harness as for `deltas`; none where there is no
+        figure.
 
         - `metric`, and for a rubric's dimension its name as `dimension`;
         - `variance` in the metric's unit squared, with `low` and `high`; `share` of the sum of
@@ -555,7 +556,8 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration ×
-        dimension × judge, where several judges scored the same outputs:
+        dimension × judge, where several judges scored the same outputs (and of each model and
+        harness as for `deltas`):
 
         - `judge`: the model, `unstated` where no file names it;
         - `severity`, in points: positive where it scores higher than the mean judge, by least

@@ -189,14 +189,11 @@ def of_models():
 
 
 @sided
-def test_models_stand_apart_or_it_is_said_that_they_are_drawn_together(chart) -> None:
+def test_models_stand_apart(chart) -> None:
     spec = spec_of(chart(of_models()))
     texts = " ".join([*texts_of(spec), *headings_of(spec), subtitle_of(spec)])
     assert "large" in texts
     assert "small" in texts
-    together = "Runs of several models together" in subtitle_of(spec)
-    pooling = ("expectation_matrix", "discrimination", "score_distributions", "variance_components")
-    assert together == (chart.__name__ in pooling)
     if chart in (charts.forest, charts.deltas):
         assert "third: no eval has a figure on both sides: no run of without_skill" in texts
 

@@ -32,6 +32,8 @@ BASE = {
     "workspace": "w",
     "skill": "s",
     "iteration": "i",
+    "executor_model": None,
+    "harness": None,
     "metric": "pass_rate",
     "configuration": "with_skill",
     "baseline": "without_skill",

@@ -370,7 +370,9 @@ def test_the_mean_over_models_of_these_evals_deals_labels_inside_eval_and_model(
     assert row["p"] == pytest.approx(doubled_tail(dealt))
     assert (row["executor_model"], row["n_evals"], row["n_runs"]) == (None, 2, 10)
     assert "on these 2 evals" in row["reason"]
-    assert row["warnings"] == ["The mean over 2 models, each as much: large; small."]
+    assert row["warnings"] == [
+        "The mean over 2 models, each as much: large +43.8 pp; small +25 pp."
+    ]
     by_eval = plain(deltas_by_eval(runs_table(rows), pool="model"))
     of_each = [every_deal([sides], [0.5])[0] for sides in cells.values()]
     expected = [of_each[0] + of_each[1], of_each[2] + of_each[3]]
@@ -398,7 +400,7 @@ def test_a_mean_over_models_is_of_evals_that_each_has_and_names_what_it_leaves_o
     (row,) = plain(deltas(runs_table(rows), pool="model"))
     assert (row["n_evals"], row["unpaired"]) == (6, ["6", "7"])
     assert row["warnings"] == [
-        "The mean over 2 models, each as much: large; small.",
+        "The mean over 2 models, each as much: large +48.6 pp; small +48.3 pp.",
         "Without a pair, and so left out: alone.",
     ]
     with pytest.raises(ValueError, match=r"no pool `models`\. Did you mean `model`"):
