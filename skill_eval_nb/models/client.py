@@ -30,6 +30,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -134,8 +135,8 @@ class Connection:
 
 T = TypeVar("T")
 
-CONNECTING = 10.0
-"""Seconds to reach the server at most."""
+CONNECTING = 8.0
+"""Seconds to reach the server at most: whoever waits is told within ten that it cannot be."""
 _draw = random.SystemRandom().random
 
 
@@ -160,6 +161,38 @@ class Call(Generic[T]):
     once: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A call that brought no answer and is tried again.
+
+    Attributes:
+        number: 1 for the first attempt after the one that failed.
+        at: when it begins, by `time.monotonic()`.
+        reason: what came of the last attempt.
+
+    >>> print(Retry(4, time.monotonic() + 29.5, "HTTP 529."))
+    HTTP 529. Retry 4, next in 30 s
+    """
+
+    number: int
+    at: float
+    reason: str
+
+    def __str__(self) -> str:
+        left = math.ceil(self.at - time.monotonic())
+        return f"{self.reason} Retry {self.number}, {f'next in {left} s' if left > 0 else 'now'}"
+
+
+ON_RETRY: ContextVar[Callable[[Retry | None], object]] = ContextVar(
+    "ON_RETRY", default=lambda _: None
+)
+"""Told of each retry by the task that calls a model, and with None once that is over.
+
+It is no argument, as executors, judges and drafts all come to `until_answered` by ways of their
+own: a job sets it where it launches a step.
+"""
+
+
 async def until_answered(
     attempt: Callable[[float], Awaitable[T | Trouble]], *, deadline: float, once: bool = False
 ) -> T:
@@ -176,6 +209,8 @@ async def until_answered(
     for attempts in itertools.count(1):
         got = await attempt(patience(end - time.monotonic(), unanswered=unanswered))
         if not isinstance(got, Trouble):
+            if attempts > 1:
+                ON_RETRY.get()(None)
             return got
         billed += got.billed
         unanswered = unanswered or got.kind == "timeout"
@@ -188,11 +223,17 @@ async def until_answered(
             deadline=deadline,
             draw=_draw(),
         )
-        if isinstance(wait, str):
-            tried = f"({attempts} attempts in {deadline - left:.1f} s)" if attempts > 1 else ""
-            message = " ".join(part for part in (got.message, wait, tried) if part)
-            raise ModelFault(got.kind, message, got.sent)
-        await asyncio.sleep(wait)
+        if not isinstance(wait, str):
+            retry = Retry(attempts, time.monotonic() + wait, without_password(got.message))
+            ON_RETRY.get()(retry)
+            await asyncio.sleep(wait)
+            left = end - time.monotonic()
+            if left > 0:
+                continue
+            wait = _over(deadline)  # a busy machine sleeps longer than it was asked to
+        tried = f"({attempts} attempts in {deadline - left:.1f} s)" if attempts > 1 else ""
+        message = " ".join(part for part in (got.message, wait, tried) if part)
+        raise ModelFault(got.kind, message, got.sent)
     raise AssertionError("unreachable: the count has no end")
 
 
@@ -669,7 +710,7 @@ def pause(
         )
     after, least = after or 0.0, min(FIRST, deadline / 10)
     if after < least and room < least:  # `retry-after: 0` without end is no way to go on
-        return f"The {_seconds(deadline)} that it was given are over."
+        return _over(deadline)
     bound = FIRST * 2.0 ** min(attempts - 1, 16)
     return after + draw * min(bound, LONGEST, room - after)
 
@@ -695,6 +736,10 @@ def _words(body: bytes) -> str:
     plain = re.sub(r"(?is)<(script|style).*?</\1>|<[^>]*>", " ", text) if page else text
     line = " ".join(plain.split())[:300]
     return f"with a page, perhaps of a proxy: {line}" if page else line
+
+
+def _over(deadline: float) -> str:
+    return f"The {_seconds(deadline)} that it was given are over."
 
 
 def _seconds(seconds: float) -> str:

@@ -22,6 +22,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
+from skill_eval_nb.models.client import ON_RETRY, Retry
+
 from .budget import Budget, BudgetMeter, Halted, PersistedMeter, Reservation, noted
 from .files import STAGING, InTheWay, Unwritable, mark_errored, notes_of, remove, work_folders
 from .job import InFlight
@@ -233,7 +235,7 @@ class Dispatcher:
         self._client: Client | None = None
         self._checks = ThreadPoolExecutor(CHECKS, "skill-eval-nb check")
         self._stack = AsyncExitStack()
-        self._flying: dict[int, tuple[str, str, float]] = {}
+        self._flying: dict[int, tuple[str, str, float, Retry | None]] = {}
         self.took = dict(journal.record.seconds)
         self.done: Counter[str] = Counter()
         self.tokens, self.priced = 0, True
@@ -263,8 +265,10 @@ class Dispatcher:
     def flying(self) -> tuple[InFlight, ...]:
         """What is being done; may be asked from any thread."""
         now = monotonic()
-        flying = tuple(self._flying.values())
-        return tuple(InFlight(step, folder, now - since) for step, folder, since in flying)
+        return tuple(
+            InFlight(step, folder, now - since, str(retry or ""))
+            for step, folder, since, retry in tuple(self._flying.values())
+        )
 
     async def connected(self) -> Client:
         """The client of this loop, which the executor of the Messages API uses too."""
@@ -369,8 +373,17 @@ class Dispatcher:
 
     def take_up(self, launch: int, step: str, folder: str) -> None:
         """Show a step among what is being done."""
-        self._flying[launch] = (step, folder, monotonic())
+        self._flying[launch] = (step, folder, monotonic(), None)
+        ON_RETRY.set(partial(self._note_retry, launch))
         self._changed()
+
+    def _note_retry(self, launch: int, retry: Retry | None) -> None:
+        """Keep that a step's call is tried again, as long as it is."""
+        if launch in self._flying:
+            step, folder, since, before = self._flying[launch]
+            self._flying[launch] = (step, folder, since, retry)
+            if retry != before:
+                self._changed()
 
     def leave(self, launch: int, reservation: Reservation) -> None:
         """Leave a step open in the journal: the next start takes it up."""

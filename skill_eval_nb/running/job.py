@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from skill_eval_nb.text import clock, dollars, visible
+from skill_eval_nb.text import clock, count, dollars, visible
 from skill_eval_nb.view import NO_FORMULAS
 
 if TYPE_CHECKING:
@@ -26,11 +26,19 @@ stopped: by the user; failed: by an error of the machine or of ours."""
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """A step that is being done: what it is, of which run, for how many seconds."""
+    """A step that is being done.
+
+    Attributes:
+        step: execute, check, judge or grade.
+        folder: of which run, in the workspace.
+        seconds: for how long.
+        retry: why a call is tried again, for which time and when; empty where none is.
+    """
 
     step: str
     folder: str
     seconds: float
+    retry: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,6 +86,13 @@ class Progress:
         """The share of runs that are finished or errored, 0 to 1."""
         return (self.finished + self.errored) / self.cells if self.cells else 1.0
 
+    @property
+    def retrying(self) -> str:
+        """Why a call is tried again, and how many steps that holds up; empty where none is."""
+        retries = [flight.retry for flight in self.in_flight if flight.retry]
+        steps = f" ({len(retries)} of {count(len(self.in_flight), 'step')} in flight)."
+        return f"{retries[0]}{steps}" if retries else ""
+
     def __str__(self) -> str:
         """One line for people.
 
@@ -98,8 +113,8 @@ class Progress:
         parts.append(clock(self.seconds))
         if self.status == "running" and self.left_seconds is not None:
             parts.append(f"about {clock(self.left_seconds)} left")
-        line = f"{self.status}: {', '.join(parts)}"
-        return f"{line}\n{self.message}" if self.message else line
+        lines = (f"{self.status}: {', '.join(parts)}", self.retrying, self.message)
+        return "\n".join(line for line in lines if line)
 
     def __repr__(self) -> str:
         """The same: it is what a notebook shows."""
@@ -251,7 +266,8 @@ STYLE = """
 def watch(job: Job, console: Console | None = None) -> Progress:
     """Show a job until it has ended; interrupting stops it, and what is finished stays.
 
-    A notebook and a terminal show a picture that changes; a file or a pipe gets nothing.
+    A notebook and a terminal show a picture that changes; where the output goes to a file or a
+    pipe, only calls that are tried again are told of, on standard error.
 
     Returns:
         the progress at the end.
@@ -278,8 +294,9 @@ def page(progress: Progress) -> str:
     rest = len(progress.in_flight) - SHOWN
     more = f"<li>and {rest} more</li>" if rest > 0 else ""
     problems = "".join(f"<p>{escape(visible(problem))}</p>" for problem in progress.problems[-3:])
+    head = escape(visible(str(progress))).replace("\n", "<br>")
     return (
-        f"<style>{STYLE}</style><div class='sen-job {NO_FORMULAS}'>{escape(visible(str(progress)))}"
+        f"<style>{STYLE}</style><div class='sen-job {NO_FORMULAS}'>{head}"
         f"<progress max='1' value='{progress.share:.4f}' aria-label='runs that have ended'>"
         f"</progress><ul>{flights}{more}</ul>{problems}</div>"
     )
@@ -333,7 +350,15 @@ def _in_a_console(job: Job, console: Console | None) -> None:
         with Live(console=to, transient=True, auto_refresh=False) as live:
             _follow(job, lambda now: live.update(picture(now), refresh=True))
     else:
-        _follow(job, lambda _: None)
+        told = {""}
+
+        def tell(now: Progress) -> None:
+            without_seconds = now.retrying.rpartition(", ")[0]
+            if without_seconds not in told:
+                told.add(without_seconds)
+                sys.stderr.write(f"{visible(now.retrying)}\n")
+
+        _follow(job, tell)
 
 
 def _follow(job: Job, show: Callable[[Progress], object]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from skill_eval_nb.documents.transcript import blocks, text_of
 from skill_eval_nb.grading.sandbox import Box, left_words
 from skill_eval_nb.grading.sandbox.limits import Watch
 from skill_eval_nb.models import Meter, Tally, load_prices, together
+from skill_eval_nb.models.client import ON_RETRY, Retry
 
 from ..protocol import Execution, Limits, Skill, Task
 from . import harness as program
@@ -86,17 +88,18 @@ def final_text(lines: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def trouble(lines: Sequence[Mapping[str, Any]]) -> str:
-    """What kept the harness waiting at last: faults of the API; empty where it was nothing.
+def retry_of(lines: Sequence[Mapping[str, Any]]) -> Retry | None:
+    """The call that the harness is about to make again; None where it said something else last.
 
-    >>> trouble([{"subtype": "api_retry", "error_status": 529, "error": "overloaded"}])
-    'The model could not be had: 529 overloaded.'
+    >>> print(retry_of([{"subtype": "api_retry", "error_status": 529, "error": "overloaded"}]))
+    The model could not be had: 529 overloaded. Retry 1, now
     """
     last = lines[-1] if lines else {}
     if last.get("subtype") != "api_retry":
-        return ""
+        return None
     error = " ".join(str(last[name]) for name in ("error_status", "error") if last.get(name))
-    return f"The model could not be had: {error}."
+    at = time.monotonic() + last.get("retry_delay_ms", 0) / 1000
+    return Retry(last.get("attempt", 1), at, f"The model could not be had: {error}.")
 
 
 def _result_text(result: Mapping[str, Any]) -> str:
@@ -164,7 +167,8 @@ async def converse(
         if watching.done():
             return watching.result()
         limit = f"The run had not finished after {box.limits.seconds:g} seconds, its limit."
-        return f"{limit} {trouble(process.lines)}".rstrip()
+        retry = retry_of(process.lines)
+        return f"{limit} {retry.reason}" if retry is not None else limit
     finally:
         await process.close()
         # Its messages have ended, and so the SDK mostly comes to an end by itself.
@@ -183,6 +187,7 @@ async def _talk(
     options = ClaudeAgentOptions(verbatim_prompts=True)
     try:
         async for _ in query(prompt=prompt, options=options, transport=cast("Any", process)):
+            ON_RETRY.get()(retry_of(process.lines))
             if enough():
                 known.set()  # whoever waits ends the harness, and with it this conversation
     except Exception as fault:  # noqa: BLE001 -- the SDK raises plain ones too: they are told

@@ -348,7 +348,12 @@ def running_view(at: Running) -> Node:
         _figures(now),
         stopping=at.stopping,
         stop=[_money(now), _stop(at)],
-        below=[live, problems(now, at.board.reasons), plan],
+        below=[
+            h("p", now.retrying, cls="sen-notice", key="retrying") if now.retrying else None,
+            live,
+            problems(now, at.board.reasons),
+            plan,
+        ],
     )
 
 

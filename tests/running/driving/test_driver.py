@@ -295,7 +295,9 @@ class Scripted:
     """A job that is at two states, and interrupted at the next look."""
 
     def __init__(self) -> None:
-        self.looks = iter([Progress("running", cells=3, finished=number) for number in (0, 1)])
+        waits = InFlight("execute", "run-1", 1.0, "HTTP 529. Retry 1, next in 9 s")
+        looks = [Progress("running", cells=3, finished=n, in_flight=(waits,)) for n in (0, 1)]
+        self.looks = iter(looks)
         self.stop = Mock()
         self.wait = Mock(return_value=Progress("done", cells=3, finished=3))
 
@@ -309,13 +311,16 @@ class Scripted:
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_terminal_gets_a_picture_that_goes_away_and_an_interrupt_stops_the_job(terminal):
+def test_a_terminal_gets_a_picture_that_goes_away_and_an_interrupt_stops_the_job(terminal, capsys):
     into, job = io.StringIO(), Scripted()
     console = Console(file=into, force_terminal=terminal, width=60)
     assert watch(cast("Any", job), console).status == "done"
     job.stop.assert_called_once_with()
     assert ("1 of 3 runs" in into.getvalue()) is terminal
     assert ("\x1b[2K" in into.getvalue()) is terminal  # the line is erased
+    retry = "HTTP 529. Retry 1, next in 9 s (1 of 1 step in flight)."
+    assert (retry in into.getvalue().replace("\n", " ")) is terminal
+    assert capsys.readouterr().err == ("" if terminal else f"{retry}\n")
 
 
 def test_names_from_files_are_only_text():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 import time
 from functools import partial
 from pathlib import Path
@@ -13,8 +15,9 @@ import skill_eval_nb as sen
 from skill_eval_nb.grading import judge, sandbox
 from skill_eval_nb.models import Connection, StandIn, serve
 from skill_eval_nb.models.stand_in.settings import Fault
+from skill_eval_nb.running.job import Progress
 from skill_eval_nb.running.protocol import Limits
-from tests.running.made_jobs import job_plan
+from tests.running.made_jobs import Writer, job_plan
 
 pytestmark = pytest.mark.skipif(
     sandbox.available() is not None, reason=f"no sandbox here: {sandbox.available()}"
@@ -84,3 +87,27 @@ def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, f
         assert len(timing["reason"]) > 20
         assert not path.with_name("grading.json").exists()
     assert len(progress.problems) == 2
+
+
+@pytest.mark.parametrize("role", ["executor", "judge"])
+def test_a_server_that_cannot_be_reached_is_told_while_it_is_tried_again_and_at_the_end(
+    tmp_path, role, monkeypatch
+):
+    """On a port that nobody listens to; the panel and the shell show the line of the progress."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        closed = Connection(f"http://127.0.0.1:{listening.getsockname()[1]}")
+    monkeypatch.setattr(judge, "Judge", partial(judge.Judge, deadline=DEADLINE))
+    executor = "messages-api" if role == "executor" else Writer()
+    limits = Limits(seconds=DEADLINE)
+    looks: list[Progress] = []
+    given = {"evals_only": ["No log"], "limits": limits, "connection": closed}
+    job = job_plan(tmp_path, executor, **given).start(on_progress=looks.append)
+    end = job.wait(30 + DEADLINE)
+    first = str(next(look for look in looks if look.retrying))
+    found = f"The server {closed.base_url} could not be reached (ConnectError: "
+    assert found in first
+    assert re.search(r"\)\. Retry 1, (next in 1 s|now) \([12] of 2 steps in flight\)\.$", first)
+    assert (end.errored, end.retrying, len(end.problems)) == (2, "", 2)
+    for problem in end.problems:
+        assert found in problem
+        assert re.search(r" The 2 s that it was given are over\. \(\d+ attempts in ", problem)
