@@ -80,11 +80,37 @@ def lab(
                 Text(f"{warning}to change files there, give --to a folder beside it.", "yellow")
             )
     command += [f"--ServerApp.root_dir={served}", *given]
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # JupyterLab has its own question
-    try:
-        raise typer.Exit(subprocess.run(command, check=False).returncode)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    raise typer.Exit(_run_to_its_end(command))
+
+
+def _run_to_its_end(command: list[str]) -> int:
+    """Run a program; what ends us meanwhile ends it first, with its kernels. Gives its exit code.
+
+    Ctrl-C in a terminal reaches it as well, and JupyterLab then asks before it ends.
+
+    Raises:
+        SystemExit: 128 and the number of the signal that has ended us.
+    """
+
+    def end(number: int, _: object) -> None:
+        if number != signal.SIGINT or not os.isatty(0):
+            raise SystemExit(128 + number)
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is not there on Windows
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    with subprocess.Popen(command) as program:
+        try:
+            for number, was in before.items():
+                if was is not signal.SIG_IGN:  # as by nohup
+                    signal.signal(number, end)
+            return program.wait()
+        except SystemExit:
+            program.terminate()
+            raise
+        finally:
+            for number, was in before.items():
+                signal.signal(number, was)
 
 
 def _served(copy: Path, paths: Iterable[str]) -> str:

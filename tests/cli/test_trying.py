@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import os
 import re
+import signal
+import subprocess
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,8 +21,9 @@ from skill_eval_nb.cli import trying
 from skill_eval_nb.tables import TABLES
 from tests import bubblewrap
 from tests.checkout import ROOT
-from tests.cli.calls import run
+from tests.cli.calls import PROGRAM, run
 from tests.corpus.build import lay
+from tests.running.made_jobs import until
 
 
 @pytest.fixture
@@ -27,12 +31,12 @@ def commands(monkeypatch) -> list[list[str]]:
     """The commands that would be run, by root; JupyterLab itself is not started."""
     every: list[list[str]] = []
 
-    def record(command: list[str], *, check: bool) -> SimpleNamespace:
+    def record(command: list[str]) -> AbstractContextManager[SimpleNamespace]:
         every.append(command)
-        return SimpleNamespace(returncode=3)
+        return nullcontext(SimpleNamespace(wait=lambda: 3))
 
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
-    monkeypatch.setattr(trying, "subprocess", SimpleNamespace(run=record))
+    monkeypatch.setattr(trying, "subprocess", SimpleNamespace(Popen=record))
     return every
 
 
@@ -50,6 +54,7 @@ def test_jupyterlab_opens_the_dashboard_of_the_copy(commands, copy):
     first = copy / "notebooks" / "00_start_here.ipynb"
     root = f"--ServerApp.root_dir={os.path.realpath(copy)}"
     assert commands == [[sys.executable, "-m", "jupyterlab", str(first), root]]
+    assert result.exit_code == 3  # JupyterLab's own
     assert "You are root" in result.stdout
     assert (copy / "data" / "tdd-workspace").is_dir()
     assert str(copy / "notebooks") in result.stdout
@@ -91,6 +96,40 @@ def test_a_path_with_nothing_to_look_at_is_an_error_at_once(
     assert (result.exit_code, fault in result.stderr) == (2, True)
     assert commands == []
     assert not copy.exists()
+
+
+ENDS_SLOWLY = """
+import pathlib, signal, sys, time
+def end(*_):
+    time.sleep(0.2)
+    pathlib.Path("ended").touch()
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+pathlib.Path("up").touch()
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_ends_jupyterlab_before_the_command(name, tmp_path):
+    """In JupyterLab's place stands a program that takes its time to end, and says so."""
+    lay(tmp_path, {"jupyterlab/__init__.py": "", "jupyterlab/__main__.py": ENDS_SLOWLY})
+    number = signal.Signals[name]
+    before = signal.signal(number, lambda *_: None)  # it may be ignored here, and so below
+    try:
+        command = subprocess.Popen(
+            [PROGRAM, "lab"],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(tmp_path)},
+            stdin=subprocess.DEVNULL,
+        )
+    finally:
+        signal.signal(number, before)
+    until((tmp_path / "up").exists)
+    command.send_signal(number)
+    assert command.wait(30) == 128 + number
+    assert (tmp_path / "ended").exists()
 
 
 def looked_at(copy: Path, name: str) -> dict[str, str]:
