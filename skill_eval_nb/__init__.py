@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     )
     from .improving import compare
     from .running import grade_stored, judge_again, plan_runs
-    from .tables import NothingToLoad, Workspace, describe, from_table, load, show
+    from .tables import NothingToLoad, Workspace, describe, from_files, from_table, load, show
     from .widgets import diff, drafts, explore, review, run_panel, trigger_panel
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "documents",
     "drafts",
     "explore",
+    "from_files",
     "from_table",
     "grade_stored",
     "grading",
@@ -87,7 +88,7 @@ __getattr__, __dir__ = lazy(
         "": "charts documents grading improving models report running stats triggers widgets",
         ".improving": "compare",
         ".running": "grade_stored judge_again plan_runs",
-        ".tables": "NothingToLoad Workspace describe from_table load show",
+        ".tables": "NothingToLoad Workspace describe from_files from_table load show",
         ".widgets": "diff drafts explore review run_panel trigger_panel",
     },
 )

@@ -234,27 +234,41 @@ _LOOKED_AT = 65_536
 _CONTROL = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 
 
+def decode(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
+    r"""Bytes as text, and what is odd about their encoding: the one rule for every file.
+
+    UTF-16 and UTF-32, as `wide` knows them; else UTF-8; else, where more than a quarter of what is
+    not ASCII is no UTF-8, Windows-1252. What is no character stands as `\ufffd`. With `part`, the
+    data may begin or end in the middle of a character.
+
+    >>> decode("Ä".encode()), decode(b"caf\xe9")
+    (('Ä', None), ('café', 'not UTF-8: it was read as Windows-1252'))
+    >>> decode("äöü ".encode() + b"\xff")[0], decode("ä".encode("utf-16"))
+    ('äöü �', ('ä', 'UTF-16 or UTF-32'))
+    """
+    text = wide(data)
+    if text is not None:
+        return text, "UTF-16 or UTF-32"
+    try:
+        return _utf8(data, part).removeprefix("\ufeff"), None
+    except UnicodeDecodeError:
+        rough = data.decode("utf-8-sig", "replace")
+    damaged, others = rough.count("\ufffd"), sum(character > "\x7f" for character in rough)
+    if damaged * 4 <= others:
+        return rough, f"not all of it is UTF-8: {damaged:,} of its bytes stand as �"
+    return data.decode("cp1252", "replace"), "not UTF-8: it was read as Windows-1252"
+
+
 def decoded(data: bytes, *, part: bool = False) -> str | None:
-    r"""The text; None for what is no text.
-
-    With `part`, the data may begin or end in the middle of a character.
-
-    UTF-8; UTF-16 and UTF-32, as `wide` knows them; else Windows-1252, as long as control
-    characters are rare.
+    r"""The text, as `decode` knows it; None for what is none: it is full of control characters.
 
     >>> decoded("Ä".encode()), decoded(b"caf\xe9"), decoded(b"\x00\x01\x02")
     ('Ä', 'café', None)
     """
-    text = wide(data)
-    if text is not None:
-        return text
     start = data[:_LOOKED_AT]
-    if b"\x00" in start or not _mostly_printed(start):
+    if wide(data) is None and (b"\x00" in start or not _mostly_printed(start)):
         return None
-    try:
-        return _utf8(data, part).removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
+    return decode(data, part=part)[0]
 
 
 def _utf8(data: bytes, part: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -80,6 +81,16 @@ def some(names: Iterable[object], most: int = 3) -> str:
     if len(every) > most:
         return f"{', '.join(every[:most])} and {len(every) - most:,} more"
     return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error about a name: the nearest known one, or nothing.
+
+    >>> did_you_mean("expectatoins", ["evals", "expectations"])
+    ' Did you mean `expectations`?'
+    """
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean `{near[0]}`?" if near else ""
 
 
 def in_terms(value: object, names: Mapping[str, str]) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from skill_eval_nb.disk import decode
+
 from .base import Faults
 
 _STEPS = re.compile(r'[^"\\\n]++|\\.?|"|\n\s*+', re.DOTALL)
@@ -52,17 +54,6 @@ def close_strings(text: str) -> tuple[str, list[str]]:
         out.append(piece)
     return "".join(out), list(notes)
 
-
-_ENCODINGS = {
-    "utf-8-sig": "UTF-8 with a byte-order mark",
-    "utf-16": "UTF-16",
-    "utf-16-le": "UTF-16 without a byte-order mark",
-    "utf-16-be": "UTF-16 without a byte-order mark",
-    "utf-32": "UTF-32",
-    "utf-32-le": "UTF-32 without a byte-order mark",
-    "utf-32-be": "UTF-32 without a byte-order mark",
-}
-"""All but plain UTF-8 that JSON may be in: its first characters are ASCII, so nulls tell which."""
 
 _KEPT = re.compile(
     r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|(?P<comment>//[^\n]*+|/\*.*?\*/)|/\*.*', re.DOTALL
@@ -122,21 +113,50 @@ def parse(data: bytes, faults: Faults) -> Any:
     """
     if not data.strip(b"\x00 \t\r\n"):
         raise NotJSON("the file is empty")
-    try:
-        text = _decode(data, faults)
-    except UnicodeDecodeError as error:
-        raise NotJSON(f"not text: byte {error.start} is not {error.encoding}") from None
+    text = read_as_text(data, faults)
     if not text.strip("\x00 \t\r\n"):
         raise NotJSON("the file is empty")
     return _parse_text(text, faults)
 
 
-def _decode(data: bytes, faults: Faults) -> str:
+def read_as_text(data: bytes, faults: Faults) -> str:
+    """The text of a file in whatever encoding: what `disk.decode` finds odd about it is a fault.
+
+    JSON in UTF-16 or UTF-32 is known even without a mark, as it begins with ASCII.
+
+    Raises:
+        NotJSON: where it is said to be UTF-16 or UTF-32, and is not.
+    """
     encoding = json.detect_encoding(data)
-    text = data.decode(encoding)
-    if name := _ENCODINGS.get(encoding):
-        faults.add("warning", "repaired-json", "$", f"the file is {name}; write plain UTF-8")
+    if encoding.startswith("utf-8"):
+        text, odd = decode(data)
+        odd = "UTF-8 with a byte-order mark" if encoding == "utf-8-sig" and odd is None else odd
+    else:
+        marked = " without a byte-order mark" if "-" in encoding[4:] else ""
+        odd = encoding.upper()[:6] + marked
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise NotJSON(f"not text: byte {error.start} is not {error.encoding}") from None
+    if odd:
+        faults.add("warning", "repaired-json", "$", f"the file is {odd}; write plain UTF-8")
     return text
+
+
+def parse_lines(data: bytes, faults: Faults) -> Iterator[Any]:
+    """The values of a JSONL file, one a line; a line that is no JSON is a fault, and left out."""
+    if strict(data.split(b"\n", 1)[0]) is None:
+        data = read_as_text(data, faults).encode("utf-8", "surrogatepass")
+    for number, line in enumerate(data.splitlines(), 1):
+        value = strict(line)
+        if value is None and line.strip():
+            try:
+                value = parse(line, faults)
+            except NotJSON:
+                message = f"line {number} is no JSON: left out"
+                faults.add("error", "not-json", f"$[{number - 1}]", message)
+        if value is not None:
+            yield value
 
 
 def _parse_text(text: str, faults: Faults) -> Any:

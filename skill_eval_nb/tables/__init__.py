@@ -3,7 +3,7 @@
 from skill_eval_nb.workspace import NothingToLoad
 
 from .columns import TABLES, Column, Table, describe
-from .from_table import from_table
+from .from_table import from_files, from_table
 from .show import show
 from .workspace import Workspace, load
 
@@ -14,6 +14,7 @@ __all__ = [
     "Table",
     "Workspace",
     "describe",
+    "from_files",
     "from_table",
     "load",
     "show",

@@ -5,10 +5,10 @@ Nulls mean "not known", never 0. Keys (`workspace` … `run_number`) are never n
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from skill_eval_nb.text import did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl
@@ -379,16 +379,6 @@ TABLES = Tables(
     )
 )
 """The tables by name."""
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error about a name: the nearest known one, or nothing.
-
-    >>> did_you_mean("expectatoins", TABLES)
-    ' Did you mean `expectations`?'
-    """
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" Did you mean `{near[0]}`?" if near else ""
 
 
 _TYPES = {

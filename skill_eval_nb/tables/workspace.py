@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.text import did_you_mean
 from skill_eval_nb.view import Block, Shown
 from skill_eval_nb.workspace import (
     NO_ITERATION,
@@ -28,7 +29,7 @@ from skill_eval_nb.workspace import (
     report_broken_rates,
 )
 
-from .columns import MODELS, RUN_KEYS, TABLES, did_you_mean
+from .columns import MODELS, RUN_KEYS, TABLES
 from .counted import Copies, Counted, counted
 from .document_rows import Home, Sums, add_document, add_stated, add_suites
 from .frames import Backend, Rows, SideKeys, frame_of, to_pandas, to_polars

@@ -85,6 +85,7 @@ def place_results(files: Files, problems: Problems) -> None:
 def add_results(place: FilePlace, group: list[Results], files: Files, problems: Problems) -> None:
     """Add the runs and evals of some results, which are of one iteration of one workspace."""
     for results in group:
+        files.others += [("triggers", place, queries) for queries in results.triggers]
         for run in results.runs:
             run.path = run.path or place.path
             run.skill = run.skill or results.skill

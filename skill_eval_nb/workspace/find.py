@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from skill_eval_nb.documents.dialects import kind_of
-from skill_eval_nb.documents.tools import tool_of
+from skill_eval_nb.documents.tools import OWN_LAYOUT, tool_of
+from skill_eval_nb.documents.tools.own_layout import files_of
 
 from .layout import (
     READ,
@@ -76,6 +77,9 @@ def find(
                 folders = crawl(root, problems, out=out)
                 found = lay_out(folders, problems)
                 for folder in folders:
+                    if OWN_LAYOUT in folder.files:
+                        _use_own_layout(folder, found)
+                for folder in folders:
                     folder.folders = {}  # parent and child hold each other: let them go
             layout.runs += found.runs
             layout.files += found.files
@@ -86,6 +90,19 @@ def find(
     if configuration:
         layout.files = list(_with_sides(layout.files, configuration, problems))
     return Found(layout, _base(roots), problems)
+
+
+def _use_own_layout(folder: Folder, layout: Layout) -> None:
+    """Put a layout that is told in the place of the files that it is about."""
+    path = f"{folder.path}/{OWN_LAYOUT}"
+    about = set(files_of(path))
+    layout.files = [file for file in layout.files if file.path not in about]
+    layout.runs = [
+        run
+        for run in layout.runs
+        if about.isdisjoint((run.path, run.grading, *(f"{run.path}/{name}" for name in run.files)))
+    ]
+    layout.files.append(FilePlace(path, place_of_file(folder)))
 
 
 def _with_sides(

@@ -287,8 +287,8 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
     elif kind == "benchmark":
         found.benchmarks.append((file, document))
     elif kind == RESULTS:
-        tool, results = document
-        found.results.append((replace(file, tool=tool), results))
+        tool, several = document
+        found.results += [(replace(file, tool=tool), results) for results in several]
     elif kind in OF_MANY_RUNS:
         if kind == "triggers" and document.skill_name is None:
             document.skill_name = _skill_in(file.path)

@@ -114,11 +114,10 @@ def test_repairs(text: str, value: Any) -> None:
         b'{"a": ',
         b'{"a": 1} {"b": 2}',
         b"\xff\xfe\x00",
-        b'{"a": "\xff"}',
         b"[" * 100_000,
         b"1" * 10_000,
     ],
-    ids=["empty", "blank", "words", "cut", "two", "bad utf-16", "bad utf-8", "deep", "huge"],
+    ids=["empty", "blank", "words", "cut", "two", "bad utf-16", "deep", "huge"],
 )
 def test_what_has_no_single_reading(data: bytes) -> None:
     with pytest.raises(NotJSON) as caught:

@@ -159,9 +159,9 @@ def test_mistakes_are_problems(mistake: str) -> None:
 
 def test_wrong_calls() -> None:
     """A column or a role that there is not is an error of the call, which names the nearest."""
-    with pytest.raises(KeyError, match="Did you mean 'task'"):
+    with pytest.raises(KeyError, match="Did you mean `task`"):
         sen.from_table(ROWS, eval="tusk")
-    with pytest.raises(KeyError, match="Did you mean 'configuration'"):
+    with pytest.raises(KeyError, match="Did you mean `configuration`"):
         sen.from_table(ROWS, configurations="arm")
     with pytest.raises(TypeError, match="is no table"):
         sen.from_table(3)

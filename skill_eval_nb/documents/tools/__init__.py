@@ -10,12 +10,13 @@ from typing import Any, Protocol, cast
 from skill_eval_nb.disk import open_regular, read_bytes
 
 from ..base import Faults
-from ..parsing import NotJSON, parse, strict
+from ..parsing import parse_lines
 from . import (
     deepeval,
     harbor,
     inspect_ai,
     nvidia_skillevaluator,
+    own_layout,
     plugin_eval,
     promptfoo,
     vally,
@@ -24,6 +25,7 @@ from . import (
 from .harbor import TRIAL_FILES, trial_file
 from .identity import settle_runs
 from .inspect_ai import OWN, open_log
+from .own_layout import OWN_LAYOUT
 from .part import (
     UNSTATED,
     WITH,
@@ -41,6 +43,7 @@ __all__ = [
     "ENDINGS",
     "GROUP",
     "OWN",
+    "OWN_LAYOUT",
     "TRIAL_FILES",
     "UNSTATED",
     "WITH",
@@ -81,7 +84,7 @@ TOOLS: dict[str, Own] = {
 GROUP = "skill_eval_nb.tools"
 """The entry point group of others; each entry is a name and what is a `Tool`, a module mostly."""
 
-ENDINGS = (".jsonl", ".eval", "reward.txt", "reward.json", "benchmark.md")
+ENDINGS = (".jsonl", ".eval", "reward.txt", "reward.json", "benchmark.md", OWN_LAYOUT)
 """How the files of tools end that are no plain JSON documents."""
 
 _LINE = 1 << 22
@@ -113,6 +116,8 @@ def tool_of(raw: Any, *, others: bool = False) -> str | None:
     if not others:
         first = raw[0] if isinstance(raw, list) and raw else raw
         keys = first.keys() if isinstance(first, dict) else ()
+        if OWN_LAYOUT in keys:
+            return "table"
         likely = (name for name, tool in TOOLS.items() if not tool.KEYS.isdisjoint(keys))
         return next((name for name in likely if TOOLS[name].recognise(raw)), None)
     for name, tool in _others().items():
@@ -124,19 +129,21 @@ def tool_of(raw: Any, *, others: bool = False) -> str | None:
     return None
 
 
-def read(name: str, raw: Any, path: str) -> Results:
+def read(name: str, raw: Any, path: str) -> list[Results]:
     """What a file of a tool tells; what a registered reader raises is a fault of its file."""
+    if name == "table":
+        return own_layout.read(raw, path)
     if name in TOOLS:
-        return TOOLS[name].read(raw, path)
+        return [TOOLS[name].read(raw, path)]
     try:
-        return _others()[name].read(raw, path)
+        return [_others()[name].read(raw, path)]
     except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
         results = Results()
         message = (
             f"the reader {name!r} ended in {type(fault).__name__}; nothing of the file was used"
         )
         results.faults.add("error", "reader-failed", "$", message)
-        return results
+        return [results]
 
 
 def open_other(path: str, faults: Faults) -> Any:
@@ -148,29 +155,21 @@ def open_other(path: str, faults: Faults) -> Any:
     """
     if path.lower().endswith(".eval"):
         return open_log(path, faults)
+    if path.endswith(OWN_LAYOUT):
+        return own_layout.open_own_layout(path)
     if path.endswith(("reward.txt", "reward.json")):
         return harbor.bare(path)
     if path.lower().endswith("benchmark.md"):
         return nvidia_skillevaluator.open_card(read_bytes(path).decode("utf-8", "replace"))
     with open_regular(path) as file:
-        first = _line(file.readline(_LINE), faults)
-    if first is None or not (tool_of([first]) or tool_of([first], others=True)):
+        begin = file.readline(_LINE)
+        begin += file.read() if b"\0" in begin else b""  # characters of two or four bytes
+    first = next(parse_lines(begin, Faults()), None)
+    if not (tool_of([first]) or tool_of([first], others=True)):
         return None
-    found = []
-    for number, line in enumerate(read_bytes(path).splitlines(), 1):
-        value = _line(line, faults) if line.strip() else None
-        if value is not None:
-            found.append(value)
-        elif line.strip():
-            message = f"line {number} is no JSON object: left out"
-            faults.add("error", "not-json", f"$[{number - 1}]", message)
-    return found
-
-
-def _line(line: bytes, faults: Faults) -> Any:
-    value = strict(line)
-    try:
-        value = parse(line, faults) if value is None else value
-    except NotJSON:
-        return None
-    return value if isinstance(value, dict) else None
+    found = list(parse_lines(read_bytes(path), faults))
+    objects = [line for line in found if isinstance(line, dict)]
+    if len(objects) < len(found):
+        message = f"{len(found) - len(objects)} lines are no JSON objects: left out"
+        faults.add("error", "not-json", "$", message)
+    return objects

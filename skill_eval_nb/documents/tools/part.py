@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from ..base import MOST, Faults, names_of
-from ..evals import EvalMetadata
+from ..evals import EvalMetadata, TriggerSet
 from ..parsing import Unreadable, read_number
 from ..results import BenchmarkRun, Comparison, ConfigurationSummary, Stated
 from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Structural, Timing
@@ -85,6 +85,7 @@ class Results:
         aggregates: configuration, or `delta`, to what the tool itself states of it.
         evals: what the evals are, joined to runs by their ids.
         comparisons: blind comparisons.
+        triggers: queries, with what was expected and what happened.
         faults: what was repaired, decided or left out, each with what to do.
     """
 
@@ -96,6 +97,7 @@ class Results:
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     evals: list[EvalMetadata] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
+    triggers: list[TriggerSet] = field(default_factory=list)
     faults: Faults = field(default_factory=Faults)
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from skill_eval_nb.disk import decoded, open_file, wide
+from skill_eval_nb.disk import decode, decoded, open_file, wide
 from skill_eval_nb.documents import Timing
 from skill_eval_nb.grading.evidence.contents import Entry, entries, natural
 from skill_eval_nb.running.stored_runs import TRANSCRIPTS
@@ -273,16 +273,10 @@ def as_text(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
     Raises:
         NotDrawn: they are no text.
     """
-    text = decoded(data, part=part)
-    if text is None:
+    if decoded(data, part=part) is None:
         raise NotDrawn("its bytes are no text")
-    rough = data.decode("utf-8-sig", "replace")
-    damaged, others = rough.count("\ufffd"), sum(character > "\x7f" for character in rough)
-    if wide(data) is not None or damaged <= part:  # which may end within a character
-        return text, None
-    if damaged * 4 <= others:
-        return rough, f"not all of it is UTF-8: {damaged:,} of its bytes stand as �"
-    return text, "not UTF-8: it was read as Windows-1252"
+    text, odd = decode(data, part=part)
+    return text, None if wide(data) is not None else odd
 
 
 def lines_in(text: str) -> int:

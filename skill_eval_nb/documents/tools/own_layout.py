@@ -1,0 +1,226 @@
+"""Results in a layout that somebody tells once: which files, which rows in them, which columns."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.text import did_you_mean
+
+from ..base import Faults
+from .part import Results
+from .rows import ITSELF, Found, find_rows, read_values, rows_of
+from .table import ROLES, Table, read_rows
+
+OWN_LAYOUT = "skill-eval-nb.toml"
+"""The file beside results that tells how they lie."""
+
+_PART = re.compile(r"\{(\w+)\}|(\*\*/)|(\*)|(\?)")
+
+
+@dataclass(frozen=True)
+class OwnLayout:
+    """What somebody tells of their files; see `from_files` for each."""
+
+    files: str
+    rows: str | None = None
+    by_key: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    dimensions: Sequence[str] = ()
+    checks: Sequence[str] = ()
+    words: Mapping[str, bool | None] = field(default_factory=dict)
+
+    def path_in(self, value: Any) -> str:
+        """The path to the rows of a value; a list that it does not begin with is gone through."""
+        path = (self.rows or "") + (f".{{{self.by_key}}}" if self.by_key else "")
+        return f"[*].{path}" if isinstance(value, list) and not path.startswith("[") else path
+
+
+def root_and_pattern(files: str) -> tuple[str, str]:
+    """The folder that a path of files begins with, in which nothing differs, and the rest.
+
+    >>> root_and_pattern("results/{configuration}/a.json"), root_and_pattern("a.json")
+    (('results', '{configuration}/a.json'), ('.', 'a.json'))
+    """
+    parts = os.path.expanduser(files).replace(os.sep, "/").split("/")
+    plain = next((at for at, part in enumerate(parts) if _PART.search(part)), len(parts) - 1)
+    at = min(plain, len(parts) - 1)
+    return "/".join(parts[:at]) or ("/" if at else "."), "/".join(parts[at:])
+
+
+def find_files(root: str, files: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The files of a path below `root`, and what stands in them for the names in braces.
+
+    Raises:
+        ValueError: where the path leads out of `root`.
+    """
+    if os.path.isabs(files) or ".." in files.split("/"):
+        raise ValueError(f"files = {files!r} leads out of {root}: say a path below it")
+    wild, expression, at = "", "", 0
+    for part in [*_PART.finditer(files), None]:
+        literal = files[at : part.start() if part else None]
+        wild, expression = wild + glob.escape(literal), expression + re.escape(literal)
+        if part is None:
+            break
+        name, folders, _, one = part.groups()
+        again = name and f"(?P<{name}>" in expression
+        named = f"(?P={name})" if again else f"(?P<{name}>[^/]+)"
+        anything = "(?:[^/]+/)*" if folders else "[^/]" if one else "[^/]*"
+        wild, expression = (
+            wild + (folders or one or "*"),
+            expression + (named if name else anything),
+        )
+        at = part.end()
+    for path in sorted(glob.iglob(wild, root_dir=root, recursive=True), key=_natural):
+        path = path.replace(os.sep, "/")  # noqa: PLW2901 -- one form for all systems
+        matched = re.fullmatch(expression, path)
+        if matched and os.path.isfile(f"{root}/{path}"):
+            yield path, {f"{{{name}}}": text for name, text in matched.groupdict().items()}
+
+
+def _natural(path: str) -> list[tuple[int, int | str]]:
+    parts = re.split(r"(\d+)", path)
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in parts]
+
+
+def read_own_layout(root: str, told: OwnLayout) -> list[Results]:
+    """What files in a layout that is told hold, one result an iteration.
+
+    Raises:
+        FileNotFoundError: where no file has the path.
+        KeyError: for a role or a column that there is not; the message names the nearest one.
+        ValueError: where no file has rows there, or the path leads out of `root`.
+    """
+    faults = Faults()
+    values = []
+    for path, keys in find_files(root, told.files):
+        of_file = Faults()
+        try:
+            value = read_values(path, read_bytes(f"{root}/{path}", root), of_file)
+        except (OSError, ValueError, TypeError) as error:
+            said = getattr(error, "strerror", None) or error
+            faults.add("error", "unreadable", path, f"not read: {said}")
+            continue
+        faults += [replace(fault, where=path) for fault in of_file.collapsed()]
+        values.append((path, value, keys))
+    if not values and not faults:
+        raise FileNotFoundError(f"no file below {root} has the path {told.files}")
+    return read_rows(table_of(values, told, faults, root))
+
+
+def table_of(
+    values: Iterable[tuple[str, Any, Mapping[str, str]]],
+    told: OwnLayout,
+    faults: Faults,
+    root: str | None = None,
+) -> Table:
+    """The rows of some values, each with the path of its file and what its name tells.
+
+    Raises:
+        ValueError: where there are values, and none has rows.
+    """
+    found: list[Found] = []
+    paths: list[str] = []
+    named = {*told.columns.values(), *told.dimensions, *told.checks}
+    first = ""
+    for path, value, keys in values:
+        missing: list[tuple[str, str]] = []
+        rows = find_rows(value, where_rows := told.path_in(value), missing, keys)
+        if ITSELF not in named:
+            bare = [row for row in rows if not row.bare and not isinstance(row.value, Mapping)]
+            if bare:
+                where = path or "$"
+                message = f"{len(bare)} rows at {where_rows} are no objects: left out"
+                faults.add("warning", "no-rows", where, message)
+                rows = [row for row in rows if row.bare or isinstance(row.value, Mapping)]
+        for where, why in missing:
+            first = first or f"{path} at {where}: {why}".lstrip()
+            faults.add("warning", "no-rows", path or where, f"no rows at {where_rows}: {why}")
+        found += rows
+        paths += [f"{root}/{path}"] * len(rows)
+    if not found and first:
+        raise ValueError(f"There are no rows. {first}")
+    braced = dict.fromkeys(name[1:-1] for row in found for name in row.keys)
+    stated = {role: f"{{{role}}}" for role in braced if role in ROLES} | dict(told.columns)
+    others = {path: path for path in (*told.dimensions, *told.checks)}
+    rows, names = rows_of(found, {**others, **stated})
+    bare = frozenset(at for at, row in enumerate(found) if row.bare)
+    return Table(
+        rows,
+        names,
+        stated,
+        told.dimensions,
+        told.checks,
+        told.words,
+        paths if root is not None else (),
+        bare,
+        faults,
+    )
+
+
+# ── the same in a file ─────────────────────────────────────────────────────────────────────────
+
+
+def open_own_layout(path: str) -> dict[str, Any]:
+    """What `skill-eval-nb.toml` holds, under its name.
+
+    Raises:
+        ValueError: it is no TOML.
+    """
+    return {OWN_LAYOUT: tomllib.loads(read_bytes(path).decode("utf-8-sig"))}
+
+
+def own_layout_of(raw: Mapping[str, Any]) -> OwnLayout:
+    """What a file tells.
+
+    Raises:
+        KeyError: for a key that there is not; the message names the nearest one.
+        TypeError: for a value of another type.
+        ValueError: where no `files` are said.
+
+    >>> told = own_layout_of({OWN_LAYOUT: {"files": "{eval}.json", "passed": "ok"}})
+    >>> told.files, told.columns
+    ('{eval}.json', {'passed': 'ok'})
+    """
+    given = dict(raw[OWN_LAYOUT])
+    own = {one.name for one in fields(OwnLayout)} - {"columns"}
+    kinds = {"dimensions": list, "checks": list, "words": dict}
+    for key, value in given.items():
+        if key not in own and key not in ROLES:
+            hint = did_you_mean(key, [*own, *ROLES])
+            raise KeyError(f"There is no key {key!r}.{hint} There are: {', '.join([*own, *ROLES])}")
+        if not isinstance(value, wanted := kinds.get(key, str)):
+            raise TypeError(f"{key} is to be a {wanted.__name__}, not {value!r}")
+    if "files" not in given:
+        raise ValueError('it says no files, such as files = "{configuration}/{eval}.json"')
+    columns = {key: given.pop(key) for key in list(given) if key not in own}
+    return OwnLayout(**given, columns=columns)
+
+
+def files_of(path: str) -> list[str]:
+    """The files that the layout in a file is about; none where it cannot be read."""
+    root = os.path.dirname(path) or "."
+    try:
+        told = own_layout_of(open_own_layout(path))
+        return [f"{root}/{file}" for file, _ in find_files(root, told.files)]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def read(raw: Mapping[str, Any], path: str) -> list[Results]:
+    """What the files hold; what is wrong with the layout that is told is a fault of its file."""
+    try:
+        found = read_own_layout(os.path.dirname(path) or ".", own_layout_of(raw))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        found = [Results()]
+        message = f"nothing was read: {error.args[0] if error.args else error}"
+        found[0].faults.add("error", "own-layout", "$", message)
+    for results in found:
+        results.below = ""
+    return found

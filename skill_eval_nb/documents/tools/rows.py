@@ -1,0 +1,259 @@
+"""Values of files as rows of a table: where the rows are, and what their columns are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skill_eval_nb.disk import decode
+from skill_eval_nb.text import did_you_mean
+
+from ..base import Faults
+from ..parsing import NotJSON, parse, parse_lines
+from .part import without_keys
+
+_STEP = re.compile(r"\{\w+\}|\[(?:\*|-?\d+)\]|[^.\[\]{}]+")
+
+ITSELF = "."
+"""The column of rows that are no objects: the value itself."""
+
+UP = "../"
+"""What a column begins with that is a key of the object above, where rows have one of its name."""
+
+
+TABLE_ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".parquet", ".pq")
+LINES = (".jsonl", ".ndjson")
+"""Endings of files that hold a value a line."""
+
+
+def read_values(path: str, data: bytes, faults: Faults) -> Any:
+    """What a file holds, by its ending: a JSON value, or a list with one a line or a row.
+
+    Raises:
+        TypeError: it has another ending.
+        ValueError: it cannot be read as what it is called; the message says why.
+    """
+    import polars as pl
+
+    end = os.path.splitext(path)[1].lower()
+    if end not in TABLE_ENDINGS:
+        raise TypeError(f"{path}: read are {', '.join(TABLE_ENDINGS)}")
+    try:
+        if end in LINES:
+            return list(parse_lines(data, faults))
+        if end == ".json":
+            return parse(data, faults)
+        if end in (".parquet", ".pq"):
+            return pl.read_parquet(data).to_dicts()
+        text, odd = decode(data)
+        if odd:
+            faults.add("warning", "encoding", "$", f"the file is {odd}")
+        return _read_csv(text, "\t" if end == ".tsv" else ",")
+    except (NotJSON, csv.Error, pl.exceptions.PolarsError, OSError) as error:
+        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
+
+
+def _read_csv(text: str, separator: str) -> list[dict[str, Any]]:
+    """The rows of a CSV file; where a semicolon parts the columns, a comma is a decimal one."""
+    import polars as pl
+
+    if said := re.match(r"sep=(.)\r?\n", text):  # as spreadsheets write it
+        text, separator = text[said.end() :], said[1]
+    else:
+        head = re.sub(r'"[^"]*"', "", text.split("\n", 1)[0])
+        separator = max((separator, ",", ";", "\t", "|"), key=head.count)
+    comma = separator == ";"
+    try:
+        frame = pl.read_csv(
+            text.encode("utf-8", "replace"),
+            separator=separator,
+            infer_schema_length=None,
+            decimal_comma=comma,
+        )
+    except pl.exceptions.NoDataError:
+        return []
+    except pl.exceptions.PolarsError:  # a column of several types, or lines of several lengths
+        read = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restkey="")
+        frame = pl.DataFrame(
+            [{key: row[key] or None for key in read.fieldnames or ()} for row in read]
+        )
+    if comma:
+        texts = pl.col(pl.String).str.replace(r"^([+-]?\d+),(\d+\s*%?)$", "$1.$2")
+        frame = frame.with_columns(texts)
+    return frame.to_dicts()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value that is a row.
+
+    Attributes:
+        value: what it is; None where an object that should hold rows has none.
+        keys: the texts for the names in braces, of the path of the file and of that to the rows.
+        above: the objects that it lies in, the outermost first.
+        bare: whether it stands for an object without rows.
+    """
+
+    value: Any
+    keys: Mapping[str, str]
+    above: tuple[Mapping[str, Any], ...] = ()
+    bare: bool = False
+
+
+def find_rows(
+    raw: Any, path: str, missing: list[tuple[str, str]], keys: Mapping[str, str] | None = None
+) -> list[Found]:
+    """The values at a path; `missing` takes where there is none, and what is there instead.
+
+    A path has keys, `[*]` for every element of a list (`[0]` for one), and `{name}` for every
+    key of an object, which becomes the column of that name.
+
+    >>> found = find_rows({"runs": [{"a": 3}]}, "runs[*].{eval}", [])
+    >>> [(row.value, row.keys) for row in found]
+    [(3, {'{eval}': 'a'})]
+    """
+
+    def follow(raw: Any, at: int, row: Found, where: str, *, inside: bool) -> Iterator[Found]:
+        if at == len(steps):
+            yield Found(raw, row.keys, row.above)
+            return
+        step = steps[at]
+        if step == "[*]" and isinstance(raw, list) and raw:
+            for position, inner in enumerate(raw):
+                yield from follow(inner, at + 1, row, f"{where}[{position}]", inside=True)
+        elif step[0] == "{" and isinstance(raw, Mapping) and raw:
+            for key, inner in raw.items():
+                named = Found(None, {**row.keys, step: str(key)}, row.above)
+                yield from follow(inner, at + 1, named, f"{where}.{key}", inside=True)
+        else:
+            above = (*row.above, raw) if isinstance(raw, Mapping) else row.above
+            inner = _take(raw, step)
+            if inner is not None:
+                below = Found(None, row.keys, above)
+                yield from follow(inner, at + 1, below, f"{where}.{step}", inside=inside)
+            elif inside and (isinstance(raw, Mapping) or not raw):
+                yield Found(None, row.keys, above, bare=True)
+            else:
+                missing.append((where, _tell_missing(raw, step)))
+
+    steps = _STEP.findall(path)
+    return list(follow(raw, 0, Found(None, keys or {}), "$", inside=False))
+
+
+def _take(raw: Any, step: str) -> Any:
+    """What a step leads to; None where it leads nowhere, or to null."""
+    if step[0] == "[" and isinstance(raw, list):
+        return next(iter(raw[slice(int(step[1:-1]), None)]), None) if step != "[*]" else None
+    return raw.get(step) if isinstance(raw, Mapping) else None
+
+
+def _tell_missing(raw: Any, step: str) -> str:
+    if step[0] in "[{" or not isinstance(raw, Mapping):
+        wanted = "a list" if step[0] == "[" else "an object"
+        there = type(raw).__name__ if raw else f"an empty {type(raw).__name__}"
+        return f"expected {wanted} for {step}, found {there}"
+    there = [without_keys(str(key)) for key in raw]
+    return f"there is no {step!r}.{did_you_mean(step, there)} There are: {', '.join(there[:8])}"
+
+
+def rows_of(found: Sequence[Found], stated: Mapping[str, str]) -> tuple[list[Any], list[str]]:
+    """The rows and the names of their columns.
+
+    A row has its own keys (`usage.tokens` for one within), the names in braces, and the keys of
+    the objects above it that are no lists or objects: `../name` where rows have that name, too.
+    A path that is `stated` (by role) and is none of these is followed: in the row, else in the
+    objects above; `{role}` in it is what the row has for that role.
+
+    >>> above = {"id": "a", "runs": [{"id": 1, "ok": True}], "seconds": {"a": 7}}
+    >>> stated = {"eval": "../id", "time_seconds": "seconds.{eval}"}
+    >>> rows, names = rows_of(find_rows(above, "runs[*]", []), stated)
+    >>> names, rows[0]["seconds.{eval}"]
+    (['id', 'ok', '../id', 'seconds.{eval}'], 7)
+    """
+    own = [_own(row) for row in found]
+    levels = [dict.fromkeys(name for row in own for name in row)]
+    rows = [ChainMap[str, Any](flat, dict(row.keys)) for row, flat in zip(found, own, strict=True)]
+    names = dict.fromkeys(name for row in found for name in row.keys) | levels[0]
+    for level in range(1, max((len(row.above) for row in found), default=0) + 1):
+        known: dict[int, dict[str, Any]] = {}
+        for row, one in zip(rows, found, strict=True):
+            if level <= len(one.above):
+                above = one.above[-level]
+                if id(above) not in known:
+                    known[id(above)] = {
+                        (UP * level + key if any(key in there for there in levels) else key): value
+                        for key, value in above.items()
+                        if not isinstance(value, Mapping | list)
+                    }
+                row.maps.append(known[id(above)])
+        levels.append(dict.fromkeys(name for scalars in known.values() for name in scalars))
+        names |= levels[-1]
+    for path in dict.fromkeys(stated.values()):
+        if path in names or path == ITSELF:
+            continue
+        for row, one in zip(rows, found, strict=True):
+            if (value := _look_up(path, row, one, stated)) is not None:
+                row.maps[0][path] = value
+                names[path] = None
+    return rows, list(names)
+
+
+def _own(row: Found) -> dict[str, Any]:
+    if isinstance(row.value, Mapping):
+        return flatten(row.value)
+    return {} if row.bare else {ITSELF: row.value}
+
+
+def flatten(row: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """The fields of an object and of those in it, by dotted names.
+
+    >>> flatten({"id": 1, "usage": {"tokens": 7}, "pair": [3, 5]})
+    {'id': 1, 'usage.tokens': 7, 'pair': [3, 5]}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{above}{key}.")
+        else:
+            flat[f"{above}{key}"] = value
+    return flat
+
+
+def _look_up(path: str, row: Mapping[str, Any], found: Found, stated: Mapping[str, str]) -> Any:
+    scopes = [found.value, *reversed(found.above)]
+    ups = (len(path) - len(path.lstrip("./"))) // len(UP) if path.startswith(UP) else 0
+    for scope in scopes[ups : ups + 1] if ups else scopes:
+        value = scope
+        for step in _STEP.findall(path[ups * len(UP) :]):
+            role = step[1:-1]
+            filled = row.get(stated.get(role, step)) if step[0] == "{" else step
+            value = None if filled is None else _take(value, str(filled))
+            if value is None:
+                break
+        else:
+            return value
+    return None
+
+
+def as_pair(value: Any) -> tuple[int, int] | None:
+    """How many of how many, where a value says that: `[3, 5]`, `{"passed": 3, "total": 5}`, `3/5`.
+
+    >>> as_pair([3, 5]), as_pair("3/5"), as_pair([5, 3])
+    ((3, 5), (3, 5), None)
+    """
+    if isinstance(value, Mapping):
+        value = [value.get("passed"), value.get("total")]
+    if isinstance(value, str) and (
+        share := re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", value)
+    ):
+        value = [int(share[1]), int(share[2])]
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+        return None
+    part, whole = value
+    return (part, whole) if type(part) is type(whole) is int and 0 <= part <= whole else None

@@ -1,0 +1,618 @@
+"""The rows of any table as runs: what each column is taken for, and what is wrong with it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from skill_eval_nb.text import did_you_mean
+
+from ..base import Faults, names_of, plainly
+from ..evals import TriggerQuery, TriggerSet
+from ..parsing import UNSCORED, Unreadable, read_bool, read_int, read_number
+from ..results import BenchmarkRun
+from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Summary, Timing
+from .part import UNSTATED, WITH, WITHOUT, Results, Run, without_keys
+from .rows import as_pair
+
+_SWITCHES = ("with_skill", "skill_on", "use_skill", "skill_enabled", "treated")
+"""Columns of true and false that are the configuration."""
+
+ROLES: dict[str, tuple[str, ...]] = {
+    "eval": ("eval_id", "eval", "task", "task_id", "case", "case_id", "test_case", "test_id", "test"
+             , "scenario", "problem", "sample_id", "item", "prompt_id", "question_id"),
+    "eval_name": ("eval_name", "task_name", "case_name"),
+    "configuration": (
+        *names_of(BenchmarkRun, "configuration"), "side", "setup", *_SWITCHES, "target"
+    ),
+    "run": ("run_number", "run", "run_index", "rep", "repetition", "repeat", "trial", "epoch"
+            , "attempt"),
+    "skill": ("skill", "skill_name", "plugin"),
+    "iteration": ("iteration", "round"),
+    "model": ("executor_model", "model", "model_name", "model_id"),
+    "harness": ("harness", "agent", "executor", "scaffold"),
+    "status": ("status", "run_status", "execution_status"),
+    "started_at": ("started_at", "timestamp", "start_time"),
+    "pass_rate": ("pass_rate", "success_rate", "accuracy", "reward"),
+    "passed": ("passed", "n_passed", "tests_passed", "passes", "pass", "success", "correct"),
+    "failed": ("failed", "n_failed", "tests_failed"),
+    "total": ("total", "tests_total", "n_tests", "n_checks"),
+    "score": ("score", "weighted_score", "composite"),
+    "time_seconds": ("time_seconds", "duration_seconds", "seconds", "elapsed_seconds"),
+    "duration_ms": ("duration_ms", "latency_ms", "wall_ms", "elapsed_ms"),
+    "tokens": ("tokens", "total_tokens"),
+    "tokens_cached": ("tokens_cached", "cached_tokens", "cache_read_tokens"),
+    "cost_usd": ("cost_usd", "cost", "total_cost_usd"),
+    "tool_calls": ("tool_calls",),
+    "steps": ("steps", "turns", "num_turns"),
+    "skill_used": ("skill_used", "skill_loaded", "skill_invoked"),
+    "check": ("check", "expectation", "assertion", "check_name", "test_name", "item"),
+    "verdict": ("verdict", "passed", "pass", "result", "outcome", "success", "met"),
+    "dimension": ("dimension", "criterion", "rubric_dimension"),
+    "rating": ("rating", "score", "dimension_score", "grade"),
+    "weight": ("weight",),
+    "evidence": ("evidence", "reason", "rationale", "explanation", "comment"),
+    "judging": ("judging", "judging_number"),
+    "judge_model": ("judge_model", "judge", "rater", "grader_model"),
+    "query": ("query", "prompt", "input", "text"),
+    "should_trigger": ("should_trigger",),
+    "triggered": ("triggered", "picked", "predicted", "actual", "got"),
+}  # fmt: skip
+"""What columns can be, and the names by which each is recognised, best first."""
+
+_LONG = {
+    "verdict": "check", "rating": "dimension", "weight": "dimension", "judging": "dimension",
+    "query": "should_trigger", "triggered": "should_trigger",
+}  # fmt: skip
+"""Roles that columns have only where there is one of the other role."""
+_UNITS = {"pass_rate": "rate", "time_seconds": "seconds", "duration_ms": "milliseconds"}
+_RUBRIC = ("rubric:", "rubric_")
+"""How the columns are called that are a rubric dimension each."""
+_SHOWN = 12
+_ERRORED = frozenset(
+    "error errored execution_error timeout timed_out crashed exception aborted cancelled".split()
+)
+"""Words for a run that came to no result."""
+_RANGES = {"pass_rate": (0.0, 1.0), "rating": (0.0, 5.0), "score": (-math.inf, math.inf)}
+
+
+# ── its rows as runs ───────────────────────────────────────────────────────────────────────────
+
+
+@dataclass
+class Table:
+    """Rows, what each of their columns is, and what is wrong with them.
+
+    `stated` is role to column as somebody says it, `columns` the same with those that are
+    recognised; `words` are verdicts by the words for them; `paths` are the files of the rows, and
+    `bare` the places of those that stand for a run without checks or scores.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    names: Sequence[str]
+    stated: Mapping[str, str] = field(default_factory=dict)
+    dimensions: Sequence[str] = ()
+    checks: Sequence[str] = ()
+    words: Mapping[str, bool | None] = field(default_factory=dict)
+    paths: Sequence[str] = ()
+    bare: frozenset[int] = frozenset()
+    faults: Faults = field(default_factory=Faults)
+    columns: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, list[int]] = field(default_factory=dict)
+    scales: dict[str, float] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+
+    def cell(self, at: int, role: str, column: str | None = None) -> tuple[str, Any]:
+        """The column of a role, and what a row has there; None of one that is not used."""
+        column = column or self.columns.get(role, "")
+        return column, None if column in self.refused else self.rows[at].get(column)
+
+    def value(self, row: Mapping[str, Any], role: str) -> Any:
+        """What a row has for a role; None where that is nothing."""
+        value = row.get(self.columns.get(role, ""))
+        return None if _is_nothing(value) else value
+
+    def text(self, row: Mapping[str, Any], role: str) -> str | None:
+        """The same as a text that holds no key."""
+        value = self.value(row, role)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        return None if value is None else without_keys(str(value)).strip() or None
+
+    def figure(self, at: int, role: str, column: str | None = None) -> float | None:
+        """The figure of a row in the unit that is meant; NaN for what is none."""
+        column, value = self.cell(at, role, column)
+        if _is_nothing(value) or (isinstance(value, str) and value.strip().lower() in UNSCORED):
+            return None
+        unit = _UNITS.get(role) if isinstance(value, str) else None
+        try:
+            number = float(value) if isinstance(value, bool) else read_number(value, unit)
+        except Unreadable:
+            return math.nan
+        return number * self.scales.get(column, 1.0) if unit is None else number
+
+    def number(self, at: int, role: str, column: str | None = None) -> float | None:
+        """The same; what is none, or out of range, is noted for its column."""
+        number = self.figure(at, role, column)
+        least, most = _RANGES.get(role, (0.0, math.inf))
+        if number is not None and not least <= number <= most:
+            self.lost.setdefault(self.cell(at, role, column)[0], []).append(at)
+            return None
+        return number
+
+    def flag(self, at: int, role: str, column: str | None = None) -> bool | None:
+        """The verdict of a row; what is none is noted for its column."""
+        column, value = self.cell(at, role, column)
+        try:
+            return self.read_verdict(value)
+        except Unreadable:
+            self.lost.setdefault(column, []).append(at)
+            return None
+
+    def read_verdict(self, value: Any) -> bool | None:
+        """True, false, or None where a cell says neither.
+
+        Raises:
+            Unreadable: nobody has said what it means.
+        """
+        word = "" if _is_nothing(value) else str(value).strip().lower()
+        if word in self.words:
+            return self.words[word]
+        return None if not word or word in _ERRORED else read_bool(value)
+
+    def verdict_columns(self) -> Iterator[str]:
+        """The columns of which every cell is to be a verdict."""
+        columns = self.columns
+        if not {"total", "failed"} & columns.keys() and "passed" in columns:
+            yield columns["passed"]
+        if plainly(columns.get("configuration", "")) in map(plainly, _SWITCHES):
+            yield columns["configuration"]
+        yield from filter(None, (columns.get("verdict"), *self.checks))
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether a cell is empty."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def read_rows(table: Table) -> list[Results]:
+    """What a table tells, one result an iteration; the first has all the faults.
+
+    Raises:
+        KeyError: for a role or a column that there is not; the message names the nearest one.
+    """
+    for role in table.stated:
+        _require(role, ROLES, "role")
+    for column in (*table.stated.values(), *table.dimensions, *table.checks):
+        _require(column, table.names, "column")
+    table.columns = _columns(table)
+    wide = [name for name in table.names if name.lower().startswith(_RUBRIC)]
+    taken = table.columns.values()
+    table.dimensions = [name for name in table.dimensions or wide if name not in taken]
+    _tell_columns(table)
+    _refuse_words(table)
+    _scale(table)
+    results: dict[str | None, Results] = {}
+    if "query" in table.columns:
+        results[None] = Results(triggers=list(_trigger_sets(table)))
+    else:
+        for iteration, run in _runs(table):
+            results.setdefault(iteration, Results(iteration=iteration)).runs.append(run)
+        empty = sum(table.value(row, "configuration") is None for row in table.rows)
+        if empty and "configuration" in table.columns:
+            message = f"{empty} rows name no side, and are compared with nothing: fill the column"
+            where = f"$[*].{table.columns['configuration']}"
+            table.faults.add("warning", "no-configuration", where, message)
+    for column, rows in table.lost.items():
+        message = (
+            f"{column!r} has no figure of use in {len(set(rows))} rows, such as "
+            f"{_example(table, rows[0], column)}: taken as not known. Write a number in its range, "
+            "or leave it empty"
+        )
+        table.faults.add("warning", "not-a-figure", f"$[*].{column}", message)
+    found = list(results.values()) or [Results()]
+    found[0].faults = table.faults
+    return found
+
+
+def _example(table: Table, at: int, column: str) -> str:
+    return f"{without_keys(repr(table.rows[at].get(column))[:60])} in row {at + 1}"
+
+
+def _require(name: str, known: Iterable[str], what: str) -> None:
+    if name not in (known := list(known)):
+        hint = did_you_mean(name, known)
+        raise KeyError(f"There is no {what} {name!r}.{hint} There are: {', '.join(known)}.")
+
+
+def _columns(table: Table) -> dict[str, str]:
+    """Role to column: those that are said, else by their names, each column once."""
+    columns = dict(table.stated)
+    plain = {plainly(name): name for name in reversed(table.names)}
+    used = {*columns.values(), *table.dimensions, *table.checks}
+    long = {
+        role: role in columns or any(plainly(name) in plain for name in ROLES[role])
+        for role in set(_LONG.values())
+    }
+    long["check"] = long["check"] or plain.keys() & {"verdict", "result", "outcome", "met"} != set()
+    for role, known in sorted(ROLES.items(), key=lambda item: item[0] not in _LONG):
+        if role in columns or (role in _LONG and not long[_LONG[role]]):
+            continue
+        found = (plain[plainly(name)] for name in known if plainly(name) in plain)
+        if role == "configuration" and not _tells_sides(table, columns, plain):
+            found = (name for name in found if plainly(name) != "target")
+        if (column := next((name for name in found if name not in used), None)) is not None:
+            columns[role] = column
+            used.add(column)
+    for part, role in (("verdict", "passed"), ("rating", "score")):  # of the run itself
+        if part in columns.keys() - table.stated.keys() and _LONG[part] not in columns:
+            columns.setdefault(role, columns.pop(part))
+    return columns
+
+
+def _tells_sides(table: Table, columns: Mapping[str, str], plain: Mapping[str, str]) -> bool:
+    """Whether a `target` is what was run: an eval has several, or all have the same.
+
+    Else it is the answer that was expected.
+    """
+    pairs = {
+        (str(row.get(columns.get("eval", ""))), str(row.get(plain.get("target", ""))))
+        for row in table.rows
+    }
+    return len({target for _, target in pairs}) == 1 or len({eval_ for eval_, _ in pairs}) < len(
+        pairs
+    )
+
+
+def _tell_columns(table: Table) -> None:
+    """Say which column was taken for what, and what is missing."""
+    columns, faults, names = table.columns, table.faults, table.names
+    roles = [
+        f"{role} is {column!r}" + ("" if role in table.stated else " (by its name)")
+        for role, column in columns.items()
+    ]
+    if "score" in columns and not {"pass_rate", "passed", "check", "dimension"} & columns.keys():
+        column = columns["score"]
+        values = [table.figure(at, "score") for at in range(len(table.rows))]
+        if all(value is None or 0 <= value <= 1 for value in values):
+            roles.append(f"which is no rate unless you say so (pass_rate={column!r})")
+    roles += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
+    roles += [f"{check!r} is a check" for check in table.checks]
+    used = {*columns.values(), *table.dimensions, *table.checks}
+    rest = [name for name in names if name not in used]
+    unused = f"; not used: {', '.join(map(repr, rest[:_SHOWN]))}" if rest else ""
+    unused += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
+    faults.add("info", "columns", "$", f"columns: {', '.join(roles) or 'none'}{unused}")
+    if "query" in columns:
+        return
+    for role, what in (("eval", "the eval"), ("configuration", "the side")):
+        if role not in columns:
+            known = ", ".join(names)
+            message = f"no column tells {what} of a row: name it, {role}=…; there are {known}"
+            faults.add("error" if role == "eval" else "warning", f"no-{role}", "$", message)
+    figures = {"pass_rate", "passed", "score", "check", "dimension", "status"}
+    if not figures & columns.keys() and not table.dimensions and not table.checks:
+        message = (
+            "no column has a result: name one, as in pass_rate=…, check=… with verdict=…, or "
+            "dimension=… with rating=…, or dimensions=[…]"
+        )
+        faults.add("error", "no-result", "$", message)
+
+
+_SCALES = (
+    (0.0, 1.0, 5.0, "shares of 1: read as shares of 5"),
+    (5.0, 10.0, 0.5, "scores up to 10: halved"),
+    (10.0, 100.0, 0.05, "scores up to 100: read as scores up to 5"),
+)
+"""Of scores whose largest lies above the first and not above the second: factor, and in words."""
+
+
+def _refuse_words(table: Table) -> None:
+    """Refuse a column of verdicts some of which nobody knows: the others would be one-sided."""
+    for column in table.verdict_columns():
+        known: set[bool | None] = set()
+        unknown: dict[str, Any] = {}
+        cells = [row.get(column) for row in table.rows]
+        for cell in cells:
+            try:
+                known.add(None if as_pair(cell) else table.read_verdict(cell))
+            except Unreadable:
+                unknown[str(cell)] = cell
+        words = ", ".join(f"{without_keys(word)[:30]!r}: …" for word in list(unknown)[:_SHOWN])
+        if unknown:
+            table.refused.add(column)
+            message = (
+                f"{column!r} has values of which nobody has said if they mean passed or failed, "
+                f"so none of it was used. Say it, with True, False or None: words={{{words}}}"
+            )
+            if all(_figure(cell) is not None for cell in unknown.values()):
+                message += f". If it is a rate: pass_rate={column!r}; if a count, say total=… too"
+            table.faults.add("error", "unknown-words", f"$[*].{column}", message)
+        elif known == {True, None} and all(
+            _is_nothing(cell) or isinstance(cell, str) for cell in cells
+        ):
+            message = (
+                f"{column!r} has no word for failed, and empty cells, which were taken as not "
+                "scored. If they mean failed, say words={'': False}"
+            )
+            table.faults.add("warning", "one-sided", f"$[*].{column}", message)
+
+
+def _refuse_scale(table: Table, role: str, column: str) -> None:
+    """Refuse a column of rates or scores of which a part has another scale."""
+    least, most = _RANGES[role]
+    figures = [(at, table.figure(at, role, column)) for at in range(len(table.rows))]
+    outside = [
+        at
+        for at, value in figures
+        if value is not None and not (math.isnan(value) or least <= value <= most)
+    ]
+    if outside:
+        table.refused.add(column)
+        message = (
+            f"{column!r} has {len(outside)} values that are not within {least:g} to {most:g}, such "
+            f"as {_example(table, outside[0], column)}, so none of it was used. Bring it to one "
+            f"scale, or keep it as a figure of its own: score={column!r}"
+        )
+        table.faults.add("error", "not-a-figure", f"$[*].{column}", message)
+
+
+def _scale(table: Table) -> None:
+    """How the figures of a column become shares of 1, or scores of 1 to 5: told where they do."""
+
+    def figures(column: str) -> list[float]:
+        found = (_figure(row.get(column)) for row in table.rows)
+        return [number for number in found if number is not None]
+
+    def convert(column: str, top: float, factor: float, what: str) -> None:
+        table.scales[column] = factor
+        message = f"{column!r} goes up to {top:g}: {what}. If that is wrong, convert it before"
+        table.faults.add("warning", "converted", f"$[*].{column}", message)
+
+    if (rate := table.columns.get("pass_rate")) is not None:
+        values = figures(rate)
+        high = [value for value in values if value > 1]
+        if high and max(high) <= 100 and len(high) * 2 > sum(value != 0 for value in values):
+            convert(rate, max(high), 0.01, "percentages: read as shares of 1")
+        _refuse_scale(table, "pass_rate", rate)
+    for column in filter(None, (table.columns.get("rating"), *table.dimensions)):
+        values = figures(column)
+        top = max(values, default=5.0)
+        for above, most, factor, what in _SCALES:
+            if above < top <= most and not (most == 1 and min(values) == 1):
+                convert(column, top, factor, what)
+        _refuse_scale(table, "rating", column)
+
+
+def _figure(value: Any) -> float | None:
+    try:
+        number = read_number(value)
+    except Unreadable:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _runs(table: Table) -> Iterator[tuple[str | None, Run]]:
+    """The runs: a row each, or of all rows that have the same keys."""
+    part = next((role for role in ("check", "dimension") if role in table.columns), None)
+    found: dict[tuple[Any, ...], tuple[str | None, Run]] = {}
+    met: Counter[tuple[Any, ...]] = Counter()
+    numbered = "run" in table.columns
+    again: list[int] = []
+    left_out = set() if part else _left_out(table)
+    for at in range(len(table.rows)):
+        if at in left_out:
+            continue
+        row, run = table.rows[at], _named(table, at)
+        keys = _keys(table, row, run)
+        inside = (*keys, table.text(row, part), *_judge(table, row)) if part else keys
+        met[inside] += 1
+        if numbered and met[inside] > 1:
+            again.append(at)
+            if part:  # a second verdict on the same check of the same run
+                continue
+        key = (*keys, met[inside] if not numbered or not part else 1)
+        if key not in found:
+            found[key] = table.text(row, "iteration"), run
+            _add_figures(table, at, run)
+            _add_wide(table, at, run)
+        if part and at not in table.bare:
+            _add_long(table, at, found[key][1], part)
+    if again:
+        what = "the first counts" if part else "each is a run of its own"
+        message = (
+            f"{len(again)} rows have the keys of an earlier one (the first is row {again[0] + 1}): "
+            f"{what}. Name the column that tells them apart: run=…, model=…, check=… or dimension=…"
+        )
+        table.faults.add("warning", "two-rows", "$", message)
+    yield from found.values()
+
+
+def _keys(table: Table, row: Mapping[str, Any], run: Run) -> tuple[str | None, ...]:
+    named = (run.skill, str(run.eval_id), run.configuration, run.model, run.harness)
+    return (table.text(row, "iteration"), *named, table.text(row, "run"))
+
+
+def _left_out(table: Table) -> set[int]:
+    """The rows that are no runs: objects without rows of their own, and copies; both are told.
+
+    Rows of the same run are copies where all that repeat a run's keys are the same in every
+    column: else the numbers do not tell runs apart, and each row is one.
+    """
+    if table.bare:
+        message = f"{len(table.bare)} objects have no rows where the others have theirs: no runs"
+        table.faults.add("warning", "no-rows", "$", message)
+    first: dict[object, str] = {}
+    copies: list[int] = []
+    for at, row in enumerate(table.rows if {"run", "started_at"} & table.columns.keys() else ()):
+        whole = repr([row.get(name) for name in table.names])
+        same = first.setdefault(
+            (*_keys(table, row, _named(table, at)), table.text(row, "started_at")), whole
+        )
+        if same is not whole:
+            if same != whole:
+                return set(table.bare)
+            copies.append(at)
+    if copies:
+        message = (
+            f"{len(copies)} rows are the same as an earlier one in every column (the first is row "
+            f"{copies[0] + 1}): copies, counted once"
+        )
+        table.faults.add("warning", "copy", "$", message)
+    return {*copies, *table.bare}
+
+
+def _judge(table: Table, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    return table.text(row, "judging"), table.text(row, "judge_model")
+
+
+def _named(table: Table, at: int) -> Run:
+    row = table.rows[at]
+    side: Any = table.value(row, "configuration")
+    column = plainly(table.columns.get("configuration", ""))
+    if isinstance(side, bool) or column in map(plainly, _SWITCHES):
+        on = table.flag(at, "configuration")
+        side = UNSTATED if on is None else WITH if on else WITHOUT
+    eval_ = table.text(row, "eval") or table.text(row, "eval_name") or "unnamed"
+    try:
+        number = read_int(table.value(row, "run"))
+    except (Unreadable, TypeError):
+        number = None
+    return Run(
+        configuration=without_keys(str(side)) if side is not None else UNSTATED,
+        eval_id=eval_,
+        eval_name=table.text(row, "eval_name") or eval_,
+        run_number=number if number and number > 0 else None,
+        skill=table.text(row, "skill"),
+        model=table.text(row, "model"),
+        harness=table.text(row, "harness"),
+        judge_model=None if "dimension" in table.columns else table.text(row, "judge_model"),
+        path=table.paths[at] if table.paths else None,
+    )
+
+
+def _add_figures(table: Table, at: int, run: Run) -> None:
+    """What a run came to, and what it took."""
+
+    def whole(role: str) -> int | None:
+        value = table.number(at, role)
+        return None if value is None else round(value)
+
+    row, grading = table.rows[at], Grading([])
+    status = (table.text(row, "status") or table.text(row, "passed") or "").lower()
+    passed = table.cell(at, "passed")[1]
+    if {"total", "failed"} & table.columns.keys():
+        grading.summary = Summary(whole("passed"), whole("failed"), whole("total"))
+    elif (pair := as_pair(passed)) is not None:
+        _count_pair(grading, pair)
+    elif "passed" in table.columns and "check" not in table.columns:
+        verdict = table.flag(at, "passed")
+        if verdict is not None:
+            grading.expectations.append(GradedExpectation("the run passed", verdict))
+    run.rate, run.score = table.number(at, "pass_rate"), table.number(at, "score")
+    failed = status in _ERRORED
+    run.grading = None if failed else grading
+    run.timing = Timing(
+        total_duration_seconds=table.number(at, "time_seconds"),
+        duration_ms=table.number(at, "duration_ms"),
+        total_tokens=whole("tokens"),
+        cache_read_tokens=whole("tokens_cached"),
+        executor_start=table.text(row, "started_at"),
+        status="error" if failed else None,
+        reason=status if failed else None,
+    )
+    run.metrics = Metrics(
+        total_tool_calls=whole("tool_calls"),
+        total_steps=whole("steps"),
+        cost_usd=table.number(at, "cost_usd"),
+        skill_used=table.flag(at, "skill_used"),
+    )
+
+
+def _count_pair(grading: Grading, pair: tuple[int, int]) -> None:
+    """Add so many of so many to what passed."""
+    summary = grading.summary or Summary(0, 0, 0)
+    passed, total = (summary.passed or 0) + pair[0], (summary.total or 0) + pair[1]
+    grading.summary = Summary(passed, total - passed, total)
+
+
+def _add_check(table: Table, at: int, grading: Grading, name: str, column: str | None) -> None:
+    """A verdict on a check, or how many of its parts passed."""
+    if (pair := as_pair(table.cell(at, "verdict", column)[1])) is not None:
+        _count_pair(grading, pair)
+        return
+    verdict, evidence = table.flag(at, "verdict", column), table.text(table.rows[at], "evidence")
+    evidence = None if column else evidence
+    grading.expectations.append(GradedExpectation(name, verdict, evidence))
+
+
+def _add_wide(table: Table, at: int, run: Run) -> None:
+    """Checks and dimensions that are a column each."""
+    if run.grading is None:
+        return
+    for column in table.checks:
+        _add_check(table, at, run.grading, column, column)
+    for column in table.dimensions:
+        score = table.number(at, "rating", column)
+        name = column[7:] if column.lower().startswith(_RUBRIC) else column
+        run.grading.rubric_scores[name] = RubricScore(score)
+
+
+def _add_long(table: Table, at: int, run: Run, part: str) -> None:
+    """A row that is a check, or a dimension, of a run."""
+    row = table.rows[at]
+    name, evidence = table.text(row, part) or "unnamed", table.text(row, "evidence")
+    if run.grading is None:
+        return
+    if part == "check":
+        _add_check(table, at, run.grading, name, None)
+        return
+    score = RubricScore(table.number(at, "rating"), evidence, table.number(at, "weight"))
+    judge = table.text(row, "judge_model")
+    if "judging" not in table.columns and "judge_model" not in table.columns:
+        run.grading.rubric_scores[name] = score
+        return
+    key = "/".join(filter(None, _judge(table, row)))
+    judging = next((known for known in run.judgings if known.batch == key), None)
+    if judging is None:
+        judging = Judging({}, judging=len(run.judgings) + 1, judge_model=judge, batch=key)
+        run.judgings.append(judging)
+    judging.rubric_scores[name] = score
+
+
+# ── its rows as trigger queries ────────────────────────────────────────────────────────────────
+
+
+def _trigger_sets(table: Table) -> Iterator[TriggerSet]:
+    """The queries, a set for each skill and side; rows of the same query are runs of it."""
+    sets: dict[tuple[str | None, str | None], dict[str, TriggerQuery]] = {}
+    for at, row in enumerate(table.rows):
+        skill, side = table.text(row, "skill"), table.text(row, "configuration")
+        queries = sets.setdefault((skill, side), {})
+        text = table.text(row, "query")
+        if text is None:
+            table.lost.setdefault(table.columns["query"], []).append(at)
+            continue
+        should = _is_picked(table, at, "should_trigger", skill)
+        query = queries.setdefault(text, TriggerQuery(text, should))
+        pair = as_pair(table.cell(at, "triggered")[1])
+        picked = _is_picked(table, at, "triggered", skill) if pair is None else None
+        if pair is not None or picked is not None:
+            times, runs = pair or (int(bool(picked)), 1)
+            query.triggered, query.runs = (query.triggered or 0) + times, (query.runs or 0) + runs
+    for (skill, side), queries in sets.items():
+        yield TriggerSet(list(queries.values()), skill_name=skill, description=side)
+
+
+def _is_picked(table: Table, at: int, role: str, skill: str | None) -> bool | None:
+    """Whether a cell says yes, or names a skill: the one that is asked for, where it is known."""
+    value = table.cell(at, role)[1]
+    if isinstance(value, str) and value.strip().lower() in ("none", "null", "nothing"):
+        return False
+    try:
+        return table.read_verdict(value)
+    except Unreadable:
+        return not isinstance(value, str) or skill is None or value.strip() == skill
