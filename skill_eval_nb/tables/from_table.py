@@ -90,7 +90,7 @@ def from_table(
     value = table if path is None else read_values(path, read_bytes(path), faults)
     if isinstance(value, list | Mapping):
         told = OwnLayout("", rows, None, columns, dimensions, checks, words or {})
-        read = table_of([("", value, {})], told, faults)
+        read = table_of([(path or "", value, {})], told, faults)
     else:
         read = Table(
             *_rows_of_frame(value), columns, dimensions, checks, words or {}, faults=faults

@@ -26,6 +26,7 @@ from .layout import (
     place_of_run,
 )
 from .problems import Problems
+from .proposal import propose
 from .read import PROMISING, collector_paused, load_any
 
 PathLike = str | os.PathLike[str]
@@ -37,7 +38,7 @@ LOOKED_FOR = (
     "benchmark.json, evals.json, eval_metadata.json, feedback.json, history.json, "
     "comparison.json, analysis.json and trigger sets, and results of `claude plugin eval`, Harbor, "
     "Vally, inspect_ai, waza, promptfoo, DeepEval and SkillEvaluator (for a table of your own "
-    "there is `from_table`)"
+    "there is `from_table`, for files of your own `from_files`)"
 )
 
 
@@ -193,9 +194,14 @@ def _missing(path: str) -> str:
 def _nothing(roots: list[str], problems: Problems) -> str:
     if problems:
         return "; ".join(f"{problem.path}: {problem.message}" for problem in problems)
-    there = []
+    there, files = [], []
     for root in roots:
         names = sorted(os.listdir(root)) if os.path.isdir(root) else [os.path.basename(root)]
         shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
         there.append(f"{root} holds {shown or 'nothing'}")
-    return f"There is nothing to load. Looked for {LOOKED_FOR}; {'; '.join(there)}."
+        folders = crawl(root, Problems(), out=False) if os.path.isdir(root) else ()
+        below = [f"{folder.path}/{name}" for folder in folders for name in folder.files]
+        files += below if folders else [root]
+    proposal = propose(_base(roots), sorted(files, key=lambda path: not PROMISING.search(path)))
+    likely = f" {proposal.tell()}." if proposal else ""
+    return f"There is nothing to load. Looked for {LOOKED_FOR}; {'; '.join(there)}.{likely}"

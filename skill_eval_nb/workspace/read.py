@@ -56,6 +56,7 @@ from .layout import (
     natural,
 )
 from .problems import Problems
+from .proposal import add_proposal
 
 D = TypeVar("D", bound=Document)
 
@@ -250,6 +251,7 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
             _add(kind, file, document, found, problems)
     if found.results:
         place_results(found, problems)
+    add_proposal(problems)
     return found
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import codecs
 import contextlib
 import json
+import re
 import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
+from skill_eval_nb.documents.parsing import parse_lines
 
 VALUES = st.recursive(
     st.one_of(
@@ -186,6 +188,30 @@ def test_wide_characters_without_a_byte_order_mark(encoding: str, value: Any) ->
     faults = Faults()
     assert parse(json.dumps(value).encode(encoding), faults) == value
     assert "without a byte-order mark" in faults[0].message
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@given(text=st.text(st.characters(codec="cp1252")) | st.text(st.characters(codec="utf-8")))
+def test_text_comes_back_in_every_encoding(encoding: str, text: str) -> None:
+    """Or it is refused; Windows-1252 is what reads as no UTF-8, and that is said."""
+    assume("\ufeff" not in text)
+    try:
+        data = json.dumps({"text": text}, ensure_ascii=False).encode(encoding)
+    except UnicodeEncodeError:
+        return
+    valid = re.search(rb"[\xc2-\xf4][\x80-\xbf]", data)  # may be both
+    assume(encoding != "cp1252" or not valid)
+    faults = Faults()
+    assert parse(data, faults) == {"text": text}
+    assert list(parse_lines(data, Faults())) == [{"text": text}]
+    assert bool(faults) == (encoding.startswith("utf-16") or not _is_utf8(data))
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        return not data.decode().startswith("\ufeff")
+    except UnicodeDecodeError:
+        return False
 
 
 def test_a_comment_may_hold_quotes_and_a_string_what_looks_like_a_comment() -> None:

@@ -182,7 +182,7 @@ def test_the_examples_of_the_page(
     exec(call_of(example), told)
     ws = told["ws"]
     assert rates(ws) == right
-    assert set(codes(ws)) <= {"columns", "missing-side"}
+    assert set(codes(ws)) <= {"columns", "varies"}
     known = {path: ws.runs[path].drop_nulls().to_list() for path in ("time_seconds", "tokens")}
     if example.startswith("Time"):
         assert known == {"time_seconds": [3.0, 5.0, 3.0, 5.0], "tokens": [40, 40]}
@@ -191,3 +191,192 @@ def test_the_examples_of_the_page(
     if example.startswith("lm"):
         assert set(ws.runs["executor_model"]) == {"org__m"}
         assert set(ws.runs["skill"]) == {"gsm8k"}
+
+
+def test_rows_that_are_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with what was expected and what happened; `none` is not triggered, rows are runs."""
+    rows = [
+        {"id": "fix my PDF", "should_trigger": True, "picked": "pdf"},
+        {"id": "fix my PDF", "should_trigger": True, "picked": "none"},
+        {"id": "a poem", "should_trigger": False, "picked": "none"},
+    ]
+    files = {"triggers.json": {"v1": {"rows": rows}, "v2": {"rows": rows[2:]}}}
+    monkeypatch.chdir(lay(tmp_path, files))
+    told: dict[str, Any] = {"sen": sen}
+    exec(call_of("Trigger results"), told)
+    columns = ("description", "query", "should_trigger", "triggered", "runs")
+    assert told["ws"].triggers.select(columns).rows() == [
+        ("v1", "fix my PDF", True, 1, 2),
+        ("v1", "a poem", False, 0, 1),
+        ("v2", "a poem", False, 0, 1),
+    ]
+    assert set(codes(told["ws"])) == {"columns"}
+
+
+CASES = {
+    "on/a/run-1.json": {"checks": [{"name": "c1", "result": "met"},
+                                   {"name": "c2", "result": "met"}]},
+    "on/a/run-2.json": {"checks": [{"name": "c1", "result": "met"}], "tokens": 9},
+    "off/a/run-1.json": {"checks": [{"name": "c1", "result": "met"},
+                                    {"name": "c2", "result": "missing"}]},
+}  # fmt: skip
+TOML = """files = "{configuration}/{eval}/run-{run}.json"
+rows = "checks[*]"
+check = "name"
+verdict = "result"
+words = {missing = false}
+"""
+
+
+def test_a_layout_told_in_a_file_beside_the_results(tmp_path: Path) -> None:
+    """`load` reads what the file tells in place of the files that it is about; the rest as ever."""
+    graded = {"expectations": [{"text": "x", "passed": True}]}
+    ws = lay(tmp_path / "ws", {"own/skill-eval-nb.toml": TOML} | {
+        f"own/{name}": content for name, content in CASES.items()
+    } | {"iteration-1/eval-1-b/with_skill/grading.json": graded})  # fmt: skip
+    loaded = sen.load(ws)
+    assert rates(loaded) == {
+        ("a", "on"): [1.0, 1.0],
+        ("a", "off"): [0.5],
+        ("1", "with_skill"): [1.0],
+    }
+    told = {key: TOML_AS_CALL[key] for key in TOML_AS_CALL}
+    called = sen.from_files(f"{ws}/own/{told.pop('files')}", **told)
+    assert (
+        rates(called)
+        == rates(sen.load(ws / "own"))
+        == rates(sen.load(ws / "own/skill-eval-nb.toml"))
+    )
+    assert called.runs["tokens"].to_list() == [None, None, 9]  # a key of the object above
+    assert called.again().runs.equals(called.runs)
+    assert not loaded.problems.filter(pl.col("severity") != "info").height
+
+
+TOML_AS_CALL: dict[str, Any] = {
+    "files": "{configuration}/{eval}/run-{run}.json",
+    "rows": "checks[*]",
+    "check": "name",
+    "verdict": "result",
+    "words": {"missing": False},
+}
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        (TOML.replace("verdict", "verdct"), "Did you mean `verdict`"),
+        (TOML.replace('"result"', '"reslt"'), "Did you mean `result`"),
+        (TOML.replace("checks[*]", "chekcs[*]"), "Did you mean `checks`"),
+        (TOML.replace("{configuration}/", "../{configuration}/"), "leads out"),
+        (TOML.replace('"{configuration}/', '"/etc/{configuration}/'), "leads out"),
+        (TOML.replace("run-", "turn-"), "no file below"),
+        (TOML.replace('rows = "checks[*]"', "rows = 3"), "rows is to be a str"),
+        ("rows = [", "cannot be read"),
+        ("rows = 'a'", "it says no files"),
+    ],
+)
+def test_a_wrong_layout_is_a_problem_that_names_what_is_right(
+    tmp_path: Path, toml: str, said: str
+) -> None:
+    ws = sen.load(lay(tmp_path / "ws", {"skill-eval-nb.toml": toml, **CASES}))
+    problems = ws.problems.filter(pl.col("path").str.ends_with("skill-eval-nb.toml"))
+    assert problems["severity"].to_list()[:1] == ["error"]
+    assert said in problems["message"][0]
+    assert ws.runs.is_empty()
+
+
+def test_nothing_outside_is_read(tmp_path: Path) -> None:
+    """Neither by a path nor by a link; where somebody names a folder it may lie anywhere."""
+    lay(tmp_path, {"secret/x.json": {"ok": True}, "ws/a.json": {"ok": False}})
+    (tmp_path / "ws" / "b.json").symlink_to(tmp_path / "secret" / "x.json")
+    os.mkfifo(tmp_path / "ws" / "c.json")
+    ws = sen.from_files(f"{tmp_path}/secret/../ws/{{eval}}.json", passed="ok")
+    assert rates(ws) == {("a", "unstated"): [0.0]}
+    assert "leads out" in codes(ws)["unreadable"]
+    with pytest.raises(ValueError, match="leads out"):
+        sen.from_files(f"{tmp_path}/{{eval}}/../../x.json")
+
+
+SHAPES = st.dictionaries(
+    st.sampled_from(["ok", "eval", "tokens", "side"]),
+    st.none()
+    | st.booleans()
+    | st.integers(0, 3)
+    | st.just("pass")
+    | st.just("")
+    | st.lists(st.just(1)),
+)
+
+
+@given(st.lists(SHAPES | st.integers() | st.none() | st.text(max_size=3), max_size=6))
+def test_every_row_is_a_run_or_named(rows: list[Any]) -> None:
+    """Rows in are runs and what is left out by name; no row makes an exception of its own."""
+    value = {"rows": [*rows, {"ok": True, "eval": "a", "side": "x", "tokens": 1}]}
+    ws = sen.from_table(value, rows="rows[*]", eval="eval", passed="ok", configuration="side")
+    objects = sum(isinstance(row, dict) for row in rows) + 1
+    assert ws.runs.height == objects
+    others = len(rows) + 1 - objects
+    assert (f"{others} rows" in codes(ws).get("no-rows", "")) == bool(others)
+
+
+def test_objects_without_rows_are_runs_or_named() -> None:
+    """A run without checks is a run; an eval without runs is none, and is said."""
+    value = {"runs": [{"eval": "a", "checks": [{"name": "c", "ok": True}]},
+                      {"eval": "b", "checks": [], "status": "timeout"}, {"eval": "c"}]}  # fmt: skip
+    ws = sen.from_table(value, rows="runs[*].checks[*]", check="name", verdict="ok")
+    assert ws.runs.select("eval_id", "status", "pass_rate").rows() == [
+        ("a", "graded", 1.0),
+        ("b", "errored", None),
+        ("c", "ungraded", None),
+    ]
+    value = {"evals": [{"id": "a", "runs": [{"ok": True}]}, {"id": "b", "runs": []}]}
+    ws = sen.from_table(value, rows="evals[*].runs[*]", eval="id", passed="ok")
+    assert ws.runs["eval_id"].to_list() == ["a"]
+    assert "1 object without rows" in codes(ws)["no-rows"]
+
+
+def test_a_name_of_its_own_comes_before_that_of_what_it_lies_in() -> None:
+    """Also in a row that has none: what stands above is another's."""
+    value = {"name": "suite", "cases": [{"name": "a", "seconds": 3, "checks": [
+        {"name": "c1", "ok": True}, {"ok": False}]}]}  # fmt: skip
+    ws = sen.from_table(
+        value, rows="cases[*].checks[*]", eval="../name", skill="../../name", check="name",
+        verdict="ok",
+    )  # fmt: skip
+    assert ws.expectations.select("skill", "eval_id", "text").rows() == [
+        ("suite", "a", "c1"),
+        ("suite", "a", "unnamed"),
+    ]
+    assert ws.runs["time_seconds"].to_list() == [3.0]
+
+
+PROPOSED = {
+    "Counts by concern": ("rows.json", "1 eval × 2 sides, 2 runs"),
+    "lm-evaluation-harness": ("{configuration}/org__m/samples_gsm8k_", "2 evals × 2 sides, 4 runs"),
+    "agentv": ("results/2026-07-05/index.jsonl", "1 eval × 1 side, 3 runs"),
+}
+
+
+@pytest.mark.parametrize("example", PROPOSED)
+def test_where_nothing_can_be_loaded_a_call_is_proposed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, example: str
+) -> None:
+    """It names the files, can be run as it stands, and gives what it says."""
+    monkeypatch.chdir(lay(tmp_path, EXAMPLES[example][0] | {"notes.json": {"a": [{"b": 1}]}}))
+    with pytest.raises(sen.NothingToLoad) as caught:
+        sen.load(".")
+    path, gives = PROPOSED[example]
+    call = re.search(r"sen\.from_files\(.*?\)(?= gives)", str(caught.value))
+    assert call
+    assert path in call[0]
+    assert f"gives {gives}" in str(caught.value)
+    assert eval(call[0], {"sen": sen}).runs.height == int(gives.split()[-2])
+
+
+def test_the_problem_of_a_file_that_was_not_read_has_the_call(tmp_path: Path) -> None:
+    graded = {"expectations": [{"text": "x", "passed": True}]}
+    rows = [{"case": case, "arm": arm, "ok": True} for case in "ab" for arm in ("on", "off")]
+    files = {"eval-1-b/with_skill/grading.json": graded, "more/results.json": {"trials": rows}}
+    message = codes(sen.load(lay(tmp_path / "ws", files)))["not-a-document"]
+    assert "rows='trials[*]'" in message
+    assert "gives 2 evals × 2 sides, 4 runs" in message

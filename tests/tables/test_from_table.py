@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from tests.checkout import ROOT
@@ -184,6 +187,128 @@ def test_a_messy_file(tmp_path: Path) -> None:
     ]
     assert set(ws.runs["workspace"]) == {"mine"}
     assert "not-a-figure" in codes(ws)
+
+
+GERMAN = "eval;side;run;pass_rate;note\nMüll;an;1;0,125;x\nMüll;aus;1;1.0;x\n"
+ENGLISH = "eval,side,run,pass_rate,note\nMüll,an,1,0.125,x\nMüll,aus,1,1.0,x\n"
+WRITTEN = {
+    "a semicolon and a decimal comma": ("a.csv", GERMAN.encode("utf-8-sig")),
+    "a spreadsheet's own line": ("a.csv", b"sep=;\r\n" + GERMAN.encode()),
+    "a bar": ("a.txt", ENGLISH.replace(",", "|").encode()),
+    "UTF-16 with tabs": ("a.tsv", ENGLISH.replace(",", "\t").encode("utf-16")),
+    "UTF-16 without a mark": ("a.csv", ENGLISH.encode("utf-16-le")),
+    "Windows-1252": ("a.csv", ENGLISH.encode("cp1252")),
+    "a line too long": ("a.csv", ENGLISH.replace("aus,1,1.0,x", "aus,1,1.0,x,y,z").encode()),
+    "a quote that stays open": ("a.csv", ENGLISH.encode() + b'"'),
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_how_a_file_is_written(tmp_path: Path, written: str) -> None:
+    name, data = WRITTEN[written]
+    (tmp_path / name).write_bytes(data)
+    ws = sen.from_table(tmp_path / name)
+    rates = ws.runs.select("eval_id", "configuration", "pass_rate").rows()
+    assert rates[:2] == [("Müll", "an", 0.125), ("Müll", "aus", 1.0)]
+    odd = "UTF-16" in written or "Windows" in written
+    assert (("encoding" in codes(ws)) or ("repaired-json" in codes(ws))) == odd
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.json", "a.jsonl", "a.tsv"])
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.binary(max_size=40) | st.text(max_size=20).map(str.encode))
+def test_a_broken_file_ends_in_a_reason(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    with contextlib.suppress(ValueError, TypeError):
+        assert sen.from_table(tmp_path / name).problems.height
+    if name == "a.parquet":
+        with pytest.raises(ValueError, match=r"a\.parquet"):
+            sen.from_table(tmp_path / name)
+
+
+def met(word: str) -> dict[str, Any]:
+    return {"task": "t", "arm": "a", "rep": 1, "item": f"c {word}", "verdict": word}
+
+
+COLUMNS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], list[float | None], set[str]]] = {
+    # rows, what is said of them, pass rates, what is told
+    "words for one side": ([met("met"), met("missing")], {}, [None], {"unknown-words"}),
+    "words with a third": ([met("yes"), met("no"), met("partly")], {}, [None], {"unknown-words"}),
+    "words that are said": (
+        [met("met"), met("missing"), met("partly")],
+        {"words": {"missing": False, "Partly": None}},
+        [0.5],
+        set(),
+    ),
+    "an error is no verdict": ([met("pass"), met("fail"), met("timeout")], {}, [0.5], set()),
+    "empty cells beside one word": ([met("✓"), met("")], {}, [1.0], {"one-sided"}),
+    "empty cells that are said": ([met("✓"), met("")], {"words": {"": False}}, [0.5], set()),
+    "verdicts without a check": (
+        [{"task": t, "arm": "a", "verdict": v} for t, v in (("a", "PASS"), ("b", "FAIL"))],
+        {},
+        [1.0, 0.0],
+        set(),
+    ),
+    "half a scale": (
+        [{"task": "a", "arm": "a", "reward": value} for value in (0.5, 1.0, 7.0)],
+        {},
+        [None, None, None],
+        {"not-a-figure"},
+    ),
+    "a score that is said to be the rate": (
+        [{"task": "a", "arm": "a", "score": 0.25}],
+        {"pass_rate": "score"},
+        [0.25],
+        set(),
+    ),
+    "a score is none unless that is said": (
+        [{"task": "a", "arm": "a", "score": 0.25}], {}, [None], set(),
+    ),
+    "pairs": (
+        [{"task": "a", "arm": "a", "passed": "3/4"}, {"task": "b", "arm": "a", "passed": [1, 4]}],
+        {},
+        [0.75, 0.25],
+        set(),
+    ),
+    "a pair as an object": (
+        [{"task": "a", "arm": "a", "tests": {"passed": 3, "total": 4}, "lint": [0, 1]}],
+        {"checks": ["tests", "lint"]},
+        [0.6],
+        set(),
+    ),
+    "a copy is no repeat": (
+        [{"test_id": "a", "target": "x", "run": n, "reward": r}
+         for n, r in ((1, 1.0), (2, 0.0), (1, 1.0))],
+        {},
+        [1.0, 0.0],
+        {"copy"},
+    ),
+    "figures of checks are none of a run": (
+        [met("met") | {"score": 1}, met("unmet") | {"score": 3}], {}, [0.5], {"varies"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", COLUMNS)
+def test_what_columns_are_taken_for(what: str) -> None:
+    """What is understood in part is not used, and what would help is said."""
+    rows, said, rates, told = COLUMNS[what]
+    ws = sen.from_table(rows, **said)
+    assert ws.runs["pass_rate"].to_list() == rates
+    assert set(codes(ws)) - {"columns", "ungraded-run"} == told
+    assert ws.runs["score"].null_count() == ws.runs.height or what.startswith("a score is none")
+    if what == "words for one side":
+        assert "words={'missing': …}" in codes(ws)["unknown-words"]
+    if what.startswith("a score is none"):
+        assert "(pass_rate='score')" in codes(ws)["columns"]
+
+
+def test_a_target_is_the_side_or_the_answer() -> None:
+    answers = [{"doc_id": n, "target": str(n), "acc": 1.0} for n in range(3)]
+    ws = sen.from_table(answers, eval="doc_id", pass_rate="acc")
+    assert set(ws.runs["configuration"]) == {"unstated"}
+    sides = [{"task": t, "target": s, "reward": 1.0} for t in "ab" for s in ("on", "off")]
+    assert set(sen.from_table(sides).runs["configuration"]) == {"on", "off"}
 
 
 def test_the_bundled_leaderboard_comes_out() -> None:

@@ -135,17 +135,21 @@ def table_of(
         if ITSELF not in named:
             bare = [row for row in rows if not row.bare and not isinstance(row.value, Mapping)]
             if bare:
-                where = path or "$"
                 message = f"{len(bare)} rows at {where_rows} are no objects: left out"
-                faults.add("warning", "no-rows", where, message)
+                faults.add("warning", "no-rows", "$" if root is None else path, message)
                 rows = [row for row in rows if row.bare or isinstance(row.value, Mapping)]
         for where, why in missing:
             first = first or f"{path} at {where}: {why}".lstrip()
-            faults.add("warning", "no-rows", path or where, f"no rows at {where_rows}: {why}")
+            faults.add(
+                "warning",
+                "no-rows",
+                where if root is None else path,
+                f"no rows at {where_rows}: {why}",
+            )
         found += rows
         paths += [f"{root}/{path}"] * len(rows)
     if not found and first:
-        raise ValueError(f"There are no rows. {first}")
+        raise ValueError(f"There are no rows: {first}")
     braced = dict.fromkeys(name[1:-1] for row in found for name in row.keys)
     stated = {role: f"{{{role}}}" for role in braced if role in ROLES} | dict(told.columns)
     others = {path: path for path in (*told.dimensions, *told.checks)}

@@ -20,6 +20,8 @@ from .part import without_keys
 
 _STEP = re.compile(r"\{\w+\}|\[(?:\*|-?\d+)\]|[^.\[\]{}]+")
 
+_EVERY = re.compile(r"\{\w+\}|\[\*\]")
+
 ITSELF = "."
 """The column of rows that are no objects: the value itself."""
 
@@ -97,7 +99,7 @@ class Found:
         value: what it is; None where an object that should hold rows has none.
         keys: the texts for the names in braces, of the path of the file and of that to the rows.
         above: the objects that it lies in, the outermost first.
-        bare: whether it stands for an object without rows.
+        bare: whether it stands for an object that should hold rows, and holds none.
     """
 
     value: Any
@@ -137,7 +139,9 @@ def find_rows(
             if inner is not None:
                 below = Found(None, row.keys, above)
                 yield from follow(inner, at + 1, below, f"{where}.{step}", inside=inside)
-            elif inside and (isinstance(raw, Mapping) or not raw):
+            elif len(_EVERY.findall("".join(steps[at:]))) <= 1 and (
+                not raw or (isinstance(raw, Mapping) and (inside or step in raw))
+            ):
                 yield Found(None, row.keys, above, bare=True)
             else:
                 missing.append((where, _tell_missing(raw, step)))

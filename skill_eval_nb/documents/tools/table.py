@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from skill_eval_nb.text import did_you_mean
+from skill_eval_nb.text import count, did_you_mean
 
 from ..base import Faults, names_of, plainly
 from ..evals import TriggerQuery, TriggerSet
@@ -105,6 +105,9 @@ class Table:
     scales: dict[str, float] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.words = {str(word).strip().lower(): said for word, said in self.words.items()}
+
     def cell(self, at: int, role: str, column: str | None = None) -> tuple[str, Any]:
         """The column of a role, and what a row has there; None of one that is not used."""
         column = column or self.columns.get(role, "")
@@ -188,7 +191,7 @@ def read_rows(table: Table) -> list[Results]:
         _require(role, ROLES, "role")
     for column in (*table.stated.values(), *table.dimensions, *table.checks):
         _require(column, table.names, "column")
-    table.columns = _columns(table)
+    table.columns = recognise_columns(table)
     wide = [name for name in table.names if name.lower().startswith(_RUBRIC)]
     taken = table.columns.values()
     table.dimensions = [name for name in table.dimensions or wide if name not in taken]
@@ -228,11 +231,12 @@ def _require(name: str, known: Iterable[str], what: str) -> None:
         raise KeyError(f"There is no {what} {name!r}.{hint} There are: {', '.join(known)}.")
 
 
-def _columns(table: Table) -> dict[str, str]:
+def recognise_columns(table: Table) -> dict[str, str]:
     """Role to column: those that are said, else by their names, each column once."""
     columns = dict(table.stated)
-    plain = {plainly(name): name for name in reversed(table.names)}
     used = {*columns.values(), *table.dimensions, *table.checks}
+    parts = tuple(f"{name}." for name in used if name)  # of what is said as a whole
+    plain = {plainly(one): one for one in reversed(table.names) if not one.startswith(parts)}
     long = {
         role: role in columns or any(plainly(name) in plain for name in ROLES[role])
         for role in set(_LONG.values())
@@ -396,18 +400,32 @@ def _figure(value: Any) -> float | None:
 
 
 def _runs(table: Table) -> Iterator[tuple[str | None, Run]]:
-    """The runs: a row each, or of all rows that have the same keys."""
+    """The runs, each with its iteration: a row each, or of all rows that have the same keys."""
     part = next((role for role in ("check", "dimension") if role in table.columns), None)
-    found: dict[tuple[Any, ...], tuple[str | None, Run]] = {}
+    groups = list(_group_rows(table, part).values())
+    if part:
+        _refuse_varying(table, groups)
+    for rows in groups:
+        run = _read_keys(table, rows[0])
+        _add_figures(table, rows[0], run)
+        _add_wide(table, rows[0], run)
+        for at in rows:
+            if part and at not in table.bare:
+                _add_long(table, at, run, part)
+        yield table.text(table.rows[rows[0]], "iteration"), run
+
+
+def _group_rows(table: Table, part: str | None) -> dict[tuple[Any, ...], list[int]]:
+    """The rows of each run, by its keys; what is no row of a run is told."""
+    found: dict[tuple[Any, ...], list[int]] = {}
     met: Counter[tuple[Any, ...]] = Counter()
     numbered = "run" in table.columns
     again: list[int] = []
-    left_out = set() if part else _left_out(table)
-    for at in range(len(table.rows)):
+    left_out = _left_out(table) if part is None else set()
+    for at, row in enumerate(table.rows):
         if at in left_out:
             continue
-        row, run = table.rows[at], _named(table, at)
-        keys = _keys(table, row, run)
+        keys = _keys(table, at)
         inside = (*keys, table.text(row, part), *_judge(table, row)) if part else keys
         met[inside] += 1
         if numbered and met[inside] > 1:
@@ -415,12 +433,7 @@ def _runs(table: Table) -> Iterator[tuple[str | None, Run]]:
             if part:  # a second verdict on the same check of the same run
                 continue
         key = (*keys, met[inside] if not numbered or not part else 1)
-        if key not in found:
-            found[key] = table.text(row, "iteration"), run
-            _add_figures(table, at, run)
-            _add_wide(table, at, run)
-        if part and at not in table.bare:
-            _add_long(table, at, found[key][1], part)
+        found.setdefault(key, []).append(at)
     if again:
         what = "the first counts" if part else "each is a run of its own"
         message = (
@@ -428,12 +441,12 @@ def _runs(table: Table) -> Iterator[tuple[str | None, Run]]:
             f"{what}. Name the column that tells them apart: run=…, model=…, check=… or dimension=…"
         )
         table.faults.add("warning", "two-rows", "$", message)
-    yield from found.values()
+    return found
 
 
-def _keys(table: Table, row: Mapping[str, Any], run: Run) -> tuple[str | None, ...]:
-    named = (run.skill, str(run.eval_id), run.configuration, run.model, run.harness)
-    return (table.text(row, "iteration"), *named, table.text(row, "run"))
+def _keys(table: Table, at: int) -> tuple[str | None, ...]:
+    roles = ("iteration", "skill", "eval", "eval_name", "configuration", "model", "harness", "run")
+    return tuple(table.text(table.rows[at], role) for role in roles)
 
 
 def _left_out(table: Table) -> set[int]:
@@ -443,33 +456,50 @@ def _left_out(table: Table) -> set[int]:
     column: else the numbers do not tell runs apart, and each row is one.
     """
     if table.bare:
-        message = f"{len(table.bare)} objects have no rows where the others have theirs: no runs"
+        message = f"{count(len(table.bare), 'object')} without rows of its own: no run"
         table.faults.add("warning", "no-rows", "$", message)
     first: dict[object, str] = {}
     copies: list[int] = []
     for at, row in enumerate(table.rows if {"run", "started_at"} & table.columns.keys() else ()):
         whole = repr([row.get(name) for name in table.names])
-        same = first.setdefault(
-            (*_keys(table, row, _named(table, at)), table.text(row, "started_at")), whole
-        )
+        same = first.setdefault((*_keys(table, at), table.text(row, "started_at")), whole)
+        if same != whole:
+            return set(table.bare)
         if same is not whole:
-            if same != whole:
-                return set(table.bare)
             copies.append(at)
     if copies:
         message = (
-            f"{len(copies)} rows are the same as an earlier one in every column (the first is row "
-            f"{copies[0] + 1}): copies, counted once"
+            f"{count(len(copies), 'row')} the same as an earlier one in every column (the first is "
+            f"row {copies[0] + 1}): counted once"
         )
         table.faults.add("warning", "copy", "$", message)
     return {*copies, *table.bare}
+
+
+_PER_RUN = (
+    "pass_rate", "score", "time_seconds", "duration_ms", "tokens", "tokens_cached", "cost_usd",
+    "tool_calls", "steps",
+)  # fmt: skip
+
+
+def _refuse_varying(table: Table, groups: Iterable[Sequence[int]]) -> None:
+    """Refuse figures of runs that differ among the checks of one: they are of the checks."""
+    for role in _PER_RUN:
+        column = table.columns.get(role)
+        if column and any(
+            len({repr(table.rows[at].get(column)) for at in rows}) > 1 for rows in groups
+        ):
+            table.refused.add(column)
+            message = f"{column!r} differs within runs: it is no {role} of a run, and was not used"
+            severity = "warning" if role in table.stated else "info"
+            table.faults.add(severity, "varies", f"$[*].{column}", message)
 
 
 def _judge(table: Table, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return table.text(row, "judging"), table.text(row, "judge_model")
 
 
-def _named(table: Table, at: int) -> Run:
+def _read_keys(table: Table, at: int) -> Run:
     row = table.rows[at]
     side: Any = table.value(row, "configuration")
     column = plainly(table.columns.get("configuration", ""))

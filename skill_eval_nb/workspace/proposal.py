@@ -1,0 +1,318 @@
+"""What files that look like results could be read as: a call of `from_files`, tried."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.documents import Faults
+from skill_eval_nb.documents.base import is_model
+from skill_eval_nb.documents.tools import UNSTATED, Results
+from skill_eval_nb.documents.tools.own_layout import OwnLayout, read_own_layout, table_of
+from skill_eval_nb.documents.tools.part import side_in
+from skill_eval_nb.documents.tools.rows import (
+    ITSELF,
+    TABLE_ENDINGS,
+    UP,
+    as_pair,
+    read_values,
+)
+from skill_eval_nb.documents.tools.table import ROLES, Table, recognise_columns
+from skill_eval_nb.text import count, some
+
+from .layout import is_configuration, is_iteration, run_number
+from .problems import Problem, Problems
+
+_MOST_FILES, _MOST_BYTES, _MOST_ROWS = 60, 1 << 22, 40
+"""So many files, of so many bytes, and so many of their rows are looked at for a proposal."""
+_DEEPEST = 6
+_ENDINGS = tuple(ending for ending in TABLE_ENDINGS if ending != ".txt")
+_NAME = re.compile(
+    r"(?:^|[_.-])(?:id|name|case|key|title|slug|text|criterion|label)$", re.IGNORECASE
+)
+_RATE = re.compile(r"score|rate|acc|reward|match|correct|f1|pass", re.IGNORECASE)
+_VERDICTS = {"query", "passed", "pass_rate", "verdict", "rating"}
+"""Roles of which each is a result."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A call of `from_files`: the files that it reads, what it gives, and what is missing."""
+
+    root: str
+    told: OwnLayout
+    files: frozenset[str]
+    gives: str
+    missing: str
+
+    def tell(self) -> str:
+        """The files, and the call that would read them, in words."""
+        given = {"rows": self.told.rows, **self.told.columns}
+        path = f"{self.root}/{self.told.files}".removeprefix("./")
+        said = "".join(f", {name}={value!r}" for name, value in given.items() if value)
+        files = some(file.removeprefix("./") for file in sorted(self.files))
+        return (
+            f"What looks most like results, in no form that is known: {files}. If that is what it "
+            f"is, sen.from_files({path!r}{said}) gives {self.gives}{self.missing}"
+        )
+
+
+def add_proposal(problems: Problems) -> None:
+    """Add to what is said of files that look like results, and were not read, what would."""
+    unread = {problem.path for problem in problems if _is_unread(problem)}
+    base = os.path.commonpath(map(os.path.dirname, unread)) if unread else ""
+    if not unread or (proposal := propose(base or ".", sorted(unread))) is None:
+        return
+    at = next(
+        at for at, one in enumerate(problems) if one.path in proposal.files and _is_unread(one)
+    )
+    problems[at] = replace(problems[at], message=f"{problems[at].message}. {proposal.tell()}")
+
+
+def _is_unread(problem: Problem) -> bool:
+    above = problem.code == "above-runs" and problem.severity == "warning"
+    return above or problem.code == "not-a-document"
+
+
+def propose(root: str, paths: Iterable[str]) -> Proposal | None:
+    """The call that reads most of these files below `root`; None where none looks like results."""
+    groups: dict[tuple[Any, ...], dict[str, tuple[str, Any]]] = {}
+    tables = (path for path in paths if path.lower().endswith(_ENDINGS))
+    for path in islice(tables, _MOST_FILES):
+        try:
+            if os.path.getsize(path) > _MOST_BYTES:
+                continue
+            value = _cut(read_values(path, read_bytes(path, root), Faults()))
+        except (OSError, ValueError, TypeError):
+            continue
+        if (best := _find_best(value)) is not None:
+            file = os.path.relpath(path, root).replace(os.sep, "/")
+            ending = os.path.splitext(file)[1]
+            groups.setdefault((*best, file.count("/"), ending), {})[path] = file, value
+    for (_, rows, _, _), files in sorted(
+        groups.items(), key=lambda one: (-one[0][0], -len(one[1]))
+    ):
+        if (proposal := _try(root, rows, files)) is not None:
+            return proposal
+    return None
+
+
+def _cut(value: Any) -> Any:
+    """A value with the first elements of its lists alone."""
+    if isinstance(value, Mapping):
+        return {key: _cut(inner) for key, inner in value.items()}
+    return [_cut(inner) for inner in value[:_MOST_ROWS]] if isinstance(value, list) else value
+
+
+def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]]) -> Proposal | None:
+    pattern = _pattern_of([file for file, _ in files.values()])
+    told = OwnLayout(pattern, rows or None, None, _of_leaf(rows))
+    try:
+        table = table_of([(file, value, {}) for file, value in files.values()], told, Faults())
+        if "{configuration}" not in told.files + rows and _recur(table, len(files)):
+            told = replace(told, files=told.files.replace("{eval}", "{configuration}"))
+        braced = set(re.findall(r"\{(\w+)\}", told.files + rows))
+        told = replace(told, columns={**_complete(table, braced), **told.columns})
+        found = read_own_layout(root, told)
+    except (OSError, ValueError, KeyError):
+        return None
+    gives, missing = _describe(found)
+    return Proposal(root, told, frozenset(files), gives, missing)
+
+
+def _of_leaf(rows: str) -> dict[str, str]:
+    """What is known of rows that are no objects: they are verdicts."""
+    return {"verdict": ITSELF} if rows.endswith("{check}") else {}
+
+
+def _is_verdict(value: Any) -> bool:
+    return isinstance(value, bool) or as_pair(value) is not None
+
+
+def _recur(table: Table, files: int) -> bool:
+    """Whether two or three files have the same names in their rows: then each is a side."""
+    name = next(filter(_NAME.search, table.names), "")
+    names = [str(row.get(name)) for row in table.rows]
+    return 1 < files <= 3 and len(names) == files * len(set(names))
+
+
+def _find_best(value: Any) -> tuple[int, str] | None:
+    """How much the likeliest rows of a value look like results, and the path to them."""
+    best: tuple[int, int, str] | None = None
+    for path in _places([value], "", 0):
+        try:
+            table = table_of([("", value, {})], OwnLayout("", path, None, _of_leaf(path)), Faults())
+        except ValueError:
+            continue
+        columns = recognise_columns(table)
+        named = len({"eval", "check", "dimension", "configuration", "query"} & columns.keys())
+        result = (
+            4
+            if _VERDICTS & columns.keys()
+            else 3
+            if _verdict_in(table)
+            else 2 * ("score" in columns)
+        )
+        if result and (best is None or (result + named, -len(path), path) > best):
+            best = (result + named, -len(path), path)
+    return (best[0], best[2]) if best else None
+
+
+def _places(samples: Sequence[Any], path: str, depth: int) -> Iterator[str]:
+    """Where rows may be within some values that stand at the same place."""
+    inner = [one for value in samples if isinstance(value, list) for one in value]
+    objects = [value for value in samples if isinstance(value, Mapping)]
+    if depth > _DEEPEST or (inner and as_pair(inner) is not None):
+        return
+    if any(isinstance(one, Mapping | list) for one in inner):
+        if any(isinstance(one, Mapping) for one in inner):
+            yield f"{path}[*]"
+        yield from _places(inner, f"{path}[*]", depth + 1)
+    elif objects and (name := _name_of_keys(objects, path)) is not None:
+        inner = [one for value in objects for one in value.values()]
+        path = f"{path}.{{{name}}}".lstrip(".")
+        if name == "check" or not isinstance(inner[0], list):
+            yield path
+        yield from _places(inner, path, depth + 1)
+    elif objects:
+        if not path:
+            yield ""
+        for key in islice(dict.fromkeys(key for value in objects for key in value), _MOST_FILES):
+            below = [value[key] for value in objects if key in value]
+            if re.fullmatch(r"[^.\[\]{}]+", key):
+                yield from _places(below, f"{path}.{key}".lstrip("."), depth + 1)
+
+
+def _name_of_keys(objects: Sequence[Mapping[str, Any]], path: str) -> str | None:
+    """What the keys of objects are, where each has the same behind it; else None."""
+    keys = list(dict.fromkeys(key for one in objects for key in one))
+    values = [value for one in objects for value in one.values()]
+    shapes = [
+        set(rows[0]) if rows and isinstance(rows[0], Mapping) else set[str]()
+        for rows in (value if isinstance(value, list) else [value] for value in values)
+    ]
+    known = any(key in names for key in keys for names in ROLES.values())
+    leaf = len(values) > 1 and not known and all(map(_is_verdict, values))
+    alike = bool(shapes) and bool(set.intersection(*shapes)) and len({type(v) for v in values}) == 1
+    sided = all(_is_side(key) for key in keys)
+    if not leaf and not (alike and (sided or len(keys) > 1)):
+        return None
+    name = "check" if leaf else "configuration" if sided else _kind_of(keys) or "eval"
+    return None if f"{{{name}}}" in path else name
+
+
+def _is_side(name: str) -> bool:
+    return is_configuration(name) or side_in(name) is not None
+
+
+def _kind_of(names: Sequence[str]) -> str | None:
+    """What names are that have a form of their own."""
+    for kind, has_form in (
+        ("configuration", _is_side),
+        ("run", lambda name: run_number(name) is not None),
+        ("iteration", is_iteration),
+        ("model", is_model),
+    ):
+        if all(map(has_form, names)):
+            return kind
+    return None
+
+
+_SIDED = re.compile(
+    r"(?P<eval>.+?)(?P<between>[-_.])(?P<side>(?:with|without|no|old|new)[-_]?skills?|baseline)"
+)
+
+
+def _pattern_of(files: Sequence[str]) -> str:
+    """The path that files have, with names in braces for what differs, or is a side."""
+    ending = os.path.splitext(files[0])[1]
+    levels = [
+        list(names)
+        for names in zip(*(f.removesuffix(ending).split("/") for f in files), strict=True)
+    ]
+    ends = ["/"] * (len(levels) - 1) + [ending]
+    split = [_SIDED.fullmatch(name) for name in levels[-1]]
+    if all(split) and len({found["between"] for found in split if found}) == 1:
+        sides = [found for found in split if found]
+        levels[-1:] = [[found["eval"] for found in sides], [found["side"] for found in sides]]
+        ends[-1:] = [sides[0]["between"], ending]
+    kinds: dict[int, str] = {}
+    unknown: list[tuple[int, int]] = []
+    for at, names in enumerate(levels):
+        different = len(set(names))
+        kind = _kind_of(names)
+        if kind and (different > 1 or kind == "configuration") and kind not in kinds.values():
+            kinds[at] = kind
+        elif different > 1:
+            unknown.append((-different, at))
+    free = [kind for kind in ("eval", "configuration") if kind not in kinds.values()]
+    for (_, at), kind in zip(sorted(unknown), [*free, *["*"] * len(unknown)], strict=False):
+        kinds[at] = kind
+    parts = []
+    for at, names in enumerate(levels):
+        kind = kinds.get(at)
+        begin = os.path.commonprefix(names) if kind and len(set(names)) > 1 else ""  # noqa: RUF071
+        begin = re.sub(r"[^\W_]+$", "", begin) if kind != "run" else begin.rstrip("0123456789")
+        parts.append(names[0] if kind is None else begin + (kind if kind == "*" else f"{{{kind}}}"))
+    return "".join(part + end for part, end in zip(parts, ends, strict=True))
+
+
+def _verdict_in(table: Table) -> tuple[str, str] | None:
+    """The column that is likeliest a verdict or a rate, and the role of one."""
+    rate = None
+    for name in table.names:
+        cells = [row.get(name) for row in table.rows if row.get(name) is not None]
+        if cells and all(map(_is_verdict, cells)):
+            return name, "passed"
+        if _RATE.search(name) and cells and all(_is_share(cell) for cell in cells):
+            rate = rate or (name, "pass_rate")
+    return rate
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= 1
+
+
+def _complete(table: Table, braced: set[str]) -> dict[str, str]:
+    """What the columns are: those that are known by their names, and what else they look like."""
+    columns = {
+        role: column
+        for role, column in recognise_columns(table).items()
+        if role not in braced and not column.startswith("{")
+    }
+    if not _VERDICTS & columns.keys() and (found := _verdict_in(table)) is not None:
+        columns[found[1]] = found[0]
+    names = sorted(filter(_NAME.search, table.names), key=lambda name: not name.startswith(UP))
+    free = [name for name in names if name not in columns.values() and not name.startswith("{")]
+    if "eval" not in columns.keys() | braced and free:
+        columns["eval"] = free.pop(0)
+    own = [name for name in free if not name.startswith(UP)]
+    counted = {"check", "dimension", "total", "failed", "query"} & (columns.keys() | braced)
+    if "passed" in columns and own and not counted:
+        columns |= {"check": own[0], "verdict": columns.pop("passed")}
+    if "score" in columns and not _VERDICTS & columns.keys():
+        values = [table.figure(at, "score", columns["score"]) for at in range(len(table.rows))]
+        if all(value is None or 0 <= value <= 1 for value in values):
+            columns["pass_rate"] = columns.pop("score")
+    return columns
+
+
+def _describe(found: Sequence[Results]) -> tuple[str, str]:
+    """How much results are, and what is missing in them, in words."""
+    runs = [run for results in found for run in results.runs]
+    queries = sum(len(one.queries) for results in found for one in results.triggers)
+    evals = {str(run.eval_id) for run in runs}
+    sides = {run.configuration for run in runs} - {UNSTATED}
+    gives = f"{count(len(evals), 'eval')} × {count(len(sides), 'side')}, {count(len(runs), 'run')}"
+    faults = [fault for results in found for fault in results.faults if fault.severity == "error"]
+    missing = f"; {faults[0].message}" if faults else ""
+    if not sides and not queries:
+        missing += (
+            "; nothing tells the side of a run: add configuration=…, a column or a part of the path"
+        )
+    return count(queries, "trigger query") if queries else gives, missing
