@@ -96,7 +96,7 @@ def find(
 def _use_own_layout(folder: Folder, layout: Layout) -> None:
     """Put a layout that is told in the place of the files that it is about."""
     path = f"{folder.path}/{OWN_LAYOUT}"
-    about = set(files_of(path))
+    about = {path, *files_of(path)}
     layout.files = [file for file in layout.files if file.path not in about]
     layout.runs = [
         run
@@ -174,7 +174,7 @@ def _is_document(file: FilePlace) -> bool:
     raw = load_any(file.path, Problems())
     name = os.path.basename(file.path)
     if raw is None:
-        return bool(PROMISING.search(name)) and name.endswith(".json")
+        return name == OWN_LAYOUT or (bool(PROMISING.search(name)) and name.endswith(".json"))
     return _is_known(name, raw)
 
 

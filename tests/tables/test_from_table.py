@@ -215,7 +215,9 @@ def test_how_a_file_is_written(tmp_path: Path, written: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.json", "a.jsonl", "a.tsv"])
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.binary(max_size=40) | st.text(max_size=20).map(str.encode))
 def test_a_broken_file_ends_in_a_reason(tmp_path: Path, name: str, data: bytes) -> None:
     (tmp_path / name).write_bytes(data)
