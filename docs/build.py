@@ -67,6 +67,7 @@ def main() -> int:
         {"What the figures mean": ["verdicts.md", "calibration.md"]},
         {"Reference": reference},
         "hosts.md",
+        "own_layout.md",
         "extending.md",
         "changelog.md",
     ]
