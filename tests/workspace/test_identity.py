@@ -397,6 +397,44 @@ CASES: dict[str, tuple[Files, Runs, set[str]]] = {
         ],
         set(),
     ),
+    "a case that one of two files calls by a name": (
+        {
+            "with_skill.json": foo(plain(True, vars={"q": "a"}, testCase={"description": "d"})),
+            "without_skill.json": foo(plain(False, vars={"q": "a"})),
+        },
+        [
+            ("d", WITH, "claude-sonnet-5", "graded", 1.0),
+            ("d", WITHOUT, "claude-sonnet-5", "graded", 0.0),
+        ],
+        set(),
+    ),
+    "two versions of the skill are two sides, two settings of a model as well": (
+        {
+            "output.json": foo(
+                *(
+                    plain(True, promptIdx=at, vars={"q": "a"}, prompt={"label": label})
+                    for at, label in enumerate(("with skill v1", "with skill v2", "x", "x"))
+                )
+            )
+        },
+        [
+            ("a", side, "claude-sonnet-5", "graded", 1.0)
+            for side in ("with skill v1", "with skill v2", "x prompt 3", "x prompt 4")
+        ],
+        set(),
+    ),
+    "a side that the script says": (
+        {
+            "output.json": foo(
+                *(
+                    plain(side == WITH, vars={"q": "a"}, provider={"id": f"file://{side}.py"})
+                    for side in (WITH, WITHOUT)
+                )
+            )
+        },
+        [("a", WITH, None, "graded", 1.0), ("a", WITHOUT, None, "graded", 0.0)],
+        set(),
+    ),
     "a side that only a variable says": (
         {
             "output.json": foo(
@@ -508,6 +546,28 @@ CASES: dict[str, tuple[Files, Runs, set[str]]] = {
     "inspect: a score beside an error, which the log leaves out": (
         {"a.json": with_error(log([{"t": 1.0}, {"t": 0.5}], {"t": 0.5}), 0, 1)},
         [("s0", WITH, "m", "errored", None), ("s1", WITH, "m", "graded", 0.5)],
+        {"errored-run"},
+    ),
+    "inspect: a score beside an error, which the log's mean leaves out": (
+        {"a.json": with_error(log([{"t": 1.0}, {"t": 0.5}], {"t": 0.5}), 0)},
+        [("s0", WITH, "m", "errored", None), ("s1", WITH, "m", "graded", 0.5)],
+        {"errored-run"},
+    ),
+    "inspect: variants of any name": (
+        {
+            f"{name}.json": log([{"t": 1.0}], {"t": 1.0})
+            | {"eval": inspect_log([], {"variant": name})["eval"] | {"eval_id": name}}
+            for name in ("with_skill_v1", "with_skill_v2", "with-skill")
+        },
+        [("s0", name, "m", "graded", 1.0) for name in ("with_skill_v1", "with_skill_v2", WITH)],
+        set(),
+    ),
+    "harbor: an exception, and a reward that is none": (
+        {
+            "j/a/trial-result.json": trial("a", None, [], exception_info={"exception_type": "X"})
+            | {"verifier_result": {"rewards": {"reward": None}}}
+        },
+        [("bench/a", WITHOUT, "gpt-5.5", "errored", None)],
         {"errored-run"},
     ),
     "inspect: a grade that was not found": (

@@ -101,13 +101,14 @@ def read_trial(raw: dict[str, Any], path: str) -> Results:
     if isinstance(skills, list) and len(names := [str(skill) for skill in skills]) == 1:
         results.skill = names[0].rstrip("/").rsplit("/", 1)[-1]
     task = whole.text("task_name") or "unnamed"
-    named, whole_model = info.part("model_info").text("name"), agent.text("model_name")
+    known, whole_model = info.part("model_info"), agent.text("model_name")
+    named, provider = known.text("name"), known.text("provider")
     run = Run(
         configuration=_side(skills, path, whole.faults),
         eval_id=task,
         eval_name=task.rsplit("/", 1)[-1],
         model=named or (model_of(whole_model) if whole_model else None),
-        whole_model=whole_model,
+        whole_model=whole_model or (f"{provider}/{named}" if provider and named else None),
         harness=info.text("name") or agent.text("name"),
         metrics=Metrics(cost_usd=used.number("cost_usd", 0) or None),
         path=folder,

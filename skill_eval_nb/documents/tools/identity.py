@@ -72,7 +72,16 @@ def _name_evals(runs: list[Run]) -> None:
     asked = [run for run in runs if run.asked and run.eval_id is None]
     asked += numbered if _is_renumbered(numbered) else []
     switches = _switches(asked)
-    keys = [_text({k: v for k, v in run.asked.items() if k not in switches}) for run in asked]
+    rests = [
+        _text({k: v for k, v in run.asked.items() if k and k not in switches}) for run in asked
+    ]
+    words: dict[str, set[Any]] = defaultdict(set)
+    for rest, run in zip(rests, asked, strict=True):
+        words[rest] |= {run.asked.get("")} - {None}
+    for rest, run in zip(rests, asked, strict=True):
+        if run.asked.get("") is None and rest != "{}" and len(words[rest]) == 1:
+            run.asked[""] = next(iter(words[rest]))  # as another file calls what is asked
+    keys = [_text([run.asked.get(""), rest]) for run, rest in zip(asked, rests, strict=True)]
     names = dict(zip(keys, asked, strict=True))
     labels = {key: _labels(run.asked, key, switches) for key, run in names.items()}
     for _ in range(3):  # a name that is another's as well says more
@@ -158,10 +167,10 @@ def _settle_errors(runs: list[Run], tell: Tell) -> None:
     scored: dict[str | None, list[str]] = defaultdict(list)
     for run in runs:
         reason = None if run.error is None else (run.error.splitlines() or [""])[0][:200]
-        if reason is not None and run.grading is not None:
+        if reason is not None and _has_result(run):
             scored[run.path].append(reason)
         elif reason is not None:
-            run.score = None
+            run.score = run.grading = None
             run.timing = run.timing or Timing()
             run.timing.status, run.timing.reason = "error", reason or "no reason is given"
     for path, reasons in scored.items():
@@ -171,6 +180,14 @@ def _settle_errors(runs: list[Run], tell: Tell) -> None:
             "the tool's own figures"
         )
         tell("info", "error-beside-score", path or "", message)
+
+
+def _has_result(run: Run) -> bool:
+    """Whether anything was found right or wrong."""
+    if run.grading is None:
+        return False
+    verdicts = [check.passed for check in run.grading.expectations]
+    return run.rate is not None or run.score is not None or len(verdicts) > verdicts.count(None)
 
 
 def _leave_unread(runs: list[Run], tell: Tell) -> None:

@@ -266,10 +266,19 @@ def _main(whole: Part, head: Part, scores: list[_Scores]) -> tuple[str | None, P
 
 
 def _leave_errors(measure: Part, runs: list[Run]) -> None:
-    """Take the scores of samples that ended in an error away, where the log leaves them out."""
+    """Take the scores of samples that ended in an error away, where the log leaves them out.
+
+    How many it counts says so, else its mean.
+    """
     scored = [run for run in runs if run.score is not None]
     sound = [run for run in scored if run.error is None]
-    if measure.whole("scored_samples") == len(sound) < len(scored):
+    counted, metrics = measure.whole("scored_samples"), measure.named("metrics")
+    stated = [metrics[name].number("value") for name in ("accuracy", "mean") if name in metrics]
+    means = [mean(run.score for run in some) for some in (scored, sound)]
+    fits = [any(abs((value or 0) - (own or 0)) < 0.0051 for value in stated) for own in means]
+    if len(sound) < len(scored) and (
+        counted == len(sound) or (counted is None and fits == [False, True])
+    ):
         for run in runs:
             run.grading = None if run.error is not None else run.grading
 

@@ -149,6 +149,9 @@ _WITH = re.compile(
 )
 
 
+_SKILL = ("skill", "skills")
+
+
 @lru_cache(1024)
 def side_in(name: str | None) -> str | None:
     """The side that a name speaks of, in words that people use for it.
@@ -157,7 +160,7 @@ def side_in(name: str | None) -> str | None:
     ('without_skill', 'with_skill', None)
     """
     words = (name or "").lower()
-    if words in ("skill", "skills"):
+    if words in _SKILL:
         return WITH
     return WITHOUT if _NOT.search(words) else WITH if _WITH.search(words) else None
 
@@ -392,7 +395,8 @@ class Part:
         """The configuration that one of its fields names."""
         for name in _SIDES:
             if isinstance(self.raw.get(name), str) and (text := self.text(name)):
-                return side_in(text) or text
+                known = _NOT.fullmatch(text.lower()) or _WITH.fullmatch(text.lower())
+                return side_in(text) if known or text.lower() in _SKILL else text
         return None
 
     def switch(self) -> str | None:

@@ -64,23 +64,40 @@ def read(raw: Any, path: str) -> Results:
     rows = inner.parts("results")
     switches = [row.part("vars").switch() for row in rows]
     switched = {WITH, WITHOUT} == set(switches)
-    labels = [row.either("prompt", "raw").text("label", "raw") or "" for row in rows]
-    if not all(row.part("prompt").raw.get("label") for row in rows):
-        labels = [str(row.whole("promptIdx")) for row in rows]
-    prompts = list(dict.fromkeys(labels))
+    labels = [row.either("prompt", "raw").text("label") or "" for row in rows]
+    several = len(set(labels)) > 1
     for row, label, switch in zip(rows, labels, switches, strict=True):
         run = _run(row)
-        name = row.either("provider", "id").text("label")
-        short = label if len(label) <= 60 and "\n" not in label and not label.isdigit() else None
+        provider = row.either("provider", "id")
+        said = side_in(label) or side_in(provider.text("label")) or side_in(provider.text("id"))
+        short = _short(label) if several else None
         run.configuration = (
-            (side_in(label) or side_in(name) or (switch if switched else None))
-            or (len(prompts) > 1 and (short or f"prompt {prompts.index(label) + 1}"))
-            or (side_of(path, 2) or UNSTATED)
+            (said or (switch if switched else None)) or short or side_of(path, 2) or UNSTATED
         )
         results.runs.append(run)
+    _tell_arms(results.runs, rows, labels)
     _tell_asserts(results.runs, rows)
     _audit(inner, rows)
     return results
+
+
+def _short(label: str) -> str | None:
+    """A label that is a name, and not the prompt itself."""
+    return label if 0 < len(label) <= 60 and "\n" not in label else None
+
+
+def _tell_arms(runs: list[Run], rows: list[Part], labels: list[str]) -> None:
+    """Arms that would have one name, of two settings or versions, say, are told apart."""
+    arms: dict[tuple[str, str | None], dict[int | None, str]] = {}
+    numbers = [row.whole("promptIdx") for row in rows]
+    for run, number, label in zip(runs, numbers, labels, strict=True):
+        arms.setdefault((run.configuration, run.whole_model), {})[number] = label
+    for run, number in zip(runs, numbers, strict=True):
+        same = arms[run.configuration, run.whole_model]
+        if number is not None and len(same) > 1:
+            own = _short(same[number]) if len(set(same.values())) == len(same) else None
+            side = "" if run.configuration == UNSTATED else f"{run.configuration} "
+            run.configuration = own or f"{side}prompt {number + 1}"
 
 
 def _tell_asserts(runs: list[Run], rows: list[Part]) -> None:
@@ -134,8 +151,8 @@ def _run(part: Part) -> Run:
         configuration="",
         eval_id=None if words or asked or number is None else str(number),
         asked={"": words, **asked} if words or asked or number is None else {},
-        model=label or model_of(id_, colons=True),
-        whole_model=f"{label} ({id_})" if label else id_,
+        model=label or (None if side_in(id_) else model_of(id_, colons=True)),
+        whole_model=f"{label} ({id_})" if label else None if side_in(id_) else id_,
         run_id=str(response.raw.get("output")),
         cached=cached,
         error=(error or "no reason is given") if failed else None,

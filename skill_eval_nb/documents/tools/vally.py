@@ -118,7 +118,8 @@ def _trial(trial: Part, path: str) -> Run:
 def _error(trial: Part, trajectory: Part) -> str | None:
     """Why a trial ended in an error, in the file's own words; None where it did not."""
     status = trial.text("status")
-    if status in (None, "success", "passed", "failed", "completed"):
+    graded = bool(trial.part("gradeResult").raw)
+    if status in (None, "success", "passed", "completed") or (status == "failed" and graded):
         return None
     said = [
         part.either("error", "message").text("message", "name")
