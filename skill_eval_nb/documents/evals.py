@@ -153,6 +153,7 @@ class TriggerQuery(Document):
 
     query: Annotated[str, says("what the user says", also=("prompt", "input", "text"))]
     should_trigger: Annotated[bool | None, says("whether the skill should be picked up")]
+    id: Annotated[str | int | None, says("its id in the set", also=("query_id",))] = None
     triggered: Annotated[Count | None, says("runs that picked it up", also=("trigger_count",))] = (
         None
     )
@@ -166,6 +167,9 @@ class TriggerQuery(Document):
             "which skill should be picked up, where a set is for several",
             also=("expected_skill",),
         ),
+    ] = None
+    description: Annotated[
+        str | None, says("the description, or what it is called, where a set has several")
     ] = None
 
     @property

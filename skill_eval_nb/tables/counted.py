@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from skill_eval_nb.documents import TriggerSet
+from skill_eval_nb.documents import TriggerQuery, TriggerSet
 from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.workspace import (
     Catalogue,
@@ -178,6 +178,51 @@ class Copies:
             if other != folder and len(runs) > 1:
                 message = f"the same {len(runs)} runs as in {other}: a copy? Both are counted"
                 problems.add("info", "copy", folder, message)
+
+
+class OwnSet(NamedTuple):
+    """A set of queries, with its file and the skill that it is of."""
+
+    skill: str
+    path: str
+    document: TriggerSet
+
+    def queries(self, *, measured: bool) -> Iterator[tuple[tuple[str, str], TriggerQuery]]:
+        """Those that were measured, or those that were not, by the skill and the query's words."""
+        for query in self.document.queries:
+            if (query.rate is not None) is measured:
+                yield (self.skill, plainly(query.query)), query
+
+
+def join_queries(sets: list[OwnSet], problems: Problems) -> None:
+    """Give measured queries the words of their set, and leave out what the set repeats of them.
+
+    A result may know a query by its id alone, and a set beside it is the same queries once.
+    """
+    asked = {key: query for own in sets for key, query in own.queries(measured=False)}
+    asked |= {
+        (skill, plainly(str(query.id))): query
+        for (skill, _), query in asked.items()
+        if query.id is not None
+    }
+    measured: dict[tuple[str, str], str] = {}
+    for own in sets:
+        for key, query in own.queries(measured=True):
+            known = asked.get(key, query)
+            query.query = known.query
+            if query.should_trigger is None:
+                query.should_trigger = known.should_trigger
+            measured.setdefault((own.skill, plainly(known.query)), own.path)
+    for own in sets:
+        again = {key for key, _ in own.queries(measured=False) if key in measured}
+        if again:
+            message = f"{len(again)} of its queries were measured in {measured[min(again)]}"
+            problems.add("info", "copy", own.path, f"{message}; they are counted once")
+            own.document.queries = [
+                query
+                for query in own.document.queries
+                if query.rate is not None or (own.skill, plainly(query.query)) not in again
+            ]
 
 
 class Shared(NamedTuple):

@@ -150,7 +150,7 @@ def _triggers(home: Home, document: TriggerSet) -> Iterator[Row]:
     names = home.names[0], skill_named(document.skill_name) or home.names[1]
     for query in document.queries:
         measured = query.triggered, query.runs, query.rate
-        about = query.split, query.tags, document.description
+        about = query.split, query.tags, query.description or document.description
         yield (*names, query.query, query.should_trigger, *measured, *about)
 
 

@@ -27,10 +27,11 @@ from skill_eval_nb.workspace import (
     find,
     read_files,
     report_broken_rates,
+    skill_named,
 )
 
 from .columns import MODELS, RUN_KEYS, TABLES
-from .counted import Copies, Counted, counted
+from .counted import Copies, Counted, OwnSet, counted, join_queries
 from .document_rows import Home, Sums, add_document, add_stated, add_suites
 from .frames import Backend, Rows, SideKeys, frame_of, to_pandas, to_polars
 from .run_rows import Texts, text_columns
@@ -121,8 +122,22 @@ def assemble(
         sides = rows.keys.sides()
         gaps.report(problems)
         copies.report(problems)
+        join_queries(
+            [
+                OwnSet(
+                    skill_named(document.skill_name) or catalogue.names[file.place.workspace][1],
+                    file.path,
+                    document,
+                )
+                for kind, file, document in files.others
+                if kind == "triggers"
+            ],
+            problems,
+        )
         for kind, file, document in files.others:
-            if kind == "triggers" and copies.is_copy(document, file.path, problems):
+            if kind == "triggers" and (
+                not document.queries or copies.is_copy(document, file.path, problems)
+            ):
                 continue
             folder = file.place.workspace
             if kind == "triggers":

@@ -238,6 +238,82 @@ def test_queries_by_other_names_are_trigger_sets_of_their_skill(
     assert {row["skill"] for row in ws.evals.to_dicts()} == {"ws"}
 
 
+HITS = [{"id": "q1", "should_trigger": True, "picked": "tdd", "ok": True}]
+MISSES = [{"id": "q1", "should_trigger": True, "picked": "none", "ok": False}]
+ROUTED = [
+    {"id": 1, "expect": "tdd", "got": "else", "ok": False},
+    {"id": 2, "expect": "none", "got": "none", "ok": True},
+    {"id": 3, "expect": "none", "got": "tdd", "ok": False},
+]
+YES_OR_NO = [
+    {"id": row["id"], "expect": row["id"] == 1, "got": row["id"] == 3, "ok": row["ok"]}
+    for row in ROUTED
+]
+NULLS = [{key: None if value == "none" else value for key, value in row.items()} for row in ROUTED]
+GROUPED = [
+    {"query": "do it", "expected": "tdd", "predicted": "tdd", "pass": True},
+    {"query": "do not", "expected": "none", "predicted": "tdd", "pass": False},
+]
+BY_ID = {
+    side: [{"query_id": "q1", "expected": True, "triggered": side == "candidate"}]
+    for side in ("baseline", "candidate")
+}
+THREE = [("1", True, 0), ("2", False, 0), ("3", False, 1)]
+OUTCOMES: dict[str, tuple[dict[str, Any], list[tuple[Any, ...]], list[str]]] = {
+    # Files, then query, should_trigger and triggered (once each), and descriptions and tags.
+    "rows of variants": (
+        {"figures.json": {"new": {"rows": HITS}, "old": {"rows": MISSES, "share": 0.0}}},
+        [("q1", True, 0), ("q1", True, 1)],
+        ["new", "old"],
+    ),
+    "expected and got, a skill's name": ({"trigger.json": {"results": ROUTED}}, THREE, []),
+    "expected and got, true or false": ({"trigger.json": {"results": YES_OR_NO}}, THREE, []),
+    "expected and got, null for none": ({"trigger_results.json": {"cases": NULLS}}, THREE, []),
+    "lists in groups": (
+        {"any.json": [{"group": "plain", "results": GROUPED}]},
+        [("do it", True, 1), ("do not", False, 1)],
+        ["plain"],
+    ),
+    "two variants by the ids of a set": (
+        {"ab.json": BY_ID, "evals/queries.json": [{"id": "q1", **QUERY}]},
+        [("do it", True, 0), ("do it", True, 1)],
+        ["baseline", "candidate"],
+    ),
+    "a set beside its results": (
+        {
+            "trigger-results.json": [{**QUERY, "triggered": 0, "runs": 1}],
+            "trigger-eval-set.json": [QUERY, {"prompt": "do not", "should_trigger": False}],
+        },
+        [("do it", True, 0), ("do not", False, None)],
+        [],
+    ),
+    "a variant in each row": (
+        {"x.json": {"rows": [{**row, "variant": "v2", "query": "do it"} for row in HITS]}},
+        [("do it", True, 1)],
+        ["v2"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "queries", "under"), OUTCOMES.values(), ids=OUTCOMES.keys())
+def test_what_queries_were_to_do_and_did(
+    tmp_path: Path, files: dict[str, Any], queries: list[tuple[Any, ...]], under: list[str]
+) -> None:
+    ws = load(tmp_path, {f"tdd/{name}": raw for name, raw in files.items()})
+    assert found(ws, "query", "should_trigger", "triggered", table="triggers") == queries
+    rows = ws.triggers.to_dicts()
+    assert all(row["runs"] in (1, None) and row["skill"] == "tdd" for row in rows)
+    told = {row["description"] for row in rows} | {tag for row in rows for tag in row["tags"]}
+    assert sorted(told - {None}) == under
+    assert not [row for row in ws.problems.to_dicts() if row["severity"] == "error"]
+
+
+def test_what_was_expected_and_found_elsewhere_is_no_query(tmp_path: Path) -> None:
+    rows = [{"id": 1, "expected": "42", "actual": "41", "passed": False, "score": 0.5}]
+    ws = load(tmp_path, {"results.json": {"results": rows}})
+    assert ws.triggers.height == 0
+
+
 def test_an_eval_that_also_says_should_trigger_is_an_eval(tmp_path: Path) -> None:
     raw = {"skill_name": "s", "evals": [{"id": 1, **QUERY, "expectations": ["it is done"]}]}
     ws = load(tmp_path, {"evals/evals.json": raw})

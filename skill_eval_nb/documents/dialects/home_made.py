@@ -8,10 +8,11 @@ and a benchmark of which nothing is understood is a fault.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from ..base import Document, Faults, names_of
-from ..evals import TriggerSet
+from ..base import Document, Faults, names_of, plainly
+from ..evals import TriggerQuery, TriggerSet
 from ..repair import KEYS_OF_A_LIST, mend, not_in, not_used, unused
 from ..results import Benchmark, ConfigurationSummary, Stats
 from .home_made_runs import (
@@ -180,7 +181,7 @@ def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
     if kind == "grading":
         return errors and (_is_met_and_missed(raw) or bool(components(raw)))
     if kind == "triggers":
-        return any(_query(row) is not row for row in _queries(raw)[1])
+        return next(outcomes(raw), None) is not None
     return kind == "benchmark" and (errors or bool(unknown & _UNDERSTOOD))
 
 
@@ -195,12 +196,11 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
         return _benchmarks(raw, faults), faults
     plain = _grading(raw) if _is_met_and_missed(raw) else raw
     if kind == "triggers":
-        place, rows = _queries(raw)
-        for position, row in enumerate(rows):
-            if _query(row) is not row:
-                where = f"$.{place}[{position}].expected"
-                faults.add("info", "other-name", where, "read as `should_trigger`")
-        plain = {**(raw if isinstance(raw, dict) else {}), place: [_query(row) for row in rows]}
+        around = raw if isinstance(raw, dict) else {}
+        rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
+        plain = {**rest, "queries": [_query(*found) for found in outcomes(raw)]}
+        message = "what was expected of a query, and what it did, is read as one run of it"
+        faults.add("info", "other-name", "$", message)
     if verdicts := components(raw):
         rest = {
             key: value for key, value in raw.items() if key not in ("component_results", "pass")
@@ -209,31 +209,100 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     document, found = mend(plain, document_type)
     faults.extend(found)
     faults.extend(unused(document))
+    if kind == "triggers":
+        not_in(raw, document, faults)
     return [document], faults
 
 
-def _queries(raw: Any) -> tuple[str, list[Any]]:
-    """Under which key the queries of a trigger set lie, and they."""
-    found = raw if isinstance(raw, dict) else {"queries": raw}
-    for place in names_of(TriggerSet, "queries"):
-        if isinstance(rows := found.get(place), list):
-            return place, rows
-    return "queries", []
+_EXPECTED = ("should_trigger", "expected", "expect", "expected_skill", "should_activate")
+_HAPPENED = (
+    *("triggered", "actual", "got", "picked", "predicted", "selected", "activated", "fired"),
+    *("invoked", "chosen", "did_trigger", "picked_skill", "selected_skill", "actual_skill"),
+)
+"""What people call what a query was to do, and what it did: true or false, or a skill's name."""
+_RIGHT = ("ok", "pass", "passed", "correct")
+_OF_TRIGGERS = {"shouldtrigger", "shouldactivate", "triggered", "activated", "didtrigger", "query"}
+_OF_RUNS = {"assertions", "expectations", "passrate", "configuration", "condition", "total"}
+_NO_SKILL = {"", "none", "null", "no", "no skill", "no_skill", "nothing", "n/a", "-"}
+_LISTS = {*names_of(TriggerSet, "queries"), "rows", "items", "variants", "groups", "per_query"}
 
 
-def _query(row: Any) -> Any:
+def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[tuple[Plain, Plain]]:
+    """The rows of a file that say what a query did, each with the variant or group it is below."""
+    if isinstance(raw, dict) and depth:
+        group = next(
+            (raw[key] for key in ("group", "category") if isinstance(raw.get(key), str)), 0
+        )
+        around = {**(about or {}), **({"tags": [group]} if group else {})}
+        for key, value in raw.items():
+            variant = {} if key in _LISTS or group else {"description": key}
+            if isinstance(value, dict | list):
+                yield from outcomes(value, {**around, **variant}, depth - 1)
+    elif isinstance(raw, list):
+        rows = [row for row in raw if isinstance(row, dict)]
+        if any(map(_is_outcome, rows)):
+            yield from ((row, about or {}) for row in rows)
+        else:
+            for row in rows:
+                yield from outcomes(row, about, depth - 1)
+
+
+def speaks_of_triggers(raw: Any) -> bool:
+    """Whether rows say what a query did in words that nothing else than a trigger set has."""
+    return any(
+        {plainly(key) for key in row} & _OF_TRIGGERS or _NO_SKILL & {_name(row, _HAPPENED) or "?"}
+        for row, _ in outcomes(raw)
+    )
+
+
+def _is_outcome(row: Plain) -> bool:
+    told = [_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
+    return bool(told[1] and (told[0] or told[2])) and not {plainly(key) for key in row} & _OF_RUNS
+
+
+def _key(row: Plain, names: tuple[str, ...]) -> str | None:
+    """The key of a row that is one of these names and holds true or false, a text or nothing."""
+    keys = {plainly(key): key for key in row if isinstance(row[key], bool | str | None)}
+    return next((keys[plainly(name)] for name in names if plainly(name) in keys), None)
+
+
+def _name(row: Plain, names: tuple[str, ...]) -> str | None:
+    """The skill that a row names under one of these names, in lower case."""
+    value = row.get(_key(row, names) or "")
+    return value.strip().lower() if isinstance(value, str) else None
+
+
+def _query(row: Plain, about: Plain | None = None) -> Plain:
     """A query with what was expected of its one run, and what that did, each true or false.
 
     >>> _query({"query": "Tidy up", "expected": True, "actual": False})
-    {'query': 'Tidy up', 'triggered': 0, 'runs': 1, 'should_trigger': True}
+    {'query': 'Tidy up', 'should_trigger': True, 'triggered': 0, 'runs': 1}
+    >>> _query({"id": 7, "expect": "pdf", "got": "docx", "ok": False})
+    {'id': 7, 'query': '7', 'should_trigger': True, 'expected': 'pdf', 'triggered': 0, 'runs': 1}
     """
-    if not isinstance(row, dict) or type(row.get("expected")) is not bool:
-        return row
-    expected, actual = row["expected"], row.get("actual")
-    rest = {key: value for key, value in row.items() if key != "expected"}
-    if type(actual) is bool:
-        rest |= {"triggered": int(rest.pop("actual")), "runs": 1}
-    return {**rest, "should_trigger": expected}
+    keys = [_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
+    expected, happened, right = (row.get(key) if key else None for key in keys)
+    out = {key: value for key, value in row.items() if key not in keys}
+    if "query_id" in out:
+        out["id"] = out.pop("query_id")
+    if not any(row.get(name) for name in names_of(TriggerQuery, "query")):
+        out["query"] = str(out.get("id", out.get("name")))
+    by_name = isinstance(right, bool) and not isinstance(expected, bool)  # so null is no skill
+    should, did = (
+        (value or "").strip().lower() not in _NO_SKILL
+        if isinstance(value, str) or (by_name and key and value is None)
+        else value
+        for key, value in zip(keys, (expected, happened), strict=False)
+    )
+    if should and did and isinstance(right, bool):
+        did = right
+    elif should and isinstance(expected, str) and isinstance(happened, str):
+        did = plainly(expected) == plainly(happened)
+    out["should_trigger"] = should
+    out |= {"expected": expected} if isinstance(expected, str) and should else {}
+    out |= {"triggered": int(did), "runs": 1} if isinstance(did, bool) else {}
+    variant = {"description": row["variant"]} if isinstance(row.get("variant"), str) else {}
+    return {**(about or {}), **variant, **out}
 
 
 def components(raw: Any) -> list[Plain]:

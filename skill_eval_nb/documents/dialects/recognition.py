@@ -26,7 +26,7 @@ from ..results import Analysis, Benchmark, Comparison, History
 from ..run import Grading, Judging, Metrics, Structural, Timing
 from .codingbuddy import CODINGBUDDY
 from .form import Form
-from .home_made import HOME_MADE, components, suits
+from .home_made import HOME_MADE, components, outcomes, speaks_of_triggers, suits
 from .home_made_runs import has_rows, is_measurement, is_side
 from .iterations import ITERATIONS
 from .skill_creator import SKILL_CREATOR
@@ -132,7 +132,7 @@ def is_triggers(raw: Any) -> bool:
     rows = [_keys(query) for query in _objects(raw, *names_of(TriggerSet, "queries"))]
     if any(keys & {"assertions", "expectations"} for keys in rows):
         return False
-    return any(
+    return speaks_of_triggers(raw) or any(
         ("query" in keys and keys & {"shouldtrigger", "expected"} and not keys & _PROMPTS)
         or ("shouldtrigger" in keys and keys & _QUERIES)
         for keys in rows
@@ -182,6 +182,7 @@ class NoSuchDocument(ValueError):
 
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("triggers", r"trigger|eval_queries|eval_set", is_triggers, True),
+    ("triggers", r"trigger|routing|activation", lambda raw: any(outcomes(raw)), False),
     ("structural", r"structural", has("gatepassed"), True),
     ("judging", r"judging", has("rubricscores", "judging"), True),
     ("comparison", r"comparison", has("winner", any_of=_COMPARED), True),
