@@ -22,7 +22,9 @@ class Stats(Document):
 class RunResult(Document):
     """The figures of one run."""
 
-    pass_rate: Annotated[Rate | None, says("passed / total", also=("score",))] = None
+    pass_rate: Annotated[
+        Rate | None, says("passed / total", also=("score", "coverage", "accuracy"))
+    ] = None
     passed: Annotated[
         Count | None, says("expectations that passed", also=("assertions_passed", "pass_count"))
     ] = None
@@ -34,7 +36,10 @@ class RunResult(Document):
     ] = None
     time_seconds: Annotated[
         Seconds | None,
-        says("time", also=("duration_seconds", "total_duration_seconds", "duration", "seconds")),
+        says(
+            "time",
+            also=("duration_seconds", "total_duration_seconds", "duration", "seconds", "sec"),
+        ),
     ] = None
     duration_ms: Annotated[
         Amount | None, says("time in milliseconds", unit="milliseconds", also=("avg_ms", "ms"))

@@ -95,9 +95,9 @@ class Summary(Document):
         Count | None,
         says("expectations in all", also=("assertions_total", "total_assertions", "count")),
     ] = None
-    pass_rate: Annotated[Rate | None, says("passed / total", also=("overall_score", "score"))] = (
-        None
-    )
+    pass_rate: Annotated[
+        Rate | None, says("passed / total", also=("overall_score", "score", "coverage", "accuracy"))
+    ] = None
 
 
 class RubricScore(Document):
@@ -395,6 +395,8 @@ class Timing(Document):
                 "elapsed_s",
                 "time_seconds",
                 "total_time_seconds",
+                "seconds",
+                "sec",
             ),
         ),
     ] = None
@@ -444,7 +446,7 @@ class Timing(Document):
         int | None, says("exit code of the executor's process", also=("returncode",))
     ] = None
     status: Annotated[str | None, says("how the run ended, in the executor's words")] = None
-    reason: Annotated[str | None, says("why it ended in an error")] = None
+    reason: Annotated[str | None, says("why it ended in an error", also=("error",))] = None
     executor: Annotated[str | None, says("what ran the prompt: messages-api, claude-code, …")] = (
         None
     )

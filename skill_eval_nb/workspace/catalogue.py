@@ -416,6 +416,8 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
     layout.runs = [
         run for run in layout.runs if run.path not in of_tools or not RESULTS.isdisjoint(run.files)
     ]
+    layout.runs += [run for run in layout.perhaps if run.grading in files.gradings]
+    layout.perhaps = []
     run_places = [place for place, _ in groupby(run.place for run in layout.runs)]
     keys = identify([*run_places, *files.metadata_places], files.metadata, problems)
     iterations = {place.iteration for place in run_places}

@@ -52,6 +52,7 @@ class Files:
     benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
     others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
     results: list[tuple[FilePlace, Results]] = field(default_factory=list)
+    gradings: set[str] = field(default_factory=set)
 
 
 ToolFile = tuple[FilePlace, Results]

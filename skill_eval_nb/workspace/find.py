@@ -83,6 +83,7 @@ def find(
                 for folder in folders:
                     folder.folders = {}  # parent and child hold each other: let them go
             layout.runs += found.runs
+            layout.perhaps += found.perhaps
             layout.files += found.files
         else:
             _add_file(root, layout, Problems())

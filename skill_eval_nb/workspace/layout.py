@@ -35,7 +35,7 @@ _RUN = re.compile(
 )
 _WORDED_RUN = re.compile(
     r"(?:run|rerun|retry|trial|rep|repeat|repetition|attempt)(?:[-_. ]?\d.*|[-_. ].+)?"
-    r"|(?:sample|try|seed|take)[-_. ]?\d.*",
+    r"|(?:sample|try|seed|take|round)[-_. ]?\d.*",
     re.IGNORECASE,
 )
 """What people call a run who do not number it: `run-final`, `run-1 (copy)`, `retry`."""
@@ -451,6 +451,8 @@ def _place_of_side(folder: Folder, runs: set[str]) -> Place:
         return home_of(folder)
     if is_eval(folder.name) and not is_eval(above.name):
         return replace(home_of(above), eval=folder.name)
+    if above.parent is not None and above.parent.name.lower() == "results":  # <version>/<eval>
+        return replace(home_of(above.parent), eval=folder.name, configuration=above.name)
     if _is_eval_folder(above) or _is_side(folder, runs):
         return _side_of(above, folder.name)
     return replace(home_of(above), eval=folder.name)
@@ -604,9 +606,13 @@ class FilePlace:
 
 @dataclass(slots=True)
 class Layout:
-    """The runs and the other telling files below a path."""
+    """The runs and the other telling files below a path.
+
+    `perhaps` are runs if the files that would grade them turn out to.
+    """
 
     runs: list[RunPlace] = field(default_factory=list)
+    perhaps: list[RunPlace] = field(default_factory=list)
     files: list[FilePlace] = field(default_factory=list)
 
 
@@ -618,7 +624,11 @@ def lay_out(folders: list[Folder], problems: Problems) -> Layout:
     layout = Layout()
     folders = list(_without_trials(folders, layout))
     runs = _run_folders(folders)
-    places = _place_runs(folders, runs, problems)
+    graded = _graded_elsewhere(folders, runs)
+    places = _place_runs(folders, runs | graded.keys(), problems)
+    _tell_rounds(
+        [path for path in graded if _ROUND.match(os.path.basename(path))], places, problems
+    )
     for folder in folders:
         mine = OF_RUNS if folder.path in runs else frozenset[str]()
         if mine:
@@ -635,21 +645,28 @@ def lay_out(folders: list[Folder], problems: Problems) -> Layout:
             continue
         if mine.issuperset(folder.files):
             continue
-        # a benchmark.json counts before other files that state the same
-        for name in sorted(folder.files, key=lambda name: (name != "benchmark.json", name)):
-            if name in mine or not name.lower().endswith(LISTED):
-                continue
-            run = None if name == "grading.json" else _run_by_file(folder, name)
-            if run is not None:
-                layout.runs.append(run)
-            else:
-                place = layout.runs[-1].place if mine else place_of_file(folder)
-                eval_ = _eval_named(folder, name)
-                place = replace(place, eval=eval_) if eval_ else place
-                layout.files.append(FilePlace(f"{folder.path}/{name}", place, eval_ is not None))
+        _lay_out_files(folder, mine, layout)
+    for path, name in graded.items():
+        layout.perhaps.append(RunPlace(*places[path], path, (), grading=f"{path}/{name}"))
     _attach_files(layout)
     _number_apart(layout.runs)
     return layout
+
+
+def _lay_out_files(folder: Folder, mine: frozenset[str], layout: Layout) -> None:
+    """Tell the files of a folder but for those of its own run, which was added last."""
+    # a benchmark.json counts before other files that state the same
+    for name in sorted(folder.files, key=lambda name: (name != "benchmark.json", name)):
+        if name in mine or not name.lower().endswith(LISTED):
+            continue
+        run = None if name == "grading.json" else _run_by_file(folder, name)
+        if run is not None:
+            layout.runs.append(run)
+        else:
+            place = layout.runs[-1].place if mine else place_of_file(folder)
+            eval_ = _eval_named(folder, name)
+            place = replace(place, eval=eval_) if eval_ else place
+            layout.files.append(FilePlace(f"{folder.path}/{name}", place, eval_ is not None))
 
 
 def _without_trials(folders: list[Folder], layout: Layout) -> Iterator[Folder]:
@@ -817,6 +834,47 @@ def _run_folders(folders: list[Folder]) -> set[str]:
     found = [folder for folder in candidates if folder.path not in above or _is_first_run(folder)]
     paths = {folder.path for folder in found}
     return paths - {folder.path for folder in found if _is_stray(folder, paths)}
+
+
+def _graded_elsewhere(folders: list[Folder], runs: set[str]) -> dict[str, str]:
+    """The folders that may be runs by a results.json, where no other run lies at any level.
+
+    Whether it holds verdicts on a run is known when it was read.
+    """
+    around: set[str] = set()
+    for path in runs:
+        while path not in around:
+            around.add(path)
+            path = os.path.dirname(path)  # noqa: PLW2901 -- all that it lies in
+    found: dict[str, str] = {}
+    for folder in folders:
+        name = next((name for name in ELSEWHERE if name in folder.files), None)
+        if name and folder.path not in around and folder.parent is not None:
+            found[folder.path] = name
+    return found
+
+
+_ROUND = re.compile(r"round[-_ ]?\d", re.IGNORECASE)
+
+
+def _tell_rounds(
+    rounds: list[str], places: dict[str, tuple[Place, int]], problems: Problems
+) -> None:
+    """Rounds are the runs of their version; those of the only version are sides."""
+    versions = {place.configuration for place, _ in places.values()}
+    message = "its rounds are counted as repeated runs of a version; if one builds on the other, "
+    message += "load each alone"
+    if len(versions) == 1:
+        message = f"there is one version alone ({min(versions)}): its rounds are the sides"
+        for path in rounds:
+            place, _ = places[path]
+            places[path] = replace(place, configuration=os.path.basename(path)), 1
+    if rounds:
+        problems.add("warning", "rounds", os.path.dirname(rounds[0]), message)
+
+
+ELSEWHERE = ("results.json", "result.json")
+"""Files that grade the run in whose folder they lie, where it has no grading.json."""
 
 
 def _is_below(folder: Folder, whole: set[str]) -> bool:

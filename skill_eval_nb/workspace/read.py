@@ -29,6 +29,7 @@ from skill_eval_nb.documents import (
     Judging,
     Metrics,
     NotJSON,
+    RunResult,
     Structural,
     Timing,
     mend,
@@ -36,8 +37,14 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.base import names_of, struct_fields
 from skill_eval_nb.documents.dialects import kind_of, read
-from skill_eval_nb.documents.dialects.home_made import components
-from skill_eval_nb.documents.dialects.home_made_runs import judged, of_list
+from skill_eval_nb.documents.dialects.home_made import components, share_of
+from skill_eval_nb.documents.dialects.home_made_runs import (
+    apart_by_skill,
+    judged,
+    named_run,
+    of_list,
+    verdicts_in,
+)
 from skill_eval_nb.documents.parsing import strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, not_used, unused
 from skill_eval_nb.documents.run import STRUCTURAL, TEXT_NAMES
@@ -46,6 +53,7 @@ from skill_eval_nb.documents.tools import read as read_results
 
 from .files import Files, SuiteFile, place_results
 from .layout import (
+    ELSEWHERE,
     TRACES,
     UNSTATED,
     FilePlace,
@@ -301,6 +309,8 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
             "into that of its run"
         )
         problems.add("warning", "above-runs", file.path, message)
+    elif kind == "grading" and os.path.basename(file.path) in ELSEWHERE:
+        found.gradings.add(file.path)
     else:
         below = _is_below(file.path)
         why = "a run below says the same" if below else "it lies in no run's folder"
@@ -483,7 +493,7 @@ def _read_unusual(
         _take(documents, mend_document(raw, grading, Grading, problems))
     elif raw is not None:
         documents.grading = _from_raw(raw, grading, problems)
-    documents.unreadable = raw is None
+    documents.unreadable, documents.score = raw is None, share_of(raw)
     if run.about:
         documents.timing = _timing(run.about, problems)
     return [(_stated_place(run.place, documents.grading), run.number, documents)]
@@ -567,6 +577,9 @@ class SideRun(NamedTuple):
         )
 
 
+_VERSION = re.compile(r"v?\d", re.IGNORECASE)
+
+
 def sides_in(raw: Any, place: Place) -> list[SideRun]:
     """The parts of a grading that grades several runs: by configuration, or in lists.
 
@@ -574,7 +587,10 @@ def sides_in(raw: Any, place: Place) -> list[SideRun]:
     """
     found: list[SideRun] = []
     met: Counter[tuple[str | None, str | None]] = Counter()
-    parts = list(_parts_in({"results": raw} if isinstance(raw, list) else raw, {}))
+    parts = [*_parts_in({"results": raw} if isinstance(raw, list) else raw, {})]
+    if place.configuration == UNSTATED or _VERSION.match(place.configuration):
+        parts = [named_run(part) for part in parts]
+    parts = apart_by_skill(parts)
     names = (*_EVAL, "name", "id") if place.eval == UNSTATED else _EVAL
     unnamed = Counter(_first(part, _SIDE) for part in parts if _first(part, names) is None)
     several = place.eval == UNSTATED and max(unnamed.values(), default=0) > 1
@@ -594,6 +610,7 @@ _EVAL = ("eval_id", "eval_name", "case_id", "test_case_id")
 _SIDE = (*names_of(BenchmarkRun, "configuration"),)
 _VERDICTS = names_of(Grading, "expectations")
 _TEXTS = {"text", *TEXT_NAMES}
+_PASSED = {*names_of(RunResult, "passed"), *names_of(RunResult, "pass_rate")}
 _OF_TIMING = set(names_of(Timing)) - {"status", "reason", "tool_calls"}
 
 
@@ -622,8 +639,8 @@ def _is_run(row: dict[str, Any]) -> bool:
     measured = sum(type(value) in (int, float) for value in row.values()) > 1
     return (
         not _TEXTS & row.keys()
-        and judged(row) is not row
-        and (measured or bool(set(_EVAL) & row.keys()))
+        and (judged(row) is not row or bool(_PASSED & row.keys()) or named_run(row) is not row)
+        and (measured or bool(set(_EVAL) & row.keys()) or bool(verdicts_in(row)))
     )
 
 

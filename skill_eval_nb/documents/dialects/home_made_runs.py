@@ -37,6 +37,8 @@ _STATISTICS = {
 _METRICS = {
     "passrate": ("pass_rate", 1.0),
     "time": ("time_seconds", 1.0),
+    "seconds": ("time_seconds", 1.0),
+    "sec": ("time_seconds", 1.0),
     "timeseconds": ("time_seconds", 1.0),
     "duration": ("time_seconds", 1.0),
     "durationseconds": ("time_seconds", 1.0),
@@ -173,6 +175,8 @@ _FLAG = re.compile(r"(?:.+_)?(?:match(?:es|ed)?|ok|correct|valid|passed|pass|met
 """Names of flags that are good where they are true."""
 
 _VERDICTS = {*names_of(Grading, "expectations"), "grading"} - {"results", "details"}
+_TEXTS = ("text", *TEXT_NAMES, "item", "rule", "question")
+_PASSES = names_of(GradedExpectation, "passed")
 _VERDICT = ("passed", "pass", "overall_pass", "evaluation_pass", "verdict", "outcome", "result")
 _COUNTED = {*names_of(RunResult, "pass_rate"), "passed", "total", *_VERDICTS}
 _FIGURES = {
@@ -192,10 +196,43 @@ _DEEP = 6
 """No rows lie deeper."""
 
 
+_AGAINST = ("triggered", "violated", "hit")
+"""What a verdict on something that must not be says where it is."""
+
+
+def verdicts_in(run: Plain) -> dict[str, list[Plain]]:
+    """The lists of a run that hold verdicts, whatever they are called.
+
+    >>> verdicts_in({"reject": [{"criterion": "It guesses", "triggered": False}]})
+    {'reject': [{'text': 'It guesses', 'passed': True}]}
+    """
+    found: dict[str, list[Plain]] = {}
+    for key, value in run.items():
+        rows = value if isinstance(value, list) else []
+        verdicts = [_verdict(row) for row in rows if isinstance(row, dict)]
+        if verdicts and len(verdicts) == len(rows) and all(verdicts):
+            found[key] = verdicts
+    return found
+
+
+def _verdict(row: Plain) -> Plain:
+    """A row as a verdict; empty where it is none."""
+    text = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
+    passed = next((name for name in _PASSES if name in row and is_verdict(row[name])), None)
+    against = next((name for name in _AGAINST if type(row.get(name)) is bool), None)
+    if text is None or (passed or against) is None or (_VERDICTS | {"summary"}) & row.keys():
+        return {}
+    rest = {key: value for key, value in row.items() if value != text and key != against}
+    if passed is None:
+        rest["passed"] = not row[str(against)]
+    return {"text": text, **rest}
+
+
 def judged(run: Plain) -> Plain:
     """A run that says whether it passed, and no more, as one with this one verdict.
 
-    Several flags that are good where they are true are a verdict each.
+    Lists of verdicts under any key are its verdicts. Several flags that are good where they are
+    true are a verdict each.
 
     >>> judged({"eval_id": 1, "pass": True})
     {'eval_id': 1, 'expectations': [{'text': 'the run passed', 'passed': True}]}
@@ -204,6 +241,10 @@ def judged(run: Plain) -> Plain:
     >>> judged({"size_match": True, "colour_match": False, "draft": True})["expectations"]
     [{'text': 'size_match', 'passed': True}, {'text': 'colour_match', 'passed': False}]
     """
+    lists = verdicts_in(run) if not any(run.get(key) for key in _VERDICTS) else {}
+    if lists:
+        rest = {key: value for key, value in run.items() if key not in lists}
+        return {**rest, "expectations": [verdict for key in lists for verdict in lists[key]]}
     flags = [key for key, value in run.items() if type(value) is bool and _FLAG.fullmatch(key)]
     if len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
         rest = {key: value for key, value in run.items() if key not in flags}
@@ -255,11 +296,14 @@ def has_rows(raw: Any) -> bool:
     found = [_rows(raw.get(place), "$", {}, group=place in GROUPS) for place in (*PLACES, *GROUPS)]
     found += [_loose(key, value, "$") for key, value in raw.items()]
     return any(
-        any(_is_side_named(row.get(name)) for name in _SIDE)
+        (
+            any(_is_side_named(row.get(name)) for name in _SIDE)
+            or {"entry_point", "skill"} <= row.keys()
+        )
         and _EVAL & row.keys()
         and _FIGURES & row.keys()
         for rows in found
-        for _, row in rows
+        for row in (named_run(row) for _, row in rows)
     )
 
 
@@ -320,6 +364,7 @@ def _rows(found: Any, where: str, known: Plain, *, group: bool = False) -> Itera
     """The rows of a list or mapping; those of a `group` are a configuration each."""
     if where.count(".") + where.count("[") > 2 * _DEEP:
         return
+    found = _by_eval(found)
     if isinstance(found, dict) and not group:
         sides = [
             key for key, value in found.items() if is_side(key, value) and _holds_rows(key, value)
@@ -332,6 +377,27 @@ def _rows(found: Any, where: str, known: Plain, *, group: bool = False) -> Itera
         rows = list(_rows_in(entry, where + at, {**known, **unnamed}))
         if not group or any(_is_below(row[0], where + at) for row in rows):
             yield from rows
+
+
+def _by_eval(found: Any) -> Any:
+    """Maps of one figure each, from eval to value, as a map from eval to figures.
+
+    >>> _by_eval({"seconds": {"a": 5, "b": 6}, "tokens": {"a": 70}})
+    {'a': {'time_seconds': 5, 'tokens': 70}, 'b': {'time_seconds': 6}}
+    """
+    maps = found if isinstance(found, dict) else {}
+    evals: dict[str, Plain] = {}
+    for key, values in maps.items():
+        metric = figure_of(key).metric
+        if (
+            metric is None
+            or not isinstance(values, dict)
+            or not all(map(is_number, values.values()))
+        ):
+            return found
+        for eval_, value in values.items():
+            evals.setdefault(eval_, {})[metric] = value * figure_of(key).factor
+    return evals or found
 
 
 def _below(side: Any, where: str, known: Plain) -> Iterator[Row]:
@@ -427,6 +493,41 @@ def _known(entry: Plain) -> Plain:
         key if key in _NAMES else _KNOWN.get(plainly(key), key): value
         for key, value in entry.items()
     }
+
+
+def named_run(row: Plain) -> Plain:
+    """A row with eval and side, where a path, an entry point and a version name them.
+
+    >>> named_run({"run": "A/with_skill", "tokens": 7})
+    {'eval_name': 'A', 'configuration': 'with_skill', 'tokens': 7}
+    >>> named_run({"entry_point": "cli", "version": "v2"})
+    {'eval_name': 'cli', 'configuration': 'v2', 'entry_point': 'cli', 'version': 'v2'}
+    """
+    eval_, _, side = row["run"].rpartition("/") if isinstance(row.get("run"), str) else ("", "", "")
+    if eval_ and _is_side_named(side):
+        rest = {key: value for key, value in row.items() if key != "run"}
+        return {"eval_name": eval_, "configuration": side, **rest}
+    point, version = row.get("entry_point"), row.get("version")
+    if not isinstance(point, str):
+        return row
+    names = {} if _EVAL & row.keys() else {"eval_name": point}
+    if isinstance(version, str) and not _SIDE & row.keys():
+        names["configuration"] = version
+    return {**names, **row}
+
+
+def apart_by_skill(rows: list[Plain]) -> list[Plain]:
+    """The same; where several skills have an eval of one name, each is called after its skill."""
+    skills: dict[str, set[str]] = {}
+    for row in rows:
+        if isinstance(row.get("skill"), str) and "eval_name" in row:
+            skills.setdefault(str(row["eval_name"]), set()).add(row["skill"])
+    return [
+        {**row, "eval_name": f"{row.get('skill')}/{row['eval_name']}"}
+        if len(skills.get(str(row.get("eval_name")), ())) > 1
+        else row
+        for row in rows
+    ]
 
 
 def _named(entry: Plain) -> Plain:
@@ -537,6 +638,8 @@ def _give_sides(rows: list[Row]) -> None:
 
 def _runs(rows: list[Row], faults: Faults) -> list[Plain]:
     """Rows as runs; those that name no eval are an eval each, where there are several."""
+    wheres = [where for where, _ in rows]
+    rows = [*zip(wheres, apart_by_skill([named_run(row) for _, row in rows]), strict=True)]
     _give_sides(rows)
     _give_labels(rows)
     of_ten = _are_of_ten(rows, rows[0][0], faults) if rows else False
@@ -652,7 +755,7 @@ def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None
         parts = found if isinstance(found, dict) else {key: found}
         if key in _SCORES and parts is not found:
             continue
-        if of_ten and key in _SCORES and all(map(_is_number, parts.values())):
+        if of_ten and key in _SCORES and all(map(is_number, parts.values())):
             parts = {name: float(score or 0) / 2 for name, score in parts.items()}
             faults.add("info", "converted", f"{where}.{key}", "scores of 10, halved to scores of 5")
         if not all(map(_is_score, parts.values())):
@@ -674,7 +777,7 @@ def _are_of_ten(rows: list[Row], where: str, faults: Faults) -> bool:
     Where one of them is below 2, which no scale of 1 to 5 has, none of them is used.
     """
     blocks = [row[key] for _, row in rows for key in _SCORES if isinstance(row.get(key), dict)]
-    scores = [score for block in blocks for score in block.values() if _is_number(score)]
+    scores = [score for block in blocks for score in block.values() if is_number(score)]
     if not scores or not 5 < max(scores) <= 10:
         return False
     if min(scores) < 2:
@@ -686,7 +789,8 @@ def _are_of_ten(rows: list[Row], where: str, faults: Faults) -> bool:
     return min(scores) >= 2
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether it is a number, and neither true nor false."""
     return type(value) in (int, float)
 
 
@@ -721,8 +825,11 @@ def _add_costs(run: Plain, result: Plain, where: str, faults: Faults) -> None:
     counted = metrics.get("token_counts") if isinstance(metrics, dict) else None
     if isinstance(metrics, dict) and "tool_calls" in metrics and not _has(result, "tool_calls"):
         result["tool_calls"] = metrics["tool_calls"]
-    for tokens in (run, counted):
+    for tokens in (run, counted, run.get("usage")):
         if isinstance(tokens, dict) and not _has(result, "tokens"):
+            if type(tokens.get("total_tokens")) is int:
+                result["tokens"] = tokens["total_tokens"]
+                continue
             parts = [tokens.get(name) for name in ("input_tokens", "output_tokens")]
             counts = [part for part in parts if type(part) is int]
             if len(counts) == len(parts):
