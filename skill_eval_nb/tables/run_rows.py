@@ -200,8 +200,9 @@ def figures(
                 problems.add("error", "check-failed", documents.path, message)
     gate = _gate(structural)
     beside = (*_costs(documents, problems), documents.path)
-    if grading is None and gate is not False and _failed(documents.timing):
-        # what an error left behind, checks passed or one judging of two, is no result
+    if gate is not False and _failed(documents.timing) and not judged[0]:
+        # what an error left behind, checks passed or one judging of two, is no result; what was
+        # graded after it is one, but for a plain 0
         return ("errored", *_NO_RESULT, checked[0], gate, None, None, None, *beside)
     if documents.incomplete is not None:
         return ("executed", *_NO_RESULT, None, None, None, None, None, *beside)
@@ -254,7 +255,7 @@ def _status(
 def _failed(timing: Timing | None) -> bool:
     """Whether the executor, or the judge after it, ended in an error."""
     return timing is not None and bool(
-        timing.exit_code or (timing.status or "").lower() in FAILURES
+        timing.exit_code or timing.reason or (timing.status or "").lower() in FAILURES
     )
 
 

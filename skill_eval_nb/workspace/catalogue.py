@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
+from skill_eval_nb.documents.dialects.home_made_runs import configuration_in
 
 from .files import Files, SuiteFile
 from .layout import (
@@ -21,6 +22,7 @@ from .layout import (
     Place,
     eval_parts,
     folder_of,
+    is_configuration,
     is_container,
     slug,
     sums_up,
@@ -610,7 +612,12 @@ def benchmark_files(
     known = list(iterations)
     lies_in = place.iteration != NO_ITERATION
     name = os.path.basename(path)
-    own = None if is_benchmark_file(path) or sums_up(name) else name.removesuffix(".json")
+    stem = name.removesuffix(".json")
+    side = configuration_in(stem) or (stem if is_configuration(stem) else None)
+    plain = side or is_container(stem) or is_benchmark_file(path) or sums_up(name)
+    own = None if plain else stem
+    for run in (run for document in documents if side for run in document.runs):
+        run.configuration = side if run.configuration == UNSTATED else run.configuration
     return [
         BenchmarkFile(
             path,

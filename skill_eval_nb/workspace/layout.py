@@ -557,17 +557,18 @@ _ABOUT_EVAL = re.compile(
     r"(?P<eval>.+?)[-_. ]+(?:config|timing|metrics|metadata|meta|info|usage|stats)\.json",
     re.IGNORECASE,
 )
-"""Files beside `<eval>-grading.json` in a configuration's folder: what is measured of this run."""
+"""Files beside `<eval>-grading.json`: what is measured of this run, or known of its eval."""
+
+_GRADING_OF_EVAL = re.compile(r"(?P<eval>.+?)[-_. ]+grading\.json", re.IGNORECASE)
+_PARTS = {
+    "side": r"((?:with|without|old|new|no)[-_]?skill|baseline)",
+    "iteration": r"iter(?:ation)?[-_]?(\d+)",
+    "run": r"run[-_]?(\d+)",
+}
+"""What the name of a flat file may tell beside the eval, between dots, dashes or underscores."""
 
 _SUMMARY = re.compile(
     r"(?:^|[-_. ])(?:summary|totals?|aggregate|overall)(?:[-_. ]|$)", re.IGNORECASE
-)
-
-_GRADING_OF_EVAL = re.compile(r"(?P<eval>.+?)[-_. ]+grading\.json", re.IGNORECASE)
-_ALL_IN_NAME = re.compile(
-    r"(?P<configuration>(?:with|without|old|new|no)_?skill|baseline)[-_]"
-    r"(?P<eval>.+?)(?:[-_]run[-_]?(?P<run>\d+))?\.json",
-    re.IGNORECASE,
 )
 
 
@@ -664,9 +665,9 @@ def _lay_out_files(folder: Folder, mine: frozenset[str], layout: Layout) -> None
             layout.runs.append(run)
         else:
             place = layout.runs[-1].place if mine else place_of_file(folder)
-            eval_ = _eval_named(folder, name)
-            place = replace(place, eval=eval_) if eval_ else place
-            layout.files.append(FilePlace(f"{folder.path}/{name}", place, eval_ is not None))
+            about = _place_named(folder, name)
+            of_run = about is not None and about.configuration != UNSTATED
+            layout.files.append(FilePlace(f"{folder.path}/{name}", about or place, of_run))
 
 
 def _without_trials(folders: list[Folder], layout: Layout) -> Iterator[Folder]:
@@ -712,25 +713,63 @@ LISTED = tuple(ending for ending in READ if not ending.startswith("reward"))
 """Those that tell of them wherever they lie."""
 
 
-def _eval_named(folder: Folder, name: str) -> str | None:
-    """The eval that `<configuration>/<eval>-config.json` tells of, where no eval is above it."""
+def _place_named(folder: Folder, name: str) -> Place | None:
+    """The place that `<configuration>/<eval>-config.json` tells of, or a flat file of these names.
+
+    A flat file without a side is of the eval, where gradings beside it name the side.
+    """
     found = _ABOUT_EVAL.fullmatch(name)
-    if found is None or not is_configuration(folder.name) or not is_eval(found["eval"]):
+    if found is None:
         return None
-    return found["eval"]
+    if is_configuration(folder.name):
+        place = replace(place_of_file(folder), eval=found["eval"])
+        return place if is_eval(found["eval"]) else None
+    place, _ = _flat_place(folder, found["eval"])
+    beside = any(_is_flat(other, place.eval) for other in folder.files)
+    return place if place.configuration != UNSTATED or beside else None
+
+
+def _is_flat(name: str, eval_: str) -> bool:
+    """Whether a file grades a run of an eval, of which its name also tells the side."""
+    found = _GRADING_OF_EVAL.fullmatch(name)
+    parts = _parts_in(found["eval"]) if found else {}
+    return parts.get("eval") == eval_ and "side" in parts
+
+
+def _parts_in(stem: str) -> dict[str, str]:
+    """What a flat file's name tells.
+
+    >>> _parts_in("eval-0-inbox.with_skill.iter2")
+    {'side': 'with_skill', 'iteration': '2', 'eval': 'eval-0-inbox'}
+    """
+    parts: dict[str, str] = {}
+    for part, pattern in _PARTS.items():
+        if found := re.search(rf"(?:^|[-_. ]){pattern}(?=$|[-_. ])", stem, re.IGNORECASE):
+            parts[part] = found[1]
+            stem = stem[: found.start()] + stem[found.end() :]
+    return parts | {"eval": stem.strip("-_. ")}
+
+
+def _flat_place(folder: Folder, stem: str) -> tuple[Place, int]:
+    """The place and number of what a flat file tells; without an eval it is the folder's."""
+    parts = _parts_in(stem)
+    eval_ = parts["eval"] or (UNSTATED if is_container(folder.name) else folder.name)
+    place = home_of(folder if parts["eval"] else folder.parent or folder)
+    place = replace(place, eval=eval_, configuration=parts.get("side", UNSTATED))
+    if "iteration" in parts:
+        place = replace(place, iteration=f"iteration-{parts['iteration']}")
+    return with_model(place, folder), int(parts.get("run", 1))
 
 
 def _attach_files(layout: Layout) -> None:
     """Give the runs that are one file each the files that tell of them beside it."""
-    about: dict[tuple[str, Place], list[str]] = {}
+    about: dict[str, list[str]] = {}
     for file in layout.files:
-        if file.of_run:
-            key = os.path.dirname(file.path), replace(file.place, model=None)
-            about.setdefault(key, []).append(file.path)
+        if file.of_run and (found := _ABOUT_EVAL.fullmatch(file.path)):
+            about.setdefault(found["eval"], []).append(file.path)
     for run in layout.runs if about else ():
-        if run.grading == run.path:
-            key = os.path.dirname(run.path), replace(run.place, model=None)
-            run.about = tuple(about.get(key, ()))
+        if run.grading == run.path and (found := _GRADING_OF_EVAL.fullmatch(run.path)):
+            run.about = tuple(about.get(found["eval"], ()))
 
 
 def _number_apart(runs: list[RunPlace]) -> None:
@@ -944,6 +983,8 @@ def _run_by_file(folder: Folder, name: str) -> RunPlace | None:
         place = with_model(place, folder)
         return RunPlace(place, 1, path, (), grading=path)
     match = _GRADING_OF_EVAL.fullmatch(name)
+    if match and "side" in _parts_in(match["eval"]):
+        return RunPlace(*_flat_place(folder, match["eval"]), path, (), grading=path)
     if match and (is_configuration(folder.name) or is_eval(match["eval"])):
         configuration = folder.name if is_configuration(folder.name) else UNSTATED
         place = replace(home_of(folder), eval=match["eval"], configuration=configuration)
@@ -955,9 +996,10 @@ def _run_by_file(folder: Folder, name: str) -> RunPlace | None:
 def _run_in_grading_folder(folder: Folder, name: str) -> RunPlace:
     """A run told by `runs/<run>/grading/<eval>.json`, or by a file with all keys in its name."""
     path = f"{folder.path}/{name}"
-    if keys := _ALL_IN_NAME.fullmatch(name):
-        place = replace(home_of(folder), eval=keys["eval"], configuration=keys["configuration"])
-        return RunPlace(place, int(keys["run"] or 1), path, (), grading=path)
+    match = _GRADING_OF_EVAL.fullmatch(name)
+    stem = match["eval"] if match else name.removesuffix(".json")
+    if "side" in _parts_in(stem):
+        return RunPlace(*_flat_place(folder, stem), path, (), grading=path)
     run, number = folder.parent, 1
     if run is not None and run.parent is not None and run.parent.name.lower() == "runs":
         number = run_number(run.name) or sorted(run.parent.folders).index(run.name) + 1

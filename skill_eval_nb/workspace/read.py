@@ -59,6 +59,7 @@ from .layout import (
     FilePlace,
     Place,
     RunPlace,
+    eval_parts,
     folder_of,
     is_configuration,
     natural,
@@ -311,7 +312,7 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
         problems.add("warning", "above-runs", file.path, message)
     elif kind == "grading" and os.path.basename(file.path) in ELSEWHERE:
         found.gradings.add(file.path)
-    else:
+    elif not file.of_run:
         below = _is_below(file.path)
         why = "a run below says the same" if below else "it lies in no run's folder"
         message = f"a {kind} document that was not used: {why}"
@@ -501,7 +502,8 @@ def _read_unusual(
 
 def _graded(raw: Any, path: str, file: str, problems: Problems) -> RunDocuments:
     """The documents of one of several runs that a file grades, with what was measured of it."""
-    grading = _from_raw(raw, file, problems)
+    counted = bool(_PASSED & raw.keys()) and not any(key in raw for key in _VERDICTS)
+    grading = _from_raw({"expectations": [], **raw} if counted else raw, file, problems)
     return RunDocuments(path, grading, timing=_measured(raw))
 
 
@@ -567,12 +569,16 @@ class SideRun(NamedTuple):
     configuration: str | None
     number: int
     raw: Any
+    is_eval: bool = False
+    """Whether it is the eval, and not the folder, that its name is of."""
 
     def place(self, above: Place) -> Place:
         """Its place; what the file does not name is that of the file."""
         return replace(
             above,
-            eval=self.eval if self.eval and above.eval == UNSTATED else above.eval,
+            eval=self.eval
+            if self.eval and (self.is_eval or above.eval == UNSTATED)
+            else above.eval,
             configuration=self.configuration or above.configuration,
         )
 
@@ -587,11 +593,14 @@ def sides_in(raw: Any, place: Place) -> list[SideRun]:
     """
     found: list[SideRun] = []
     met: Counter[tuple[str | None, str | None]] = Counter()
-    parts = [*_parts_in({"results": raw} if isinstance(raw, list) else raw, {})]
-    if place.configuration == UNSTATED or _VERSION.match(place.configuration):
-        parts = [named_run(part) for part in parts]
-    parts = apart_by_skill(parts)
-    names = (*_EVAL, "name", "id") if place.eval == UNSTATED else _EVAL
+    raw = {"results": raw} if isinstance(raw, list) else raw
+    is_side = place.configuration != UNSTATED and not _VERSION.match(place.configuration)
+    known = {"configuration": place.configuration} if is_side else {}
+    parts = apart_by_skill([named_run({**known, **part}) for part in _parts_in(raw, {})])
+    ids = (*_EVAL, "id")
+    told = {_first(part, ids) for part in parts}
+    many = eval_parts(place.eval)[0] is None and "runs" not in raw and len(told - {None}) > 1
+    names = (*_EVAL, "name", "id") if place.eval == UNSTATED or many else _EVAL
     unnamed = Counter(_first(part, _SIDE) for part in parts if _first(part, names) is None)
     several = place.eval == UNSTATED and max(unnamed.values(), default=0) > 1
     for position, part in enumerate(parts, 1):
@@ -601,7 +610,7 @@ def sides_in(raw: Any, place: Place) -> list[SideRun]:
         met[eval_, configuration] += 1
         number = part.get("run_number", part.get("run"))
         number = number if type(number) is int else met[eval_, configuration]
-        found.append(SideRun(eval_, configuration, number, judged(part)))
+        found.append(SideRun(eval_, configuration, number, judged(part), many))
     return found
 
 
@@ -637,10 +646,11 @@ def _is_sided(row: dict[str, Any]) -> bool:
 def _is_run(row: dict[str, Any]) -> bool:
     """Whether a result names its eval, or is measured, and is no check that has a text."""
     measured = sum(type(value) in (int, float) for value in row.values()) > 1
+    called = named_run(row)
     return (
         not _TEXTS & row.keys()
-        and (judged(row) is not row or bool(_PASSED & row.keys()) or named_run(row) is not row)
-        and (measured or bool(set(_EVAL) & row.keys()) or bool(verdicts_in(row)))
+        and (judged(row) is not row or bool(_PASSED & row.keys()) or called is not row)
+        and (measured or bool(set(_EVAL) & called.keys()) or bool(verdicts_in(row)))
     )
 
 

@@ -744,3 +744,265 @@ def test_metrics_with_a_figure_a_side_are_no_evals(tmp_path: Path) -> None:
     assert set(found(ws, "eval_id")) == {("1",), ("2",)}
     named = " ".join(str(row["where"]) for row in coded(ws, "not-used"))
     assert "task_success" in named
+
+
+def weighed(*passed: bool, skill: str = "tdd") -> Row:
+    """A results.json of rows with a weight and a score of 5 each."""
+    names = ("clear", "short", "kind")
+    rows = [
+        {"name": name, "weight": 1 + n, "passed": one, "score": 4 - n, "reasoning": "seen"}
+        for n, (name, one) in enumerate(zip(names, passed, strict=False))
+    ]
+    totals = {"total_passed": sum(passed), "total_score": 6, "max_score": 8}
+    return {"skill": skill, "results": rows, **totals}
+
+
+def accepted(*marks: str) -> list[Row]:
+    """A list at the top: of each eval what was to be met, and what was not to happen."""
+    return [
+        {
+            "id": f"e{n}",
+            "acceptance": [{"criterion": f"c{at}", "met": m == "p"} for at, m in enumerate(some)],
+            "reject": [{"criterion": "it guesses", "triggered": False}],
+        }
+        for n, some in enumerate(marks, 1)
+    ]
+
+
+POINTS = [
+    {"skill": skill, "entry_point": point, "version": version, "passed": n, "total": 4}
+    for skill, point in (("a", "cli"), ("b", "cli"), ("b", "api"))
+    for n, version in ((1, "v1"), (3, "v2"))
+]
+OF_POINTS = [
+    (id_, side, n / 4) for id_ in ("a/cli", "api", "b/cli") for n, side in ((1, "v1"), (3, "v2"))
+]
+LIMIT = {"error": "output_token_limit_exceeded"}
+ID, SIDE, RATE = "eval_id", "configuration", "pass_rate"
+PER_EVAL = {"seconds": {"a": 4, "b": 6}, "tokens": {"a": 40, "b": 60}}
+DATED = [{"entry_point": name, "version": "1.2.0", "pass_rate": 0.5} for name in ("api", "cli")]
+CRITERIA = [{"criterion": "x", "met": True}, {"criterion": "y", "met": False}]
+COUNTS = {"passed": 1, "total": 2, "criteria": CRITERIA}
+TWO = [(n, side) for n in "12" for side in BOTH]
+WANTED: dict[str, tuple[dict[str, Any], str, list[tuple[Any, ...]]]] = {
+    # Files, columns of `runs` and what they hold.
+    "versions above cases": (
+        {
+            f"results/{v}/{case}/results.json": weighed(True, v == "v2")
+            for v in ("v1", "v2")
+            for case in ("in", "out")
+        },
+        "skill eval_id configuration pass_rate score rubric_weighted_mean",
+        [
+            ("tdd", case, v, rate, 0.75, pytest.approx(10 / 3))
+            for case in ("in", "out")
+            for v, rate in (("v1", 0.5), ("v2", 1.0))
+        ],
+    ),
+    "versions of any name": (
+        {f"results/{v}/in/results.json": weighed(True) for v in ("main", "shorter prompt")},
+        "eval_id configuration",
+        [("in", "main"), ("in", "shorter prompt")],
+    ),
+    "rounds of versions are runs": (
+        {
+            f"results/{v}/in/round{n}/results.json": weighed(n > 1)
+            for v in ("v1", "v2")
+            for n in (1, 2)
+        }
+        | {"results/v2/out/results.json": weighed(True)},
+        "eval_id configuration run_number pass_rate",
+        [("in", v, n, float(n > 1)) for v in ("v1", "v2") for n in (1, 2)] + [("out", "v2", 1, 1)],
+    ),
+    "rounds of one version are sides": (
+        {
+            f"results/v1/{case}/round{n}/results.json": weighed(n > 1)
+            for n in (1, 2)
+            for case in ("in", "out")
+        },
+        "eval_id configuration run_number pass_rate",
+        [(case, f"round{n}", 1, float(n > 1)) for case in ("in", "out") for n in (1, 2)],
+    ),
+    "a list of evals with what to meet and to reject": (
+        {f"iteration-1/{side}/grading.json": accepted("pf", "p") for side in BOTH},
+        "eval_id configuration passed total",
+        [(f"e{n}", side, 2, 4 - n) for n in (1, 2) for side in BOTH],
+    ),
+    "the same, of no side": (
+        {"grading.json": accepted("pf", "p")},
+        "eval_id configuration passed total",
+        [("e1", "unstated", 2, 3), ("e2", "unstated", 2, 2)],
+    ),
+    "a list of runs by path": (
+        {
+            "iteration-1/grading.json": [
+                {"run": f"{name}/{side}", "coverage": 0.5, "tokens": 90, "sec": 3}
+                for name in "AB"
+                for side in BOTH
+            ]
+        },
+        "eval_id configuration pass_rate tokens time_seconds",
+        [(name, side, 0.5, 90, 3.0) for name in "AB" for side in BOTH],
+    ),
+    "pairs of passed and total": (
+        {
+            "x.json": {
+                "rows": [
+                    {"eval_id": n, "arm": side, "concerns": {"found": [3, 5], "fixed": [1, 2]}}
+                    for n in (1, 2)
+                    for side in BOTH
+                ]
+            }
+        },
+        "eval_id configuration passed total",
+        [(n, side, 4, 7) for n, side in TWO],
+    ),
+    **{
+        f"a flat file: {name}": (
+            {name.format(n=n, side=side, what="grading"): HALF for n in (1, 2) for side in BOTH}
+            | {
+                f"eval-{n}-x.metadata.json": {"eval_id": n, "eval_name": "x", "prompt": "p"}
+                for n in (1, 2)
+            }
+            | {name.format(n=2, side=BOTH[0], what="timing"): {"total_tokens": 7}},
+            "iteration eval_id configuration run_number pass_rate tokens",
+            [
+                (iteration, n, side, run, 0.5, 7 if (n, side) == ("2", BOTH[0]) else None)
+                for n, side in TWO
+            ],
+        )
+        for name, iteration, run in (
+            ("eval-{n}-x.{side}.{what}.json", "none", 1),
+            ("eval-{n}-x.{side}.iter3.{what}.json", "iteration-3", 1),
+            ("eval-{n}-x.iter3.{side}.run-2.{what}.json", "iteration-3", 2),
+            ("eval-{n}-x_{side}_{what}.json", "none", 1),
+        )
+    },
+    "a skill, an entry point and a version in a benchmark's rows": (
+        {"results/v3.json": {"results": POINTS}},
+        "eval_id configuration pass_rate",
+        OF_POINTS,
+    ),
+    "the same in a list": (
+        {"v3/results.json": POINTS},
+        "eval_id configuration pass_rate",
+        OF_POINTS,
+    ),
+    "the same in a grading": (
+        {"ws/v3/grading.json": POINTS},
+        "eval_id configuration pass_rate",
+        OF_POINTS,
+    ),
+    "a version of the skill is no side beside sides": (
+        {f"iteration-1/{side}/grading.json": DATED for side in BOTH},
+        "eval_id configuration pass_rate",
+        [(name, side, 0.5) for name in ("api", "cli") for side in BOTH],
+    ),
+    "maps by eval": (
+        {
+            "benchmark.json": {
+                side: {"per_eval": PER_EVAL | {"pass_rate": {"a": 1, "b": 0.5}}} for side in BOTH
+            }
+        },
+        "eval_id configuration pass_rate time_seconds tokens",
+        [
+            (id_, side, rate, n, 10 * n)
+            for id_, rate, n in (("a", 1.0, 4.0), ("b", 0.5, 6.0))
+            for side in BOTH
+        ],
+    ),
+    "costs by eval, a file a side": (
+        pairs("iteration-1/eval-{eval}/{side}/grading.json")
+        | {
+            f"iteration-1/timing-{side}.json": {
+                "per_eval": {f"eval-{n}": {"seconds": n, "tokens": 10 * n} for n in (1, 2)}
+            }
+            for side in BOTH
+        },
+        "eval_id configuration time_seconds tokens pass_rate",
+        [(n, side, float(n), 10 * int(n), 0.5) for n, side in TWO],
+    ),
+    "usage in rows": (
+        {
+            "benchmark.json": {
+                "runs": [
+                    {
+                        "eval_id": n,
+                        "configuration": side,
+                        "passed": 1,
+                        "total": 2,
+                        "usage": {"total_tokens": 500},
+                    }
+                    for n in (1, 2)
+                    for side in BOTH
+                ]
+            }
+        },
+        "eval_id configuration tokens",
+        [(n, side, 500) for n, side in TWO],
+    ),
+    "an error in timing.json": (
+        {
+            f"iteration-1/eval-1/{BOTH[0]}/grading.json": graded("ff"),
+            f"iteration-1/eval-1/{BOTH[1]}/grading.json": graded("pf"),
+            **{f"iteration-1/eval-1/{side}/timing.json": LIMIT for side in BOTH},
+        },
+        "configuration status pass_rate",
+        [(BOTH[0], "errored", None), (BOTH[1], "graded", 0.5)],
+    ),
+    "verdicts under another key": (
+        {
+            "benchmark.json": {
+                "scenarios": [{"id": n, **dict.fromkeys(BOTH, COUNTS)} for n in (1, 2)]
+            }
+        },
+        "eval_id configuration passed total",
+        [(n, side, 1, 2) for n, side in TWO],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "columns", "rows"), WANTED.values(), ids=WANTED.keys())
+def test_what_people_keep_is_read_as_what_it_is(
+    tmp_path: Path, files: dict[str, Any], columns: str, rows: list[tuple[Any, ...]]
+) -> None:
+    ws = load(tmp_path, {f"tdd/{name}": raw for name, raw in files.items()})
+    assert found(ws, *columns.split()) == rows
+    assert [row for row in ws.problems.to_dicts() if row["severity"] == "error"] == []
+
+
+def test_verdicts_under_another_key_are_expectations(tmp_path: Path) -> None:
+    ws = load(tmp_path, WANTED["verdicts under another key"][0])
+    assert (
+        found(ws, "text", "passed", table="expectations") == [("x", True)] * 4 + [("y", False)] * 4
+    )
+    ws = load(tmp_path / "list", {"grading.json": accepted("p")})
+    texts = [("c0", True), ("it guesses", True)]
+    assert found(ws, "text", "passed", table="expectations") == texts
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("rounds of versions are runs", "rounds"),
+        ("rounds of one version are sides", "rounds"),
+        ("an error in timing.json", "errored-run"),
+    ],
+)
+def test_what_was_decided_is_said(tmp_path: Path, name: str, code: str) -> None:
+    assert coded(load(tmp_path, WANTED[name][0]), code)
+
+
+def test_figures_by_eval_beside_rows_are_named(tmp_path: Path) -> None:
+    rows = [{"eval": "a", "condition": side, "pass_rate": 0.5} for side in BOTH]
+    raw = {"results": rows, "per_eval_seconds": {"a": 4}, "per_eval_tokens": {"a": 40}}
+    ws = load(tmp_path, {"benchmark.json": raw})
+    assert {row["where"] for row in coded(ws, "not-used")} == {
+        "$.per_eval_seconds",
+        "$.per_eval_tokens",
+    }
+
+
+def test_rows_that_are_no_grading_make_no_run(tmp_path: Path) -> None:
+    with pytest.raises(sen.NothingToLoad):
+        load(tmp_path, {"a/b/results.json": {"results": [{"id": 1, "title": "x"}]}})

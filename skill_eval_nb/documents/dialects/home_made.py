@@ -413,7 +413,7 @@ def _benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
 def _iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
     """The parts of the file that are a benchmark each, and where they stand."""
     if not isinstance(raw, dict):
-        return [({}, "$")]
+        return [({"results": raw} if isinstance(raw, list) else {}, "$")]
     shared = {key: raw[key] for key in _METADATA if key in raw}
     for key in ("iterations", "models"):
         blocks = raw.get(key)
@@ -460,6 +460,9 @@ def _benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
         sided = is_configuration(key) or is_side(key, value)
         if key not in read and isinstance(value, dict | list) and not sided:
             not_used(value, f"{where}.{key}", faults)
+            if key.startswith("per_eval"):
+                message = "not used: figures by eval, beside the rows of the runs themselves"
+                faults.add("info", "not-used", f"{where}.{key}", message)
     return document
 
 

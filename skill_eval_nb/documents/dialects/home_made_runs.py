@@ -131,6 +131,7 @@ PLACES = (
     "evals",
     "eval_results",
     "results",
+    "rows",
     "tests",
     "test_cases",
     "cases",
@@ -228,6 +229,18 @@ def _verdict(row: Plain) -> Plain:
     return {"text": text, **rest}
 
 
+def _pairs(value: Any) -> list[list[int]]:
+    """The counts of an object that has nothing but `[passed, total]` under each key."""
+    pairs = [*value.values()] if isinstance(value, dict) else []
+    fine = all(
+        isinstance(pair, list)
+        and [type(number) for number in pair] == [int, int]
+        and 0 <= pair[0] <= pair[1]
+        for pair in pairs
+    )
+    return pairs if fine else []
+
+
 def judged(run: Plain) -> Plain:
     """A run that says whether it passed, and no more, as one with this one verdict.
 
@@ -245,6 +258,9 @@ def judged(run: Plain) -> Plain:
     if lists:
         rest = {key: value for key, value in run.items() if key not in lists}
         return {**rest, "expectations": [verdict for key in lists for verdict in lists[key]]}
+    pairs = [pair for value in run.values() for pair in _pairs(value)]
+    if pairs and not _COUNTED & run.keys():
+        return {**run, "passed": sum(p for p, _ in pairs), "total": sum(n for _, n in pairs)}
     flags = [key for key, value in run.items() if type(value) is bool and _FLAG.fullmatch(key)]
     if len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
         rest = {key: value for key, value in run.items() if key not in flags}
@@ -289,6 +305,7 @@ def _alike(evals: list[list[Row]]) -> bool:
 
 def has_rows(raw: Any) -> bool:
     """Whether an object holds rows that name eval and configuration: runs, whatever its name."""
+    raw = {"results": raw} if isinstance(raw, list) else raw
     if not isinstance(raw, dict):
         return False
     if any(of_list(key, value) and any(_loose(key, value, "$")) for key, value in raw.items()):
@@ -301,7 +318,7 @@ def has_rows(raw: Any) -> bool:
             or {"entry_point", "skill"} <= row.keys()
         )
         and _EVAL & row.keys()
-        and _FIGURES & row.keys()
+        and (_FIGURES & row.keys() or judged(row) is not row)
         for rows in found
         for row in (named_run(row) for _, row in rows)
     )
@@ -450,6 +467,7 @@ def _are_evals(value: Plain) -> bool:
     evals = {key: entry for key, entry in value.items() if key not in _OF_ALL}
     return (
         bool(evals)
+        and evals.keys().isdisjoint(PLACES)
         and all(
             isinstance(entry, dict) and _FIGURES & entry.keys() and figure_of(key).metric is None
             for key, entry in evals.items()

@@ -194,6 +194,7 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("benchmark", r"benchmark", is_benchmark, True),
     ("benchmark", r"benchmark", has_rates, False),
     ("benchmark", "", has_rows, True),
+    ("benchmark", r"timing|usage|tokens|costs?", has("pereval"), False),
     ("benchmark", "", is_measurement, True),
     ("evals", r"evals|eval_metadata|test_cases|cases", is_evals, True),
     ("eval_metadata", r"eval_metadata|assertions", is_eval_metadata, True),
