@@ -375,16 +375,20 @@ class _Trace:
             version,
             **{name: row[name] for name in ("estimate", "low", "high", "p", "verdict")},
             grading_result=result,
-            reason=reason + self._other_checks(child, parent),
+            reason=reason,
         )
 
     def _delta(self, child: VersionRuns, parent: VersionRuns) -> Mapping[str, Any]:
         """The row of `stats.deltas` of two sides, whichever iterations they are of."""
         import polars as pl
 
+        apart = child.iteration != parent.iteration
         together = {
             name: pl.concat(
-                side.of(table).with_columns(iteration=pl.lit(""), configuration=pl.lit(called))
+                side.of(table).with_columns(
+                    iteration=pl.lit(called if apart else ""),
+                    configuration=pl.lit("" if apart else called),
+                )
                 for side, called in ((child, CHILD), (parent, PARENT))
             )
             for name, table in self.tables.items()
@@ -394,20 +398,6 @@ class _Trace:
         how = {"worth": self.worth, "level": self.level}
         found = deltas(ws, self.metric, versus=versus, pool="model", **how)
         return found.row(0, named=True)
-
-    def _other_checks(self, child: VersionRuns, parent: VersionRuns) -> str:
-        """What to say where the evals are not what they were: it may come from that."""
-        table = self.tables["expectations"]
-        grouped = (side.of(table).group_by("eval_id").agg("text") for side in (child, parent))
-        own, before = (
-            {eval_id: set(texts) for eval_id, texts in frame.iter_rows()} for frame in grouped
-        )
-        both = own.keys() & before.keys()
-        changed = sum(own[name] != before[name] for name in both)
-        if not changed:
-            return ""
-        which = f"{changed} of {count(len(both), 'eval')}"
-        return f" The expectations of {which} are not the same in both: it may come from that."
 
 
 def _mean(by_eval: pl.DataFrame) -> float | None:

@@ -1,13 +1,17 @@
-"""What may turn a verdict, and is said in the same breath: errors, yardsticks, a gate."""
+"""What may turn a verdict, and is said in the same breath."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skill_eval_nb.text import brief, count, lower_first, signed, some
+from skill_eval_nb.text import brief, count, lower_first, quoted, signed, some
 
+from .checks import CHECKED, COUNTED, SIDES
+from .families import Families, propose_families
+from .pairing import Pairs, Versus, choose, find_batches, of_evals
 from .values import (
     EVAL,
     ITERATION,
@@ -16,7 +20,9 @@ from .values import (
     UNITS,
     by_model,
     is_of_several_models,
+    is_table,
     model_name,
+    runs_of,
 )
 from .verdict import IN_WORDS, Row
 
@@ -28,11 +34,10 @@ DECIDED = ("helps", "hurts", "no worthwhile difference")
 ERRORS_DECIDE = "unclear: errors decide"
 APART = 7
 """Days between the sides' runs from which they may have met another world."""
+BLOCK = 6
+"""Hours between the last run of a side and the first of the other that make them two blocks."""
 CHANCE = 1.5
 """So many runs more that a gate took on one side say nothing."""
-JUDGED = ("pass_rate", "score", "overall_efficiency", "passed", "failed")
-"""Metrics, besides those of a rubric, in which a judge may have a say."""
-
 SETTLED = ("low", "high", "p", "p_adjusted")
 """What is of both verdicts where errors decide: an interval that holds either, the larger p."""
 
@@ -101,18 +106,20 @@ def _unequal(taken: Sequence[Any], of: Sequence[Any], fewer: Any) -> Any:
 def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], Row]:
     """What each side was run and judged by, and when: by `keys` and configuration.
 
-    `several` is whether a group has rows of several models.
+    `several` is whether a group has rows of several models; times are in seconds.
     """
     import polars as pl
 
-    when = pl.col("started_at").str.to_datetime(time_zone="UTC", strict=False)
+    when = pl.col("started_at").str.to_datetime(time_zone="UTC", strict=False).dt.epoch("s")
     kinds = ("judge_model", *MODEL)
     known = by_model(runs).with_columns(runs[name].alias(f"own_{name}") for name in kinds)
     known = known.with_columns(is_of_several_models().alias("several"))
     sides = known.group_by(*keys, "configuration").agg(
         *(pl.col(f"own_{name}").drop_nulls().unique().sort() for name in kinds),
         pl.col("several").first(),
-        when.dt.epoch("s").median().alias("when"),
+        when.median().alias("when"),
+        when.min().alias("first"),
+        when.max().alias("last"),
         (pl.col("gate_passed") == False).sum().alias("gated"),  # noqa: E712
         pl.len().alias("n"),
     )
@@ -120,53 +127,199 @@ def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], R
     return {tuple(row[name] for name in by): row for row in sides.iter_rows(named=True)}
 
 
-def warnings(row: Row, sides: Sequence[Row], *, iterations: bool = False) -> tuple[list[str], bool]:
-    """What may turn the verdict of a row of `deltas`, in sentences; whether there is none at all.
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A row of `deltas`, and what is known of the sides that it compares.
 
-    There is none where different judges judged the sides, which are two yardsticks. `sides` are
-    the facts of the two. Of `iterations` nothing is said of the days between them: that is how
-    they come about.
+    Attributes:
+        row: the row, its iteration and configuration in each other's place where `iterations`.
+        sides: the two sides as `facts_of` has them; empty where a side has no run.
+        checks: the evals whose sides were graded on other checks, a row each.
+        counted: whether these were asked for all the same.
+        iterations: whether the sides are two iterations.
+        change_of: of two iterations the baseline whose change was taken off.
+        baseline: of two iterations the baseline that both have.
+        batches: iterations of the same skill that have no eval in common.
+        families: evals that seem to belong together, where nothing says so.
+        stamped: whether runs could say when they were made.
     """
-    names = [brief(row[side]) for side in ("configuration", "baseline")]
-    notes = list(_errors(row, names))
-    judged = of_rubric(row["metric"]) or row["metric"] in JUDGED
-    judges = [list(side.get("own_judge_model", ())) for side in sides]
-    none = judged and all(judges) and not set(judges[0]) & set(judges[1])
-    if judged and all(judges) and set(judges[0]) != set(judges[1]):
-        notes.append(
-            f"{_who(names, judges, 'judged by')}: two yardsticks. Judge both sides by the same "
-            + ("model before anything is claimed." if none else "model.")
-        )
-    for name, did in (("executor_model", "run by"), ("harness", "run in")):
-        own = [list(side.get(f"own_{name}", ())) for side in sides]
-        if all(own) and max(map(len, own)) == 1 and own[0] != own[1]:
-            notes.append(f"{_who(names, own, did)}: what differs is not the skill alone.")
-    times = [when for side in sides if (when := side.get("when")) is not None]
-    if not iterations and len(times) == 2 and (days := abs(times[0] - times[1]) / 86_400) > APART:
-        notes.append(f"The sides were run {days:.0f} days apart: more than the skill may differ.")
-    if of_rubric(row["metric"]):
-        parts = [(side.get("gated", 0), side.get("n", 0)) for side in sides]
-        gated, of = zip(*parts, strict=True)
-        if all(of) and gated[0] * of[1] != gated[1] * of[0]:
-            unequal = _unequal(gated, of, min(of))
-            took = [
-                f"{gated} of {n} runs of {who}"
-                for (gated, n), who in zip(parts, names, strict=True)
-            ]
-            notes.append(
-                f"The gate took {' and '.join(took)}, which were not judged"
-                + (": this is about the evals whose runs all passed it." if unequal else ".")
-            )
-    return notes, none
+
+    row: Row
+    sides: Sequence[Row]
+    checks: Sequence[Row] = ()
+    counted: bool = False
+    iterations: bool = False
+    change_of: str | None = None
+    baseline: str | None = None
+    batches: Sequence[str] = ()
+    families: Families | None = None
+    stamped: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The sides as sentences name them."""
+        return [brief(self.row[side]) for side in ("configuration", "baseline")]
+
+    def own(self, name: str) -> list[list[Any]]:
+        """What either side states of this."""
+        return [list(side.get(f"own_{name}", ())) for side in self.sides]
 
 
-def _errors(row: Row, names: Sequence[str]) -> Iterable[str]:
+def name_errors(of: Compared) -> str | None:
+    """Runs that errored, where they are not the same part of both sides."""
+    row = of.row
     lost = row["n_errored"], row["n_errored_baseline"]
     whole = lost[0] + row["n_runs"], lost[1] + row["n_runs_baseline"]
     if not any(lost) or lost[0] * whole[1] == lost[1] * whole[0]:
-        return
-    errors = [f"{count(n, 'run')} of {who}" for n, who in zip(lost, names, strict=True) if n]
-    yield f"Errored, and so in no figure here: {' and '.join(errors)}."
+        return None
+    errors = [f"{count(n, 'run')} of {who}" for n, who in zip(lost, of.names, strict=True) if n]
+    return f"Errored, and so in no figure here: {' and '.join(errors)}."
+
+
+def name_judges(of: Compared) -> str | None:
+    """Sides that were not judged by the same models, of what a judge has a say in."""
+    judges = of.own("judge_model")
+    judged = of_rubric(of.row["metric"]) or of.row["metric"] in COUNTED
+    if not judged or not all(judges) or set(judges[0]) == set(judges[1]):
+        return None
+    claim = " before anything is claimed" if have_no_judge_in_common(of) else ""
+    who = _who(of.names, judges, "judged by")
+    return f"{who}: two yardsticks. Judge both sides by the same model{claim}."
+
+
+def have_no_judge_in_common(of: Compared) -> bool:
+    """Whether other models alone judged either side."""
+    judges = of.own("judge_model")
+    return all(judges) and not set(judges[0]) & set(judges[1])
+
+
+def name_checks(of: Compared) -> str | None:
+    """Evals whose sides were graded on other checks."""
+    if not of.checks or of.row["metric"] not in CHECKED:
+        return None
+    evals = [
+        f"{quoted(row['eval_name'])} ({row['n']} and {row['n_baseline']})" for row in of.checks
+    ]
+    if of.counted:
+        after = "These count all the same."
+    elif have_no_checks_in_common(of):
+        after = "No eval is left, so there is no verdict."
+    else:
+        after = "These are left out."
+    return f"The sides were graded on other checks in {some(evals)}. {after}"
+
+
+def have_no_checks_in_common(of: Compared) -> bool:
+    """Whether evals with other checks on either side are all that there is to compare."""
+    left_out = {row["eval_name"] for row in of.checks} & set(of.row["unpaired"])
+    return bool(of.checks) and not of.counted and not left_out
+
+
+def name_gate(of: Compared) -> str | None:
+    """What a gate took of runs that are judged, where that is not the same part of both sides."""
+    if not of_rubric(of.row["metric"]):
+        return None
+    gated, whole = ([side.get(name, 0) for side in of.sides] for name in ("gated", "n"))
+    if not all(whole) or gated[0] * whole[1] == gated[1] * whole[0]:
+        return None
+    parts = zip(gated, whole, of.names, strict=True)
+    took = " and ".join(f"{taken} of {n} runs of {who}" for taken, n, who in parts)
+    unequal = _unequal(gated, whole, min(whole))
+    about = ": this is about the evals whose runs all passed it" if unequal else ""
+    return f"The gate took {took}, which were not judged{about}."
+
+
+def name_models(of: Compared) -> str | None:
+    """Sides that other models ran, or that ran in other harnesses."""
+    parts = [
+        _who(of.names, own, did)
+        for name, did in (("executor_model", "run by"), ("harness", "run in"))
+        if all(own := of.own(name)) and max(map(len, own)) == 1 and own[0] != own[1]
+    ]
+    return f"{'; '.join(parts)}: what differs is not the skill alone." if parts else None
+
+
+def name_sessions(of: Compared) -> str | None:
+    """Two iterations, which are two sessions; or the baseline's change that was taken off."""
+    if not of.iterations:
+        return None
+    who = brief(of.row["iteration"])
+    if of.change_of is not None:
+        other = brief(of.change_of)
+        return f"This is the change of {who} less that of {other}, which both sessions share."
+    what = "Two iterations are two sessions, and what changed between them counts as the skill's"
+    if of.baseline in (None, of.row["iteration"]):
+        return f"{what}."
+    return f'{what}: `baseline="{of.baseline}"` takes off what changed without it, too.'
+
+
+def name_days(of: Compared) -> str | None:
+    """Sides that were run days apart, or of which nothing says when they were run."""
+    times = [when for side in of.sides if (when := side.get("when")) is not None]
+    if of.iterations or not all(of.sides):
+        return None
+    if len(times) < 2:
+        known = [
+            who for who, side in zip(of.names, of.sides, strict=True) if side["when"] is not None
+        ]
+        if known:
+            return f"Only the runs of {known[0]} say when they were made."
+        unknown = of.stamped and of.row["verdict"] in DECIDED
+        return "No run says when it was made: both sides may be of other days." if unknown else None
+    days = abs(times[0] - times[1]) / 86_400
+    if days > APART:
+        return f"The sides were run {days:.0f} days apart: more than the skill may differ."
+    early, late = sorted(of.sides, key=lambda side: side["first"])
+    hours = (late["first"] - early["last"]) / 3600
+    if hours < BLOCK:
+        return None
+    first, second = of.names if early is of.sides[0] else of.names[::-1]
+    apart = f"All runs of {first} were made {hours:.0f} hours before those of {second}"
+    return f"{apart}: what changed in between counts as the skill's."
+
+
+def name_families(of: Compared) -> str | None:
+    """Evals that seem to belong together, of a claim about tasks like these."""
+    claims = of.row["scope"] == "population" and of.row["verdict"] in DECIDED
+    return f"{of.families.sentence()}." if claims and of.families else None
+
+
+def name_batches(of: Compared) -> str | None:
+    """Iterations that asked other evals, of which one answer can be had."""
+    if not of.batches:
+        return None
+    names = some(map(brief, of.batches))
+    return f'{names} have no eval in common: `pool="iteration"` gives one answer over all evals.'
+
+
+class Confound(NamedTuple):
+    """Something beside the skill that may make a difference."""
+
+    name: Callable[[Compared], str | None]
+    """What gives the sentence, None where there is nothing of it."""
+    withholds: Callable[[Compared], bool] | None = None
+    """What says whether nothing can be claimed then; None where something always can."""
+
+
+CONFOUNDS = (
+    Confound(name_errors),
+    Confound(name_judges, have_no_judge_in_common),
+    Confound(name_checks, have_no_checks_in_common),
+    Confound(name_models),
+    Confound(name_gate),
+    Confound(name_sessions),
+    Confound(name_days),
+    Confound(name_families),
+    Confound(name_batches),
+)
+"""What may turn a verdict, what matters most first."""
+
+
+def find_confounds(compared: Compared) -> tuple[list[str], bool]:
+    """What may turn the verdict of a row, in sentences; whether it has none because of them."""
+    found = [(each, said) for each in CONFOUNDS if (said := each.name(compared)) is not None]
+    none = any(each.withholds and each.withholds(compared) for each, _ in found)
+    return [said for _, said in found], none
 
 
 def _who(names: Sequence[str], models: Sequence[Sequence[str]], what: str) -> str:
@@ -264,3 +417,70 @@ def settle(
         "verdict_with_errors": other,
         "estimate_with_errors": None if counted is None else counted["estimate"],
     }
+
+
+class Own(NamedTuple):
+    """The data, and which of their evals count how."""
+
+    data: Any
+    weights: bool = False
+    cluster: str | Mapping[str, str] | None = None
+    other_checks: bool = False
+
+    def of(self, paired: pl.DataFrame) -> pl.DataFrame:
+        """`pairs` with what evals have of their own."""
+        return of_evals(paired, self.data, weights=self.weights, cluster=self.cluster)
+
+
+class Known:
+    """What is known of the sides of each row, for what may turn its verdict."""
+
+    def __init__(
+        self,
+        own: Own,
+        pairs: Pairs,
+        keys: Sequence[str],
+        less: str | None,
+        versus: Versus | None,
+        *,
+        batched: bool,
+    ) -> None:
+        runs = runs_of(own.data)
+        self._own, self._keys, self._less = own, keys, less
+        self._iterations = pairs.iterations
+        self._facts = facts_of(pairs.turn(runs), keys)
+        self._others = pairs.others.to_dicts()
+        self._batches = {} if batched else find_batches(runs)
+        self._families = {} if own.cluster is not None else propose_families(own.data)
+        self._baselines = _shared_baselines(runs, versus) if self._iterations and versus else {}
+
+    def of(self, row: dict[str, Any]) -> Compared:
+        """What is known of a row."""
+        group = tuple(row[name] for name in self._keys)
+        suite = row["workspace"], row["skill"]
+        same = [name for name in (*self._keys, *SIDES) if name in (self._others or [{}])[0]]
+        return Compared(
+            row,
+            [self._facts.get((*group, row[side]), {}) for side in SIDES],
+            [other for other in self._others if all(other[name] == row[name] for name in same)],
+            counted=self._own.other_checks,
+            iterations=self._iterations,
+            change_of=self._less,
+            baseline=self._baselines.get(suite),
+            batches=self._batches.get(suite, ()),
+            families=self._families.get(suite),
+            stamped=not is_table(self._own.data),
+        )
+
+
+def _shared_baselines(runs: pl.DataFrame, versus: Versus) -> dict[tuple[str, str], str]:
+    """The baseline that both iterations of a suite have, where they have one."""
+    import polars as pl
+
+    found = {}
+    sides = runs.filter(pl.col("iteration").is_in(list(versus)))
+    by = ["workspace", "skill", "configuration"]
+    both = sides.group_by(by).agg(pl.col("iteration").n_unique().alias("n")).filter(n=2)
+    for workspace, skill, names in both.group_by(by[:2]).agg("configuration").iter_rows():
+        found[workspace, skill] = choose(names)[0]
+    return {suite: baseline for suite, baseline in found.items() if baseline is not None}

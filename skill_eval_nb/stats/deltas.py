@@ -5,35 +5,35 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import some
 
+from .checks import SIDES, leave_out
 from .comparison import SCOPES, PairedResult, Scope, compare
 from .confounds import (
     SETTLED,
-    facts_of,
+    Known,
+    Own,
+    find_confounds,
     is_rate,
     settle,
     strata,
-    warnings,
     with_errors,
     without_gated,
 )
 from .inference.exact import Adjusted, Sides, deals, flips, jointly, over_evals
-from .pairing import COUNTS, Versus, are_iterations, of_evals, pairs, pooled, sides, turned
+from .pairing import COUNTS, Pairs, Versus, as_one_iteration, pair_sides
 from .values import (
     EVAL,
     GROUP,
     ITERATION,
     MODEL,
     RUBRIC,
-    RUN,
     UNITS,
-    by_model,
     confidence,
     no_such,
     runs_by_model,
@@ -77,16 +77,21 @@ class Evals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeltaQuestion:
-    """What is asked of every comparison alike; `worth` is None where each metric has its own."""
+    """What is asked of every comparison alike; `worth` is None where each metric has its own.
+
+    `differences` is how many differences a figure is made of: two where one is taken from another.
+    """
 
     scope: Scope
     worth: float | None
     level: float
+    differences: int = 1
 
     def of(self, metric: str, evals: Evals, adjusted: Adjusted | None = None) -> PairedResult:
         """What the paired evals say; the interval allows for what was asked with it."""
         sides, *how = evals
         reach = REACH.get(UNITS.get(metric, "1-5"))
+        reach = None if reach is None else reach * self.differences
         found = compared(sides, self.scope, self.level, reach, *how)
         if adjusted is None or found.p is None:
             return found
@@ -95,7 +100,8 @@ class DeltaQuestion:
 
     def worth_of(self, metric: str, found: PairedResult) -> float | None:
         """The smallest difference worth having."""
-        return worth_having(metric, found.baseline) if self.worth is None else self.worth
+        baseline = None if found.baseline is None else found.baseline / self.differences
+        return worth_having(metric, baseline) if self.worth is None else self.worth
 
     def verdict(
         self, metric: str, evals: Evals, found: PairedResult, adjusted: Adjusted | None
@@ -151,7 +157,7 @@ def answers(
         [tuple(each) for each in rows[name].to_list()] if name in own else [None] * len(rows)
         for name in ("weight", "family")
     )
-    of_models = "models" in paired.columns
+    of_models = _are_lists(paired)
     evals = [
         _evals(ones, others, weight, family, of_models=of_models)
         for (ones, others), weight, family in zip(sides, weights, families, strict=True)
@@ -201,6 +207,13 @@ def _evals(
     return Evals(sides, strata, weights, families)
 
 
+def _are_lists(paired: pl.DataFrame) -> bool:
+    """Whether an eval has several lists of values a side, as of a mean over models."""
+    import polars as pl
+
+    return paired.schema["values"] == pl.List(pl.List(pl.Float64))
+
+
 def _of_evals(paired: pl.DataFrame) -> list[str]:
     """What of the evals' own is asked for: weight, family."""
     return [name for name in ("weight", "family") if name in paired.columns]
@@ -248,7 +261,7 @@ def _dealt(
     """What gives the differences of a group's figures under labels dealt out anew."""
     import polars as pl
 
-    of_models = "models" in paired.columns
+    of_models = _are_lists(paired)
 
     def same(group: Any, names: Sequence[str] = together) -> pl.Expr:
         return pl.all_horizontal(
@@ -306,14 +319,9 @@ def _dealt(
     return dealt
 
 
-SIDES = ["configuration", "baseline"]
-POOLS = ("model",)
+POOLS = ("model", "iteration")
 """What can be averaged over."""
-Pool = Literal["model"] | None
-
-
-def _same(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame
+Pool = Literal["model", "iteration"] | None
 
 
 def deltas(
@@ -328,6 +336,7 @@ def deltas(
     pool: Pool = None,
     weights: bool = False,
     cluster: str | Mapping[str, str] | None = None,
+    other_checks: bool = False,
 ) -> Any:
     """Each configuration against the baseline: the mean difference over paired evals.
 
@@ -355,12 +364,16 @@ def deltas(
         baseline: the configuration to compare against. Chosen by name where not given:
             `without_skill`, `baseline`, `no_skill`, `control`, … else `old_skill`, …
         versus: instead, two configurations or two iterations, the baseline last. The
-            iterations are compared configuration by configuration.
+            iterations are compared configuration by configuration. With a `baseline` that both
+            iterations have, its own change is taken off (the difference of differences), and
+            with it whatever changed for both sides from one session to the next; labels are
+            dealt between the iterations of each, which is the more cautious the larger that was.
         scope: what the answer is to be about.
         worth: the smallest difference worth having, in the metric's unit. Unless given, 0.05
             of a rate, 0.2 points of a rubric, else 5 % of the baseline's mean.
         level: of the interval; the verdict's alpha is 1 - level.
-        pool: `model` for the mean over models, of evals that each of them has on both sides: an
+        pool: `iteration` for one answer over iterations that have no eval in common;
+            `model` for the mean over models, of evals that each of them has on both sides: an
             eval's difference is the mean of theirs; labels are dealt inside each eval and model,
             and of tasks like these the signs of the evals' means flipped.
         weights: whether evals weigh in the means as their suite says (`evals.weight`; of a table
@@ -369,6 +382,9 @@ def deltas(
             family of each eval by its name or id. With `tags`, evals that share one. For tasks
             like these a family is flipped as one, and 6 families are needed; an eval without
             one is its own. What runs tell of these evals does not depend on it.
+        other_checks: whether evals count whose sides were graded on other checks (of a
+            `Workspace`, whose texts of checks are known). Unless asked for, such evals are left
+            out of what is counted from checks; where no other is left there is no verdict.
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration that
@@ -391,12 +407,13 @@ def deltas(
           can be ruled out), `too few runs`, `too few evals`; null for a difference in what is
           neither better as more nor as less (`output_chars`). `reason` is the sentence to it;
         - `warnings`: what may turn the verdict, in sentences that stand in `reason`, too: errors
-          on one side, sides that differ in judge or model or were run weeks apart, a gate that
-          took unequal parts. `verdict_with_errors` and `estimate_with_errors` count runs that
-          errored as failures (of a rate; null where none did). Where that decides, the verdict
-          is `unclear: errors decide`, the interval holds those of both and 0, and p is the larger;
-          it is null where different judges judged the sides, and of a rubric after an unequal
-          gate it is of the evals whose runs all passed;
+          on one side, sides that differ in judge, model or checks or were run on other days, two
+          iterations, a gate that took unequal parts, evals that seem to belong together.
+          `verdict_with_errors` and `estimate_with_errors` count runs that errored as failures (of
+          a rate; null where none did). Where that decides, the verdict is `unclear: errors
+          decide`, the interval holds those of both and 0, and p is the larger; it is null where
+          different judges judged the sides or no eval has the same checks on both, and of a
+          rubric after an unequal gate it is of the evals whose runs all passed;
         - `n_evals` (paired); of the paired evals `n_runs`, `n_errored`, `n_unscored` (with the
           figure, errored, without a figure for another reason), each with its `…_baseline`;
         - `n_unpaired` and `unpaired` (names of the evals without a pair).
@@ -419,9 +436,10 @@ def deltas(
     """
     question = _question(scope, worth, level, pool)
     joint = not isinstance(metric, str)
+    kind, data = data, as_one_iteration(data) if pool == "iteration" else data
     values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
-    own = partial(of_evals, data=data, weights=weights, cluster=cluster)
-    return like(data, _answered(data, values, question, baseline, versus, pool, own, joint=joint))
+    own = Own(data, weights, cluster, other_checks)
+    return like(kind, _answered(own, values, question, baseline, versus, pool, joint=joint))
 
 
 def deltas_by_dimension(
@@ -471,12 +489,13 @@ def deltas_by_dimension(
     import polars as pl
 
     question = _question(scope, worth, level, pool)
+    kind, data = data, as_one_iteration(data) if pool == "iteration" else data
     scores = with_unscored(scores_of(data), runs_by_model(data))
-    own = partial(of_evals, data=data, weights=weights, cluster=cluster)
-    found = _answered(data, scores, question, baseline, versus, pool, own, joint=True)
+    own = Own(data, weights, cluster)
+    found = _answered(own, scores, question, baseline, versus, pool, joint=True)
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
-    return like(data, found.select(*found.columns[:at], dimension, *found.columns[at:]))
+    return like(kind, found.select(*found.columns[:at], dimension, *found.columns[at:]))
 
 
 def deltas_by_eval(
@@ -521,16 +540,19 @@ def deltas_by_eval(
     import polars as pl
 
     question = _question("suite", worth, level, pool)
+    kind, data = data, as_one_iteration(data) if pool == "iteration" else data
     values = values_of(data, *([metric] if isinstance(metric, str) else dict.fromkeys(metric)))
-    paired, _, back = _paired(data, values, baseline, versus, pool)
+    pairs = pair_sides(data, values, baseline, versus, pool)
+    paired = leave_out(pairs.paired, pairs.others)
+    question = replace(question, differences=2 if versus and baseline else 1)
     by = [*GROUP, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
-    found = back(answers(paired, question, by, together=[*GROUP, *SIDES]))
+    found = pairs.turn(answers(paired, question, by, together=[*GROUP, *SIDES]))
     why = pl.col("unpaired")
     found = found.with_columns(
         pl.when(why.is_null()).then("verdict").alias("verdict"),
         pl.coalesce(why, "reason").alias("reason"),
     )
-    return like(data, found.select(pl.exclude("n_unpaired", "unpaired"), why))
+    return like(kind, found.select(pl.exclude("n_unpaired", "unpaired"), why))
 
 
 def _question(scope: str, worth: float | None, level: float, pool: str | None) -> DeltaQuestion:
@@ -544,49 +566,50 @@ def _question(scope: str, worth: float | None, level: float, pool: str | None) -
 
 
 def _answered(
-    data: Any,
+    own: Own,
     values: pl.DataFrame,
     question: DeltaQuestion,
     baseline: str | None,
     versus: Versus | None,
     pool: Pool,
-    own_of: Back,
     *,
     joint: bool,
 ) -> pl.DataFrame:
     """A row a metric and comparison, with what may turn its verdict.
 
-    `own_of` adds to pairs what evals have of their own; `joint` metrics are adjusted together.
+    `joint` metrics are adjusted together.
     """
     import polars as pl
 
-    runs = runs_of(data)
-    keys = ITERATION if pool else GROUP
+    data = own.data
+    keys = ITERATION if pool == "model" else GROUP
     by = [*GROUP, *SIDES, "metric"]
+    less = baseline if versus else None
+    question = replace(question, differences=1 if less is None else 2)
 
-    def answer(values: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Back]:
-        paired, values, back = _paired(data, values, baseline, versus, pool)
-        own = runs if back is _same else turned(runs)
-        paired = own_of(without_gated(paired.drop_nulls(SIDES), own, keys))
-        together = {"together": by[:-1], "values": values} if joint else {}
-        return answers(paired, question, by, **together), paired, back
+    def answer(values: pl.DataFrame) -> tuple[pl.DataFrame, Pairs]:
+        found = pair_sides(data, values, baseline, versus, pool)
+        paired = without_gated(found.paired.drop_nulls(SIDES), found.turn(runs_of(data)), keys)
+        paired = own.of(paired if own.other_checks else leave_out(paired, found.others))
+        dealt = None if less is not None else found.values
+        together = {"together": by[:-1], "values": dealt} if joint else {}
+        return answers(paired, question, by, **together), found._replace(paired=paired)
 
-    found, paired, back = answer(values)
+    found, pairs = answer(values)
     counted = with_errors(values)
     failures: dict[Any, dict[str, Any]] = {}
     if not counted["value"].equals(values["value"]):
         failures = {tuple(row[name] for name in by): row for row in answer(counted)[0].to_dicts()}
-    facts = facts_of(runs if back is _same else turned(runs), keys)
-    models = strata(paired)
+    known = Known(own, pairs, keys, less, versus, batched=pool == "iteration")
+    models = strata(pairs.paired)
     settled = []
     for row in found.to_dicts():
-        group = tuple(row[name] for name in keys)
-        sides = [facts.get((*group, row[side]), {}) for side in SIDES]
-        sentences, none = warnings(row, sides, iterations=back is not _same)
+        compared = known.of(row)
+        sentences, none = find_confounds(compared)
         sentences += models.get(tuple(row[name] for name in [*ITERATION, *SIDES, "metric"]), [])
         errors = row["n_errored"] + row["n_errored_baseline"] and is_rate(row["metric"])
         again = failures.get(tuple(row[name] for name in by)) if errors else None
-        whose = not pool and any(side.get("several") for side in sides)
+        whose = pool != "model" and any(side.get("several") for side in compared.sides)
         settled.append(settle(row, again, sentences, none=none, whose=whose))
     columns = {
         "verdict": pl.String,
@@ -602,33 +625,4 @@ def _answered(
         for name, kind in columns.items()
     )
     names = [*found.columns[:after], *list(columns)[2:5]]
-    return back(found.select(*names, pl.exclude(names)))
-
-
-Back = Callable[["pl.DataFrame"], "pl.DataFrame"]
-
-
-def _paired(
-    data: Any,
-    values: pl.DataFrame,
-    baseline: str | None,
-    versus: Versus | None,
-    pool: Pool,
-) -> tuple[pl.DataFrame, pl.DataFrame, Back]:
-    """What `pairs` gives of the values, whichever two sides are meant; and the values.
-
-    Iterations stand there as configurations do; the function turns what comes of it back.
-    """
-    runs = runs_of(data)
-    several = pooled if pool else _same
-    if versus is None:
-        return several(pairs(values, sides(runs, baseline))), values, _same
-    if baseline is not None:
-        raise ValueError("Give `baseline` or `versus`, not both: `versus` ends with the baseline.")
-    side, other = versus
-    if are_iterations(runs, versus):
-        runs = turned(runs)
-        models = by_model(runs).select(*RUN, *MODEL).unique(RUN)
-        values = turned(values).drop(MODEL).join(models, on=RUN, how="left", nulls_equal=True)
-        return several(pairs(values, sides(runs, other, only=side))), values, turned
-    return several(pairs(values, sides(runs, other, only=side))), values, _same
+    return pairs.turn(found.select(*names, pl.exclude(names)))

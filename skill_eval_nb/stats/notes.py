@@ -32,6 +32,7 @@ from .expectations import (
     fewest_scored,
     flakiness_by_eval,
 )
+from .families import propose_families
 from .pairing import pairs, side, sides
 from .summary import outliers
 from .triggers import trigger_doubts
@@ -62,6 +63,7 @@ KINDS = (
     "always passes",
     "always fails",
     "outlier",
+    "families",
 )
 """What a note is about, in the order in which it matters."""
 
@@ -426,6 +428,15 @@ def broken_triggers(ws: Workspace, baseline: str | None, level: float) -> Iterat
             yield note(row, "broken measurement", text, {})
 
 
+def families(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
+    """The evals of a suite that seem to belong together."""
+    proposed = propose_families(ws)
+    for of in runs_by_model(ws).select(GROUP).unique().iter_rows(named=True):
+        if found := proposed.get((of["workspace"], of["skill"])):
+            evals = [name for family in found.members for name in family]
+            yield note(of, "families", f"{found.sentence()}.", {"n": len(evals)}, evals=evals)
+
+
 MAKERS = (
     gains,
     silent_or_hurting,
@@ -435,6 +446,7 @@ MAKERS = (
     unsteady_evals,
     standing_out,
     broken_triggers,
+    families,
 )
 
 
@@ -460,7 +472,9 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
     - `flaky eval`: evals of whose expectations at least half, and at least two, changed from
       run to run of a configuration (`discrimination_by_eval`);
     - `always passes`, `always fails`: expectations of these classes (`discrimination`);
-    - `outlier`: runs that stand out in time, tokens or cost (`outliers`).
+    - `outlier`: runs that stand out in time, tokens or cost (`outliers`);
+    - `families`: evals that seem to belong together by a tag, an input file or the first word of
+      their names, as `cluster` of `deltas` takes them.
 
     Args:
         data: a `Workspace`.
@@ -489,7 +503,7 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         raise TypeError(
             f"Notes rest on several tables: give a Workspace, not {type(data).__name__}."
         )
-    read = ("runs", "expectations", "rubric_scores", "triggers")
+    read = ("runs", "expectations", "rubric_scores", "triggers", "evals")
     tables = {name: data.polars(name) for name in read}
     own = Workspace.from_tables(tables)
     found = [note for maker in MAKERS for note in maker(own, baseline, level)]

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .checks import checks_of, find_other_checks
+from .families import name_families
 from .values import (
     EVAL,
     GROUP,
     ITERATION,
     MODEL,
     RUBRIC,
+    RUN,
     Key,
+    by_model,
     in_order,
+    is_table,
     natural,
     no_such,
     own_of_evals,
+    runs_of,
 )
 
 if TYPE_CHECKING:
@@ -116,6 +122,56 @@ def turned(frame: pl.DataFrame) -> pl.DataFrame:
     """
     swapped = {"iteration": "configuration", "configuration": "iteration"}
     return frame.rename(swapped).select(frame.columns)
+
+
+def find_batches(runs: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
+    """The iterations of each suite that have no eval in common, of those with several sides."""
+    import polars as pl
+
+    suite = ["workspace", "skill"]
+    sides = pl.col("configuration").n_unique().over(ITERATION)
+    evals = runs.filter(sides > 1).select(*suite, "iteration", *EVAL).unique()
+    names = evals.group_by(suite).agg(
+        pl.col("iteration").unique(),
+        (pl.struct(EVAL).n_unique() == pl.len()).alias("apart"),
+    )
+    found = names.filter(pl.col("apart") & (pl.col("iteration").list.len() > 1))
+    return {(one, skill): sorted(its, key=natural) for one, skill, its, _ in found.iter_rows()}
+
+
+def as_one_iteration(data: Any) -> Any:
+    """The data with the iterations of a suite as one, as those are batches of its evals.
+
+    Raises:
+        ValueError: where an eval is in two of them.
+    """
+    import narwhals as nw
+    import polars as pl
+
+    from skill_eval_nb.tables import Workspace
+
+    runs = runs_of(data)
+    batches = find_batches(runs)
+    for workspace, skill, names in (
+        runs.group_by("workspace", "skill").agg(pl.col("iteration").unique()).iter_rows()
+    ):
+        if len(names) > 1 and (workspace, skill) not in batches:
+            raise ValueError(
+                f"Iterations of {skill} have evals in common, so they are no batches of them: "
+                "compare two by `versus`."
+            )
+    whole = pl.col("iteration").unique().sort().str.join(", ").over("workspace", "skill")
+    renamed = runs.select(*ITERATION, whole.alias("whole")).unique()
+
+    def join(frame: pl.DataFrame) -> pl.DataFrame:
+        found = frame.join(renamed, ITERATION, how="left", nulls_equal=True, maintain_order="left")
+        return found.with_columns(iteration=pl.coalesce("whole", "iteration")).drop("whole")
+
+    if is_table(data):
+        return join(nw.from_native(data, eager_only=True).to_polars())
+    tables = {name: data.polars(name) for name in ("runs", "expectations", "rubric_scores")}
+    suites = {name: data.polars(name) for name in ("evals", "dimensions")}
+    return Workspace.from_tables({name: join(table) for name, table in tables.items()} | suites)
 
 
 def are_iterations(runs: pl.DataFrame, versus: Versus) -> bool:
@@ -252,6 +308,45 @@ def pooled(paired: pl.DataFrame) -> pl.DataFrame:
     return in_order(each, **order, configuration=side)
 
 
+def less_change_of(paired: pl.DataFrame, baseline: str) -> pl.DataFrame:
+    """`pairs` of two iterations less those of a configuration: the difference of differences.
+
+    Iterations and configurations stand in each other's place. An eval's estimate is the change
+    of a configuration minus that of the baseline, its means are the differences between the two
+    in either iteration. `values` and `baseline_values` are lists, as of a mean over models: twice
+    the runs of the configuration, and of the baseline the other way round, so that the mean of
+    the two is the estimate. Labels are then dealt between the iterations of each.
+    """
+    import polars as pl
+
+    keys = ["workspace", "skill", *MODEL, *EVAL, "configuration", "baseline", "metric"]
+    both = paired.filter(pl.col("iteration") != baseline).join(
+        paired.filter(iteration=baseline).drop("iteration"),
+        on=keys,
+        how="left",
+        nulls_equal=True,
+        suffix="_other",
+        maintain_order="left",
+    )
+    counts = [f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]
+    why = pl.format("{}: {}", pl.lit(baseline), pl.col("unpaired_other").fill_null("no run"))
+    lacks = pl.col("estimate_other").is_null()
+
+    def twice(name: str, other: str) -> pl.Expr:
+        runs = (pl.col(side).list.eval(2 * pl.element()) for side in (name, f"{other}_other"))
+        return pl.concat_list(own.implode().over(pl.int_range(pl.len())) for own in runs).alias(
+            name
+        )
+
+    return both.with_columns(
+        *(pl.col(name) - pl.col(f"{name}_other") for name in ("mean", "baseline_mean", "estimate")),
+        *(pl.col(name) + pl.col(f"{name}_other").fill_null(0) for name in counts),
+        twice("values", "baseline_values"),
+        twice("baseline_values", "values"),
+        pl.coalesce("unpaired", pl.when(lacks).then(why)).alias("unpaired"),
+    ).select(paired.columns)
+
+
 def of_evals(
     paired: pl.DataFrame,
     data: Any,
@@ -292,7 +387,7 @@ def of_evals(
         return paired.with_columns(pl.Series("family", families, pl.String))
     own = own_of_evals(data, cluster)
     tags = own["own"].to_list() if own["own"].dtype == pl.List else own["own"].cast(str).to_list()
-    own = own.with_columns(pl.Series("family", _shared(own["workspace"], tags), pl.String))
+    own = own.with_columns(pl.Series("family", name_families(own["workspace"], tags), pl.String))
     return _beside(paired, own.drop("own"))
 
 
@@ -300,21 +395,6 @@ def _beside(paired: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
     """`pairs` with what evals have of their own."""
     on = ["workspace", "eval_id"]
     return paired.join(own, on=on, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _shared(workspaces: Iterable[str], tags: Iterable[list[str] | str | None]) -> list[str | None]:
-    """A name for those that have a tag in common, also by way of others; None without any."""
-    each = [
-        {(of, tag) for tag in ([own] if isinstance(own, str) else own or ())}
-        for of, own in zip(workspaces, tags, strict=True)
-    ]
-    families: list[set[tuple[str, str]]] = []
-    for own in each:
-        met = [family for family in families if family & own]
-        families = [family for family in families if not family & own]
-        families.append(own.union(*met))
-    names = {tag: " ".join(map(str, min(family))) for family in families for tag in family}
-    return [names[min(own)] if own else None for own in each]
 
 
 def _without(values: pl.DataFrame) -> pl.DataFrame:
@@ -351,3 +431,64 @@ def _fault(configuration: str, n_runs: str) -> pl.Expr:
         .when(pl.col(n_runs) == 0)
         .then(pl.format("no run of {} has {}", configuration, figure))
     )
+
+
+class Pairs(NamedTuple):
+    """Pairs of sides, whichever two are meant, and the values that they are made of.
+
+    Where the sides are `iterations`, these stand in the place of configurations. `others` are the
+    evals whose sides were graded on other checks.
+    """
+
+    paired: pl.DataFrame
+    values: pl.DataFrame
+    iterations: bool
+    others: pl.DataFrame
+
+    def turn(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """`frame` as the pairs are, or what comes of them as the data were."""
+        return turned(frame) if self.iterations else frame
+
+
+def pair_sides(
+    data: Any,
+    values: pl.DataFrame,
+    baseline: str | None,
+    versus: Versus | None,
+    pool: str | None,
+) -> Pairs:
+    """The two sides of each eval."""
+    import polars as pl
+
+    runs = runs_of(data)
+    checks = checks_of(data)
+    if versus is None or not are_iterations(runs, versus):
+        if versus is not None and baseline is not None:
+            raise ValueError(
+                "Give `baseline` or `versus`, not both: `versus` ends with the baseline."
+            )
+        compared = sides(runs, *((baseline,) if versus is None else (versus[1], versus[0])))
+        others = find_other_checks(checks, runs, compared, one_suite=True)
+        found = pairs(values, compared)
+        found = pooled(found) if pool == "model" else found
+        return Pairs(found, values, iterations=False, others=others)
+    side, other = versus
+    own = turned(runs)
+    models = by_model(own).select(*RUN, *MODEL).unique(RUN)
+    values = turned(values).drop(MODEL).join(models, on=RUN, how="left", nulls_equal=True)
+    compared = sides(own, other, only=side)
+    if baseline is None:
+        others = find_other_checks(turned(checks), own, compared, one_suite=False)
+        found = pairs(values, compared)
+        found = pooled(found) if pool == "model" else found
+        return Pairs(found, values, iterations=True, others=others)
+    if pool is not None:
+        raise ValueError(
+            "Of a mean over models no baseline's change can be taken off: drop `pool`."
+        )
+    paired = less_change_of(pairs(values, compared), baseline)
+    others = find_other_checks(checks, runs, sides(runs, baseline), one_suite=True)
+    others = turned(others.filter(pl.col("iteration").is_in(list(versus)))).drop(MODEL)
+    others = others.with_columns(configuration=pl.lit(side), baseline=pl.lit(other))
+    others = others.unique([*ITERATION, *EVAL], maintain_order=True)
+    return Pairs(paired, values, iterations=True, others=others)

@@ -123,7 +123,7 @@ def worth_having(metric: str, baseline: float | None) -> float | None:
     return fixed or abs(baseline or 0) * WORTH_OF_BASELINE or None
 
 
-def _kept(make: Callable[[Any], pl.DataFrame]) -> Callable[[Any], pl.DataFrame]:
+def kept(make: Callable[[Any], pl.DataFrame]) -> Callable[[Any], pl.DataFrame]:
     """`make`, which is asked for each figure of a page: once a workspace, as that never changes."""
     frames: WeakKeyDictionary[Any, pl.DataFrame] = WeakKeyDictionary()
 
@@ -138,7 +138,7 @@ def _kept(make: Callable[[Any], pl.DataFrame]) -> Callable[[Any], pl.DataFrame]:
     return of
 
 
-@_kept
+@kept
 def runs_of(data: Any) -> pl.DataFrame:
     """The table `runs`, fit to count on: what is no finite number is null.
 
@@ -283,7 +283,7 @@ def by_model(runs: pl.DataFrame, keys: Sequence[str] = ITERATION) -> pl.DataFram
     ).select(runs.columns)
 
 
-@_kept
+@kept
 def runs_by_model(data: Any) -> pl.DataFrame:
     """`runs_of`, with MODEL as `by_model` gives it."""
     return by_model(runs_of(data))

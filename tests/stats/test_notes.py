@@ -19,6 +19,7 @@ EVERYTHING = {
         *(row | {"tokens": 5} for row in pair(1.0, 1.0, times=6)),
         *pair(1.0, 1.0, eval_id="2"),
         {"configuration": "with_skill", "eval_id": "3", "pass_rate": 1.0, "status": "gated"},
+        {"configuration": "with_skill", "eval_id": "4", "pass_rate": 1.0, "status": "gated"},
         *(
             {"configuration": "old_skill", "time_seconds": float(at)}
             for at in (*range(40, 51), 400)
@@ -31,6 +32,11 @@ EVERYTHING = {
         *(row for text in "ab" for row in sides([T, F], [T, T], text=text, eval_id="2")),
     ],
     "scores": scored("depth", [[1], [5], [3]], [[5], [3], [2]]),
+    "triggers": [{"query": "q", "should_trigger": True, "triggered": 0, "runs": 3}],
+    "evals": [
+        {"eval_id": name, "tags": ["large" if name < "3" else "small"]}
+        for name in ("1", "2", "3", "4")
+    ],
 }
 """A workspace that gives rise to every kind of note."""
 
@@ -38,11 +44,11 @@ EVERYTHING = {
 def test_every_kind_in_the_order_in_which_it_matters() -> None:
     rows = plain(notes(world(**EVERYTHING), "without_skill", most=99))
     kinds = [row["kind"] for row in rows]
-    assert list(dict.fromkeys(kinds)) == list(KINDS[1:])  # the first is of trigger queries
+    assert list(dict.fromkeys(kinds)) == list(KINDS)
     assert kinds == sorted(kinds, key=KINDS.index)
     for row in rows:
         assert "\n" not in row["text"]
-        assert row["text"].endswith(".")
+        assert row["text"].endswith((".", "on the list?"))
 
 
 def test_names_from_files_are_cut_and_stay_on_a_line() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
-from tests.stats.made import SIDES, Row, runs_table, scores_table
+from tests.stats.made import KEYS, SIDES, Row, runs_table, scores_table, table_of
 from tests.stats.verdicts import verdicts_table
 
 if TYPE_CHECKING:
@@ -17,14 +17,17 @@ def world(
     verdicts: Iterable[Row] = (),
     scores: Iterable[Row] = (),
     backend: Any = "polars",
+    **others: Iterable[Row],
 ) -> Workspace:
-    """A workspace of these runs, verdicts and scores."""
+    """A workspace of these runs, verdicts and scores, and of rows of other tables."""
     named = ({"eval_name": row.get("eval_id", "1"), **row} for row in scores)
     tables = {
         "runs": runs_table(runs),
         "expectations": verdicts_table(verdicts),
         "rubric_scores": scores_table(named),
     }
+    for name, rows in others.items():
+        tables[name] = table_of(name, [{**KEYS, **row} for row in rows])
     return Workspace.from_tables(tables, backend=backend)
 
 

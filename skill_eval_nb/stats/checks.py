@@ -1,0 +1,168 @@
+"""Whether the two sides of an eval were graded on the same checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from .values import EVAL, GROUP, ITERATION, MODEL, RUN, by_model, is_table, kept, stand_in_keys
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Check = tuple[str | None, str]
+"""The id of a check, where it has one, and its text."""
+SIDES = ["configuration", "baseline"]
+COUNTED = ("pass_rate", "score", "overall_efficiency", "passed", "failed")
+"""Metrics, besides those of a rubric, in which a judge may have a say."""
+CHECKED = (*COUNTED, "total", "structural_pass_rate")
+"""Metrics that are counted from checks."""
+NEAR = 0.9
+"""How like two texts are of which a grader may have worded one anew."""
+MOSTLY = 0.8
+"""The same, in words in common, where all words of the one are in the other."""
+MOST = 100
+"""Checks of a side that are held against the other's by their words: a suite has fewer."""
+DECIDING = re.compile(r"\d+(?:\.\d+)?|\b(?:not?|never|none|without|cannot)\b|n['’]t\b")
+"""What makes another check of the same words: numbers and negations."""
+ASIDE = re.compile(r"\W")
+"""What an addition begins with that a grader made or left out."""
+
+
+@kept
+def checks_of(data: Any) -> pl.DataFrame:
+    """The checks that runs were graded on: RUN, layer, expectation_id, text; none of a table."""
+    import polars as pl
+
+    columns = [*RUN, "layer", "expectation_id", "text"]
+    if is_table(data):
+        types = dict.fromkeys(columns, pl.String) | {"run_number": pl.Int64}
+        return pl.DataFrame(schema=types)
+    return data.polars("expectations").with_columns(stand_in_keys()).select(columns)
+
+
+def find_other_checks(
+    checks: pl.DataFrame, runs: pl.DataFrame, compared: pl.DataFrame, *, one_suite: bool
+) -> pl.DataFrame:
+    """Evals whose sides were graded on other checks: GROUP, EVAL, SIDES, n, n_baseline.
+
+    Checks are held against each other layer by layer, of layers that both sides have. The runs
+    of a side count together, so a check that one of them lacks is no other check.
+
+    Args:
+        checks: what runs were graded on: RUN, layer, expectation_id, text.
+        runs: the runs, with the same names of iterations and configurations.
+        compared: what `sides` gives.
+        one_suite: whether ids mean the same on both sides, as in one iteration.
+    """
+    import polars as pl
+
+    models = by_model(runs).select(*RUN, *MODEL).unique(RUN)
+    keys = [*GROUP, *EVAL, "layer"]
+    text = pl.col("text").str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars(" .:;!,")
+    cells = (
+        checks.join(models, on=RUN, nulls_equal=True)
+        .group_by(*keys, "configuration")
+        .agg(
+            text.unique().sort().alias("texts"),
+            pl.struct("expectation_id", text).unique().alias("own"),
+        )
+    )
+    other = cells.rename({"configuration": "baseline"})
+    compared = compared.select(*ITERATION, *SIDES)
+    both = (
+        cells.join(compared, on=[*ITERATION, "configuration"], nulls_equal=True)
+        .join(other, on=[*keys, "baseline"], nulls_equal=True, suffix="_baseline")
+        .filter(pl.col("texts") != pl.col("texts_baseline"))
+    )
+    differ = [
+        not are_same_checks(*(map(_check, own) for own in pair), one_suite=one_suite)
+        for pair in both.select("own", "own_baseline").iter_rows()
+    ]
+    return (
+        both.filter(pl.Series(differ, dtype=pl.Boolean))
+        .group_by(*GROUP, *EVAL, *SIDES, maintain_order=True)
+        .agg(
+            pl.col("texts").list.len().sum().alias("n"),
+            pl.col("texts_baseline").list.len().sum().alias("n_baseline"),
+        )
+    )
+
+
+def _check(row: dict[str, Any]) -> Check:
+    return row["expectation_id"], row["text"]
+
+
+def are_same_checks(
+    ones: Iterable[Check], others: Iterable[Check], *, one_suite: bool = True
+) -> bool:
+    """Whether each check of a side has its like on the other, if in other words.
+
+    Ids decide where they are of one suite.
+
+    >>> six = [(None, f"row {n} is right") for n in range(6)]
+    >>> are_same_checks(six, six[::-1]), are_same_checks(six, six[:1])
+    (True, False)
+    >>> are_same_checks([(None, "is a table (no list)")], [(None, "is a table")])
+    True
+    >>> are_same_checks([("S1", "is a table")], [("S1", "shows rows and columns")])
+    True
+    """
+    own, theirs = list(ones), list(others)
+    return _has_all(own, theirs, one_suite) and _has_all(theirs, own, one_suite)
+
+
+def _has_all(ones: Sequence[Check], others: Sequence[Check], one_suite: bool) -> bool:
+    """Whether each of the ones is among the others."""
+    texts = {text for _, text in others}
+    ids = {id_ for id_, _ in others if id_ is not None and one_suite}
+    missing = [text for id_, text in ones if text not in texts and id_ not in ids]
+    if len(missing) > MOST or len(texts) > MOST:
+        return not missing
+    return all(any(is_reworded(text, other) for other in texts) for text in missing)
+
+
+def is_reworded(text: str, other: str) -> bool:
+    """Whether two texts say the same in nearly the same words, or one adds an aside to the other.
+
+    >>> is_reworded("has at least 3 rows", "has at least 5 rows")
+    False
+    >>> is_reworded("calls no fetch/axios", "there are no calls of fetch, axios")
+    False
+    >>> is_reworded("the link is made by bash, not shown", "the link made by bash (not shown)")
+    True
+    """
+    short, long = sorted((text, other), key=len)
+    if long.startswith(short) and ASIDE.match(long[len(short) :].lstrip()):
+        return True
+    if sorted(DECIDING.findall(text)) != sorted(DECIDING.findall(other)):
+        return False
+    words, more = (set(re.findall(r"\w+", each)) for each in (short, long))
+    if words <= more and 2 * len(words) >= MOSTLY * (len(words) + len(more)):
+        return True
+    matcher = SequenceMatcher(None, text, other, autojunk=False)
+    return matcher.real_quick_ratio() >= NEAR and matcher.ratio() >= NEAR
+
+
+def leave_out(paired: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    """`pairs` without the figures of `others`, of what checks decide, where that leaves any."""
+    import polars as pl
+
+    keys = [name for name in others.columns if name in paired.columns and name != "n_runs"]
+    flagged = paired.join(
+        others.select(*keys, "n", "n_baseline"),
+        on=keys,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    other = pl.col("n").is_not_null() & pl.col("metric").is_in(CHECKED)
+    comparison = [*GROUP, *SIDES, "metric"]
+    lost = other & (pl.col("estimate").is_not_null() & ~other).any().over(comparison)
+    why = pl.format("graded on other checks ({} and {})", "n", "n_baseline")
+    return flagged.with_columns(
+        pl.when(~lost).then("estimate").alias("estimate"),
+        pl.coalesce("unpaired", pl.when(lost).then(why)).alias("unpaired"),
+    ).drop("n", "n_baseline")

@@ -1,0 +1,96 @@
+"""Evals that belong together: by a tag, an input file or the first word of their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skill_eval_nb.text import brief, count, some
+
+from .values import EVAL, is_table, own_of_evals, runs_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FIRST_WORD = re.compile(
+    r"(?!(?:eval|test|case|task|scenario|prompt|query|example)s?\b)[^\W\d_]{3,}"
+)
+"""The first word of a name, unless it says no more than that it is one."""
+Suite = tuple[str, str]
+"""A workspace and a skill."""
+
+
+class Families(NamedTuple):
+    """Evals that seem to belong together, and what they have in common."""
+
+    common: str
+    cluster: str
+    """What to give as `cluster`."""
+    members: list[list[str]]
+    """The names of the evals of each family of two and more."""
+
+    def sentence(self) -> str:
+        """What they are, and what can be done, without a full stop."""
+        each = some([" + ".join(map(brief, family[:2])) for family in self.members])
+        evals = count(sum(map(len, self.members)), "eval")
+        return (
+            f"{evals} seem to belong together by {self.common} ({each}): "
+            f"`cluster={self.cluster}` counts each family once"
+        )
+
+
+def name_families(
+    workspaces: Iterable[str], marks: Iterable[Sequence[str] | str | None]
+) -> list[str | None]:
+    """A name for those that have a mark in common, also by way of others; None without any."""
+    each = [
+        {(of, mark) for mark in ([own] if isinstance(own, str) else own or ())}
+        for of, own in zip(workspaces, marks, strict=True)
+    ]
+    families: list[set[tuple[str, str]]] = []
+    for own in each:
+        met = [family for family in families if family & own]
+        families = [family for family in families if not family & own]
+        families.append(own.union(*met))
+    names = {mark: " ".join(map(str, min(family))) for family in families for mark in family}
+    return [names[min(own)] if own else None for own in each]
+
+
+def propose_families(data: Any) -> dict[Suite, Families]:
+    """The families that evals of each suite seem to have: of two and more, at least two of them.
+
+    Tags are asked first, then input files, then the first words of names, where those leave no
+    more than half of the evals alone.
+    """
+    by = ["workspace", "skill"]
+    evals = runs_of(data).sort(EVAL, nulls_last=True)
+    evals = evals.unique([*by, "eval_name"], keep="first", maintain_order=True)
+    found: dict[Suite, Families] = {}
+    for suite, own in evals.group_by(by, maintain_order=True):
+        named = FIRST_WORD.match
+        words = [word[0] if (word := named(name)) else None for name in own["eval_name"]]
+        ways = [("their first words", "{…}", words)]
+        if not is_table(data):
+            ways = [*_stated(data, own), *ways]
+        for common, cluster, marks in ways:
+            members: dict[str | None, list[str]] = {}
+            families = name_families(own["workspace"], marks)
+            for family, name in zip(families, own["eval_name"], strict=True):
+                members.setdefault(family, []).append(name)
+            several = [own for name, own in members.items() if name is not None and len(own) > 1]
+            most = common != ways[-1][0] or 2 * sum(map(len, several)) >= len(own)
+            if len(several) > 1 and most:
+                found[suite[0], suite[1]] = Families(common, cluster, several)
+                break
+    return found
+
+
+def _stated(data: Any, evals: pl.DataFrame) -> list[tuple[str, str, list[Any]]]:
+    """What the suite says of each of these evals that several may share."""
+    ways = []
+    for common, column in (("their tags", "tags"), ("their input files", "files")):
+        own = own_of_evals(data, column).filter(workspace=evals["workspace"][0])
+        marks = dict(own.select("eval_id", "own").iter_rows())
+        ways.append((common, f'"{column}"', [marks.get(name) for name in evals["eval_id"]]))
+    return ways
