@@ -210,9 +210,7 @@ def test_sides_of_other_days_and_missing_stamps_are_named(days, says) -> None:
         (lambda at: {"tags": [f"t{at}"], "files": []}, None),
     ],
 )
-def test_evals_that_belong_together_are_named_where_a_claim_reaches_beyond(
-    more, cluster
-) -> None:
+def test_evals_that_belong_together_are_named_where_a_claim_reaches_beyond(more, cluster) -> None:
     runs = made(better).runs.to_dicts()
     ws = world(runs, evals=[{"eval_id": str(at), **more(at)} for at in range(6)])
     said = {scope: only(deltas(ws, scope=scope))["reason"] for scope in ("suite", "population")}
