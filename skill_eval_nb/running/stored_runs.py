@@ -76,7 +76,9 @@ def with_suite(workspace: Path, evals: PathLike | None) -> list[Path]:
 
 def _suite_in(folder: Path) -> Path | None:
     suites = (folder / name for name in ("evals.json", "evals/evals.json"))
-    return next((suite for suite in suites if suite.is_file()), None)
+    return next(
+        (suite for suite in suites if suite.is_file() and not leads_out(suite, folder)), None
+    )
 
 
 TRANSCRIPTS = ("transcript.jsonl", "transcript.json", "transcript.md", "transcript.txt")

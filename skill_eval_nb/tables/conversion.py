@@ -234,7 +234,7 @@ def convert(path: PathLike, to: str, out: PathLike, *, configuration: Sides = No
     cut_off = (target / MARK).is_file()
     if not cut_off:
         refuse_full(target)
-    found = find(path, out=False, configuration=configuration)
+    found = find(path, configuration=configuration)
     problems = found.problems
     files = read_files(found.layout.files, problems)
     catalogue = catalogued(found.layout, files, found.base, problems)

@@ -55,14 +55,11 @@ class Found:
     problems: Problems
 
 
-def find(
-    path: PathLike | Iterable[PathLike], *, out: bool = True, configuration: Sides = None
-) -> Found:
+def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) -> Found:
     """Find the runs and the documents below a path, a list of paths, or a glob.
 
     Args:
         path: what a user gives.
-        out: whether links that lead out of it are followed, see `crawl`.
         configuration: what the results of tools are of that state none, see `load`.
 
     Raises:
@@ -75,7 +72,7 @@ def find(
     for root in roots:
         if os.path.isdir(root):
             with collector_paused():
-                folders = crawl(root, problems, out=out)
+                folders = crawl(root, problems)
                 found = lay_out(folders, problems)
                 for folder in folders:
                     if OWN_LAYOUT in folder.files:
@@ -200,7 +197,7 @@ def _nothing(roots: list[str], problems: Problems) -> str:
         names = sorted(os.listdir(root)) if os.path.isdir(root) else [os.path.basename(root)]
         shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
         there.append(f"{root} holds {shown or 'nothing'}")
-        folders = crawl(root, Problems(), out=False) if os.path.isdir(root) else ()
+        folders = crawl(root, Problems()) if os.path.isdir(root) else ()
         below = [f"{folder.path}/{name}" for folder in folders for name in folder.files]
         files += below if folders else [root]
     proposal = propose(_base(roots), sorted(files, key=lambda path: not PROMISING.search(path)))

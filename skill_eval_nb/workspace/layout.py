@@ -198,28 +198,24 @@ Names = dict[tuple[str, ...], tuple[str, ...]]
 """Names that were listed: thousands of folders hold the same, which are kept once."""
 
 
-def crawl(path: str, problems: Problems, *, out: bool = True) -> list[Folder]:
+def crawl(path: str, problems: Problems) -> list[Folder]:
     """All folders from `path` down, parents first and in the order of their names.
 
-    Links are followed where they lead outside of what is listed; other links, and folders
-    that cannot be read, are problems. Where `out` is false, links that lead out of `path` are
-    problems, too: what is there goes on to somebody else.
+    Links, and folders that cannot be read, are problems: what a link leads to is listed anyway,
+    or lies outside, where it may be any file of whoever looks at somebody else's results.
     """
     root = Folder(path, os.path.basename(os.path.abspath(path)), None)
-    linked = {os.path.realpath(path)}
     names: Names = {}
     found: list[Folder] = []
     waiting = [root]
     while waiting:
         folder = waiting.pop()
         found.append(folder)
-        waiting += _list(folder, linked, names, problems, None if out else path)
+        waiting += _list(folder, names, problems, path)
     return found
 
 
-def _list(
-    folder: Folder, linked: set[str], names: Names, problems: Problems, root: str | None
-) -> list[Folder]:
+def _list(folder: Folder, names: Names, problems: Problems, root: str) -> list[Folder]:
     """List a folder; gives its sub-folders, the last one first."""
     files: list[str] = []
     others: list[str] = []
@@ -229,16 +225,19 @@ def _list(
         with os.scandir(path) as entries:
             for entry in entries:
                 name = entry.name
-                if root and entry.is_symlink() and (why := leads_out(entry.path, root)):
-                    problems.add("warning", "link", entry.path, f"not followed: {why}")
-                elif not is_folder(entry):
+                if entry.is_symlink() and not is_followed(entry.path, root, problems):
+                    continue
+                if not is_folder(entry):
                     files.append(name)
                 elif name.endswith(".json"):
                     message = "a folder with the name of a file; nothing in it was loaded"
                     problems.add("error", "no-file", entry.path, message)
                 elif name in NOT_ENTERED:
                     others.append(name)
-                elif not entry.is_symlink() or _leads_outside(entry.path, linked, problems):
+                elif entry.is_symlink():
+                    there = f"it leads to {os.path.realpath(entry.path)}, which is loaded anyway"
+                    problems.add("info", "link", entry.path, f"not followed: {there}")
+                else:
                     below.append(Folder(f"{path}/{name}", intern(name), folder))
     except OSError as error:
         message = f"this folder cannot be listed ({error.strerror}); nothing below it was loaded"
@@ -274,18 +273,12 @@ def _once(listed: list[str], names: Names) -> tuple[str, ...]:
 _natural = lru_cache(natural)
 
 
-def _leads_outside(path: str, linked: set[str], problems: Problems) -> bool:
-    """Whether a link to a folder leads to somewhere that is not listed anyway."""
-    real = os.path.realpath(path)
-    if any(
-        f"{real}/".startswith(f"{link}/") or f"{link}/".startswith(f"{real}/") for link in linked
-    ):
-        problems.add(
-            "info", "link", path, f"not followed: it leads to {real}, which is loaded anyway"
-        )
-        return False
-    linked.add(real)
-    return True
+def is_followed(path: str, root: str, problems: Problems) -> bool:
+    """Whether a file or folder is no link, or one that stays below `root`; else it is a problem."""
+    why = leads_out(path, root) if os.path.islink(path) else None
+    if why is not None:
+        problems.add("warning", "link", path, f"not followed: {why}")
+    return why is None
 
 
 _HOLDERS = frozenset("runs results history grading gradings comparisons analyses".split())

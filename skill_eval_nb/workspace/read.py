@@ -62,6 +62,7 @@ from .layout import (
     eval_parts,
     folder_of,
     is_configuration,
+    is_followed,
     natural,
 )
 from .problems import Problems
@@ -446,7 +447,7 @@ def _read_folder(run: RunPlace, problems: Problems) -> list[tuple[Place, int, Ru
     if run.has_outputs or "metrics.json" in files:
         documents.metrics = _metrics(run, _agents_alone(documents), problems)
     if run.has_judgings:
-        documents.judgings = list(_judgings(f"{path}/judgings", problems))
+        documents.judgings = list(_judgings(run, problems))
     if "grading.json" in files and run.place.configuration != UNSTATED:
         grading = load_strictly(f"{path}/grading.json", Grading)
         if grading is not None:
@@ -468,7 +469,7 @@ def _read_unusual(
 ) -> list[tuple[Place, int, RunDocuments]]:
     """A run without a grading, or whose grading lies elsewhere or is of several runs."""
     documents.took_place = run.has_outputs or not TRACES.isdisjoint(run.files)
-    grading = _grading_path(run, _agents_alone(documents))
+    grading = _grading_path(run, _agents_alone(documents), problems)
     if grading is None:
         return [(run.place, run.number, documents)]
     raw = load_raw(grading, problems)
@@ -536,28 +537,31 @@ def _agents_alone(run: RunDocuments) -> bool:
     return run.timing is not None and run.timing.executor is not None
 
 
-def _grading_path(run: RunPlace, agents_alone: bool) -> str | None:
+def _grading_path(run: RunPlace, agents_alone: bool, problems: Problems) -> str | None:
     if run.grading is not None:
         return run.grading
     if "grading.json" in run.files:
         return f"{run.path}/grading.json"
     inside = f"{run.path}/outputs/grading.json"
     there = run.has_outputs and not agents_alone and os.path.isfile(inside)
-    return inside if there else None
+    return inside if there and is_followed(inside, run.place.workspace, problems) else None
 
 
 def _metrics(run: RunPlace, agents_alone: bool, problems: Problems) -> Metrics | None:
     if "metrics.json" in run.files:
         return load_document(f"{run.path}/metrics.json", Metrics, problems)
-    if run.has_outputs and not agents_alone:
-        return load_if_there(f"{run.path}/outputs/metrics.json", Metrics, problems)
+    inside = f"{run.path}/outputs/metrics.json"
+    there = run.has_outputs and not agents_alone
+    if there and is_followed(inside, run.place.workspace, problems):
+        return load_if_there(inside, Metrics, problems)
     return None
 
 
-def _judgings(folder: str, problems: Problems) -> Iterator[Judging]:
-    for name in sorted(os.listdir(folder), key=natural):
-        if name.endswith(".json"):
-            judging = load_document(f"{folder}/{name}", Judging, problems)
+def _judgings(run: RunPlace, problems: Problems) -> Iterator[Judging]:
+    for name in sorted(os.listdir(f"{run.path}/judgings"), key=natural):
+        path = f"{run.path}/judgings/{name}"
+        if name.endswith(".json") and is_followed(path, run.place.workspace, problems):
+            judging = load_document(path, Judging, problems)
             if judging is not None:
                 yield judging
 
@@ -724,7 +728,9 @@ def nearest_metadata(run: Path, iteration: Path) -> EvalMetadata | None:
     What had to be repaired in it is a row of `problems` already, and is not told again.
     """
     for folder in (run, *run.parents):
-        found = load_if_there(str(folder / METADATA), EvalMetadata, Problems())
+        path, found = str(folder / METADATA), None
+        if is_followed(path, str(iteration.parent), Problems()):
+            found = load_if_there(path, EvalMetadata, Problems())
         if found is not None or folder == iteration:
             return found
     return None
