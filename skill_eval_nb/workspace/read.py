@@ -431,7 +431,7 @@ def _says_end(raw: Any) -> bool:
 def _add_end(run: RunDocuments, raw: dict[str, Any]) -> None:
     """Add what it took and on which target; what did not run to its end was not graded either."""
     run.timing = timing = run.timing or _measured(raw)
-    timing.model = timing.model or (str(raw["target"]) if raw.get("target") else None)
+    timing.model = timing.model or str(raw.get("target") or raw.get("model") or "") or None
     if raw["execution_status"].lower() not in ("ok", "success", "completed"):
         timing.status, run.grading = "error", None
         timing.reason = str(raw.get("error") or raw["execution_status"])

@@ -6,7 +6,6 @@ import lzma
 import struct
 import zipfile
 import zlib
-from collections import defaultdict
 from typing import Any
 
 import msgspec
@@ -14,7 +13,6 @@ import msgspec
 from skill_eval_nb.disk import LARGEST, open_regular
 
 from ..base import Faults
-from ..evals import EvalMetadata
 from ..parsing import NotJSON, parse
 from ..repair import mend
 from ..run import Grading, Judging, Metrics, Structural, Timing, is_unread
@@ -36,17 +34,6 @@ from .part import (
 OWN = "skill_eval_nb"
 """The key in a log's metadata under which it says of what it is, which no other log has."""
 
-_NOTES = {
-    "uncertainty": "uncertainties",
-    "needs_review": "needs_review",
-    "workaround": "workarounds",
-}
-_CRITIQUES = {
-    "vague": "vague_assertions",
-    "missing_coverage": "missing_coverage",
-    "suggested": "suggested_assertions",
-}
-
 
 def read_own(whole: Part, own: Part, results: Results) -> None:
     """Add the runs of a log, and what it is of."""
@@ -57,14 +44,14 @@ def read_own(whole: Part, own: Part, results: Results) -> None:
         run.configuration = own.text("configuration") or run.configuration
         results.runs.append(run)
         prompt = sample.text("input") if isinstance(sample.raw.get("input"), str) else None
-        prompt = None if prompt == run.eval_name else prompt  # which stands where there is none
-        results.evals.append(
-            EvalMetadata(eval_id=run.eval_id, eval_name=run.eval_name, prompt=prompt)
-        )
+        run.prompt = None if prompt == run.eval_name else prompt  # which stands where none does
 
 
 def _own_run(sample: Part) -> Run:
-    """A sample as the documents of a run: what is a score is read there, the rest is metadata."""
+    """A sample as the documents of a run: what is a score is read there, the rest is metadata.
+
+    Claims, notes and suggestions are texts for who reads the log, and are not read back.
+    """
     meta, scores = sample.part("metadata"), sample.named("scores")
 
     def figure(name: str) -> float | None:
@@ -82,7 +69,6 @@ def _own_run(sample: Part) -> Run:
         mended(judging, Judging)
         for judging in _judgings(scores.get("rubric", Part({})).part("metadata"))
     ]
-    remarks = _remarks(meta)
     run = Run(
         configuration="",
         eval_id=sample.text("id") or "unnamed",
@@ -94,11 +80,11 @@ def _own_run(sample: Part) -> Run:
         score=figure("score"),
         judgings=judgings,
     )
-    if status in ("graded", "ungraded") or judged or remarks:
+    if status in ("graded", "ungraded") or judged:
         counted = {name: meta.whole(name) for name in ("passed", "failed", "total")}
         summary = None if judged or structural else {**counted, "pass_rate": rate}
         mean = {"weighted_mean": figure("rubric_weighted_mean")}
-        known = {"expectations": judged, "summary": summary, "rubric_summary": mean, **remarks}
+        known = {"expectations": judged, "summary": summary, "rubric_summary": mean}
         run.grading = mended(known, Grading)
         run.rate = rate if total is None else None
     share, gate = figure("structural_pass_rate"), meta.flag("gate_passed")
@@ -160,32 +146,6 @@ def _judgings(rubric: Part) -> list[dict[str, Any]]:
         score = {"score": row.get("score"), "evidence": row.get("evidence")}
         last["rubric_scores"][name] = {**score, "weight": row.get("weight") if weighted else None}
     return found
-
-
-def _remarks(meta: Part) -> dict[str, Any]:
-    """Claims, notes and suggestions as a grading has them; nothing where there are none."""
-    found: dict[str, Any] = {}
-    if claims := [row.clean() for row in meta.parts("claims")]:
-        found["claims"] = claims
-    notes, critique = defaultdict(list), defaultdict(list)
-    feedback: dict[str, Any] = {}
-    for row in meta.parts("notes"):
-        notes[row.text("kind")].append(row.text("text") or "")
-    for row in meta.parts("suggestions"):
-        kind, reason = row.text("kind"), row.text("reason") or ""
-        if kind == "critique":
-            remark = {"reason": reason, "assertion": row.text("expectation")}
-            feedback.setdefault("suggestions", []).append(remark)
-        elif kind == "overall":
-            feedback["overall"] = reason
-        else:
-            critique[kind].append(reason)
-    summary = {name: notes[kind] for kind, name in _NOTES.items() if kind in notes}
-    vague = {name: critique[kind] for kind, name in _CRITIQUES.items() if kind in critique}
-    found |= {"user_notes_summary": summary} if summary else {}
-    found |= {"factual_issues": notes["factual_issue"]} if "factual_issue" in notes else {}
-    found |= {"eval_feedback": feedback} if feedback else {}
-    return found | ({"eval_critique": vague} if vague else {})
 
 
 KEYS = frozenset({"eval"})
