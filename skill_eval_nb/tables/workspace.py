@@ -6,6 +6,7 @@ From what lies on disk to the tables, every document is read once and every run 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -62,9 +63,10 @@ class Gaps:
 
     def report(self, problems: Problems) -> None:
         """Report runs without grading, and evals that lack a configuration of their iteration."""
-        for status, path, reason in self._ungraded:
+        for (status, path, reason), number in Counter(self._ungraded).items():
             why = f" ({reason})" if reason else ""
-            message = f"{_UNGRADED[status]}{why}; it enters no rate"
+            each = "" if number == 1 else f"each of {number} runs "
+            message = f"{each}{_UNGRADED[status]}{why}; it enters no rate"
             problems.add("warning", f"{status}-run", path, message)
         for (_, _, iteration), evals in self._evals().items():
             every = set[str]().union(*(sides for _, _, sides in evals.values()))
