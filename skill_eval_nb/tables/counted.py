@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from skill_eval_nb.documents import TriggerQuery, TriggerSet
+from skill_eval_nb.documents import Expectation, TriggerQuery, TriggerSet
 from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.workspace import (
     Catalogue,
@@ -31,7 +31,7 @@ from skill_eval_nb.workspace.layout import eval_parts
 
 from .columns import RUN_KEYS, TABLES
 from .frames import SideKeys
-from .run_rows import figures
+from .run_rows import figures, match_checks
 
 _PLACES = {
     column.name: position for position, column in enumerate(TABLES["runs"].columns[len(RUN_KEYS) :])
@@ -233,6 +233,7 @@ class Shared(NamedTuple):
     weights: Mapping[str, float]
     model: str | None
     skill: str | None = None
+    checks: Sequence[Expectation] = ()
 
     def of(self, skill: str | None) -> SideKeys:
         """The keys of a run of it that may name a skill of its own."""
@@ -270,6 +271,7 @@ def counted(
     yield from _on_disk(layout, sides, stated, met, second, problems)
     for run_id, (key, documents) in stated.items():
         side = sides.of(run_id, key)
+        match_checks(side.checks, documents, problems)
         row = figures(documents, side.weights, problems)
         if documents.others:
             second.add(run_id, row[1], documents)
@@ -298,6 +300,7 @@ def _on_disk(
             of_it = stated.pop(run_id, None)
             if of_it is not None:
                 complete(documents, of_it[1], problems)
+            match_checks(side.checks, documents, problems)
             row = figures(documents, side.weights, problems)
             if of_it is not None and not second.add(run_id, row[1], of_it[1]):
                 compare(run_id, row[1], of_it[1], documents.path, problems)
@@ -316,6 +319,10 @@ class _Sides(dict[Place, Shared]):
         super().__init__()
         self._files = files
         self._catalogue = catalogue
+        self._checks = {
+            (workspace, key.id): definition.expectations
+            for workspace, key, definition in catalogue.definitions
+        }
 
     def __missing__(self, place: Place) -> Shared:
         described = self._files.metadata.get(folder_of(place))
@@ -326,6 +333,8 @@ class _Sides(dict[Place, Shared]):
             model = stated(described.model) if described else None
             own = (described and described.skill) or side.skill
             side = side._replace(model=model or place.model, skill=own)
+        if described is not None and described.assertions:
+            side = side._replace(checks=described.assertions)
         self[place] = side
         return side
 
@@ -338,4 +347,5 @@ class _Sides(dict[Place, Shared]):
             self._catalogue.weights.get((run_id.workspace, run_id.eval_id), {}),
             None,
             self._catalogue.skills.get((run_id.workspace, run_id.eval_id)),
+            self._checks.get((run_id.workspace, run_id.eval_id), ()),
         )

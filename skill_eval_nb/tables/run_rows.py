@@ -6,11 +6,13 @@ what keeps reading everything nearly as fast as reading the figures.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from skill_eval_nb.documents import (
+    Expectation,
     GradedExpectation,
     Grading,
     RubricScore,
@@ -19,7 +21,9 @@ from skill_eval_nb.documents import (
     Summary,
     Timing,
 )
+from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.documents.run import CHECK_FAILED, leave_unread, unread_message
+from skill_eval_nb.text import quoted, some
 from skill_eval_nb.workspace import Problems, RunDocuments
 
 FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
@@ -64,6 +68,55 @@ def count(
     if summary is not None and rate is not None:
         _compare(summary, rate, passed, path, problems)
     return rate, passed, failed, passed + failed + unscored
+
+
+def match_checks(
+    defined: Sequence[Expectation], documents: RunDocuments, problems: Problems
+) -> None:
+    """Report the checks of an eval that a grading lacks, doubles or adds.
+
+    What is doubled counts once, by its first verdict. A check that is lacking and one that is
+    added are one that the grader worded anew; where no text is the same nothing is said.
+    """
+    grading = documents.grading
+    if grading is None or not grading.expectations:
+        return
+    texts = [plainly(one.text) for one in defined]
+    called = {
+        plainly(name): text
+        for text, one in zip(texts, defined, strict=True)
+        for name in (one.id, one.name)
+        if name
+    }
+    left, kept = Counter(texts), list[GradedExpectation]()
+    doubled, added = list[str](), list[str]()
+    for one in grading.expectations:
+        text = called.get(plainly(one.id or ""), plainly(one.text))
+        if text in left and not left[text]:
+            doubled.append(one.text)
+            continue
+        kept.append(one)
+        if text in left:
+            left[text] -= 1
+        elif one.type is None:
+            added.append(one.text)
+    lacking = [one.text for text, one in zip(texts, defined, strict=True) if left[text]]
+    same = min(len(lacking), len(added))
+    if len(lacking) == len(texts):
+        return
+    grading.expectations = kept
+    said = [
+        f"{what} ({some(map(quoted, names))})"
+        for n, what, names in (
+            (len(lacking) - same, f"lacks {len(lacking)} of the {len(texts)} checks", lacking),
+            (len(doubled), "doubles some, whose first verdict counts", doubled),
+            (len(added) - same, f"adds {len(added)} that are none of them", added),
+        )
+        if n
+    ]
+    if said:
+        message = f"held against its eval's checks the grading {', '.join(said)}"
+        problems.add("warning", "other-checks", documents.path, message, where="$.expectations")
 
 
 def _stated(summary: Summary | None) -> Counted:
