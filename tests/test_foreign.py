@@ -15,7 +15,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.cli.shell import app
 from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.grading.judge import Judge
-from skill_eval_nb.improving import analyse, compare
+from skill_eval_nb.improving import analyse, compare, draft
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running import judge_again
 from skill_eval_nb.widgets.review.book import Book
@@ -130,6 +130,52 @@ def test_no_model_is_shown_a_file_of_the_user_s(ws, home, tmp_path):
     shutil.copy(home / "diary", mine / "outputs/diary.md")
     ask_everything(ws, tmp_path / "log")
     assert SECRET in (tmp_path / "log").read_text()  # what lies in the workspace is shown
+
+
+DOCUMENTS = {
+    "files": (
+        f"{SIDE}/run-1/grading.json",
+        f"{SIDE}/run-2/structural.json",
+        "iteration-1/eval-2-late-fee/eval_metadata.json",
+        "iteration-1/skill-snapshot/with_skill/SKILL.md",
+        "iteration-1/benchmark.json",
+        "history.json",
+    ),
+    "the suite": ("evals.json",),
+    "folders": (SIDE, "iteration-1/eval-2-late-fee", "iteration-1/skill-snapshot"),
+}
+
+
+@pytest.mark.parametrize("by_a_link_inside", [False, True])
+@pytest.mark.parametrize("places", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_no_document_of_the_user_s_is_taken_for_one_of_theirs(
+    ws, tmp_path, places, by_a_link_inside
+):
+    """Though it is just what would lie there: nothing that is sent or written has it."""
+    twin = shutil.copytree(ws, tmp_path / "home/twin")
+    for path in twin.rglob("*.*"):
+        text, is_json = path.read_text(), path.suffix == ".json"
+        path.write_text(text.replace('": "', f'": "{SECRET}, ') if is_json else text + SECRET)
+    for place in places:
+        target = twin / place
+        if by_a_link_inside:
+            (ws / "by.the.way").unlink(missing_ok=True)
+            (ws / "by.the.way").symlink_to(twin)
+            target = Path(os.path.relpath(ws / "by.the.way" / place, (ws / place).parent))
+        link(ws / place, target)
+    log, out = tmp_path / "log", tmp_path / "out"
+    with suppress(ValueError):  # without the suite there is nothing to ask
+        ask_everything(ws, log)
+    draft(sen.load(ws), model="stand-in-judge", connection=Connection(stand_in=StandIn(log=log)))
+    for command in ("report", "tables --format csv", "convert --to skill-creator"):
+        name, *options = command.split()
+        done = CliRunner().invoke(app, [name, str(ws), "--out", str(out / name), *options])
+        assert done.exit_code in (0, 1), done.output
+    told = {name: data for name, data in files(out).items() if data} | {"log": log.read_bytes()}
+    assert len(told) > 20
+    assert not [name for name, data in told.items() if SECRET.encode() in data]
+    said = sen.load(ws).problems.filter(code="link")["path"].to_list()
+    assert {place for place in places if "skill-snapshot" not in place} <= set(said)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

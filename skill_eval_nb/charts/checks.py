@@ -485,12 +485,15 @@ def _matrix_rows(part: Part, cells: pl.DataFrame) -> list[Row]:
     against = baselines(cells)
     configuration = next((name for name in names if name not in against), None)
     other = next((name for name in names if name in against), None)
-    evals = cells.select("eval_id", "eval_name").unique()["eval_name"].to_list()
+    evals = Counter(cells.select("eval_id", "eval_name").unique()["eval_name"])
+    found: dict[tuple[Any, ...], dict[str, Row]] = {}
+    for cell in cells.to_dicts():
+        key = tuple(cell[name] for name in KEYS)
+        found.setdefault(key, {})[cell["configuration"]] = cell
     rows: list[Row] = []
-    for (*_, number, name, layer, text), own in cells.partition_by(KEYS, as_dict=True).items():
-        marks = {cell["configuration"]: cell for cell in own.to_dicts()}
+    for (*_, number, name, layer, text), marks in found.items():
         shares = [share for cell in marks.values() if (share := share_of(cell)) is not None]
-        label = called(name) + (f" ({called(number)})" if evals.count(name) > 1 else "")
+        label = called(name) + (f" ({called(number)})" if evals[name] > 1 else "")
         rows.append(
             {
                 "heading": f"{part.heading} · {label}" if part.heading else label,

@@ -39,7 +39,7 @@ class _TooMany(Exception):
 UNUSABLE: Any = object()
 """What a reader gives where there was nothing to use; the fault is already noted."""
 
-MOST_VALUES = 200_000
+MOST_VALUES = 50_000
 """So many values are looked at for repair. Larger files are read where they are as documented."""
 
 MOST_MEMBERS = 5_000

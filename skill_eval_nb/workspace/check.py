@@ -493,7 +493,11 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> Pr
     _report_tools(files, noted, problems)
     catalogue = catalogued(found.layout, files, found.base, Problems())
     suites = suite_keys(files, catalogue)
-    beside = list(gather_files(found.layout.files, problems))
+    refused = [problem for problem in noted if problem.code == "too-large"]
+    problems += refused
+    left_out = {problem.path for problem in refused}
+    files_left = (file for file in found.layout.files if file.path not in left_out)
+    beside = list(gather_files(files_left, problems))
     runs = [run for place in found.layout.runs for run in gather_run(place, problems)]
     keys = {suite: of_it for suite, (_, of_it) in suites.items()}
     for folder in catalogue.names:
