@@ -265,8 +265,8 @@ def is_unread(evidence: str | None) -> bool:
     return bool(_OF_JUDGE.match(first))
 
 
-def leave_unread(grading: Grading) -> list[str]:
-    """Score no check that failed since the judge's answer could not be read; their evidence."""
+def leave_unread(grading: Grading) -> list[GradedExpectation]:
+    """Take the verdict from checks that failed since the judge's answer could not be read."""
     unread = [
         check
         for check in grading.expectations
@@ -274,14 +274,14 @@ def leave_unread(grading: Grading) -> list[str]:
     ]
     for check in unread:
         check.passed = grading.summary = None
-    return [check.evidence or "" for check in unread]
+    return unread
 
 
-def unread_message(evidence: list[str]) -> str:
+def unread_message(checks: list[GradedExpectation]) -> str:
     """What is said of checks that were not scored for that."""
     return (
-        f"{count(len(evidence), 'check')} not scored, as the judge's answer could not be read "
-        f"({evidence[0].splitlines()[0][:120]}): let it be judged again"
+        f"{count(len(checks), 'check')} not scored, as the judge's answer could not be read "
+        f"({(checks[0].evidence or '').splitlines()[0][:120]}): let it be judged again"
     )
 
 

@@ -264,9 +264,9 @@ def model(id_: str, label: str = "") -> Any:
     return ask(WITH, True, vars={"q": "a"}, provider={"id": id_, "label": label})
 
 
-def judged(reason: str, type_: str = "llm-rubric") -> Any:
+def judged(reason: str, type_: str = "llm-rubric", **fields: Any) -> Any:
     """A result of two checks, of which the second failed for this reason."""
-    row = promptfoo_row(1, 0, True, False, vars={"q": "a"})
+    row = promptfoo_row(1, 0, True, False, vars={"q": "a"}, **fields)
     row["gradingResult"]["componentResults"][1] |= {
         "reason": reason,
         "assertion": {"type": type_, "value": "polite"},
@@ -482,6 +482,11 @@ CASES: dict[str, tuple[Files, Runs, set[str]]] = {
         [("a", WITH, "claude-sonnet-5", "graded", rate) for rate in (0.5, 0.5, 1.0, 1.0)],
         {"judge-unread"},
     ),
+    "lines, of which a field is odd": (
+        {"o.jsonl": lines(*(ask(WITH, True, vars={"q": "a"}, latencyMs=x) for x in (1, "soon")))},
+        [("a", WITH, "claude-sonnet-5", "graded", 1.0)] * 2,
+        {"wrong-type"},
+    ),
     "what evaluate returns": (
         {"results.json": {"version": 3, "results": [ask(WITH, True, vars={"q": "a"})]}},
         [("a", WITH, "claude-sonnet-5", "graded", 1.0)],
@@ -662,6 +667,7 @@ def test_case(tmp_path: Path, case: str) -> None:
 
 def test_what_is_said(tmp_path: Path) -> None:
     """Reasons in the file's own words, counts, and scores of which all are used or none."""
+    none = {"llm-rubric": 0.4}
     timeout = {"status": "timeout", "gradeResult": None, "durationMs": 180_000}
     files = {
         "v/results.jsonl": lines(
@@ -674,7 +680,7 @@ def test_what_is_said(tmp_path: Path) -> None:
                 )
                 for value in (9, 0.6, 7)
             ),
-            *(judged("Could not extract JSON from llm-rubric response"),) * 2,
+            *(judged("Could not extract JSON from llm-rubric response", namedScores=none),) * 2,
         ),
         "i/a.json": log([{"kind": "bill", "t": 1.0}], {"kind": None, "t": 1.0}),
     }

@@ -191,14 +191,17 @@ def _has_result(run: Run) -> bool:
 
 
 def _leave_unread(runs: list[Run], tell: Tell) -> None:
-    """Checks without a verdict, as the judge gave none: the run's own score would count them."""
-    evidence: dict[str | None, list[str]] = defaultdict(list)
+    """Checks without a verdict, as the judge gave none: no score of the run counts them either."""
+    found: dict[str | None, list[GradedExpectation]] = defaultdict(list)
     for run in runs:
-        if run.grading is not None and (unread := leave_unread(run.grading)):
+        unread = leave_unread(run.grading) if run.grading is not None else []
+        if unread:
+            names = {check.text.split(": ")[0] for check in unread}
             run.score = None
-            evidence[run.path] += unread
-    for path, unread in evidence.items():
-        tell("warning", "judge-unread", path or "", unread_message(unread))
+            run.scores = {name: row for name, row in run.scores.items() if name not in names}
+            found[run.path] += unread
+    for path, checks in found.items():
+        tell("warning", "judge-unread", path or "", unread_message(checks))
 
 
 def _place_scores(runs: list[Run], tell: Tell) -> None:

@@ -62,6 +62,8 @@ def read(raw: Any, path: str) -> Results:
     results = Results(key=f"promptfoo {own}" if own else None, faults=whole.faults)
     inner = whole if _inner(lines) is lines else whole.part("results")
     rows = inner.parts("results")
+    if isinstance(raw, list):  # lines have places of their own
+        rows = [Part(row.raw, f"$[{at}]", row.faults, row.secrets) for at, row in enumerate(rows)]
     switches = [row.part("vars").switch() for row in rows]
     switched = {WITH, WITHOUT} == set(switches)
     labels = [row.either("prompt", "raw").text("label") or "" for row in rows]
