@@ -249,10 +249,12 @@ CHECK_FAILED = "Not scored: the check itself failed"
 
 _OF_JUDGE = re.compile(
     r"(?=.*\b(?:grader|grading|judge|llm|rubric|verdict))(?=.*(?:pars|json|extract|decod))"
-    r"(?=.*(?:error|fail|could ?n[o']t|cannot|unable|invalid|malformed|unpars))|grade not found in",
+    r"(?=.*(?:error|fail|could ?n[o']t|cannot|unable|invalid|malformed|unpars))"
+    r"|(?:the |llm |rubric )*(?:grader|grading|judge)(?: model| call| response)? "
+    r"(?:error|failed|timed out|timeout|crashed)(?:\s*[:(]|$)|grade not found in",
     re.IGNORECASE,
 )
-"""A judge, reading, and that it failed, in one line: or as inspect_ai says it."""
+"""A judge, reading, and that it failed, in one line; that it failed; or as inspect_ai says it."""
 
 
 def is_unread(evidence: str | None) -> bool:
@@ -265,23 +267,28 @@ def is_unread(evidence: str | None) -> bool:
     return bool(_OF_JUDGE.match(first))
 
 
-def leave_unread(grading: Grading) -> list[GradedExpectation]:
-    """Take the verdict from checks that failed since the judge's answer could not be read."""
-    unread = [
-        check
-        for check in grading.expectations
-        if check.passed is False and is_unread(check.evidence)
-    ]
+def leave_unread(grading: Grading) -> list[tuple[str, str]]:
+    """Take verdicts and scores away that the judge did not give, as it failed or was not read.
+
+    Returns what was checked, and what it rests on.
+    """
+    checks = [check for check in grading.expectations if check.passed is False]
+    unread = [check for check in checks if is_unread(check.evidence)]
+    scores = {k: v for k, v in grading.rubric_scores.items() if is_unread(v.evidence)}
     for check in unread:
         check.passed = grading.summary = None
-    return unread
+    for score in scores.values():
+        score.score = grading.rubric_summary = None
+    found = [(check.text, check.evidence) for check in unread]
+    found += [(name, score.evidence) for name, score in scores.items()]
+    return [(what, why or "") for what, why in found]
 
 
-def unread_message(checks: list[GradedExpectation]) -> str:
+def unread_message(found: list[tuple[str, str]]) -> str:
     """What is said of checks that were not scored for that."""
     return (
-        f"{count(len(checks), 'check')} not scored, as the judge's answer could not be read "
-        f"({(checks[0].evidence or '').splitlines()[0][:120]}): let it be judged again"
+        f"{count(len(found), 'check')} not scored, as the judge's answer could not be read "
+        f"({found[0][1].splitlines()[0][:120]}): let it be judged again"
     )
 
 

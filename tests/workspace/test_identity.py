@@ -646,10 +646,16 @@ CASES: dict[str, tuple[Files, Runs, set[str]]] = {
                 "expectations": [{"text": "x", "passed": False, "evidence": why}]
             }
             for at, why in enumerate(
-                ("grading parse error", "the output is no JSON: parse error", "Grade: B not found")
+                (
+                    *("grading parse error", "the output is no JSON: parse error"),
+                    *("Grade: B not found", "LLM judge timed out", "the judge failed to bow"),
+                )
             )
         },
-        [("0", WITH, None, "ungraded", None), *((at, WITH, None, "graded", 0.0) for at in "12")],
+        [
+            *((at, WITH, None, "ungraded", None) for at in "03"),
+            *((at, WITH, None, "graded", 0.0) for at in "124"),
+        ],
         {"judge-unread", "ungraded-run"},
     ),
 }

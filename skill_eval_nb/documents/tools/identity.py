@@ -192,11 +192,11 @@ def _has_result(run: Run) -> bool:
 
 def _leave_unread(runs: list[Run], tell: Tell) -> None:
     """Checks without a verdict, as the judge gave none: no score of the run counts them either."""
-    found: dict[str | None, list[GradedExpectation]] = defaultdict(list)
+    found: dict[str | None, list[tuple[str, str]]] = defaultdict(list)
     for run in runs:
         unread = leave_unread(run.grading) if run.grading is not None else []
         if unread:
-            names = {check.text.split(": ")[0] for check in unread}
+            names = {what.split(": ")[0] for what, _ in unread}
             run.score = None
             run.scores = {name: row for name, row in run.scores.items() if name not in names}
             found[run.path] += unread
