@@ -64,7 +64,7 @@ def faults_of(queries: Sequence[Query], budget_usd: float | None) -> list[str]:
     """What is wrong with the queries, or with the budget, which may be 0."""
     faults = []
     if not queries:
-        faults.append("there are no queries; `triggers.read_queries` reads a file of them")
+        faults.append("there are no queries: write a trigger set, or draft one")
     for text, times in Counter(query.query for query in queries).items():
         if times > 1:
             faults.append(f"the query {text!r} is there {times} times; each is to be there once")

@@ -19,7 +19,7 @@ from skill_eval_nb.documents.base import origin_of
 from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.text import brief, count, quoted, some
-from skill_eval_nb.workspace import PathLike, Problems, find, read_files
+from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, find, read_files
 from skill_eval_nb.workspace.read import load_raw
 from skill_eval_nb.workspace.writing import alone, written_like
 
@@ -72,13 +72,18 @@ def gives_away(query: str, skill: str) -> bool:
     return re.search(f"{before}/?{re.escape(skill)}{after}", query, re.IGNORECASE) is not None
 
 
+class NoTriggerSet(Refused):
+    """A folder holds no trigger set."""
+
+
 def set_in(folder: Path) -> Path:
     """The trigger set of a folder: the one that lies highest.
 
     A file of evals that say `should_trigger` counts where there is no other set.
 
     Raises:
-        Refused: there is none, or several that differ lie equally high.
+        NoTriggerSet: there is none.
+        Refused: several that differ lie equally high.
         NothingToLoad: there is no evaluation document at all.
     """
     found = find(folder)
@@ -89,7 +94,7 @@ def set_in(folder: Path) -> Path:
         suite.path: as_set for suite in files.suites if (as_set := _labelled(suite.path))
     }
     if not sets:
-        raise refuse(f"{folder} holds no trigger set: name its file, or draft one")
+        raise NoTriggerSet([f"{folder} holds no trigger set: name its file, or draft one"])
     highest = min(len(Path(path).parts) for path in sets)
     near = {path: set_ for path, set_ in sets.items() if len(Path(path).parts) == highest}
     words = {
@@ -123,14 +128,13 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
             query that expects another one, or none, should not trigger this.
 
     Returns:
-        The queries in the file's order, all of them.
+        The queries in the file's order, all of them; none where a folder has no set yet.
 
     Raises:
         Refused: it is no trigger set; a query cannot be used, or does not say whether the skill
-            should be picked up (all of them are told); or the folder has no set, or several.
+            should be picked up (all of them are told); or the folder has several sets.
         FileNotFoundError: there is no such path.
         OSError: the file cannot be read.
-        NothingToLoad: the folder holds nothing of the kind.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +144,10 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
     'Add up sales.csv'
     """
     given = Path(path).expanduser()
-    file = set_in(given) if given.is_dir() else given
+    try:
+        file = set_in(given) if given.is_dir() else given
+    except (NoTriggerSet, NothingToLoad):
+        return ()
     document, faults = read_set(file)
     if faults:
         raise Refused(faults)

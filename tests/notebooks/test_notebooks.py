@@ -14,12 +14,15 @@ import nbconvert
 import nbformat
 import pytest
 
+import skill_eval_nb as sen
 from skill_eval_nb.share import fill_in
 from tests.corpus.build import lay
 from tests.notebooks.desk import NOTEBOOKS, execute, faults, put_copies
 from tests.tables.made import two_sides
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nbformat import NotebookNode
 
 pytestmark = pytest.mark.slow
@@ -33,14 +36,18 @@ LOADED = {
     },
     "nothing that was run": {"evals.json": SUITE},
 }
+PLAIN = "a skill with plain evals and the workspace of its first runs"
+"""No trigger set, no structural checks, no rubric, one run a side, as skill-creator has them."""
 WIDGETS = (
     "import skill_eval_nb as sen\nws = sen.load('../data/tdd-workspace')\nsen.explore(ws)",
     "sen.diff(ws)",
     "sen.drafts('../data/tdd-workspace')",
     "sen.run_panel('../data/release-notes')",
 )
-ELSEWHERE = ("05_run_and_grade.ipynb", "08_triggers.ipynb", "09_published_results.ipynb")
-"""Notebooks that look at a skill, or at a table of their own, whatever was loaded."""
+OF_SKILLS = {"05_run_and_grade.ipynb", "08_triggers.ipynb"}
+"""Notebooks that look at a skill, whatever was loaded."""
+ELSEWHERE = {"09_published_results.ipynb"}
+"""That has a table of its own."""
 PROMISES = ("Counting", "counted", "Grouping what", "is being made", "Looking at")
 ASK = "import urllib.request as u; u.urlopen('http://example.org')"
 FAULTY = (
@@ -55,15 +62,41 @@ FAULTY = (
 FORGET = "%reset_selective -f ."
 
 
+def plain_skill(folder: Path) -> dict[str, Path]:
+    """A plain skill, and its workspace, by the names that notebooks have for them."""
+    evals = [
+        {
+            "id": number,
+            "prompt": f"Write {what}.",
+            "expected_output": f"{what}, short",
+            "files": [],
+            "expectations": [f"It is {what}", "It is no longer than it must be"],
+        }
+        for number, what in enumerate(("a haiku", "a limerick", "a sonnet", "an ode"), 1)
+    ]
+    head = "---\nname: poet\ndescription: Writes poems. Use where one is asked for.\n---\n"
+    suite = {"skill_name": "poet", "evals": evals}
+    lay(folder / "poet", {"SKILL.md": f"{head}\nCount syllables.\n", "evals/evals.json": suite})
+    workspace = folder / "poet-workspace"
+    kept_in = {"sandbox": "none"} if sen.grading.sandbox.available() else {}
+    plan = sen.plan_runs(folder / "poet", workspace=workspace, executor="offline", **kept_in)
+    plan.start().wait()
+    return {"PATH": workspace, "SKILL": folder / "poet"}
+
+
 @pytest.fixture(scope="module")
 def ran(desk, tmp_path_factory) -> dict[str, NotebookNode]:
     """What a kernel made of every notebook on the bundled data and on whatever was loaded."""
     parts = {path.stem: nbformat.read(path, as_version=4).cells for path in NOTEBOOKS}
-    for kind, files in LOADED.items():
+    loaded = {
+        kind: {"PATH": lay(tmp_path_factory.mktemp("theirs"), files)}
+        for kind, files in LOADED.items()
+    }
+    loaded[PLAIN] = plain_skill(tmp_path_factory.mktemp("mine"))
+    for kind, paths in loaded.items():
         folder = desk.folder / kind
         put_copies(folder)
-        there = lay(tmp_path_factory.mktemp("theirs"), files)
-        for path in fill_in(folder, {"PATH": str(there)})[0]:  # those that look at a workspace
+        for path in fill_in(folder, {name: str(there) for name, there in paths.items()})[0]:
             parts[f"{path.name}, {kind}"] = nbformat.read(path, 4).cells
     parts["widgets"] = [nbformat.v4.new_code_cell(cell) for cell in WIDGETS]
     parts["faulty"] = [nbformat.v4.new_code_cell(cell) for cell in FAULTY]
@@ -86,9 +119,10 @@ def ran(desk, tmp_path_factory) -> dict[str, NotebookNode]:
 
 def test_every_notebook_runs_to_its_end_whatever_was_loaded(ran):
     found = {name: faults(notebook) for name, notebook in ran.items() if name != "faulty"}
-    looking = {name.partition(",")[0] for name in found if "," in name}
-    assert {path.name for path in NOTEBOOKS} - looking == set(ELSEWHERE)
-    assert len(found) == len(NOTEBOOKS) + len(LOADED) * len(looking) + 1
+    for kind in (*LOADED, PLAIN):
+        looking = {path.name for path in NOTEBOOKS if f"{path.name}, {kind}" in found}
+        left_out = ELSEWHERE if kind == PLAIN else ELSEWHERE | OF_SKILLS
+        assert {path.name for path in NOTEBOOKS} - looking == left_out
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
