@@ -416,7 +416,7 @@ STYLE = """.sen-shown.sen-shown {
  tbody tr:nth-child(n) {background:none}
  th, td {text-align:left;vertical-align:top;padding:4px 18px 4px 0;line-height:1.4;
   white-space:normal;border:0;border-bottom:1px solid rgba(128,128,128,.25);
-  overflow-wrap:anywhere}
+  overflow-wrap:break-word}
  th {font-weight:400;opacity:.65;white-space:nowrap}
  .sen-n.sen-n {text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
  .sen-pill {display:inline-block;border-radius:9px;padding:0 8px;white-space:nowrap}
@@ -425,7 +425,7 @@ STYLE = """.sen-shown.sen-shown {
  .sen-pill.sen-info {border:1px solid rgba(128,128,128,.5)}
  code {font-family:var(--jp-code-font-family,monospace);font-size:12px}
  dl {display:grid;grid-template-columns:max-content auto;gap:3px 18px;margin:4px 0 0}
- dt {opacity:.65}
+ dt {opacity:.65;width:auto;float:none}
  dt, dd {margin:0;font-weight:400}
  pre {margin:10px 0 0;white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.4}
  .sen-new {background:rgba(0,114,178,.22)}

@@ -127,12 +127,12 @@ WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class DescriptionDiff(str):
-    """A unified diff, which prints itself line by line; empty where nothing changes."""
+    """A unified diff, which shows itself line by line; empty where nothing changes."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return str(self)
+        return str(self) or "Nothing would change: SKILL.md has this description."
 
 
 def write_description(

@@ -163,13 +163,17 @@ class Review(Panel):
         self._book.call_fine(self._run(token), fine)
 
     @action
-    def finish(self) -> None:
-        """Call the review complete."""
-        self._book.settle(COMPLETE, self._now.begun)
+    def finish(self, left: int = 0) -> None:
+        """Call the review complete; ask first where more runs are left than it is told of."""
+        asks = self._now.left > left
+        self._choice = replace(self._choice, finishing=asks)
+        if not asks:
+            self._book.settle(COMPLETE, self._now.begun)
 
     @action
     def reopen(self) -> None:
         """Call it in progress again."""
+        self._choice = replace(self._choice, finishing=False)
         self._book.settle(IN_PROGRESS, self._now.begun)
 
     @action

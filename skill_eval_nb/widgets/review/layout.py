@@ -101,12 +101,12 @@ class ShownRun:
         )
         head = [h("h5", "Your feedback"), self._state(given)]
         keep, key = self.now.keep(self.key, token), f"{token}-text"
-        label = f"What is to be said of {self.title}"
+        label = f"Comments on {self.title}"
         scores = [
             self._scored(dimension, anchors_of(stated), remarks.scores.get(dimension))
             for dimension, (_, stated) in _dimensions_of(self.now.ws, self.key).items()
         ]
-        fine = tick("Nothing to say: it is fine", given is not None, ("call_fine", token))
+        fine = tick("No comments", given is not None, ("call_fine", token))
         return h(
             "div",
             h("div", head, cls="sen-row sen-middle sen-spread"),
@@ -220,13 +220,12 @@ def _of(now: ReviewState) -> Node:
 
 
 def _progress(now: ReviewState) -> Child:
-    left = len(now.runs) - len(now.reviewed)
     facts = [f"{len(now.reviewed):,} of {count(len(now.runs), 'run')} reviewed"]
     if now.choice.hidden:
         scored = sum(map(now.is_scored, now.items))
         facts.append(f"{scored:,} of {count(len(now.items), 'pair')} scored on both sides")
-    elif left and now.reviewed:
-        facts.append(f"{left:,} left")
+    elif now.left and now.reviewed:
+        facts.append(f"{now.left:,} left")
     files = [line(page.name) for page in now.pages if page.fault is None]
     if files:
         facts.append(f"saved as you type, in {' and '.join(files)}")
@@ -234,10 +233,15 @@ def _progress(now: ReviewState) -> Child:
 
 
 def _end(now: ReviewState) -> Child:
-    if not now.complete:
+    left = f"{now.left:,} of {count(len(now.runs), 'run')} not reviewed"
+    if now.complete:
+        state = pill(f"finished, {left}", "odd") if now.left else pill("complete", "good")
+    elif now.choice.finishing and now.left:
+        state = [h("span", left), button("Finish anyway", ("finish", now.left))]
+    else:
         return button("Finish", ("finish",) if now.begun else None)
     again = button("Go on reviewing", ("reopen",), kind="quiet")
-    return h("div", pill("complete", "good"), again, cls="sen-row sen-middle")
+    return h("div", state, again, cls="sen-row sen-middle", role="status")
 
 
 def _fault(fault: str, waiting: int) -> Node:

@@ -137,6 +137,7 @@ class ReviewChoice:
         at: the token of what is looked at.
         blind: whether it is hidden which side is which.
         revealed: whether it was, and is no longer.
+        finishing: whether it is asked if the review is to end with runs that are not reviewed.
         unfolded: the parts that were opened, and stay so from run to run.
     """
 
@@ -150,6 +151,7 @@ class ReviewChoice:
     at: str = ""
     blind: bool = False
     revealed: bool = False
+    finishing: bool = False
     unfolded: frozenset[str] = frozenset()
 
     @property
@@ -379,6 +381,11 @@ class ReviewState:
     def runs(self) -> frozenset[RunKey]:
         """All runs that are to be."""
         return frozenset(key for item in self.items for key in item.runs)
+
+    @property
+    def left(self) -> int:
+        """How many runs are not reviewed."""
+        return len(self.runs) - len(self.reviewed)
 
     def done(self, item: Item) -> str:
         """How much of an item is reviewed."""

@@ -14,7 +14,7 @@ from tests.widgets.stage import staged
 
 pytestmark = pytest.mark.browser
 
-WORDS = "What is to be said of with_skill"
+WORDS = "Comments on with_skill"
 
 
 def test_what_is_typed_survives_the_kernel_and_the_page(browser, tmp_path):

@@ -83,6 +83,23 @@ def test_it_is_complete_when_every_run_is_reviewed_and_no_longer_when_one_is_not
     assert held(tmp_path)["status"] == "in_progress"
 
 
+def test_a_review_with_runs_left_ends_only_when_that_is_confirmed(tmp_path):
+    panel = opened(tmp_path)
+    panel.do("say", FIRST, "x")
+    for again in ("reopen", "finish"):  # thought better of it, and asked once more
+        panel.do("finish")
+        assert held(tmp_path)["status"] == "in_progress"
+        assert "7 of 8 runs not reviewed" in text(panel.view())
+        assert find(panel.view(), on={"click": ("finish", 7)})
+        panel.do(again)
+    panel.do("finish", 7)
+    assert held(tmp_path)["status"] == "complete"
+    assert "finished, 7 of 8 runs not reviewed" in text(panel.view())
+    panel.do("reopen")
+    assert held(tmp_path)["status"] == "in_progress"
+    assert find(panel.view(), on={"click": ("finish",)})
+
+
 def test_only_what_is_left_and_what_is_looked_at(tmp_path):
     panel = opened(tmp_path)
     panel.do("show_only", "left")
@@ -107,7 +124,7 @@ def test_two_iterations_have_a_file_each_and_others_can_be_asked_for(tmp_path):
     panel.do("say", FIRST, "new")
     panel.do("say", last, "old")
     assert (words_in(tmp_path, 2), words_in(tmp_path, 1)) == (["new"], ["old"])
-    panel.do("finish")
+    panel.do("finish", 7)
     assert (held(tmp_path, 1)["status"], held(tmp_path, 2)["status"]) == ("complete", "complete")
     panel.do("ask_for", "iteration", "iteration-1")
     assert "there is no iteration before iteration-1" in text(panel.view())
