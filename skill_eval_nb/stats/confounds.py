@@ -36,6 +36,8 @@ APART = 7
 """Days between the sides' runs from which they may have met another world."""
 BLOCK = 6
 """Hours between the last run of a side and the first of the other that make them two blocks."""
+FEW = 3
+"""Judgings of a side below which it is chance which side was judged first."""
 CHANCE = 1.5
 """So many runs more that a gate took on one side say nothing."""
 SETTLED = ("low", "high", "p", "p_adjusted")
@@ -49,6 +51,11 @@ def of_rubric(metric: str) -> bool:
     (True, True, False)
     """
     return metric.startswith((RUBRIC, "rubric_"))
+
+
+def is_judged(metric: str) -> bool:
+    """Whether a judge may have a say in the metric."""
+    return of_rubric(metric) or metric in COUNTED
 
 
 def is_rate(metric: str) -> bool:
@@ -110,7 +117,10 @@ def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], R
     """
     import polars as pl
 
-    when = pl.col("started_at").str.to_datetime(time_zone="UTC", strict=False).dt.epoch("s")
+    when, judged = (
+        pl.col(name).str.to_datetime(time_zone="UTC", strict=False).dt.epoch("s")
+        for name in ("started_at", "judged_at")
+    )
     kinds = ("judge_model", *MODEL)
     known = by_model(runs).with_columns(runs[name].alias(f"own_{name}") for name in kinds)
     known = known.with_columns(is_of_several_models().alias("several"))
@@ -120,6 +130,7 @@ def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], R
         when.median().alias("when"),
         when.min().alias("first"),
         when.max().alias("last"),
+        judged.drop_nulls().sort().alias("judged"),
         (pl.col("gate_passed") == False).sum().alias("gated"),  # noqa: E712
         pl.len().alias("n"),
     )
@@ -179,8 +190,7 @@ def name_errors(of: Compared) -> str | None:
 def name_judges(of: Compared) -> str | None:
     """Sides that were not judged by the same models, of what a judge has a say in."""
     judges = of.own("judge_model")
-    judged = of_rubric(of.row["metric"]) or of.row["metric"] in COUNTED
-    if not judged or not all(judges) or set(judges[0]) == set(judges[1]):
+    if not is_judged(of.row["metric"]) or not all(judges) or set(judges[0]) == set(judges[1]):
         return None
     claim = " before anything is claimed" if have_no_judge_in_common(of) else ""
     who = _who(of.names, judges, "judged by")
@@ -278,6 +288,18 @@ def name_days(of: Compared) -> str | None:
     return f"{apart}: what changed in between counts as the skill's."
 
 
+def name_judgings(of: Compared) -> str | None:
+    """Sides that were judged one after the other, by a judge that may have changed meanwhile."""
+    times = [side.get("judged", []) for side in of.sides]
+    if not is_judged(of.row["metric"]) or min(map(len, times)) < FEW:
+        return None
+    early, late = sorted(zip(times, of.names, strict=True))
+    if early[0][-1] >= late[0][0]:
+        return None
+    apart = f"All judgings of {early[1]} were made before those of {late[1]}"
+    return f"{apart}: a judge that changed meanwhile counts as the skill."
+
+
 def name_families(of: Compared) -> str | None:
     """Evals that seem to belong together, of a claim about tasks like these."""
     claims = of.row["scope"] == "population" and of.row["verdict"] in DECIDED
@@ -309,6 +331,7 @@ CONFOUNDS = (
     Confound(name_gate),
     Confound(name_sessions),
     Confound(name_days),
+    Confound(name_judgings),
     Confound(name_families),
     Confound(name_batches),
 )

@@ -77,7 +77,7 @@ GROUP = [*ITERATION, *MODEL]
 """What is never compared across, nor averaged over: every statistic has a row for each."""
 EVAL = ["eval_id", "eval_name"]
 RUN = [*ITERATION, *EVAL, "configuration", "run_number"]
-RUN_DETAILS = ("status", *MODEL, "judge_model", "started_at")
+RUN_DETAILS = ("status", *MODEL, "judge_model", "started_at", "judged_at")
 """What else is asked of runs: how they ended, who ran and judged them, when."""
 RUBRIC = "rubric:"
 """What a rubric dimension's name begins with where it stands among metrics."""

@@ -179,6 +179,7 @@ TABLES = Tables(
                 _text("executor_model", "model that ran"),
                 _text("judge_model", "model that graded"),
                 _text("started_at", "when it began, ISO 8601"),
+                _text("judged_at", "when its grading or first judging was made, ISO 8601"),
                 _text("path", "folder (or file) the run was read from", "never"),
             ),
         ),

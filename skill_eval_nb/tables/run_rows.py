@@ -313,7 +313,7 @@ def _failed(timing: Timing | None) -> bool:
 
 
 def _costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
-    """time_seconds … started_at: from timing.json and metrics.json, else as the grader noted.
+    """time_seconds … judged_at: from timing.json and metrics.json, else as the grader noted.
 
     A 0 counts only where nobody measured more, and then as not known.
     """
@@ -351,7 +351,15 @@ def _costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
         _first(timing and timing.model, documents.executor_model),
         _first(grading and grading.judge_model, documents.judge_model),
         None if started is None else str(started),
+        _judged_at(documents),
     )
+
+
+def _judged_at(documents: RunDocuments) -> str | None:
+    grading, timing = documents.grading, documents.timing
+    stamps = [grading and grading.timestamp, timing and timing.grader_start]
+    stamps += [judging.timestamp for judging in documents.judgings]
+    return next((str(stamp) for stamp in stamps if stamp), None)
 
 
 def _seconds(seconds: float | None, milliseconds: float | None) -> float | None:

@@ -202,6 +202,18 @@ def test_sides_of_other_days_and_missing_stamps_are_named(days, says) -> None:
 
 
 @pytest.mark.parametrize(
+    ("days", "evals", "says"),
+    [(("01T10", "01T10"), 6, 0), (("01T11", "01T10"), 6, 1), (("01T11", "01T10"), 2, 0)],
+)
+def test_sides_that_were_judged_one_after_the_other_are_named(days, evals, says) -> None:
+    more = {"judged_at": stamped(*days), "started_at": stamped("01T10", "01T10")}
+    ws = made(better, evals=range(evals), k=1, tokens=lambda *_: 9, **more)
+    text = "All judgings of without_skill were made before those of with_skill"
+    assert sum(text in told for told in only(deltas(ws))["warnings"]) == says
+    assert not any("judgings" in told for told in only(deltas(ws, "tokens"))["warnings"])
+
+
+@pytest.mark.parametrize(
     ("more", "cluster"),
     [
         (lambda at: {"tags": ["a" if at < 3 else "b"]}, '"tags"'),

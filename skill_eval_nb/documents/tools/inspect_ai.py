@@ -100,6 +100,7 @@ def _own_run(sample: Part) -> Run:
         total_tokens=usage.whole("total_tokens") or None,
         cache_read_tokens=usage.whole("input_tokens_cache_read"),
         executor_start=meta.text("started_at"),
+        grader_start=meta.text("judged_at"),
         status="error" if status == "errored" else None,
         reason=meta.text("reason") if status == "errored" else None,
     )
