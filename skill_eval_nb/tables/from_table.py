@@ -84,34 +84,21 @@ def from_table(
     >>> ws.problems["message"].item()
     "columns: passed is 'ok', eval is 'task' (by its name), configuration is 'arm' (by its name)"
     """
-    _check_backend(backend)
     path = os.fspath(table) if isinstance(table, str | os.PathLike) else None
-    faults = Faults()
-    value = table if path is None else read_values(path, read_bytes(path), faults)
-    if isinstance(value, list | Mapping):
+
+    def read() -> list[Results]:
+        faults = Faults()
+        value = table if path is None else read_values(path, read_bytes(path), faults)
         told = OwnLayout("", rows, None, columns, dimensions, checks, words or {})
-        read = table_of([(path or "", value, {})], told, faults)
-    else:
-        read = Table(
-            *_rows_of_frame(value), columns, dimensions, checks, words or {}, faults=faults
-        )
+        if isinstance(value, list | Mapping):
+            return read_rows(table_of([(path or "", value, {})], told, faults))
+        frame = _rows_of_frame(value)
+        return read_rows(Table(*frame, columns, dimensions, checks, words or {}, faults=faults))
+
     base = os.path.dirname(os.path.abspath(path)) if path else ""
     stem = os.path.basename(path).rsplit(".", 1)[0] if path else "table"
     folder = f"{base}/{name or stem}" if path else name or stem
-
-    def again() -> Workspace:
-        return from_table(
-            path,
-            rows=rows,
-            dimensions=dimensions,
-            checks=checks,
-            words=words,
-            name=name,
-            backend=backend,
-            **columns,
-        )
-
-    return _workspace_of(read_rows(read), path or folder, folder, backend, again if path else None)
+    return _workspace_of(read, path or folder, folder, backend, fixed=path is None)
 
 
 def from_files(
@@ -170,49 +157,34 @@ def from_files(
     >>> ws.runs.select("eval_id", "configuration", "pass_rate").rows()
     [('a', 'new', 1.0), ('a', 'old', 0.0)]
     """
-    _check_backend(backend)
     root, pattern = root_and_pattern(os.fspath(files))
     told = OwnLayout(pattern, rows, by_key, columns, dimensions, checks, words or {})
-    results = read_own_layout(root, told)
     base = os.path.abspath(root)
     folder = os.path.join(os.path.dirname(base), name) if name else base
-
-    def again() -> Workspace:
-        return from_files(
-            files,
-            rows=rows,
-            by_key=by_key,
-            dimensions=dimensions,
-            checks=checks,
-            words=words,
-            name=name,
-            backend=backend,
-            **columns,
-        )
-
-    return _workspace_of(results, folder, folder, backend, again)
-
-
-def _check_backend(backend: str) -> None:
-    if backend not in ("polars", "pandas"):
-        raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
+    return _workspace_of(lambda: read_own_layout(root, told), folder, folder, backend)
 
 
 def _workspace_of(
-    results: Sequence[Results],
+    read: Callable[[], list[Results]],
     path: str,
     folder: str,
     backend: Backend,
-    again: Callable[[], Workspace] | None,
+    *,
+    fixed: bool = False,
 ) -> Workspace:
+    if backend not in ("polars", "pandas"):
+        raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
     files, met = Files(), Problems()
-    for result in results:
+    for result in read():
         place = Place(folder, iteration=result.iteration) if result.iteration else Place(folder)
         met.add_faults(path, result.faults.collapsed())
         add_results(FilePlace(path, place, tool="table"), [result], files, met)
     base = os.path.dirname(folder) or folder
     return Workspace(
-        lambda texts: assemble(Layout(), base, texts, Problems(met), files), base, backend, again
+        lambda texts: assemble(Layout(), base, texts, Problems(met), files),
+        base,
+        backend,
+        None if fixed else lambda: _workspace_of(read, path, folder, backend),
     )
 
 

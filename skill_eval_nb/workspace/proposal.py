@@ -36,19 +36,20 @@ _NAME = re.compile(
     r"(?:^|[_.-])(?:id|name|case|key|title|slug|text|criterion|label)$", re.IGNORECASE
 )
 _RATE = re.compile(r"score|rate|acc|reward|match|correct|f1|pass", re.IGNORECASE)
+_OF_LEAF = {"verdict": ITSELF}
+"""What is known of rows that are no objects, below names of checks."""
 _VERDICTS = {"query", "passed", "pass_rate", "verdict", "rating"}
 """Roles of which each is a result."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A call of `from_files`: the files that it reads, what it gives, and what is missing."""
+    """A call of `from_files`: the files that it reads, and what it gives and lacks, in words."""
 
     root: str
     told: OwnLayout
     files: frozenset[str]
     gives: str
-    missing: str
 
     def tell(self) -> str:
         """The files, and the call that would read them, in words."""
@@ -58,7 +59,7 @@ class Proposal:
         files = some(file.removeprefix("./") for file in sorted(self.files))
         return (
             f"What looks most like results, in no form that is known: {files}. If that is what it "
-            f"is, sen.from_files({path!r}{said}) gives {self.gives}{self.missing}"
+            f"is, sen.from_files({path!r}{said}) gives {self.gives}"
         )
 
 
@@ -111,7 +112,7 @@ def _cut(value: Any) -> Any:
 
 def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]]) -> Proposal | None:
     pattern = _pattern_of([file for file, _ in files.values()])
-    told = OwnLayout(pattern, rows or None, None, _of_leaf(rows))
+    told = OwnLayout(pattern, rows or None, None, _OF_LEAF if rows.endswith("{check}") else {})
     try:
         table = table_of([(file, value, {}) for file, value in files.values()], told, Faults())
         if "{configuration}" not in told.files + rows and _recur(table, len(files)):
@@ -121,13 +122,7 @@ def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]]) -> Proposal
         found = read_own_layout(root, told)
     except (OSError, ValueError, KeyError):
         return None
-    gives, missing = _describe(found)
-    return Proposal(root, told, frozenset(files), gives, missing)
-
-
-def _of_leaf(rows: str) -> dict[str, str]:
-    """What is known of rows that are no objects: they are verdicts."""
-    return {"verdict": ITSELF} if rows.endswith("{check}") else {}
+    return Proposal(root, told, frozenset(files), _describe(found))
 
 
 def _is_verdict(value: Any) -> bool:
@@ -143,24 +138,20 @@ def _recur(table: Table, files: int) -> bool:
 
 def _find_best(value: Any) -> tuple[int, str] | None:
     """How much the likeliest rows of a value look like results, and the path to them."""
-    best: tuple[int, int, str] | None = None
-    for path in _places([value], "", 0):
+    found: list[tuple[int, int, str]] = []
+    for path in islice(_places([value], "", 0), _MOST_FILES):
+        told = OwnLayout("", path, None, _OF_LEAF if path.endswith("{check}") else {})
         try:
-            table = table_of([("", value, {})], OwnLayout("", path, None, _of_leaf(path)), Faults())
+            table = table_of([("", value, {})], told, Faults())
         except ValueError:
             continue
         columns = recognise_columns(table)
         named = len({"eval", "check", "dimension", "configuration", "query"} & columns.keys())
-        result = (
-            4
-            if _VERDICTS & columns.keys()
-            else 3
-            if _verdict_in(table)
-            else 2 * ("score" in columns)
-        )
-        if result and (best is None or (result + named, -len(path), path) > best):
-            best = (result + named, -len(path), path)
-    return (best[0], best[2]) if best else None
+        known = 4 * bool(_VERDICTS & columns.keys()) or 3 * bool(_verdict_in(table))
+        if result := known or 2 * ("score" in columns):
+            found.append((result + named, -len(path), path))
+    score, _, path = max(found, default=(0, 0, ""))
+    return (score, path) if score else None
 
 
 def _places(samples: Sequence[Any], path: str, depth: int) -> Iterator[str]:
@@ -192,18 +183,18 @@ def _name_of_keys(objects: Sequence[Mapping[str, Any]], path: str) -> str | None
     """What the keys of objects are, where each has the same behind it; else None."""
     keys = list(dict.fromkeys(key for one in objects for key in one))
     values = [value for one in objects for value in one.values()]
-    shapes = [
-        set(rows[0]) if rows and isinstance(rows[0], Mapping) else set[str]()
-        for rows in (value if isinstance(value, list) else [value] for value in values)
-    ]
-    known = any(key in names for key in keys for names in ROLES.values())
-    leaf = len(values) > 1 and not known and all(map(_is_verdict, values))
-    alike = bool(shapes) and bool(set.intersection(*shapes)) and len({type(v) for v in values}) == 1
-    sided = all(_is_side(key) for key in keys)
-    if not leaf and not (alike and (sided or len(keys) > 1)):
+    if not values or any(key in names for key in keys for names in ROLES.values()):
         return None
-    name = "check" if leaf else "configuration" if sided else _kind_of(keys) or "eval"
-    return None if f"{{{name}}}" in path else name
+    kind = _kind_of(keys)
+    if len(values) > 1 and all(map(_is_verdict, values)):
+        kind = "check"
+    else:
+        rows = [value[0] if isinstance(value, list) and value else value for value in values]
+        alike = all(isinstance(row, Mapping) for row in rows) and set.intersection(*map(set, rows))
+        if not alike or (len(keys) < 2 and kind != "configuration"):
+            return None
+    kind = kind or "eval"
+    return None if f"{{{kind}}}" in path else kind
 
 
 def _is_side(name: str) -> bool:
@@ -223,43 +214,30 @@ def _kind_of(names: Sequence[str]) -> str | None:
     return None
 
 
-_SIDED = re.compile(
-    r"(?P<eval>.+?)(?P<between>[-_.])(?P<side>(?:with|without|no|old|new)[-_]?skills?|baseline)"
-)
-
-
 def _pattern_of(files: Sequence[str]) -> str:
     """The path that files have, with names in braces for what differs, or is a side."""
     ending = os.path.splitext(files[0])[1]
-    levels = [
-        list(names)
-        for names in zip(*(f.removesuffix(ending).split("/") for f in files), strict=True)
-    ]
-    ends = ["/"] * (len(levels) - 1) + [ending]
-    split = [_SIDED.fullmatch(name) for name in levels[-1]]
-    if all(split) and len({found["between"] for found in split if found}) == 1:
-        sides = [found for found in split if found]
-        levels[-1:] = [[found["eval"] for found in sides], [found["side"] for found in sides]]
-        ends[-1:] = [sides[0]["between"], ending]
+    split = (file.removesuffix(ending).split("/") for file in files)
+    levels = [list(dict.fromkeys(names)) for names in zip(*split, strict=True)]
     kinds: dict[int, str] = {}
-    unknown: list[tuple[int, int]] = []
     for at, names in enumerate(levels):
-        different = len(set(names))
         kind = _kind_of(names)
-        if kind and (different > 1 or kind == "configuration") and kind not in kinds.values():
-            kinds[at] = kind
-        elif different > 1:
-            unknown.append((-different, at))
-    free = [kind for kind in ("eval", "configuration") if kind not in kinds.values()]
-    for (_, at), kind in zip(sorted(unknown), [*free, *["*"] * len(unknown)], strict=False):
-        kinds[at] = kind
+        if kind not in (None, *kinds.values()) and (len(names) > 1 or kind == "configuration"):
+            kinds[at] = f"{{{kind}}}"
+    free = [kind for kind in ("{eval}", "{configuration}") if kind not in kinds.values()]
+    for at in sorted(range(len(levels)), key=lambda at: -len(levels[at])):
+        if at not in kinds and len(levels[at]) > 1:  # the evals are more than the sides
+            kinds[at] = free.pop(0) if free else "*"
     parts = []
     for at, names in enumerate(levels):
-        kind = kinds.get(at)
-        begin = os.path.commonprefix(names) if kind and len(set(names)) > 1 else ""  # noqa: RUF071
-        begin = re.sub(r"[^\W_]+$", "", begin) if kind != "run" else begin.rstrip("0123456789")
-        parts.append(names[0] if kind is None else begin + (kind if kind == "*" else f"{{{kind}}}"))
-    return "".join(part + end for part, end in zip(parts, ends, strict=True))
+        begin = os.path.commonprefix(names) if len(names) > 1 else ""  # noqa: RUF071
+        begin = (
+            begin.rstrip("0123456789")
+            if "run" in kinds.get(at, "")
+            else re.sub(r"[^\W_]+$", "", begin)
+        )
+        parts.append(begin + kinds[at] if at in kinds else names[0])
+    return "/".join(parts) + ending
 
 
 def _verdict_in(table: Table) -> tuple[str, str] | None:
@@ -268,14 +246,11 @@ def _verdict_in(table: Table) -> tuple[str, str] | None:
     for name in table.names:
         cells = [row.get(name) for row in table.rows if row.get(name) is not None]
         if cells and all(map(_is_verdict, cells)):
-            return name, "passed"
-        if _RATE.search(name) and cells and all(_is_share(cell) for cell in cells):
-            rate = rate or (name, "pass_rate")
+            return "passed", name
+        shares = all(isinstance(cell, int | float) and 0 <= cell <= 1 for cell in cells)
+        if cells and shares and _RATE.search(name):
+            rate = rate or ("pass_rate", name)
     return rate
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
 
 
 def _complete(table: Table, braced: set[str]) -> dict[str, str]:
@@ -286,7 +261,7 @@ def _complete(table: Table, braced: set[str]) -> dict[str, str]:
         if role not in braced and not column.startswith("{")
     }
     if not _VERDICTS & columns.keys() and (found := _verdict_in(table)) is not None:
-        columns[found[1]] = found[0]
+        columns[found[0]] = found[1]
     names = sorted(filter(_NAME.search, table.names), key=lambda name: not name.startswith(UP))
     free = [name for name in names if name not in columns.values() and not name.startswith("{")]
     if "eval" not in columns.keys() | braced and free:
@@ -302,17 +277,19 @@ def _complete(table: Table, braced: set[str]) -> dict[str, str]:
     return columns
 
 
-def _describe(found: Sequence[Results]) -> tuple[str, str]:
+def _describe(found: Sequence[Results]) -> str:
     """How much results are, and what is missing in them, in words."""
     runs = [run for results in found for run in results.runs]
     queries = sum(len(one.queries) for results in found for one in results.triggers)
     evals = {str(run.eval_id) for run in runs}
     sides = {run.configuration for run in runs} - {UNSTATED}
     gives = f"{count(len(evals), 'eval')} × {count(len(sides), 'side')}, {count(len(runs), 'run')}"
-    faults = [fault for results in found for fault in results.faults if fault.severity == "error"]
-    missing = f"; {faults[0].message}" if faults else ""
+    missing = [
+        one.message for results in found for one in results.faults if one.severity == "error"
+    ]
     if not sides and not queries:
-        missing += (
-            "; nothing tells the side of a run: add configuration=…, a column or a part of the path"
+        missing.append(
+            "nothing tells the side of a run: add configuration=…, a column or in braces"
         )
-    return count(queries, "trigger query") if queries else gives, missing
+    gives = count(queries, "trigger query") if queries else gives
+    return "; ".join([gives, *missing[:2]])

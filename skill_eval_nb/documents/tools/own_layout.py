@@ -147,7 +147,7 @@ def table_of(
                 f"no rows at {where_rows}: {why}",
             )
         found += rows
-        paths += [f"{root}/{path}"] * len(rows)
+        paths += [f"{root}/{path}"] * len(rows) if root else []
     if not found and first:
         raise ValueError(f"There are no rows: {first}")
     braced = dict.fromkeys(name[1:-1] for row in found for name in row.keys)
@@ -155,17 +155,8 @@ def table_of(
     others = {path: path for path in (*told.dimensions, *told.checks)}
     rows, names = rows_of(found, {**others, **stated})
     bare = frozenset(at for at, row in enumerate(found) if row.bare)
-    return Table(
-        rows,
-        names,
-        stated,
-        told.dimensions,
-        told.checks,
-        told.words,
-        paths if root is not None else (),
-        bare,
-        faults,
-    )
+    said = told.dimensions, told.checks, told.words
+    return Table(rows, names, stated, *said, paths, bare, faults)
 
 
 # ── the same in a file ─────────────────────────────────────────────────────────────────────────

@@ -15,7 +15,7 @@ from skill_eval_nb.disk import decode
 from skill_eval_nb.text import did_you_mean
 
 from ..base import Faults
-from ..parsing import NotJSON, parse, parse_lines
+from ..parsing import parse, parse_lines
 from .part import without_keys
 
 _STEP = re.compile(r"\{\w+\}|\[(?:\*|-?\d+)\]|[^.\[\]{}]+")
@@ -30,8 +30,6 @@ UP = "../"
 
 
 TABLE_ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".parquet", ".pq")
-LINES = (".jsonl", ".ndjson")
-"""Endings of files that hold a value a line."""
 
 
 def read_values(path: str, data: bytes, faults: Faults) -> Any:
@@ -41,54 +39,61 @@ def read_values(path: str, data: bytes, faults: Faults) -> Any:
         TypeError: it has another ending.
         ValueError: it cannot be read as what it is called; the message says why.
     """
-    import polars as pl
-
     end = os.path.splitext(path)[1].lower()
     if end not in TABLE_ENDINGS:
         raise TypeError(f"{path}: read are {', '.join(TABLE_ENDINGS)}")
     try:
-        if end in LINES:
-            return list(parse_lines(data, faults))
-        if end == ".json":
-            return parse(data, faults)
         if end in (".parquet", ".pq"):
-            return pl.read_parquet(data).to_dicts()
-        text, odd = decode(data)
-        if odd:
-            faults.add("warning", "encoding", "$", f"the file is {odd}")
-        return _read_csv(text, "\t" if end == ".tsv" else ",")
-    except (NotJSON, csv.Error, pl.exceptions.PolarsError, OSError) as error:
-        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
+            return _read_parquet(data)
+        if end in (".jsonl", ".ndjson"):
+            return list(parse_lines(data, faults))
+        return parse(data, faults) if end == ".json" else _read_csv(data, end == ".tsv", faults)
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
-def _read_csv(text: str, separator: str) -> list[dict[str, Any]]:
-    """The rows of a CSV file; where a semicolon parts the columns, a comma is a decimal one."""
+def _read_parquet(data: bytes) -> list[dict[str, Any]]:
     import polars as pl
 
+    try:
+        return pl.read_parquet(data).to_dicts()
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(str(error).splitlines()[0]) from None
+
+
+def _read_csv(data: bytes, tabs: bool, faults: Faults) -> list[dict[str, Any]]:
+    """The rows of a CSV file; where a semicolon parts the columns, a comma is a decimal one."""
+    text, odd = decode(data)
+    if odd:
+        faults.add("warning", "encoding", "$", f"the file is {odd}")
     if said := re.match(r"sep=(.)\r?\n", text):  # as spreadsheets write it
         text, separator = text[said.end() :], said[1]
     else:
         head = re.sub(r'"[^"]*"', "", text.split("\n", 1)[0])
-        separator = max((separator, ",", ";", "\t", "|"), key=head.count)
-    comma = separator == ";"
-    try:
-        frame = pl.read_csv(
-            text.encode("utf-8", "replace"),
-            separator=separator,
-            infer_schema_length=None,
-            decimal_comma=comma,
+        separator = max("\t" if tabs else ",", ",", ";", "\t", "|", key=head.count)
+    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+    rows = [{key: _read_cell(cell, separator) for key, cell in line.items()} for line in lines]
+    if longer := sum(row.pop(None, None) is not None for row in rows):
+        message = (
+            f"{longer} lines have more cells than the first one has names: those were left out"
         )
-    except pl.exceptions.NoDataError:
-        return []
-    except pl.exceptions.PolarsError:  # a column of several types, or lines of several lengths
-        read = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restkey="")
-        frame = pl.DataFrame(
-            [{key: row[key] or None for key in read.fieldnames or ()} for row in read]
-        )
-    if comma:
-        texts = pl.col(pl.String).str.replace(r"^([+-]?\d+),(\d+\s*%?)$", "$1.$2")
-        frame = frame.with_columns(texts)
-    return frame.to_dicts()
+        faults.add("warning", "cells", "$", message)
+    return rows
+
+
+def _read_cell(cell: Any, separator: str) -> Any:
+    """A cell as a number or a flag, where it is one."""
+    if not isinstance(cell, str):
+        return cell
+    text = cell.strip()
+    if separator == ";" and re.fullmatch(r"[+-]?\d+,\d+\s*%?", text):
+        text = text.replace(",", ".")
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "": None}.get(text.lower(), text)
 
 
 @dataclass(frozen=True, slots=True)

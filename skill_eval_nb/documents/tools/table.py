@@ -10,7 +10,7 @@ from typing import Any
 
 from skill_eval_nb.text import count, did_you_mean
 
-from ..base import Faults, names_of, plainly
+from ..base import Faults, Severity, names_of, plainly
 from ..evals import TriggerQuery, TriggerSet
 from ..parsing import UNSCORED, Unreadable, read_bool, read_int, read_number
 from ..results import BenchmarkRun
@@ -108,6 +108,10 @@ class Table:
     def __post_init__(self) -> None:
         self.words = {str(word).strip().lower(): said for word, said in self.words.items()}
 
+    def tell(self, severity: Severity, code: str, message: str, column: str | None = None) -> None:
+        """Note what is wrong with the table, or with a column of it."""
+        self.faults.add(severity, code, f"$[*].{column}" if column else "$", message)
+
     def cell(self, at: int, role: str, column: str | None = None) -> tuple[str, Any]:
         """The column of a role, and what a row has there; None of one that is not used."""
         column = column or self.columns.get(role, "")
@@ -166,15 +170,6 @@ class Table:
             return self.words[word]
         return None if not word or word in _ERRORED else read_bool(value)
 
-    def verdict_columns(self) -> Iterator[str]:
-        """The columns of which every cell is to be a verdict."""
-        columns = self.columns
-        if not {"total", "failed"} & columns.keys() and "passed" in columns:
-            yield columns["passed"]
-        if plainly(columns.get("configuration", "")) in map(plainly, _SWITCHES):
-            yield columns["configuration"]
-        yield from filter(None, (columns.get("verdict"), *self.checks))
-
 
 def _is_nothing(value: Any) -> bool:
     """Whether a cell is empty."""
@@ -205,17 +200,16 @@ def read_rows(table: Table) -> list[Results]:
         for iteration, run in _runs(table):
             results.setdefault(iteration, Results(iteration=iteration)).runs.append(run)
         empty = sum(table.value(row, "configuration") is None for row in table.rows)
-        if empty and "configuration" in table.columns:
+        if empty and (column := table.columns.get("configuration")):
             message = f"{empty} rows name no side, and are compared with nothing: fill the column"
-            where = f"$[*].{table.columns['configuration']}"
-            table.faults.add("warning", "no-configuration", where, message)
+            table.tell("warning", "no-configuration", message, column)
     for column, rows in table.lost.items():
         message = (
             f"{column!r} has no figure of use in {len(set(rows))} rows, such as "
             f"{_example(table, rows[0], column)}: taken as not known. Write a number in its range, "
             "or leave it empty"
         )
-        table.faults.add("warning", "not-a-figure", f"$[*].{column}", message)
+        table.tell("warning", "not-a-figure", message, column)
     found = list(results.values()) or [Results()]
     found[0].faults = table.faults
     return found
@@ -262,48 +256,42 @@ def _tells_sides(table: Table, columns: Mapping[str, str], plain: Mapping[str, s
 
     Else it is the answer that was expected.
     """
-    pairs = {
-        (str(row.get(columns.get("eval", ""))), str(row.get(plain.get("target", ""))))
-        for row in table.rows
-    }
-    return len({target for _, target in pairs}) == 1 or len({eval_ for eval_, _ in pairs}) < len(
-        pairs
-    )
+    names = columns.get("eval", ""), plain.get("target", "")
+    pairs = {(str(row.get(names[0])), str(row.get(names[1]))) for row in table.rows}
+    return len({side for _, side in pairs}) == 1 or len({of for of, _ in pairs}) < len(pairs)
 
 
 def _tell_columns(table: Table) -> None:
     """Say which column was taken for what, and what is missing."""
-    columns, faults, names = table.columns, table.faults, table.names
+    columns, names = table.columns, table.names
     roles = [
         f"{role} is {column!r}" + ("" if role in table.stated else " (by its name)")
         for role, column in columns.items()
     ]
-    if "score" in columns and not {"pass_rate", "passed", "check", "dimension"} & columns.keys():
-        column = columns["score"]
-        values = [table.figure(at, "score") for at in range(len(table.rows))]
-        if all(value is None or 0 <= value <= 1 for value in values):
-            roles.append(f"which is no rate unless you say so (pass_rate={column!r})")
+    others = {"pass_rate", "passed", "check", "dimension"} & columns.keys()
+    if "score" in columns and not others and not _outside(table, "pass_rate", columns["score"]):
+        roles.append(f"which is no rate unless you say so (pass_rate={columns['score']!r})")
     roles += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
     roles += [f"{check!r} is a check" for check in table.checks]
     used = {*columns.values(), *table.dimensions, *table.checks}
     rest = [name for name in names if name not in used]
     unused = f"; not used: {', '.join(map(repr, rest[:_SHOWN]))}" if rest else ""
     unused += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
-    faults.add("info", "columns", "$", f"columns: {', '.join(roles) or 'none'}{unused}")
+    table.tell("info", "columns", f"columns: {', '.join(roles) or 'none'}{unused}")
     if "query" in columns:
         return
     for role, what in (("eval", "the eval"), ("configuration", "the side")):
         if role not in columns:
             known = ", ".join(names)
             message = f"no column tells {what} of a row: name it, {role}=…; there are {known}"
-            faults.add("error" if role == "eval" else "warning", f"no-{role}", "$", message)
+            table.tell("error" if role == "eval" else "warning", f"no-{role}", message)
     figures = {"pass_rate", "passed", "score", "check", "dimension", "status"}
     if not figures & columns.keys() and not table.dimensions and not table.checks:
         message = (
             "no column has a result: name one, as in pass_rate=…, check=… with verdict=…, or "
             "dimension=… with rating=…, or dimensions=[…]"
         )
-        faults.add("error", "no-result", "$", message)
+        table.tell("error", "no-result", message)
 
 
 _SCALES = (
@@ -316,52 +304,58 @@ _SCALES = (
 
 def _refuse_words(table: Table) -> None:
     """Refuse a column of verdicts some of which nobody knows: the others would be one-sided."""
-    for column in table.verdict_columns():
+    columns = [*table.checks, table.columns.get("verdict")]
+    if not {"total", "failed"} & table.columns.keys():
+        columns.append(table.columns.get("passed"))
+    if plainly(table.columns.get("configuration", "")) in map(plainly, _SWITCHES):
+        columns.append(table.columns["configuration"])
+    for column in filter(None, columns):
         known: set[bool | None] = set()
-        unknown: dict[str, Any] = {}
+        unknown: dict[str, bool] = {}
         cells = [row.get(column) for row in table.rows]
         for cell in cells:
             try:
                 known.add(None if as_pair(cell) else table.read_verdict(cell))
             except Unreadable:
-                unknown[str(cell)] = cell
-        words = ", ".join(f"{without_keys(word)[:30]!r}: …" for word in list(unknown)[:_SHOWN])
+                unknown[without_keys(str(cell))[:30]] = _figure(cell) is not None
         if unknown:
             table.refused.add(column)
             message = (
                 f"{column!r} has values of which nobody has said if they mean passed or failed, "
-                f"so none of it was used. Say it, with True, False or None: words={{{words}}}"
+                "so none of it was used. Say it, with True, False or None: words={"
+                f"{', '.join(f'{word!r}: …' for word in list(unknown)[:_SHOWN])}}}"
             )
-            if all(_figure(cell) is not None for cell in unknown.values()):
+            if all(unknown.values()):
                 message += f". If it is a rate: pass_rate={column!r}; if a count, say total=… too"
-            table.faults.add("error", "unknown-words", f"$[*].{column}", message)
-        elif known == {True, None} and all(
-            _is_nothing(cell) or isinstance(cell, str) for cell in cells
-        ):
+            table.tell("error", "unknown-words", message, column)
+        elif known == {True, None} and all(_is_nothing(c) or isinstance(c, str) for c in cells):
             message = (
                 f"{column!r} has no word for failed, and empty cells, which were taken as not "
                 "scored. If they mean failed, say words={'': False}"
             )
-            table.faults.add("warning", "one-sided", f"$[*].{column}", message)
+            table.tell("warning", "one-sided", message, column)
+
+
+def _outside(table: Table, role: str, column: str) -> list[int]:
+    """The rows whose figure is out of the range of a role."""
+    least, most = _RANGES[role]
+    figures = enumerate(table.figure(at, role, column) for at in range(len(table.rows)))
+    return [
+        at for at, figure in figures if figure is not None and (figure < least or figure > most)
+    ]
 
 
 def _refuse_scale(table: Table, role: str, column: str) -> None:
     """Refuse a column of rates or scores of which a part has another scale."""
-    least, most = _RANGES[role]
-    figures = [(at, table.figure(at, role, column)) for at in range(len(table.rows))]
-    outside = [
-        at
-        for at, value in figures
-        if value is not None and not (math.isnan(value) or least <= value <= most)
-    ]
-    if outside:
+    if outside := _outside(table, role, column):
         table.refused.add(column)
+        least, most = _RANGES[role]
         message = (
             f"{column!r} has {len(outside)} values that are not within {least:g} to {most:g}, such "
             f"as {_example(table, outside[0], column)}, so none of it was used. Bring it to one "
             f"scale, or keep it as a figure of its own: score={column!r}"
         )
-        table.faults.add("error", "not-a-figure", f"$[*].{column}", message)
+        table.tell("error", "not-a-figure", message, column)
 
 
 def _scale(table: Table) -> None:
@@ -374,7 +368,7 @@ def _scale(table: Table) -> None:
     def convert(column: str, top: float, factor: float, what: str) -> None:
         table.scales[column] = factor
         message = f"{column!r} goes up to {top:g}: {what}. If that is wrong, convert it before"
-        table.faults.add("warning", "converted", f"$[*].{column}", message)
+        table.tell("warning", "converted", message, column)
 
     if (rate := table.columns.get("pass_rate")) is not None:
         values = figures(rate)
@@ -440,7 +434,7 @@ def _group_rows(table: Table, part: str | None) -> dict[tuple[Any, ...], list[in
             f"{len(again)} rows have the keys of an earlier one (the first is row {again[0] + 1}): "
             f"{what}. Name the column that tells them apart: run=…, model=…, check=… or dimension=…"
         )
-        table.faults.add("warning", "two-rows", "$", message)
+        table.tell("warning", "two-rows", message)
     return found
 
 
@@ -457,42 +451,34 @@ def _left_out(table: Table) -> set[int]:
     """
     if table.bare:
         message = f"{count(len(table.bare), 'object')} without rows of its own: no run"
-        table.faults.add("warning", "no-rows", "$", message)
+        table.tell("warning", "no-rows", message)
     first: dict[object, str] = {}
-    copies: list[int] = []
+    copies: set[int] = set()
     for at, row in enumerate(table.rows if {"run", "started_at"} & table.columns.keys() else ()):
         whole = repr([row.get(name) for name in table.names])
         same = first.setdefault((*_keys(table, at), table.text(row, "started_at")), whole)
         if same != whole:
             return set(table.bare)
         if same is not whole:
-            copies.append(at)
+            copies.add(at)
     if copies:
         message = (
             f"{count(len(copies), 'row')} the same as an earlier one in every column (the first is "
-            f"row {copies[0] + 1}): counted once"
+            f"row {min(copies) + 1}): counted once"
         )
-        table.faults.add("warning", "copy", "$", message)
-    return {*copies, *table.bare}
+        table.tell("warning", "copy", message)
+    return copies | table.bare
 
 
-_PER_RUN = (
-    "pass_rate", "score", "time_seconds", "duration_ms", "tokens", "tokens_cached", "cost_usd",
-    "tool_calls", "steps",
-)  # fmt: skip
-
-
-def _refuse_varying(table: Table, groups: Iterable[Sequence[int]]) -> None:
+def _refuse_varying(table: Table, groups: Sequence[Sequence[int]]) -> None:
     """Refuse figures of runs that differ among the checks of one: they are of the checks."""
-    for role in _PER_RUN:
-        column = table.columns.get(role)
-        if column and any(
-            len({repr(table.rows[at].get(column)) for at in rows}) > 1 for rows in groups
-        ):
+    for role in ("pass_rate", "score", "tokens", "cost_usd", "tool_calls", "steps", *_UNITS):
+        column = table.columns.get(role, "")
+        cells = ({repr(table.rows[at].get(column)) for at in rows} for rows in groups)
+        if column and any(len(values) > 1 for values in cells):
             table.refused.add(column)
             message = f"{column!r} differs within runs: it is no {role} of a run, and was not used"
-            severity = "warning" if role in table.stated else "info"
-            table.faults.add(severity, "varies", f"$[*].{column}", message)
+            table.tell("warning" if role in table.stated else "info", "varies", message, column)
 
 
 def _judge(table: Table, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -620,19 +606,19 @@ def _trigger_sets(table: Table) -> Iterator[TriggerSet]:
     """The queries, a set for each skill and side; rows of the same query are runs of it."""
     sets: dict[tuple[str | None, str | None], dict[str, TriggerQuery]] = {}
     for at, row in enumerate(table.rows):
-        skill, side = table.text(row, "skill"), table.text(row, "configuration")
-        queries = sets.setdefault((skill, side), {})
-        text = table.text(row, "query")
+        skill, text = table.text(row, "skill"), table.text(row, "query")
         if text is None:
             table.lost.setdefault(table.columns["query"], []).append(at)
             continue
+        queries = sets.setdefault((skill, table.text(row, "configuration")), {})
         should = _is_picked(table, at, "should_trigger", skill)
         query = queries.setdefault(text, TriggerQuery(text, should))
         pair = as_pair(table.cell(at, "triggered")[1])
-        picked = _is_picked(table, at, "triggered", skill) if pair is None else None
-        if pair is not None or picked is not None:
-            times, runs = pair or (int(bool(picked)), 1)
-            query.triggered, query.runs = (query.triggered or 0) + times, (query.runs or 0) + runs
+        if pair is None and (picked := _is_picked(table, at, "triggered", skill)) is not None:
+            pair = int(picked), 1
+        if pair is not None:
+            query.triggered = (query.triggered or 0) + pair[0]
+            query.runs = (query.runs or 0) + pair[1]
     for (skill, side), queries in sets.items():
         yield TriggerSet(list(queries.values()), skill_name=skill, description=side)
 
