@@ -116,8 +116,8 @@ def from_files(
     """Results in a layout of your own as a workspace: said once which files, rows and columns.
 
     What is in braces in the path of the files becomes a column, and so does every key of a row
-    (`usage.tokens` for one within another) and of the objects that the row lies in (`../name`
-    where the row has that key itself). These columns are read as those of `from_table`.
+    (`usage.tokens` for one within another) and of the objects that it lies in (`../name`). These
+    columns are read as those of `from_table`.
 
     The same, with the same names, can stand in a file `skill-eval-nb.toml` beside the results:
     `load` then uses it. Its paths begin at its folder.

@@ -200,6 +200,6 @@ def _nothing(roots: list[str], problems: Problems) -> str:
         folders = crawl(root, Problems()) if os.path.isdir(root) else ()
         below = [f"{folder.path}/{name}" for folder in folders for name in folder.files]
         files += below if folders else [root]
-    proposal = propose(_base(roots), sorted(files, key=lambda path: not PROMISING.search(path)))
-    likely = f" {proposal.tell()}." if proposal else ""
+    proposal, _ = propose(_base(roots), sorted(files, key=lambda path: not PROMISING.search(path)))
+    likely = f" {proposal}." if proposal else ""
     return f"There is nothing to load. Looked for {LOOKED_FOR}; {'; '.join(there)}.{likely}"

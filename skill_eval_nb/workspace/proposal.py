@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -42,37 +42,15 @@ _VERDICTS = {"query", "passed", "pass_rate", "verdict", "rating"}
 """Roles of which each is a result."""
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """A call of `from_files`: the files that it reads, and what it gives and lacks, in words."""
-
-    root: str
-    told: OwnLayout
-    files: frozenset[str]
-    gives: str
-
-    def tell(self) -> str:
-        """The files, and the call that would read them, in words."""
-        given = {"rows": self.told.rows, **self.told.columns}
-        path = f"{self.root}/{self.told.files}".removeprefix("./")
-        said = "".join(f", {name}={value!r}" for name, value in given.items() if value)
-        files = some(file.removeprefix("./") for file in sorted(self.files))
-        return (
-            f"What looks most like results, in no form that is known: {files}. If that is what it "
-            f"is, sen.from_files({path!r}{said}) gives {self.gives}"
-        )
-
-
 def add_proposal(problems: Problems) -> None:
     """Add to what is said of files that look like results, and were not read, what would."""
     unread = {problem.path for problem in problems if _is_unread(problem)}
     base = os.path.commonpath(map(os.path.dirname, unread)) if unread else ""
-    if not unread or (proposal := propose(base or ".", sorted(unread))) is None:
+    proposal, files = propose(base or ".", sorted(unread))
+    if not proposal:
         return
-    at = next(
-        at for at, one in enumerate(problems) if one.path in proposal.files and _is_unread(one)
-    )
-    problems[at] = replace(problems[at], message=f"{problems[at].message}. {proposal.tell()}")
+    at = next(at for at, one in enumerate(problems) if one.path in files and _is_unread(one))
+    problems[at] = replace(problems[at], message=f"{problems[at].message}. {proposal}")
 
 
 def _is_unread(problem: Problem) -> bool:
@@ -80,8 +58,11 @@ def _is_unread(problem: Problem) -> bool:
     return above or problem.code == "not-a-document"
 
 
-def propose(root: str, paths: Iterable[str]) -> Proposal | None:
-    """The call that reads most of these files below `root`; None where none looks like results."""
+def propose(root: str, paths: Iterable[str]) -> tuple[str, Iterable[str]]:
+    """The call that reads most of these files below `root`, in words, and which it reads.
+
+    It is empty where none looks like results.
+    """
     groups: dict[tuple[Any, ...], dict[str, tuple[str, Any]]] = {}
     tables = (path for path in paths if path.lower().endswith(_ENDINGS))
     for path in islice(tables, _MOST_FILES):
@@ -98,9 +79,9 @@ def propose(root: str, paths: Iterable[str]) -> Proposal | None:
     for (_, rows, _, _), files in sorted(
         groups.items(), key=lambda one: (-one[0][0], -len(one[1]))
     ):
-        if (proposal := _try(root, rows, files)) is not None:
-            return proposal
-    return None
+        if proposal := _try(root, rows, files):
+            return proposal, files
+    return "", ()
 
 
 def _cut(value: Any) -> Any:
@@ -110,7 +91,7 @@ def _cut(value: Any) -> Any:
     return [_cut(inner) for inner in value[:_MOST_ROWS]] if isinstance(value, list) else value
 
 
-def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]]) -> Proposal | None:
+def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]]) -> str:
     pattern = _pattern_of([file for file, _ in files.values()])
     told = OwnLayout(pattern, rows or None, None, _OF_LEAF if rows.endswith("{check}") else {})
     try:
@@ -121,8 +102,15 @@ def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]]) -> Proposal
         told = replace(told, columns={**_complete(table, braced), **told.columns})
         found = read_own_layout(root, told)
     except (OSError, ValueError, KeyError):
-        return None
-    return Proposal(root, told, frozenset(files), _describe(found))
+        return ""
+    path = f"{root}/{told.files}".removeprefix("./")
+    given = {"rows": told.rows, **told.columns}
+    said = "".join(f", {name}={value!r}" for name, value in given.items() if value)
+    shown = some(file.removeprefix("./") for file in sorted(files))
+    return (
+        f"What looks most like results, in no form that is known: {shown}. If that is what it is, "
+        f"sen.from_files({path!r}{said}) gives {_describe(found)}"
+    )
 
 
 def _is_verdict(value: Any) -> bool:

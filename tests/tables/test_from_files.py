@@ -270,9 +270,12 @@ TOML_AS_CALL: dict[str, Any] = {
         (TOML.replace("{configuration}/", "../{configuration}/"), "leads out"),
         (TOML.replace('"{configuration}/', '"/etc/{configuration}/'), "leads out"),
         (TOML.replace("run-", "turn-"), "no file below"),
-        (TOML.replace('rows = "checks[*]"', "rows = 3"), "rows is to be a str"),
+        (
+            TOML.replace('rows = "checks[*]"', "rows = 3"),
+            "Expected `str | null`, got `int` - at `$.rows`",
+        ),
         ("rows = [", "cannot be read"),
-        ("rows = 'a'", "it says no files"),
+        ("rows = 'a'", "missing required field `files`"),
     ],
 )
 def test_a_wrong_layout_is_a_problem_that_names_what_is_right(
@@ -351,7 +354,7 @@ def test_a_name_of_its_own_comes_before_that_of_what_it_lies_in() -> None:
 
 
 PROPOSED = {
-    "Counts by concern": ("rows.json", "1 eval × 2 sides, 2 runs"),
+    "Counts by concern": ("concerns.{check}", "1 eval × 2 sides, 2 runs"),
     "lm-evaluation-harness": ("{configuration}/org__m/samples_gsm8k_", "2 evals × 2 sides, 4 runs"),
     "agentv": ("results/2026-07-05/index.jsonl", "1 eval × 1 side, 3 runs"),
 }

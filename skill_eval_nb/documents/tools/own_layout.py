@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+import msgspec
+
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.text import did_you_mean
 
 from ..base import Faults
 from .part import Results
 from .rows import ITSELF, Found, find_rows, read_values, rows_of
-from .table import ROLES, Table, read_rows
+from .table import ROLES, Table, read_rows, require_name
 
 OWN_LAYOUT = "skill-eval-nb.toml"
 """The file beside results that tells how they lie."""
@@ -77,16 +78,11 @@ def find_files(root: str, files: str) -> Iterator[tuple[str, dict[str, str]]]:
             expression + (named if name else anything),
         )
         at = part.end()
-    for path in sorted(glob.iglob(wild, root_dir=root, recursive=True), key=_natural):
+    for path in sorted(glob.iglob(wild, root_dir=root, recursive=True)):
         path = path.replace(os.sep, "/")  # noqa: PLW2901 -- one form for all systems
         matched = re.fullmatch(expression, path)
         if matched and os.path.isfile(f"{root}/{path}"):
             yield path, {f"{{{name}}}": text for name, text in matched.groupdict().items()}
-
-
-def _natural(path: str) -> list[tuple[int, int | str]]:
-    parts = re.split(r"(\d+)", path)
-    return [(0, int(part)) if part.isdecimal() else (1, part) for part in parts]
 
 
 def read_own_layout(root: str, told: OwnLayout) -> list[Results]:
@@ -176,8 +172,7 @@ def own_layout_of(raw: Mapping[str, Any]) -> OwnLayout:
 
     Raises:
         KeyError: for a key that there is not; the message names the nearest one.
-        TypeError: for a value of another type.
-        ValueError: where no `files` are said.
+        ValueError: for a value of another type, or where no `files` are said.
 
     >>> told = own_layout_of({OWN_LAYOUT: {"files": "{eval}.json", "passed": "ok"}})
     >>> told.files, told.columns
@@ -185,17 +180,10 @@ def own_layout_of(raw: Mapping[str, Any]) -> OwnLayout:
     """
     given = dict(raw[OWN_LAYOUT])
     own = {one.name for one in fields(OwnLayout)} - {"columns"}
-    kinds = {"dimensions": list, "checks": list, "words": dict}
-    for key, value in given.items():
-        if key not in own and key not in ROLES:
-            hint = did_you_mean(key, [*own, *ROLES])
-            raise KeyError(f"There is no key {key!r}.{hint} There are: {', '.join([*own, *ROLES])}")
-        if not isinstance(value, wanted := kinds.get(key, str)):
-            raise TypeError(f"{key} is to be a {wanted.__name__}, not {value!r}")
-    if "files" not in given:
-        raise ValueError('it says no files, such as files = "{configuration}/{eval}.json"')
     columns = {key: given.pop(key) for key in list(given) if key not in own}
-    return OwnLayout(**given, columns=columns)
+    for key in columns:
+        require_name(key, [*own, *ROLES], "key")
+    return msgspec.convert({**given, "columns": columns}, OwnLayout)
 
 
 def files_of(path: str) -> list[str]:
@@ -204,7 +192,7 @@ def files_of(path: str) -> list[str]:
     try:
         told = own_layout_of(open_own_layout(path))
         return [f"{root}/{file}" for file, _ in find_files(root, told.files)]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError):
         return []
 
 
@@ -212,7 +200,7 @@ def read(raw: Mapping[str, Any], path: str) -> list[Results]:
     """What the files hold; what is wrong with the layout that is told is a fault of its file."""
     try:
         found = read_own_layout(os.path.dirname(path) or ".", own_layout_of(raw))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError) as error:
         found = [Results()]
         message = f"nothing was read: {error.args[0] if error.args else error}"
         found[0].faults.add("error", "own-layout", "$", message)

@@ -26,7 +26,7 @@ ITSELF = "."
 """The column of rows that are no objects: the value itself."""
 
 UP = "../"
-"""What a column begins with that is a key of the object above, where rows have one of its name."""
+"""What a column begins with that is a key of the object above a row; twice, of that above it."""
 
 
 TABLE_ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".parquet", ".pq")
@@ -174,10 +174,10 @@ def _tell_missing(raw: Any, step: str) -> str:
 def rows_of(found: Sequence[Found], stated: Mapping[str, str]) -> tuple[list[Any], list[str]]:
     """The rows and the names of their columns.
 
-    A row has its own keys (`usage.tokens` for one within), the names in braces, and the keys of
-    the objects above it that are no lists or objects: `../name` where rows have that name, too.
-    A path that is `stated` (by role) and is none of these is followed: in the row, else in the
-    objects above; `{role}` in it is what the row has for that role.
+    A row has its own keys (`usage.tokens` for one within), the names in braces, and, as `../name`,
+    the keys of the objects above it that are no lists or objects. A path that is `stated` (by
+    role) and is none of these is followed: in the row, else in the objects above; `{role}` in it
+    is what the row has for that role.
 
     >>> above = {"id": "a", "runs": [{"id": 1, "ok": True}], "seconds": {"a": 7}}
     >>> stated = {"eval": "../id", "time_seconds": "seconds.{eval}"}
@@ -185,31 +185,27 @@ def rows_of(found: Sequence[Found], stated: Mapping[str, str]) -> tuple[list[Any
     >>> names, rows[0]["seconds.{eval}"]
     (['id', 'ok', '../id', 'seconds.{eval}'], 7)
     """
-    own = [_own(row) for row in found]
-    levels = [dict.fromkeys(name for row in own for name in row)]
-    rows = [ChainMap[str, Any](flat, dict(row.keys)) for row, flat in zip(found, own, strict=True)]
-    names = dict.fromkeys(name for row in found for name in row.keys) | levels[0]
-    for level in range(1, max((len(row.above) for row in found), default=0) + 1):
-        known: dict[int, dict[str, Any]] = {}
-        for row, one in zip(rows, found, strict=True):
-            if level <= len(one.above):
-                above = one.above[-level]
-                if id(above) not in known:
-                    known[id(above)] = {
-                        (UP * level + key if any(key in there for there in levels) else key): value
-                        for key, value in above.items()
-                        if not isinstance(value, Mapping | list)
-                    }
-                row.maps.append(known[id(above)])
-        levels.append(dict.fromkeys(name for scalars in known.values() for name in scalars))
-        names |= levels[-1]
+    scalars: dict[tuple[int, int], dict[str, Any]] = {}
+    rows: list[ChainMap[str, Any]] = []
+    for one in found:
+        row = ChainMap[str, Any](_own(one), dict(one.keys))
+        for level, above in enumerate(reversed(one.above), 1):
+            key = level, id(above)
+            if key not in scalars:
+                flat = ((f"{UP * level}{name}", value) for name, value in above.items())
+                scalars[key] = {
+                    n: value for n, value in flat if not isinstance(value, Mapping | list)
+                }
+            row.maps.append(scalars[key])
+        rows.append(row)
+    names = dict.fromkeys(name for one in found for name in one.keys)
+    names |= dict.fromkeys(name for row in rows for name in row.maps[0])
+    names |= dict.fromkeys(name for flat in scalars.values() for name in flat)
     for path in dict.fromkeys(stated.values()):
-        if path in names or path == ITSELF:
-            continue
-        for row, one in zip(rows, found, strict=True):
+        for row, one in zip(rows, found, strict=True) if path not in names else ():
             if (value := _look_up(path, row, one, stated)) is not None:
                 row.maps[0][path] = value
-                names[path] = None
+        names |= dict.fromkeys([path] if any(path in row for row in rows) else ())
     return rows, list(names)
 
 

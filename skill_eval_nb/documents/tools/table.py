@@ -183,9 +183,9 @@ def read_rows(table: Table) -> list[Results]:
         KeyError: for a role or a column that there is not; the message names the nearest one.
     """
     for role in table.stated:
-        _require(role, ROLES, "role")
+        require_name(role, ROLES, "role")
     for column in (*table.stated.values(), *table.dimensions, *table.checks):
-        _require(column, table.names, "column")
+        require_name(column, table.names, "column")
     table.columns = recognise_columns(table)
     wide = [name for name in table.names if name.lower().startswith(_RUBRIC)]
     taken = table.columns.values()
@@ -219,7 +219,8 @@ def _example(table: Table, at: int, column: str) -> str:
     return f"{without_keys(repr(table.rows[at].get(column))[:60])} in row {at + 1}"
 
 
-def _require(name: str, known: Iterable[str], what: str) -> None:
+def require_name(name: str, known: Iterable[str], what: str) -> None:
+    """Raise a KeyError for a name that is not known, with the nearest one that is."""
     if name not in (known := list(known)):
         hint = did_you_mean(name, known)
         raise KeyError(f"There is no {what} {name!r}.{hint} There are: {', '.join(known)}.")
@@ -229,7 +230,7 @@ def recognise_columns(table: Table) -> dict[str, str]:
     """Role to column: those that are said, else by their names, each column once."""
     columns = dict(table.stated)
     used = {*columns.values(), *table.dimensions, *table.checks}
-    parts = tuple(f"{name}." for name in used if name)  # of what is said as a whole
+    parts = tuple(f"{name}." for name in used if name.strip("."))  # of what is said as a whole
     plain = {plainly(one): one for one in reversed(table.names) if not one.startswith(parts)}
     long = {
         role: role in columns or any(plainly(name) in plain for name in ROLES[role])
