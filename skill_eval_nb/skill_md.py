@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .disk import read_bytes
+from .disk import decode, read_bytes
 
 SKILL_FILE = "SKILL.md"
 MARK = "\ufeff"
@@ -182,7 +182,7 @@ def read_text(folder: Path) -> str:
         OSError: it cannot be read, or is no regular file.
     """
     data = read_bytes(folder / SKILL_FILE, folder)
-    return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    return decode(data)[0].replace("\r\n", "\n")
 
 
 def _text(path: Path) -> str:

@@ -18,6 +18,7 @@ from skill_eval_nb.documents.tools.own_layout import (
 from skill_eval_nb.documents.tools.rows import flatten, read_values
 from skill_eval_nb.documents.tools.table import Table, read_rows
 from skill_eval_nb.workspace import FilePlace, Files, Layout, Place, Problems, add_results
+from skill_eval_nb.workspace.proposal import find_likely_rows
 
 from .frames import Backend
 from .workspace import Workspace, assemble
@@ -89,8 +90,10 @@ def from_table(
     def read() -> list[Results]:
         faults = Faults()
         value = table if path is None else read_values(path, read_bytes(path), faults)
-        told = OwnLayout("", rows, None, columns, dimensions, checks, words or {})
         if isinstance(value, list | Mapping):
+            plain = isinstance(value, list) and any(isinstance(row, Mapping) for row in value)
+            likely = find_likely_rows(value)[1] if rows is None and not plain else rows
+            told = OwnLayout("", likely, None, columns, dimensions, checks, words or {})
             return read_rows(table_of([(path or "", value, {})], told, faults))
         frame = _rows_of_frame(value)
         return read_rows(Table(*frame, columns, dimensions, checks, words or {}, faults=faults))

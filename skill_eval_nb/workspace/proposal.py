@@ -72,7 +72,7 @@ def propose(root: str, paths: Iterable[str]) -> tuple[str, Iterable[str]]:
             value = _cut(read_values(path, read_bytes(path, root), Faults()))
         except (OSError, ValueError, TypeError):
             continue
-        if (best := _find_best(value)) is not None:
+        if (best := find_likely_rows(value))[0]:
             file = os.path.relpath(path, root).replace(os.sep, "/")
             ending = os.path.splitext(file)[1]
             groups.setdefault((*best, file.count("/"), ending), {})[path] = file, value
@@ -124,8 +124,8 @@ def _recur(table: Table, files: int) -> bool:
     return 1 < files <= 3 and len(names) == files * len(set(names))
 
 
-def _find_best(value: Any) -> tuple[int, str] | None:
-    """How much the likeliest rows of a value look like results, and the path to them."""
+def find_likely_rows(value: Any) -> tuple[int, str]:
+    """How much the likeliest rows of a value look like results (0: not), and the path to them."""
     found: list[tuple[int, int, str]] = []
     for path in islice(_places([value], "", 0), _MOST_FILES):
         told = OwnLayout("", path, None, _OF_LEAF if path.endswith("{check}") else {})
@@ -139,7 +139,7 @@ def _find_best(value: Any) -> tuple[int, str] | None:
         if result := known or 2 * ("score" in columns):
             found.append((result + named, -len(path), path))
     score, _, path = max(found, default=(0, 0, ""))
-    return (score, path) if score else None
+    return score, path
 
 
 def _places(samples: Sequence[Any], path: str, depth: int) -> Iterator[str]:

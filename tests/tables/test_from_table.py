@@ -189,8 +189,8 @@ def test_a_messy_file(tmp_path: Path) -> None:
     assert "not-a-figure" in codes(ws)
 
 
-GERMAN = "eval;side;run;pass_rate;note\nMüll;an;1;0,125;x\nMüll;aus;1;1.0;x\n"
-ENGLISH = "eval,side,run,pass_rate,note\nMüll,an,1,0.125,x\nMüll,aus,1,1.0,x\n"
+GERMAN = "eval;side;run;pass_rate;tokens\nMüll;an;1;0,125;1.234\nMüll;aus;1;1.0;1.234,0\n"
+ENGLISH = "eval,side,run,pass_rate,tokens\nMüll,an,1,0.125,1234\nMüll,aus,1,1.0,1234\n"
 WRITTEN = {
     "a semicolon and a decimal comma": ("a.csv", GERMAN.encode("utf-8-sig")),
     "a spreadsheet's own line": ("a.csv", b"sep=;\r\n" + GERMAN.encode()),
@@ -198,7 +198,7 @@ WRITTEN = {
     "UTF-16 with tabs": ("a.tsv", ENGLISH.replace(",", "\t").encode("utf-16")),
     "UTF-16 without a mark": ("a.csv", ENGLISH.encode("utf-16-le")),
     "Windows-1252": ("a.csv", ENGLISH.encode("cp1252")),
-    "a line too long": ("a.csv", ENGLISH.replace("aus,1,1.0,x", "aus,1,1.0,x,y,z").encode()),
+    "a line too long": ("a.csv", ENGLISH.replace("aus,1,1.0,1234", "aus,1,1.0,1234,y,z").encode()),
     "a quote that stays open": ("a.csv", ENGLISH.encode() + b'"'),
 }
 
@@ -210,6 +210,7 @@ def test_how_a_file_is_written(tmp_path: Path, written: str) -> None:
     ws = sen.from_table(tmp_path / name)
     rates = ws.runs.select("eval_id", "configuration", "pass_rate").rows()
     assert rates[:2] == [("Müll", "an", 0.125), ("Müll", "aus", 1.0)]
+    assert set(ws.runs["tokens"][:2]) == {1234}
     odd = "UTF-16" in written or "Windows" in written
     assert (("encoding" in codes(ws)) or ("repaired-json" in codes(ws))) == odd
 
@@ -253,6 +254,12 @@ COLUMNS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], list[float | None
     ),
     "half a scale": (
         [{"task": "a", "arm": "a", "reward": value} for value in (0.5, 1.0, 7.0)],
+        {},
+        [None, None, None],
+        {"not-a-figure"},
+    ),
+    "percentages and shares": (
+        [{"task": "a", "arm": "a", "reward": value} for value in (90, 80, 0.5)],
         {},
         [None, None, None],
         {"not-a-figure"},
@@ -303,6 +310,21 @@ def test_what_columns_are_taken_for(what: str) -> None:
         assert "words={'missing': …}" in codes(ws)["unknown-words"]
     if what.startswith("a score is none"):
         assert "(pass_rate='score')" in codes(ws)["columns"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"model": "m", "results": [{"task": "a", "arm": "x", "passed": True}]},
+        [[{"task": "a", "arm": "x", "passed": True}], []],
+        {"results": {"x": [{"task": "a", "arm": "x", "passed": True}]}},
+    ],
+)
+def test_rows_within_a_value_are_found(value: Any) -> None:
+    ws = sen.from_table(value)
+    assert ws.runs.select("eval_id", "configuration", "pass_rate").rows() == [("a", "x", 1.0)]
+    nested = sen.from_table([{"task": "a", "arm": "x", "checks": [{"name": "c", "ok": True}]}])
+    assert "rows='[*].checks[*]'" in codes(nested)["columns"]
 
 
 def test_a_target_is_the_side_or_the_answer() -> None:

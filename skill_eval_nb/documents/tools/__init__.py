@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Protocol, cast
 
-from skill_eval_nb.disk import open_regular, read_bytes
+from skill_eval_nb.disk import decode, open_regular, read_bytes
 
 from ..base import Faults
 from ..parsing import parse_lines
@@ -160,7 +160,7 @@ def open_other(path: str, faults: Faults) -> Any:
     if path.endswith(("reward.txt", "reward.json")):
         return harbor.bare(path)
     if path.lower().endswith("benchmark.md"):
-        return nvidia_skillevaluator.open_card(read_bytes(path).decode("utf-8", "replace"))
+        return nvidia_skillevaluator.open_card(decode(read_bytes(path))[0])
     with open_regular(path) as file:
         begin = file.readline(_LINE)
         begin += file.read() if b"\0" in begin else b""  # characters of two or four bytes

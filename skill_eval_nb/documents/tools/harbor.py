@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.disk import decode, read_bytes
 
 from ..base import Faults, is_model
 from ..parsing import NotJSON, parse, strict
@@ -198,7 +198,7 @@ def bare(path: str) -> dict[str, Any]:
     """
     data = read_bytes(path)
     is_json = path.endswith(".json")
-    value = parse(data, Faults()) if is_json else float(data.decode("utf-8", "replace"))
+    value = parse(data, Faults()) if is_json else float(decode(data)[0])
     rewards = value if isinstance(value, dict) else {"reward": value}
     return {"bare reward": rewards}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.disk import decode, read_bytes
 
 from ..base import Faults
 from .part import Results
@@ -127,6 +127,9 @@ def table_of(
     first = ""
     for path, value, keys in values:
         missing: list[tuple[str, str]] = []
+        if value == []:
+            faults.add("warning", "no-rows", "$" if root is None else path, "there are no rows")
+            continue
         rows = find_rows(value, where_rows := told.path_in(value), missing, keys)
         if ITSELF not in named:
             bare = [row for row in rows if not row.bare and not isinstance(row.value, Mapping)]
@@ -164,7 +167,7 @@ def open_own_layout(path: str) -> dict[str, Any]:
     Raises:
         ValueError: it is no TOML.
     """
-    return {OWN_LAYOUT: tomllib.loads(read_bytes(path).decode("utf-8-sig"))}
+    return {OWN_LAYOUT: tomllib.loads(decode(read_bytes(path))[0])}
 
 
 def own_layout_of(raw: Mapping[str, Any]) -> OwnLayout:

@@ -62,7 +62,7 @@ def _read_parquet(data: bytes) -> list[dict[str, Any]]:
 
 
 def _read_csv(data: bytes, tabs: bool, faults: Faults) -> list[dict[str, Any]]:
-    """The rows of a CSV file; where a semicolon parts the columns, a comma is a decimal one."""
+    """The rows of a CSV file; with decimal commas (between semicolons), dots part thousands."""
     text, odd = decode(data)
     if odd:
         faults.add("warning", "encoding", "$", f"the file is {odd}")
@@ -71,8 +71,9 @@ def _read_csv(data: bytes, tabs: bool, faults: Faults) -> list[dict[str, Any]]:
     else:
         head = re.sub(r'"[^"]*"', "", text.split("\n", 1)[0])
         separator = max("\t" if tabs else ",", ",", ";", "\t", "|", key=head.count)
+    commas = separator == ";" and bool(_DECIMAL_COMMA.search(text))
     lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
-    rows = [{key: _read_cell(cell, separator) for key, cell in line.items()} for line in lines]
+    rows = [{key: _read_cell(cell, commas) for key, cell in line.items()} for line in lines]
     if longer := sum(row.pop(None, None) is not None for row in rows):
         message = (
             f"{longer} lines have more cells than the first one has names: those were left out"
@@ -81,13 +82,17 @@ def _read_csv(data: bytes, tabs: bool, faults: Faults) -> list[dict[str, Any]]:
     return rows
 
 
-def _read_cell(cell: Any, separator: str) -> Any:
+_DECIMAL_COMMA = re.compile(r"(?:^|;) *[+-]?[\d.]*\d,\d+ *%? *(?:;|\r?$)", re.MULTILINE)
+_WITH_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)? *%?")
+
+
+def _read_cell(cell: Any, commas: bool) -> Any:
     """A cell as a number or a flag, where it is one."""
     if not isinstance(cell, str):
         return cell
     text = cell.strip()
-    if separator == ";" and re.fullmatch(r"[+-]?\d+,\d+\s*%?", text):
-        text = text.replace(",", ".")
+    if commas and _WITH_COMMA.fullmatch(text):
+        text = text.replace(".", "").replace(",", ".")
     for kind in (int, float):
         try:
             return kind(text)

@@ -171,6 +171,11 @@ class Table:
         return None if not word or word in _ERRORED else read_bool(value)
 
 
+def _is_list(value: Any) -> bool:
+    """Whether a cell holds rows of its own."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
 def _is_nothing(value: Any) -> bool:
     """Whether a cell is empty."""
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
@@ -275,8 +280,14 @@ def _tell_columns(table: Table) -> None:
     roles += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
     roles += [f"{check!r} is a check" for check in table.checks]
     used = {*columns.values(), *table.dimensions, *table.checks}
-    rest = [name for name in names if name not in used]
-    unused = f"; not used: {', '.join(map(repr, rest[:_SHOWN]))}" if rest else ""
+    first = table.rows[0] if table.rows else {}
+    rest = [
+        f"{name!r}"
+        + (f" (a list: rows='[*].{name}[*]' reads it)" if _is_list(first.get(name)) else "")
+        for name in names
+        if name not in used
+    ]
+    unused = f"; not used: {', '.join(rest[:_SHOWN])}" if rest else ""
     unused += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
     table.tell("info", "columns", f"columns: {', '.join(roles) or 'none'}{unused}")
     if "query" in columns:
@@ -374,7 +385,8 @@ def _scale(table: Table) -> None:
     if (rate := table.columns.get("pass_rate")) is not None:
         values = figures(rate)
         high = [value for value in values if value > 1]
-        if high and max(high) <= 100 and len(high) * 2 > sum(value != 0 for value in values):
+        most = len(high) * 2 > sum(value != 0 for value in values)
+        if high and max(high) <= 100 and most and not any(0 < value < 1 for value in values):
             convert(rate, max(high), 0.01, "percentages: read as shares of 1")
         _refuse_scale(table, "pass_rate", rate)
     for column in filter(None, (table.columns.get("rating"), *table.dimensions)):
