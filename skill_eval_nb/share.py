@@ -68,7 +68,9 @@ def copy_notebooks(folder: Path) -> list[Path]:
     return sorted((folder / "notebooks").glob("*.ipynb"))
 
 
-def fill_in(folder: Path, paths: Mapping[str, str]) -> tuple[list[Path], list[Path]]:
+def fill_in(
+    folder: Path, paths: Mapping[str, str], names: str = "*.ipynb"
+) -> tuple[list[Path], list[Path]]:
     """Let the notebooks of a copy look at other paths.
 
     A notebook names what it looks at in a line of its first cells, `PATH = …` or `SKILL = …`.
@@ -77,12 +79,13 @@ def fill_in(folder: Path, paths: Mapping[str, str]) -> tuple[list[Path], list[Pa
     Args:
         folder: where `copy_notebooks` has put them.
         paths: by the name that such a line assigns to, `PATH` or `SKILL`, the path.
+        names: which notebooks, as a pattern.
 
     Returns:
         the notebooks that look at the paths now, and those that were edited and are kept.
     """
     filled, kept = [], []
-    for source in sorted((share() / "notebooks").glob("*.ipynb")):
+    for source in sorted((share() / "notebooks").glob(names)):
         original = _read(source)
         asks = {name for cell in _code(original) for name in _FILLED_IN.findall(_source(cell))}
         if asks.isdisjoint(paths):

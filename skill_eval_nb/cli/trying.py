@@ -24,6 +24,10 @@ JUPYTER = "jupyter"
 """Under this name a call of `lab` keeps what it hands on."""
 
 
+NO_SKILL = "path/to/your-skill"
+"""What the first notebook looks at beside a workspace of which no skill is found."""
+
+
 class Lab(TyperCommand):
     """The command `lab`, which hands on what stands after `--`."""
 
@@ -60,6 +64,8 @@ def lab(
     paths = {} if path is None else _looked_at(path)
     copy_notebooks(to)
     filled, kept = fill_in(to, paths)
+    if "PATH" in paths and "SKILL" not in paths:  # the demo's panel has no place among these runs
+        fill_in(to, {"SKILL": NO_SKILL}, START)
     out.print(Text(f"The notebooks are in {to / 'notebooks'}."))
     for name, where in paths.items():
         out.print(
@@ -140,13 +146,24 @@ def _looked_at(path: Path) -> dict[str, str]:
     if not (folder / SKILL_FILE).is_file():
         with busy(f"reading {given}"):
             load(given)
-        return {"PATH": str(given)}
+        return {"PATH": str(given)} | _skill_beside(given)
     read_skill(folder)
     try:
         has_runs = bool(load(folder).polars("runs").height)
     except NothingToLoad:
         has_runs = False
     return {"SKILL": str(folder)} | ({"PATH": str(folder)} if has_runs else {})
+
+
+def _skill_beside(workspace: Path) -> dict[str, str]:
+    """The skill, with evals, that a workspace lies in, or beside as tdd-workspace beside tdd."""
+    from skill_eval_nb.running.skill import SKILL_FILE
+
+    for folder in (workspace, *list(workspace.parents)[:3]):
+        for place in (folder, folder.parent / folder.name.removesuffix("-workspace")):
+            if (place / SKILL_FILE).is_file() and (place / "evals" / "evals.json").is_file():
+                return {"SKILL": str(place)}
+    return {}
 
 
 @app.command()

@@ -24,6 +24,7 @@ from tests.checkout import ROOT
 from tests.cli.calls import PROGRAM, run
 from tests.corpus.build import lay
 from tests.running.made_jobs import until
+from tests.tables.made import two_sides
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_jupyterlab_opens_the_dashboard_of_the_copy(commands, copy):
 def test_the_notebooks_look_at_what_is_given_and_an_edited_one_is_kept(commands, copy, ws):
     lay(copy, {"notebooks/03_with_and_without.ipynb": "mine"})
     result = run("lab", ws, "--to", copy)
-    assert looked_at(copy, "00_start_here") == OURS | {"PATH": str(ws)}
+    assert looked_at(copy, "00_start_here") == {"PATH": str(ws), "SKILL": trying.NO_SKILL}
     assert looked_at(copy, "05_run_and_grade") == {"SKILL": OURS["SKILL"]}
     assert f"PATH is {ws} in 00_start_here.ipynb, 01_load_and_look.ipynb" in result.stdout
     assert (copy / "notebooks" / "03_with_and_without.ipynb").read_text() == "mine"
@@ -79,6 +80,20 @@ def test_the_notebooks_look_at_what_is_given_and_an_edited_one_is_kept(commands,
         run("lab", given, "--to", copy)
         assert looked_at(copy, "05_run_and_grade") == {"SKILL": str(skill)}
     assert len(commands) == 3
+
+
+@pytest.mark.parametrize("place", ["tidy-workspace", "tidy/evals/workspace", "tidy/workspace"])
+def test_the_skill_that_a_workspace_lies_beside_or_in_is_looked_at_too(commands, copy, place):
+    theirs = copy.with_name("theirs")
+    lay(theirs / place, two_sides())
+    lay(theirs / "tidy", {"SKILL.md": "---\nname: tidy\ndescription: Tidies.\n---\n"})
+    run("lab", theirs / place, "--to", copy)
+    assert looked_at(copy, "00_start_here")["SKILL"] == trying.NO_SKILL  # it has no evals to run
+    lay(theirs / "tidy", {"evals/evals.json": {"evals": [{"id": 1, "prompt": "Tidy up."}]}})
+    for path in (theirs / place, theirs / place / "iteration-1"):
+        run("lab", path, "--to", copy)
+        found = {"PATH": str(path), "SKILL": str(theirs / "tidy")}
+        assert looked_at(copy, "00_start_here") == found
 
 
 @pytest.mark.parametrize(

@@ -418,7 +418,7 @@ class TriggerPanel(FormActions, TaskPanel):
         except (Refused, NothingToLoad) as error:
             if given is not None:
                 raise
-            self._message = str(error)
+            self._message = f"{str(error).rstrip('.')}."
             return Grid()
 
     @property
