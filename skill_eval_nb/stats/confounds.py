@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.text import brief, count, lower_first, quoted, signed, some
 
 from .checks import CHECKED, COUNTED, SIDES
-from .families import Families, propose_families
+from .families import propose_families
 from .pairing import Pairs, Versus, choose, find_batches, of_evals
 from .values import (
     EVAL,
@@ -138,33 +137,26 @@ def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], R
     return {tuple(row[name] for name in by): row for row in sides.iter_rows(named=True)}
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(NamedTuple):
     """A row of `deltas`, and what is known of the sides that it compares.
 
     Attributes:
-        row: the row, its iteration and configuration in each other's place where `iterations`.
+        row: the row, its iteration and configuration in each other's place where iterations are
+            compared.
+        known: what is known of all.
         sides: the two sides as `facts_of` has them; empty where a side has no run.
         checks: the evals whose sides were graded on other checks, a row each.
-        counted: whether these were asked for all the same.
-        iterations: whether the sides are two iterations.
-        change_of: of two iterations the baseline whose change was taken off.
-        baseline: of two iterations the baseline that both have.
-        batches: iterations of the same skill that have no eval in common.
-        families: evals that seem to belong together, where nothing says so.
-        stamped: whether runs could say when they were made.
     """
 
     row: Row
+    known: Known
     sides: Sequence[Row]
-    checks: Sequence[Row] = ()
-    counted: bool = False
-    iterations: bool = False
-    change_of: str | None = None
-    baseline: str | None = None
-    batches: Sequence[str] = ()
-    families: Families | None = None
-    stamped: bool = False
+    checks: Sequence[Row]
+
+    @property
+    def suite(self) -> tuple[str, str]:
+        """The workspace and the skill."""
+        return self.row["workspace"], self.row["skill"]
 
     @property
     def names(self) -> list[str]:
@@ -210,7 +202,7 @@ def name_checks(of: Compared) -> str | None:
     evals = [
         f"{quoted(row['eval_name'])} ({row['n']} and {row['n_baseline']})" for row in of.checks
     ]
-    if of.counted:
+    if of.known.counted:
         after = "These count all the same."
     elif have_no_checks_in_common(of):
         after = "No eval is left, so there is no verdict."
@@ -222,7 +214,7 @@ def name_checks(of: Compared) -> str | None:
 def have_no_checks_in_common(of: Compared) -> bool:
     """Whether evals with other checks on either side are all that there is to compare."""
     left_out = {row["eval_name"] for row in of.checks} & set(of.row["unpaired"])
-    return bool(of.checks) and not of.counted and not left_out
+    return bool(of.checks) and not of.known.counted and not left_out
 
 
 def name_gate(of: Compared) -> str | None:
@@ -251,32 +243,32 @@ def name_models(of: Compared) -> str | None:
 
 def name_sessions(of: Compared) -> str | None:
     """Two iterations, which are two sessions; or the baseline's change that was taken off."""
-    if not of.iterations:
+    if not of.known.iterations:
         return None
-    who = brief(of.row["iteration"])
-    if of.change_of is not None:
-        other = brief(of.change_of)
-        return f"This is the change of {who} less that of {other}, which both sessions share."
+    who, other = of.row["iteration"], of.known.change_of
+    if other is not None:
+        shared = f"{brief(other)}, which both sessions share"
+        return f"This is the change of {brief(who)} less that of {shared}."
     what = "Two iterations are two sessions, and what changed between them counts as the skill's"
-    if of.baseline in (None, of.row["iteration"]):
+    baseline = of.known.baselines.get(of.suite)
+    if baseline in (None, who):
         return f"{what}."
-    return f'{what}: `baseline="{of.baseline}"` takes off what changed without it, too.'
+    return f'{what}: `baseline="{baseline}"` takes off what changed without it, too.'
 
 
 def name_days(of: Compared) -> str | None:
     """Sides that were run days apart, or of which nothing says when they were run."""
-    times = [when for side in of.sides if (when := side.get("when")) is not None]
-    if of.iterations or not all(of.sides):
+    if of.known.iterations or not all(of.sides):
         return None
-    if len(times) < 2:
-        known = [
-            who for who, side in zip(of.names, of.sides, strict=True) if side["when"] is not None
-        ]
-        if known:
-            return f"Only the runs of {known[0]} say when they were made."
-        unknown = of.stamped and of.row["verdict"] in DECIDED
-        return "No run says when it was made: both sides may be of other days." if unknown else None
-    days = abs(times[0] - times[1]) / 86_400
+    stamped = [
+        who for who, side in zip(of.names, of.sides, strict=True) if side["when"] is not None
+    ]
+    if len(stamped) == 1:
+        return f"Only the runs of {stamped[0]} say when they were made."
+    if not stamped:
+        claims = of.known.of_files and of.row["verdict"] in DECIDED
+        return "No run says when it was made: both sides may be of other days." if claims else None
+    days = abs(of.sides[0]["when"] - of.sides[1]["when"]) / 86_400
     if days > APART:
         return f"The sides were run {days:.0f} days apart: more than the skill may differ."
     early, late = sorted(of.sides, key=lambda side: side["first"])
@@ -303,14 +295,16 @@ def name_judgings(of: Compared) -> str | None:
 def name_families(of: Compared) -> str | None:
     """Evals that seem to belong together, of a claim about tasks like these."""
     claims = of.row["scope"] == "population" and of.row["verdict"] in DECIDED
-    return f"{of.families.sentence()}." if claims and of.families else None
+    found = of.known.families.get(of.suite)
+    return f"{found.sentence()}." if claims and found else None
 
 
 def name_batches(of: Compared) -> str | None:
     """Iterations that asked other evals, of which one answer can be had."""
-    if not of.batches:
+    batches = of.known.batches.get(of.suite)
+    if not batches:
         return None
-    names = some(map(brief, of.batches))
+    names = some(map(brief, batches))
     return f'{names} have no eval in common: `pool="iteration"` gives one answer over all evals.'
 
 
@@ -456,44 +450,41 @@ class Own(NamedTuple):
 
 
 class Known:
-    """What is known of the sides of each row, for what may turn its verdict."""
+    """What is known of the sides of all rows, for what may turn their verdicts.
+
+    Attributes:
+        counted: whether evals with other checks on a side were asked for all the same.
+        iterations: whether the sides are two iterations.
+        change_of: of two iterations the baseline whose change was taken off.
+        of_files: whether runs could say when they were made.
+        batches: by suite, iterations that have no eval in common.
+        families: by suite, evals that seem to belong together, where nothing says so.
+        baselines: by suite, the baseline that both of two iterations have.
+    """
 
     def __init__(
-        self,
-        own: Own,
-        pairs: Pairs,
-        keys: Sequence[str],
-        less: str | None,
-        versus: Versus | None,
-        *,
-        batched: bool,
+        self, own: Own, pairs: Pairs, keys: Sequence[str], less: str | None, versus: Versus | None
     ) -> None:
         runs = runs_of(own.data)
-        self._own, self._keys, self._less = own, keys, less
-        self._iterations = pairs.iterations
+        self.counted, self.iterations, self.change_of = own.other_checks, pairs.iterations, less
+        self.of_files = not is_table(own.data)
+        self.batches = find_batches(runs)
+        self.families = {} if own.cluster is not None else propose_families(own.data)
+        self.baselines = _shared_baselines(runs, versus) if self.iterations and versus else {}
+        self._keys = keys
         self._facts = facts_of(pairs.turn(runs), keys)
         self._others = pairs.others.to_dicts()
-        self._batches = {} if batched else find_batches(runs)
-        self._families = {} if own.cluster is not None else propose_families(own.data)
-        self._baselines = _shared_baselines(runs, versus) if self._iterations and versus else {}
 
-    def of(self, row: dict[str, Any]) -> Compared:
+    def of(self, row: Row) -> Compared:
         """What is known of a row."""
         group = tuple(row[name] for name in self._keys)
-        suite = row["workspace"], row["skill"]
-        same = [name for name in (*self._keys, *SIDES) if name in (self._others or [{}])[0]]
-        return Compared(
-            row,
-            [self._facts.get((*group, row[side]), {}) for side in SIDES],
-            [other for other in self._others if all(other[name] == row[name] for name in same)],
-            counted=self._own.other_checks,
-            iterations=self._iterations,
-            change_of=self._less,
-            baseline=self._baselines.get(suite),
-            batches=self._batches.get(suite, ()),
-            families=self._families.get(suite),
-            stamped=not is_table(self._own.data),
-        )
+        sides = [self._facts.get((*group, row[side]), {}) for side in SIDES]
+        others = [
+            other
+            for other in self._others
+            if all(other[name] == row[name] for name in (*self._keys, *SIDES) if name in other)
+        ]
+        return Compared(row, self, sides, others)
 
 
 def _shared_baselines(runs: pl.DataFrame, versus: Versus) -> dict[tuple[str, str], str]:

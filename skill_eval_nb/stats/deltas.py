@@ -600,7 +600,7 @@ def _answered(
     failures: dict[Any, dict[str, Any]] = {}
     if not counted["value"].equals(values["value"]):
         failures = {tuple(row[name] for name in by): row for row in answer(counted)[0].to_dicts()}
-    known = Known(own, pairs, keys, less, versus, batched=pool == "iteration")
+    known = Known(own, pairs, keys, less, versus)
     models = strata(pairs.paired)
     settled = []
     for row in found.to_dicts():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.text import brief, count, some
 
-from .values import EVAL, is_table, own_of_evals, runs_of
+from .values import EVAL, is_table, kept, own_of_evals, runs_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,6 +57,7 @@ def name_families(
     return [names[min(own)] if own else None for own in each]
 
 
+@kept
 def propose_families(data: Any) -> dict[Suite, Families]:
     """The families that evals of each suite seem to have: of two and more, at least two of them.
 

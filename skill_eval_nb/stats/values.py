@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
 from skill_eval_nb.tables.columns import TABLES
@@ -123,12 +123,15 @@ def worth_having(metric: str, baseline: float | None) -> float | None:
     return fixed or abs(baseline or 0) * WORTH_OF_BASELINE or None
 
 
-def kept(make: Callable[[Any], pl.DataFrame]) -> Callable[[Any], pl.DataFrame]:
+Made = TypeVar("Made")
+
+
+def kept(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
     """`make`, which is asked for each figure of a page: once a workspace, as that never changes."""
-    frames: WeakKeyDictionary[Any, pl.DataFrame] = WeakKeyDictionary()
+    frames: WeakKeyDictionary[Any, Made] = WeakKeyDictionary()
 
     @wraps(make)
-    def of(data: Any) -> pl.DataFrame:
+    def of(data: Any) -> Made:
         if is_table(data):
             return make(data)
         if data not in frames:
