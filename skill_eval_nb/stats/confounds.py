@@ -247,8 +247,8 @@ def name_sessions(of: Compared) -> str | None:
         return None
     who, other = of.row["iteration"], of.known.change_of
     if other is not None:
-        shared = f"{brief(other)}, which both sessions share"
-        return f"This is the change of {brief(who)} less that of {shared}."
+        both = "what changed for both between the sessions is taken off"
+        return f"This is the change of {brief(who)} less that of {brief(other)}: {both}."
     what = "Two iterations are two sessions, and what changed between them counts as the skill's"
     baseline = of.known.baselines.get(of.suite)
     if baseline in (None, who):

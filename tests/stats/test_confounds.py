@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import skill_eval_nb as sen
+from bench.sessions import claims, worlds
 from skill_eval_nb.stats import deltas, deltas_by_eval
-from tests.stats.made import SIDES, Row, plain, runs_table
+from tests.stats.made import SIDES, Row, plain
 from tests.stats.worlds import world
 
 if TYPE_CHECKING:
@@ -146,28 +147,11 @@ def test_the_change_of_a_baseline_is_of_evals_with_its_checks() -> None:
     assert (less["verdict"], less["n_evals"], less["unpaired"]) == ("helps", 5, ["0"])
 
 
-def false_claims(shift: float, evals: int, k: int, scope: str, worlds: int) -> float:
-    """The share of A/A worlds with a claim: iterations differ, what the skill does does not."""
-    noise = np.random.default_rng([evals, k])
-    hard = noise.normal(0, 0.15, (worlds, evals))
-    gain = noise.normal(0.1, 0.1, (worlds, evals))
-    rates = {
-        (it, side): hard + (side == SIDES[0]) * gain + (it == NEW) * shift + 0.5
-        for it, side in product(BOTH, SIDES)
-    }
-    rows = [
-        {"workspace": str(at), "eval_id": str(e), "iteration": it, "configuration": side}
-        | {"pass_rate": noise.binomial(8, np.clip(rates[it, side][at, e], 0.02, 0.98)) / 8}
-        for at, e, it, side in product(range(worlds), range(evals), BOTH, SIDES)
-        for _ in range(k)
-    ]
-    found = deltas(runs_table(rows), baseline=SIDES[1], versus=(NEW, OLD), scope=scope)
-    return float(found["verdict"].is_in(["helps", "hurts"]).mean())
-
-
 @pytest.mark.parametrize(("scope", "evals", "k"), [("suite", 5, 3), ("population", 8, 2)])
 def test_of_twins_the_difference_of_differences_claims_by_chance_alone(scope, evals, k) -> None:
-    assert false_claims(0.08, evals, k, scope, 120) <= 0.1
+    runs = worlds(150, evals, k, shift=0.2)
+    assert claims(runs, scope, None) > 0.3, "which a session alone claims"
+    assert claims(runs, scope, SIDES[1]) <= 0.1
 
 
 # ── days, families, batches ────────────────────────────────────────────────────────────────────
