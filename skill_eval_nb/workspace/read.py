@@ -20,10 +20,8 @@ from skill_eval_nb.disk import TooLarge, read_bytes
 from skill_eval_nb.documents import (
     BenchmarkRun,
     Document,
-    Eval,
     EvalMetadata,
     Evals,
-    Expectation,
     Faults,
     Grading,
     Judging,
@@ -35,7 +33,7 @@ from skill_eval_nb.documents import (
     mend,
     parse,
 )
-from skill_eval_nb.documents.base import names_of, struct_fields
+from skill_eval_nb.documents.base import names_of
 from skill_eval_nb.documents.dialects import kind_of, read
 from skill_eval_nb.documents.dialects.home_made import components, share_of
 from skill_eval_nb.documents.dialects.home_made_runs import (
@@ -177,24 +175,9 @@ def _parse(data: bytes, path: str, problems: Problems) -> Any:
     return raw
 
 
-def _with_texts(document: type[Document], **lists: Any) -> Any:
-    """The strict form of a document in which these lists may have other elements."""
-    fields: list[Any] = []
-    for name, kind in lists.items():
-        required = any(own.required for own in struct_fields(document) if own.name == name)
-        default = msgspec.NODEFAULT if required else msgspec.field(default_factory=list)
-        fields.append((name, kind, default))
-    name = f"{document.__name__}WithTexts"
-    return msgspec.defstruct(name, fields, bases=(document,), kw_only=True)
-
-
-_EvalWithTexts = _with_texts(Eval, expectations=list[str | Expectation])
-_FORMS: dict[str, tuple[str, msgspec.json.Decoder[Any]]] = {
-    "eval_metadata.json": (
-        "eval_metadata",
-        msgspec.json.Decoder(_with_texts(EvalMetadata, assertions=list[str | Expectation])),
-    ),
-    "evals.json": ("evals", msgspec.json.Decoder(_with_texts(Evals, evals=list[_EvalWithTexts]))),
+_FORMS: dict[str, tuple[str, type[Document]]] = {
+    "eval_metadata.json": ("eval_metadata", EvalMetadata),
+    "evals.json": ("evals", Evals),
 }
 
 Known = dict[tuple[str, bytes], Any]
@@ -208,33 +191,21 @@ def fast_read(name: str, path: str, known: Known) -> tuple[str | None, Any]:
     """
     if name not in _FORMS:
         return None, None
-    kind, strict = _FORMS[name]
+    kind, form = _FORMS[name]
     try:
         data = read_bytes(path)
         if (kind, data) not in known:
-            known[kind, data] = _shared(strict.decode(data))
-    except (OSError, ValueError):  # it cannot be read; it is not this form, or not UTF-8
+            raw = msgspec.json.decode(data)
+            for holder in raw.get("evals", [raw]):
+                for key in ("assertions", "expectations"):
+                    texts = holder.get(key, [])
+                    texts[:] = [{"text": one} if isinstance(one, str) else one for one in texts]
+            known[kind, data] = msgspec.convert(raw, form)
+    except (OSError, ValueError, AttributeError, TypeError):  # unreadable, or not of this form
         return None, None
     document = known[kind, data]
-    return (None if document is None else kind), document
-
-
-def _shared(document: Any) -> Evals | EvalMetadata | None:
-    """A document that may have texts as the shared one, which has objects."""
-    if isinstance(document, Evals):
-        evals = [_as(Eval, eval_, "expectations") for eval_ in document.evals]
-        return msgspec.structs.replace(_as(Evals, document), evals=evals)
-    metadata = _as(EvalMetadata, document, "assertions")
-    return None if metadata.eval_id is None else metadata
-
-
-def _as(shared: type[D], document: D, texts: str | None = None) -> D:
-    values = {name: getattr(document, name) for name in shared.__struct_fields__}
-    if texts is not None:
-        values[texts] = [
-            Expectation(text=item) if isinstance(item, str) else item for item in values[texts]
-        ]
-    return shared(**values)
+    is_one = getattr(document, "eval_id", "") is not None
+    return (kind, document) if is_one else (None, None)
 
 
 PROMISING = re.compile(
