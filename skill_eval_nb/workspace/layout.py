@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count
@@ -360,32 +360,34 @@ def _side_of_run(folder: Folder, runs: set[str]) -> Folder:
     run, at any depth and of any name. Evals may also lie below their side; runs are then what
     lies below the eval. A folder that is no part of either stands for itself.
     """
-    if is_configuration(folder.name):
-        return _outer(folder)
-    child, at = folder, folder.parent
+    child, at = folder, None if is_configuration(folder.name) else folder.parent
     while at is not None:
+        is_direct = child is folder
         if is_configuration(at.name):
             if _holds_runs_of_eval(at, runs):
                 return _outer(at)
-            if child is not folder and not is_container(child.name) and _is_like_a_run(folder):
-                return child
-            break
+            is_of_eval = not is_direct and not is_container(child.name) and _is_like_a_run(folder)
+            return child if is_of_eval else _without_number(folder)
         if _is_certain_eval(at):
             if at.parent is not None and is_configuration(at.parent.name):
                 return at
-            if child is not folder and not _is_like_a_run(child) and not model_in(child):
+            if not (is_direct or _is_like_a_run(child) or model_in(child)):
                 return child
         child, at = at, at.parent
+    return _without_number(folder)
+
+
+def _without_number(folder: Folder) -> Folder:
+    """The folder above a run that is called one; else the folder itself."""
     above = folder.parent
-    if above is None or run_number(folder.name) is None:
-        is_run = above is not None and _WORDED_RUN.fullmatch(folder.name) and _is_eval_folder(above)
-        return above if is_run and above is not None else folder
-    return above
+    worded = _WORDED_RUN.fullmatch(folder.name)
+    is_run = above and worded and (run_number(folder.name) is not None or _is_eval_folder(above))
+    return _outer(folder) if above is None or not is_run else above
 
 
 def _holds_runs_of_eval(side: Folder, runs: set[str]) -> bool:
     """Whether what lies below a side are the runs of the eval above it, and no evals."""
-    above = _above_side(side)
+    above = _eval_above(side)
     if above is not None and _is_eval_folder(above):
         return True
     below = [child for child in side.folders.values() if _holds_run(child, runs)]
@@ -393,16 +395,14 @@ def _holds_runs_of_eval(side: Folder, runs: set[str]) -> bool:
     numbered = any(re.search(r"\d|[-_ ][a-z]$", name, re.IGNORECASE) for name in names)
     if (numbered or not names) and all(map(_WORDED_RUN.fullmatch, names)):
         return True
-    if above is None or above.parent is None or any(is_eval(child.name) for child in below):
+    if above is None or (holder := above.parent) is None or any(map(is_eval, names)):
         return False
-    holder = above.parent
     if is_iteration(above.name) or is_container(above.name) or model_in(above):
         return False
-    if is_iteration(holder.name) or _has_suite(holder):
-        return True
     others = (other for other in holder.folders.values() if other is not above)
     beside = any(is_configuration(name) for other in others for name in other.folders)
-    return beside and all(map(_is_like_a_run, below))
+    of_eval = is_iteration(holder.name) or _has_suite(holder)
+    return of_eval or (beside and all(map(_is_like_a_run, below)))
 
 
 def _has_suite(folder: Folder) -> bool:
@@ -437,7 +437,7 @@ def _place_of_side(folder: Folder, runs: set[str]) -> Place:
     if above is None:
         return _place_of_root(folder)
     if is_configuration(folder.name):
-        return _side_of(above, folder.name)
+        return _side_of(folder)
     if is_configuration(above.name):
         return replace(home_of(above.parent or above), eval=folder.name, configuration=above.name)
     if is_iteration(folder.name) or is_container(folder.name):
@@ -447,7 +447,7 @@ def _place_of_side(folder: Folder, runs: set[str]) -> Place:
     if above.parent is not None and above.parent.name.lower() == "results":  # <version>/<eval>
         return replace(home_of(above.parent), eval=folder.name, configuration=above.name)
     if _is_eval_folder(above) or _is_side(folder, runs):
-        return _side_of(above, folder.name)
+        return _side_of(folder)
     return replace(home_of(above), eval=folder.name)
 
 
@@ -457,7 +457,7 @@ def place_of_file(folder: Folder) -> Place:
     if folder.parent is None:
         return _place_of_root(folder) if is_configuration(folder.name) else home_of(folder)
     if is_configuration(folder.name):
-        return _side_of(folder.parent, folder.name)
+        return _side_of(folder)
     if is_iteration(folder.name) or is_container(folder.name) or "benchmark.json" in folder.files:
         return home_of(folder)
     if is_eval(folder.name) or "eval_metadata.json" in folder.files:
@@ -478,29 +478,23 @@ def _outer(folder: Folder) -> Folder:
     return folder
 
 
-def _side_of(above: Folder, configuration: str) -> Place:
-    """A configuration's folder: above it stands the eval, or nothing but an iteration.
-
-    Where the folder above is another configuration of an eval, this one slipped into it; where
-    it is a numbered run, both sides of this run lie in it.
-    """
-    above = _eval_from(above)
+def _side_of(side: Folder) -> Place:
+    """A side's folder: above it stands the eval, or nothing but an iteration."""
+    above = _eval_above(side)
+    assert above is not None
     if is_iteration(above.name) or is_container(above.name):
-        return replace(home_of(above), configuration=configuration)
-    return replace(home_of(above.parent or above), eval=above.name, configuration=configuration)
+        return replace(home_of(above), configuration=side.name)
+    return replace(home_of(above.parent or above), eval=above.name, configuration=side.name)
 
 
-def _eval_from(above: Folder) -> Folder:
+def _eval_above(side: Folder) -> Folder | None:
     """What stands above a side, past a numbered run and another side that it slipped into."""
-    if run_number(above.name) is not None and above.parent is not None:
+    above = side.parent
+    if above and above.parent and run_number(above.name) is not None:
         above = above.parent
-    outside = above.parent
-    slipped = is_configuration(above.name) and outside is not None and _is_eval_folder(outside)
-    return outside if slipped and outside is not None else above
-
-
-def _above_side(side: Folder) -> Folder | None:
-    return side.parent and _eval_from(side.parent)
+    if above and above.parent and is_configuration(above.name) and _is_eval_folder(above.parent):
+        above = above.parent
+    return above
 
 
 def _place_of_root(folder: Folder) -> Place:
@@ -620,9 +614,7 @@ def lay_out(folders: list[Folder], problems: Problems) -> Layout:
     runs = _run_folders(folders)
     graded = _graded_elsewhere(folders, runs)
     places = _place_runs(folders, runs | graded.keys(), problems)
-    _tell_rounds(
-        [path for path in graded if _ROUND.match(os.path.basename(path))], places, problems
-    )
+    _settle_rounds(graded, places, problems)
     for folder in folders:
         mine = OF_RUNS if folder.path in runs else frozenset[str]()
         if mine:
@@ -802,38 +794,38 @@ def _is_whole(folder: Folder) -> bool:
 def _is_first_run(folder: Folder) -> bool:
     """Whether a graded folder is the first run beside others that are numbered from 2 on."""
     below = [
-        _number_in(name)
+        number
         for name, child in folder.folders.items()
-        if _is_like_a_run(child) and not RESULTS.isdisjoint(child.files)
+        if _is_like_a_run(child) and RESULTS & {*child.files} and (number := _number_in(name))
     ]
-    known = [number for number in below if number is not None]
-    return bool(known) and min(known) > 1 and not RESULTS.isdisjoint(folder.files)
+    return bool(RESULTS & {*folder.files}) and min(below, default=0) > 1
 
 
-def _is_stray(folder: Folder, runs: set[str]) -> bool:
-    """Whether a folder holds no more than traces, beside the results that they must be of.
+def _find_strays(folders: list[Folder], found: list[Folder]) -> set[str]:
+    """The paths of those that hold no more than traces, beside the results that they must be of.
 
     They lie below a side with graded runs, in a folder that is not called a run, or below an
     eval's name without its number, beside the folder that has it.
     """
-    if not RESULTS.isdisjoint(folder.files) or "outputs" in folder.others:
-        return False
-    at, child = folder.parent, folder
-    side = _side_of_run(folder, runs)
-    if side is not folder and is_configuration(side.name) and not _is_like_a_run(folder):
-        return any(_holds_results(other) for other in side.folders.values() if other is not folder)
-    while at is not None:
-        for name, other in at.folders.items():
-            number, rest = eval_parts(name)
-            same = other is not child and slug(rest) == slug(child.name)
-            if number and same and _holds_results(other):
-                return True
-        at, child = at.parent, at
-    return False
+    bare = [one for one in found if not RESULTS & {*one.files} and "outputs" not in one.others]
+    twins: set[str] = set()
+    for folder in folders if bare else ():
+        number, rest = eval_parts(folder.name)
+        twin = folder.parent.folders.get(rest) if number and folder.parent else None
+        if twin is not None and twin is not folder and _holds_results(folder):
+            twins.add(twin.path)
+    strays: set[str] = set()
+    paths = {folder.path for folder in found}
+    for folder in bare:
+        side = _side_of_run(folder, paths)
+        unlike = is_configuration(side.name) and not _is_like_a_run(folder) and side is not folder
+        if _is_in(folder, twins) or (unlike and any(map(_holds_results, side.folders.values()))):
+            strays.add(folder.path)
+    return strays
 
 
 def _holds_results(folder: Folder) -> bool:
-    return not RESULTS.isdisjoint(folder.files) or any(map(_holds_results, folder.folders.values()))
+    return bool(RESULTS & {*folder.files}) or any(map(_holds_results, folder.folders.values()))
 
 
 def _run_folders(folders: list[Folder]) -> set[str]:
@@ -864,8 +856,7 @@ def _run_folders(folders: list[Folder]) -> set[str]:
             parent = parent.parent
     above -= whole
     found = [folder for folder in candidates if folder.path not in above or _is_first_run(folder)]
-    paths = {folder.path for folder in found}
-    return paths - {folder.path for folder in found if _is_stray(folder, paths)}
+    return {folder.path for folder in found} - _find_strays(folders, found)
 
 
 def _graded_elsewhere(folders: list[Folder], runs: set[str]) -> dict[str, str]:
@@ -878,29 +869,25 @@ def _graded_elsewhere(folders: list[Folder], runs: set[str]) -> dict[str, str]:
         while path not in around:
             around.add(path)
             path = os.path.dirname(path)  # noqa: PLW2901 -- all that it lies in
-    found: dict[str, str] = {}
-    for folder in folders:
-        name = next((name for name in ELSEWHERE if name in folder.files), None)
-        if name and folder.path not in around and folder.parent is not None:
-            found[folder.path] = name
-    return found
+    return {
+        folder.path: name
+        for folder in folders
+        if folder.parent is not None and folder.path not in around
+        for name in folder.files
+        if name in ELSEWHERE
+    }
 
 
-_ROUND = re.compile(r"round[-_ ]?\d", re.IGNORECASE)
-
-
-def _tell_rounds(
-    rounds: list[str], places: dict[str, tuple[Place, int]], problems: Problems
+def _settle_rounds(
+    graded: Iterable[str], places: dict[str, tuple[Place, int]], problems: Problems
 ) -> None:
     """Rounds are the runs of their version; those of the only version are sides."""
+    rounds = [path for path in graded if re.match(r"round[-_ ]?\d", os.path.basename(path))]
     versions = {place.configuration for place, _ in places.values()}
-    message = "its rounds are counted as repeated runs of a version; if one builds on the other, "
-    message += "load each alone"
-    if len(versions) == 1:
-        message = f"there is one version alone ({min(versions)}): its rounds are the sides"
-        for path in rounds:
-            place, _ = places[path]
-            places[path] = replace(place, configuration=os.path.basename(path)), 1
+    message = "rounds are counted as repeated runs; if one builds on the other, load each alone"
+    for path in rounds if len(versions) == 1 else ():
+        message = "there are no versions to compare: the rounds are the sides"
+        places[path] = replace(places[path][0], configuration=os.path.basename(path)), 1
     if rounds:
         problems.add("warning", "rounds", os.path.dirname(rounds[0]), message)
 
@@ -912,11 +899,15 @@ ELSEWHERE = ("results.json", "result.json")
 def _is_below(folder: Folder, whole: set[str]) -> bool:
     """Whether a folder lies in a whole run, and is no side of the same eval itself."""
     above = folder.parent
-    if above is not None and above.path in whole and is_configuration(folder.name):
-        return False
-    while above is not None and above.path not in whole:
-        above = above.parent
-    return above is not None
+    slipped = above is not None and above.path in whole and is_configuration(folder.name)
+    return not slipped and above is not None and _is_in(above, whole)
+
+
+def _is_in(folder: Folder, paths: set[str]) -> bool:
+    at: Folder | None = folder
+    while at is not None and at.path not in paths:
+        at = at.parent
+    return at is not None
 
 
 def _place_runs(
