@@ -85,7 +85,10 @@ class Summary(Document):
 
     passed: Annotated[
         Count | None,
-        says("expectations that passed", also=("pass_count", "assertions_passed", "pass")),
+        says(
+            "expectations that passed",
+            also=("pass_count", "assertions_passed", "pass", "total_passed"),
+        ),
     ] = None
     failed: Annotated[
         Count | None,

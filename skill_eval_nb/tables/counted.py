@@ -180,49 +180,37 @@ class Copies:
                 problems.add("info", "copy", folder, message)
 
 
-class OwnSet(NamedTuple):
-    """A set of queries, with its file and the skill that it is of."""
-
-    skill: str
-    path: str
-    document: TriggerSet
-
-    def queries(self, *, measured: bool) -> Iterator[tuple[tuple[str, str], TriggerQuery]]:
-        """Those that were measured, or those that were not, by the skill and the query's words."""
-        for query in self.document.queries:
-            if (query.rate is not None) is measured:
-                yield (self.skill, plainly(query.query)), query
-
-
-def join_queries(sets: list[OwnSet], problems: Problems) -> None:
+def join_queries(sets: list[tuple[str, str, TriggerSet]], problems: Problems) -> None:
     """Give measured queries the words of their set, and leave out what the set repeats of them.
 
     A result may know a query by its id alone, and a set beside it is the same queries once.
+
+    Args:
+        sets: each with the skill that it is of, and its file.
+        problems: gets how many of a set's queries were measured elsewhere.
     """
-    asked = {key: query for own in sets for key, query in own.queries(measured=False)}
-    asked |= {
-        (skill, plainly(str(query.id))): query
-        for (skill, _), query in asked.items()
-        if query.id is not None
-    }
+    found = [(skill, path, query) for skill, path, own in sets for query in own.queries]
+    asked: dict[tuple[str, str], TriggerQuery] = {}
+    for skill, _, query in found:
+        if query.rate is None:
+            asked |= {(skill, plainly(str(name))): query for name in (query.id, query.query)}
     measured: dict[tuple[str, str], str] = {}
-    for own in sets:
-        for key, query in own.queries(measured=True):
-            known = asked.get(key, query)
-            query.query = known.query
-            if query.should_trigger is None:
-                query.should_trigger = known.should_trigger
-            measured.setdefault((own.skill, plainly(known.query)), own.path)
-    for own in sets:
-        again = {key for key, _ in own.queries(measured=False) if key in measured}
+    for skill, path, query in found:
+        if query.rate is not None:
+            known = asked.get((skill, plainly(query.query)), query)
+            query.query, should = known.query, known.should_trigger
+            query.should_trigger = should if query.should_trigger is None else query.should_trigger
+            measured[skill, plainly(query.query)] = path
+    for skill, path, own in sets:
+        keys = [
+            None if one.rate is not None else (skill, plainly(one.query)) for one in own.queries
+        ]
+        again = [measured[key] for key in keys if key in measured]
         if again:
-            message = f"{len(again)} of its queries were measured in {measured[min(again)]}"
-            problems.add("info", "copy", own.path, f"{message}; they are counted once")
-            own.document.queries = [
-                query
-                for query in own.document.queries
-                if query.rate is not None or (own.skill, plainly(query.query)) not in again
-            ]
+            message = f"{len(again)} of its queries were measured in {again[0]}; counted once"
+            problems.add("info", "copy", path, message)
+            both = zip(own.queries, keys, strict=True)
+            own.queries = [query for query, key in both if key not in measured]
 
 
 class Shared(NamedTuple):

@@ -32,7 +32,7 @@ from skill_eval_nb.workspace import (
 )
 
 from .columns import MODELS, RUN_KEYS, TABLES
-from .counted import Copies, Counted, OwnSet, counted, join_queries
+from .counted import Copies, Counted, counted, join_queries
 from .document_rows import Home, Sums, add_document, add_stated, add_suites
 from .frames import Backend, Rows, SideKeys, frame_of, to_pandas, to_polars
 from .run_rows import Texts, text_columns
@@ -124,15 +124,12 @@ def assemble(
         sides = rows.keys.sides()
         gaps.report(problems)
         copies.report(problems)
+        skills = {folder: skill for folder, (_, skill) in catalogue.names.items()}
+        sets = (entry for entry in files.others if entry[0] == "triggers")
         join_queries(
             [
-                OwnSet(
-                    skill_named(document.skill_name) or catalogue.names[file.place.workspace][1],
-                    file.path,
-                    document,
-                )
-                for kind, file, document in files.others
-                if kind == "triggers"
+                (skill_named(own.skill_name) or skills[file.place.workspace], file.path, own)
+                for _, file, own in sets
             ],
             problems,
         )

@@ -844,19 +844,6 @@ WANTED: dict[str, tuple[dict[str, Any], str, list[tuple[Any, ...]]]] = {
         "eval_id configuration pass_rate tokens time_seconds",
         [(name, side, 0.5, 90, 3.0) for name in "AB" for side in BOTH],
     ),
-    "pairs of passed and total": (
-        {
-            "x.json": {
-                "rows": [
-                    {"eval_id": n, "arm": side, "concerns": {"found": [3, 5], "fixed": [1, 2]}}
-                    for n in (1, 2)
-                    for side in BOTH
-                ]
-            }
-        },
-        "eval_id configuration passed total",
-        [(n, side, 4, 7) for n, side in TWO],
-    ),
     **{
         f"a flat file: {name}": (
             {name.format(n=n, side=side, what="grading"): HALF for n in (1, 2) for side in BOTH}

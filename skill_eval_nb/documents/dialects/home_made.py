@@ -24,6 +24,7 @@ from .home_made_runs import (
     figure_of,
     is_configuration,
     is_number,
+    is_score,
     is_side,
     runs_of,
 )
@@ -182,7 +183,7 @@ def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
     """
     if kind == "grading":
         is_made_of_parts = errors and (_is_met_and_missed(raw) or bool(components(raw)))
-        return is_made_of_parts or bool(_dimensions(raw, Faults())) or share_of(raw) is not None
+        return is_made_of_parts or (isinstance(raw, dict) and _with_dimensions(raw) != raw)
     if kind == "triggers":
         return next(outcomes(raw), None) is not None
     return kind == "benchmark" and (errors or bool(unknown & _UNDERSTOOD))
@@ -195,51 +196,25 @@ def share_of(raw: Any) -> float | None:
     0.75
     """
     found: Plain = raw if isinstance(raw, dict) else {}
-    score, most = (
-        float(found[key]) if is_number(found.get(key)) else -1.0
-        for key in ("total_score", "max_score")
-    )
-    return score / most if 0 <= score <= most and most else None
+    both = [found[key] for key in ("total_score", "max_score") if is_number(found.get(key))]
+    return both[0] / both[1] if len(both) == 2 and 0 <= both[0] <= both[1] != 0 else None
 
 
-def _dimensions(raw: Any, faults: Faults) -> Plain:
-    """The scores of 5, or of 10, that stand beside all verdicts: each is of a dimension."""
-    known: Plain = raw if isinstance(raw, dict) else {}
-    lists = (known.get(key) for key in names_of(Grading, "expectations"))
-    rows = next((rows for rows in lists if isinstance(rows, list) and rows), [])
-    scored = [row for row in rows if isinstance(row, dict) and is_number(row.get("score"))]
-    names = [str(row.get("name", row.get("criterion", row.get("text")))) for row in scored]
-    scores = [float(row["score"]) for row in scored]
-    if not scores or len(set(names)) < len(rows) or min(scores) < 1 or not 1 < max(scores) <= 10:
-        return {}
-    of_ten = max(scores) > 5
-    if of_ten and min(scores) < 2:
-        return {}
-    if of_ten:
-        faults.add("info", "converted", "$", "scores of 10, halved to scores of 5")
-    return {
-        name: {"score": score / (1 + of_ten), "evidence": row.get("reasoning")}
-        | ({"weight": row["weight"]} if is_number(row.get("weight")) else {})
-        for name, score, row in zip(names, scores, scored, strict=True)
-    }
-
-
-def _with_dimensions(raw: Plain, faults: Faults) -> Plain:
-    """A grading with what its scores are of; what all of them come to is told elsewhere."""
-    scores = _dimensions(raw, faults)
+def _with_dimensions(raw: Plain) -> Plain:
+    """A grading with the scores of 5 that stand beside all verdicts, each as of a dimension."""
     whole = ("total_score", "max_score") if share_of(raw) is not None else ()
-    plain = {
-        {"total_passed": "passed"}.get(key, key): value
-        for key, value in raw.items()
-        if key not in whole
-    }
-    for key in names_of(Grading, "expectations") if scores else ():
-        if isinstance(plain.get(key), list):
-            plain[key] = [
-                {name: value for name, value in row.items() if name != "score"}
-                for row in plain[key]
-            ]
-    return {"rubric_scores": scores, **plain} if scores else plain
+    plain = {key: value for key, value in raw.items() if key not in whole}
+    for key in names_of(Grading, "expectations"):
+        rows = [row for row in plain.get(key) or () if isinstance(row, dict) and "name" in row]
+        scores = [row.get("score") for row in rows]
+        if not rows or not all(map(is_score, scores)) or set(scores) == {1}:
+            continue
+        parts = ("score", "reasoning", "weight")
+        plain["rubric_scores"] = {
+            str(row["name"]): {part: row[part] for part in parts if part in row} for row in rows
+        }
+        plain[key] = [{**row, "score": None} for row in rows]
+    return plain
 
 
 def _is_met_and_missed(raw: Any) -> bool:
@@ -264,7 +239,7 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
         }
         plain = {**rest, "expectations": verdicts}
     if kind == "grading" and isinstance(plain, dict):
-        plain = _with_dimensions(plain, faults)
+        plain = _with_dimensions(plain)
     document, found = mend(plain, document_type)
     faults.extend(found)
     faults.extend(unused(document))

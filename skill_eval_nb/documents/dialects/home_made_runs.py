@@ -229,18 +229,6 @@ def _verdict(row: Plain) -> Plain:
     return {"text": text, **rest}
 
 
-def _pairs(value: Any) -> list[list[int]]:
-    """The counts of an object that has nothing but `[passed, total]` under each key."""
-    pairs = [*value.values()] if isinstance(value, dict) else []
-    fine = all(
-        isinstance(pair, list)
-        and [type(number) for number in pair] == [int, int]
-        and 0 <= pair[0] <= pair[1]
-        for pair in pairs
-    )
-    return pairs if fine else []
-
-
 def judged(run: Plain) -> Plain:
     """A run that says whether it passed, and no more, as one with this one verdict.
 
@@ -258,9 +246,6 @@ def judged(run: Plain) -> Plain:
     if lists:
         rest = {key: value for key, value in run.items() if key not in lists}
         return {**rest, "expectations": [verdict for key in lists for verdict in lists[key]]}
-    pairs = [pair for value in run.values() for pair in _pairs(value)]
-    if pairs and not _COUNTED & run.keys():
-        return {**run, "passed": sum(p for p, _ in pairs), "total": sum(n for _, n in pairs)}
     flags = [key for key, value in run.items() if type(value) is bool and _FLAG.fullmatch(key)]
     if len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
         rest = {key: value for key, value in run.items() if key not in flags}
@@ -402,18 +387,18 @@ def _by_eval(found: Any) -> Any:
     >>> _by_eval({"seconds": {"a": 5, "b": 6}, "tokens": {"a": 70}})
     {'a': {'time_seconds': 5, 'tokens': 70}, 'b': {'time_seconds': 6}}
     """
-    maps = found if isinstance(found, dict) else {}
+    maps: Plain = found if isinstance(found, dict) else {}
+    figures = {key: figure_of(key) for key in maps}
+    plain = (
+        isinstance(part, dict) and all(map(is_number, part.values())) for part in maps.values()
+    )
+    if not all(plain) or not all(figure.metric for figure in figures.values()):
+        return found
     evals: dict[str, Plain] = {}
-    for key, values in maps.items():
-        metric = figure_of(key).metric
-        if (
-            metric is None
-            or not isinstance(values, dict)
-            or not all(map(is_number, values.values()))
-        ):
-            return found
-        for eval_, value in values.items():
-            evals.setdefault(eval_, {})[metric] = value * figure_of(key).factor
+    for key, figure in figures.items():
+        for eval_, value in maps[key].items():
+            value *= 1 if figure.factor == 1 else figure.factor  # noqa: PLW2901 -- in our unit
+            evals.setdefault(eval_, {})[str(figure.metric)] = value
     return evals or found
 
 
@@ -478,14 +463,7 @@ def _are_evals(value: Plain) -> bool:
 
 def _are_verdicts(found: Any) -> bool:
     """Whether entries are the verdicts of one run, and no runs."""
-    entries = [entry for _, entry in _entries(found)]
-    texts, names = {"text", *TEXT_NAMES}, names_of(GradedExpectation, "passed")
-    return all(
-        texts & entry.keys()
-        and any(name in entry and is_verdict(entry[name]) for name in names)
-        and not (_VERDICTS | {"summary"}) & entry.keys()
-        for entry in entries
-    )
+    return all(_verdict(entry) for _, entry in _entries(found))
 
 
 def _entries(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
@@ -776,7 +754,7 @@ def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None
         if of_ten and key in _SCORES and all(map(is_number, parts.values())):
             parts = {name: float(score or 0) / 2 for name, score in parts.items()}
             faults.add("info", "converted", f"{where}.{key}", "scores of 10, halved to scores of 5")
-        if not all(map(_is_score, parts.values())):
+        if not all(map(is_score, parts.values())):
             continue
         group = f"{key}: " if key in _SCORED and parts is found else ""
         scores |= {
@@ -818,7 +796,8 @@ def _score(value: Any) -> Any:
     return float(found[1]) if found else value
 
 
-def _is_score(value: Any) -> bool:
+def is_score(value: Any) -> bool:
+    """Whether it is a score from 1 to 5, or an object with one."""
     value = _score(value.get("score") if isinstance(value, dict) else value)
     return type(value) in (int, float) and 1 <= value <= 5
 
