@@ -193,7 +193,8 @@ def join_queries(sets: list[tuple[str, str, TriggerSet]], problems: Problems) ->
     asked: dict[tuple[str, str], TriggerQuery] = {}
     for skill, _, query in found:
         if query.rate is None:
-            asked |= {(skill, plainly(str(name))): query for name in (query.id, query.query)}
+            names = [query.query] if query.id is None else [query.query, str(query.id)]
+            asked |= {(skill, plainly(name)): query for name in names}
     measured: dict[tuple[str, str], str] = {}
     for skill, path, query in found:
         if query.rate is not None:

@@ -699,10 +699,7 @@ LISTED = tuple(ending for ending in READ if not ending.startswith("reward"))
 
 
 def _place_named(folder: Folder, name: str) -> Place | None:
-    """The place that `<configuration>/<eval>-config.json` tells of, or a flat file of these names.
-
-    A flat file without a side is of the eval, where gradings beside it name the side.
-    """
+    """The place that `<configuration>/<eval>-config.json` or a flat file's name tells of."""
     found = _ABOUT_EVAL.fullmatch(name)
     if found is None:
         return None
@@ -710,15 +707,7 @@ def _place_named(folder: Folder, name: str) -> Place | None:
         place = replace(place_of_file(folder), eval=found["eval"])
         return place if is_eval(found["eval"]) else None
     place, _ = _flat_place(folder, found["eval"])
-    beside = any(_is_flat(other, place.eval) for other in folder.files)
-    return place if place.configuration != UNSTATED or beside else None
-
-
-def _is_flat(name: str, eval_: str) -> bool:
-    """Whether a file grades a run of an eval, of which its name also tells the side."""
-    found = _GRADING_OF_EVAL.fullmatch(name)
-    parts = _parts_in(found["eval"]) if found else {}
-    return parts.get("eval") == eval_ and "side" in parts
+    return place if place.configuration != UNSTATED or is_eval(found["eval"]) else None
 
 
 def _parts_in(stem: str) -> dict[str, str]:

@@ -389,10 +389,9 @@ def _by_eval(found: Any) -> Any:
     """
     maps: Plain = found if isinstance(found, dict) else {}
     figures = {key: figure_of(key) for key in maps}
-    plain = (
-        isinstance(part, dict) and all(map(is_number, part.values())) for part in maps.values()
-    )
-    if not all(plain) or not all(figure.metric for figure in figures.values()):
+    if not all(figure.metric and isinstance(maps[key], dict) for key, figure in figures.items()):
+        return found
+    if not all(is_number(value) for values in maps.values() for value in values.values()):
         return found
     evals: dict[str, Plain] = {}
     for key, figure in figures.items():
