@@ -201,7 +201,7 @@ def fast_read(name: str, path: str, known: Known) -> tuple[str | None, Any]:
                     texts = holder.get(key, [])
                     texts[:] = [{"text": one} if isinstance(one, str) else one for one in texts]
             known[kind, data] = msgspec.convert(raw, form)
-    except (OSError, ValueError, AttributeError, TypeError):  # unreadable, or not of this form
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):  # not of this form
         return None, None
     document = known[kind, data]
     is_one = getattr(document, "eval_id", "") is not None
