@@ -403,7 +403,7 @@ def _add_end(run: RunDocuments, raw: dict[str, Any]) -> None:
     """Add what it took and on which target; what did not run to its end was not graded either."""
     run.timing = timing = run.timing or _measured(raw)
     timing.model = timing.model or str(raw.get("target") or raw.get("model") or "") or None
-    if raw["execution_status"].lower() not in ("ok", "success", "completed"):
+    if re.search("error|time|crash|abort|cancel", raw["execution_status"].lower()):
         timing.status, run.grading = "error", None
         timing.reason = str(raw.get("error") or raw["execution_status"])
 

@@ -509,6 +509,19 @@ CASES: dict[str, tuple[Files, Runs, set[str]]] = {
         ],
         {"copy", "ungraded-run"},
     ),
+    "vally: one trajectory's name with two models, and a failure of its own": (
+        {
+            "results.jsonl": lines(
+                vally("a", 0, model="m", status="error", trajectory={}, gradeResult=None),
+                *(vally("a", 2, model=name) for name in "mn"),
+            )
+        },
+        [
+            ("a", "skilled", "m", "errored", None),
+            *(("a", "skilled", name, "graded", 1.0) for name in "mn"),
+        ],
+        {"errored-run"},
+    ),
     "vally: one name in the evals of two skills": (
         {
             "results.jsonl": lines(
@@ -631,7 +644,7 @@ CASES: dict[str, tuple[Files, Runs, set[str]]] = {
     "agentv: what did not run to its end": (
         {
             f"t/{name}/sample-1/{file}": content
-            for name, end in (("a", agentv("ok")), ("b", agentv("execution_error", error="gone")))
+            for name, end in (("a", agentv("quality_failure")), ("b", agentv("execution_error")))
             for file, content in (("result.json", end), ("grading.json", graded("pf")))
         },
         [

@@ -47,10 +47,11 @@ def read(raw: Any, path: str) -> Results:
 
 def _join_attempts(runs: list[Run]) -> None:
     """Where the file was resumed, one that failed before is an attempt at the one that did not."""
-    ids = [run.run_id for run in runs if run.run_id]
+    keys = [(str(run.asked), run.configuration, run.model) for run in runs]
+    ids = [(*key, run.run_id) for key, run in zip(keys, runs, strict=True) if run.run_id]
     later: dict[tuple[Any, ...], str] = {}
-    for run in reversed(runs) if len(set(ids)) < len(ids) else ():
-        key = (str(run.asked), run.configuration, run.model)
+    resumed = len(set(ids)) < len(ids)
+    for key, run in zip(reversed(keys), reversed(runs), strict=True) if resumed else ():
         if run.run_id is not None:
             later[key] = run.run_id
         elif run.error is not None:
