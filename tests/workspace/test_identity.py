@@ -20,6 +20,7 @@ from tests.corpus.build import graded, lay
 from tests.workspace.made_tools import (
     deepeval_run,
     inspect_log,
+    nvidia_reward,
     plugin_run,
     plugin_suite,
     promptfoo_row,
@@ -174,6 +175,19 @@ def of_deepeval(rows: Sequence[Told], _: Sequence[Told]) -> Files:
     return files
 
 
+def of_nvidia(rows: Sequence[Told], _: Sequence[Told]) -> Files:
+    files = {}
+    for at, row in enumerate(rows):
+        arm = "with-skill" if row.side == WITH else "without-skill"
+        trial_ = f"{row.eval}_attempt{at:03}__x"
+        about = {"trial_id": trial_, "model": row.model}
+        raw = nvidia_reward(row.eval, float(row.passed or 0), **about)
+        if row.passed is None:
+            raw |= {"evaluation_status": "error", "evaluation_errors": ["no answer"]}
+        files[f"evals/results/r/codex/{arm}/trials/{trial_}/reward.json"] = raw
+    return files
+
+
 BUILDERS: dict[str, Build] = {
     "plugin-eval": of_plugin,
     "harbor": of_harbor,
@@ -183,9 +197,12 @@ BUILDERS: dict[str, Build] = {
     "promptfoo": of_promptfoo,
     "promptfoo lines": of_promptfoo_lines,
     "deepeval": of_deepeval,
+    "nvidia": of_nvidia,
 }
-WITHOUT_COPIES = ("plugin-eval", "deepeval")
+WITHOUT_COPIES = ("plugin-eval", "deepeval", "nvidia")
 """What these write of a run names nothing by which a copy could be known."""
+UNGRADED = {"deepeval": "ungraded", "nvidia": "executed"}
+"""What a run is where these name no error of its own, but one of the judge's."""
 
 
 def named_copies(ws: Any) -> int:
@@ -218,9 +235,8 @@ def test_rows_in_are_runs_and_what_is_named(tool: str, data: st.DataObject) -> N
     with tempfile.TemporaryDirectory() as folder:
         ws = sen.load(lay(Path(folder) / "ws", BUILDERS[tool](rows, copies)))
         assert ws.runs.height + named_copies(ws) == len(rows) + len(copies)
-        ends = {True: ("graded", 1.0), False: ("graded", 0.0), None: ("errored", None)}
-        if tool == "deepeval":
-            ends[None] = ("ungraded", None)
+        ends: dict[Any, Any] = {True: ("graded", 1.0), False: ("graded", 0.0)}
+        ends[None] = UNGRADED.get(tool, "errored"), None
         names = ("eval_name", "configuration", "executor_model", "status", "pass_rate")
         seen = Counter((name.split("/")[-1], *row) for name, *row in ws.runs.select(names).rows())
         assert seen == Counter((*row[:3], *ends[row.passed]) for row in rows)
