@@ -10,7 +10,7 @@ from typing import Any
 
 from skill_eval_nb import charts, stats
 from skill_eval_nb.stats.agreement import ITSELF
-from skill_eval_nb.stats.comparison import FEWEST
+from skill_eval_nb.stats.comparison import fewest_moved
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
 from skill_eval_nb.stats.summary import HEADLINE, explained
 from skill_eval_nb.stats.values import RUBRIC, model_name, natural
@@ -170,7 +170,8 @@ def certainty(measured: IterationFigures) -> Iterator[Part]:
         yield _of_scope(title, measured, known, own=False)
     else:
         yield Paragraph(
-            f"Of tasks like these nothing can be claimed: that takes at least {FEWEST} evals."
+            "Of tasks like these nothing can be claimed: that takes at least "
+            f"{fewest_moved()} evals that differ between the sides."
         )
     yield Paragraph(f"{EXACT} {explained(metric_name(HEADLINE).lower())}")
     yield from _detectable(measured)

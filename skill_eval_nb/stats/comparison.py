@@ -9,7 +9,7 @@ from typing import Literal
 
 from .inference.exact import Sides, exact_p, least_p, studentised_p
 from .inference.intervals import (
-    FLIPPED,
+    MANY,
     Noise,
     cells,
     detectable,
@@ -23,12 +23,21 @@ from .inference.intervals import (
 
 Scope = Literal["suite", "population"]
 SCOPES: tuple[Scope, Scope] = ("suite", "population")
-FEWEST = 6
-"""Evals below which nothing can be claimed of tasks like these: with 5 the least p is .0625."""
 MOST_FLIPPED = 12
 """Evals up to which the interval for tasks like these is that of their sign flip."""
 TINY = 1e-9
 """Figures that differ by less are the same: 1 - 0.95 is less than 0.05 in binary."""
+
+
+def fewest_moved(level: float = 0.95) -> int:
+    """Evals that have to differ between the sides before anything is claimed of tasks like these.
+
+    The signs of n such evals can be flipped in 2^n ways, so no p lies below 2 / 2^n.
+
+    >>> fewest_moved(), fewest_moved(0.99)
+    (6, 8)
+    """
+    return math.ceil(math.log2(2 / (1 - level)) - TINY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +46,11 @@ class PairedResult:
 
     `runs` are those of all evals on either side, `baseline` is its mean over the evals, `moved`
     how many evals (or families of them) differ between the sides. `sufficient` is whether there
-    are the runs (suite) or evals (population) that a claim needs, `least_p` the smallest p that
-    these values could have given under other labels. `margin`: the difference beyond which two
-    one-sided tests at 1 - level rule any out, the farther end of the interval of 2 level - 1;
-    None where that is no news. `families` is how many were flipped, None where each eval was by
-    itself.
+    are as many runs (suite), or evals that moved (population), as a claim needs, `least_p` the
+    smallest p that these values could have given under other labels. `margin`: the difference
+    beyond which two one-sided tests at 1 - level rule any out, the farther end of the interval of
+    2 level - 1; None where that is no news. `families` is how many were flipped, None where each
+    eval was by itself.
     """
 
     scope: Scope
@@ -128,7 +137,7 @@ def compare(
     else:
         means, shares = _families(means, shares, families)
         differences, units = [mean - other for mean, other in means], len(means)
-        sufficient = units >= FEWEST
+        sufficient = sum(abs(own) > TINY for own in differences) >= fewest_moved(level)
         sides = [([mean], [other]) for mean, other in means]
         noise = _between(differences, shares)
         with_more_evals = noise and Noise(noise.se / math.sqrt(2), 2 * noise.df + 1)
@@ -155,7 +164,7 @@ def compare(
     able = sufficient and least <= 1 - level + TINY
 
     def detect(noise: Noise | None, n: int = units) -> float | None:
-        found = _detectable(noise, level, n if scope == "population" else None)
+        found = _detectable(noise, level, n if scope == "population" else MANY)
         return None if found is None or (reach is not None and found > reach) else found
 
     return PairedResult(
@@ -254,11 +263,11 @@ def _with_twice_the_runs(between: Noise, within: Noise) -> Noise:
     return Noise(math.sqrt(halved), between.df)
 
 
-def _detectable(noise: Noise | None, level: float, n: int | None) -> float | None:
-    """The effect found in 4 of 5 cases; `n` evals whose signs are flipped, None for runs."""
-    if noise is None or (n is not None and n < FEWEST):
+def _detectable(noise: Noise | None, level: float, n: int) -> float | None:
+    """The effect found in 4 of 5 cases, where the signs of `n` evals are flipped."""
+    if noise is None:
         return None
-    if n in FLIPPED:
+    if n < MANY:
         found = flipped(n, level)
         return None if found is None else found * noise.se * math.sqrt(n)
     return float(detectable(noise.se, noise.df, level))

@@ -351,8 +351,8 @@ def deltas(
     runs a side.
     `scope="population"` is about *tasks like these*: other evals would have been asked, too.
     Its p is the exact sign flip of the evals' differences, its interval all differences that
-    the flip does not rule out (Hartigan 1969; above 12 evals the paired t); it needs 6 evals
-    that differ between the sides. An interval leaves out 0 exactly where p is at most alpha,
+    the flip does not rule out (Hartigan 1969; above 12 evals the paired t); both need 6 evals
+    that differ between the sides (at another level n with 2 / 2ⁿ ≤ 1 - level). An interval leaves out 0 exactly where p is at most alpha,
     and ends where no difference could be larger.
 
     Args:
@@ -395,8 +395,8 @@ def deltas(
           one side alone has no paired eval, and a `reason`;
         - `baseline`, `metric`, `scope`; with two iterations, `baseline` is the second one;
         - `estimate`, first minus baseline in the metric's unit, null without a paired eval;
-          `low` and `high`, null where there is no interval (too few runs or evals, or no
-          noise seen); `p`, exact and two-sided;
+          `low` and `high`, null where there is no interval (too few runs, too few evals
+          that differ, or no noise seen); `p`, exact and two-sided;
         - `mde`, the smallest detectable effect (80 % power, from the noise seen: noncentral t;
           of 6 or 7 evals the sign flip's), and what twice the evals (`mde_twice_evals`) or
           twice the runs (`mde_twice_runs`) would make of it; null where no noise was seen, and

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables.frames import like
 
-from .comparison import FEWEST, SCOPES, Scope
-from .inference.intervals import FLIPPED, POWER, detectable, flipped
+from .comparison import SCOPES, Scope, fewest_moved
+from .inference.intervals import MANY, POWER, detectable, flipped
 from .judgings import CELL, judgings_of
 from .pairing import sides
 from .values import (
@@ -108,7 +108,7 @@ class Variances:
         mine = of[able]
         df, place = np.unique(self.freedom(mine, scope), return_inverse=True)
         found[able] = self.se(mine) * detectable(1.0, df, level, power)[place]
-        for n in FLIPPED if scope == "population" else ():
+        for n in range(1, MANY if scope == "population" else 1):
             few, factor = able & (of.evals == n), flipped(n, level, power)
             if factor is not None:
                 found[few] = self.se(of[few]) * n**0.5 * factor
@@ -118,16 +118,16 @@ class Variances:
 def claimable(of: Designs, scope: Scope, level: float) -> Array:
     """Whether a design can reach a verdict at all.
 
-    Tasks like these need 6 evals, these evals two runs a side; and the exact test must be
-    able to reach p <= 1 - level: among C(2 m, m) arrangements of each eval's labels, m runs
-    (or one mean) a side, the most extreme two have to be rare enough.
+    These evals need two runs a side; and the exact test must be able to reach p <= 1 - level:
+    among C(2 m, m) arrangements of each eval's labels, m runs (or one mean) a side, the most
+    extreme two have to be rare enough.
     """
     import numpy as np
     from scipy import special
 
     m = of.runs if scope == "suite" else np.ones_like(of.runs)
     arrangements = special.gammaln(2 * m + 1.0) - 2 * special.gammaln(m + 1.0)
-    enough = of.runs >= FEWEST_RUNS if scope == "suite" else of.evals >= FEWEST
+    enough = of.runs >= FEWEST_RUNS if scope == "suite" else of.evals > 0
     rare = of.evals * arrangements >= np.log(2 / (1 - level)) - 1e-9  # rounding
     return enough & rare
 
@@ -452,7 +452,8 @@ class Wish:
         """Whether designs can answer at all."""
         if self.target_se is None:
             return claimable(of, self.scope, self.level)
-        return of.runs >= FEWEST_RUNS if self.scope == "suite" else of.evals >= FEWEST
+        fewest = fewest_moved(self.level)
+        return of.runs >= FEWEST_RUNS if self.scope == "suite" else of.evals >= fewest
 
     def mde(self, variances: Variances, of: Designs) -> Array:
         """Their smallest detectable effects; NaN for a mean, and where no claim can be made."""
@@ -628,8 +629,8 @@ def plan(
           was run, else the largest allowed;
         - `note` on the first row, in sentences.
 
-        Designs in which no verdict could be reached (fewer than 6 evals for tasks like these,
-        or a single run for these evals) are left out, but for that which was run. What cannot
+        Designs in which no verdict could be reached (fewer than 6 evals for tasks like these at
+        95 %, or a single run for these evals) are left out, but for that which was run. What cannot
         be planned is one row without a design, whose `note` says why.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Any
 
 from skill_eval_nb.text import chance, count, figure, lower_first, signed
 
-from .comparison import FEWEST, TINY, PairedResult
+from .comparison import TINY, PairedResult, fewest_moved
 from .inference.exact import Adjusted
 from .inference.intervals import BESIDE
 from .values import UNITS, better
@@ -202,26 +202,38 @@ class _Sentence:
         """What is missing before anything can be claimed, or ""."""
         found = self.found
         least_p = found.least_p if self.adjusted is None else self.adjusted.least
-        few = least_p > 1 - found.level + TINY
-        if found.sufficient and not few:
+        if found.sufficient and least_p <= 1 - found.level + TINY:
             return ""
-        alone = found.least_p > 1 - found.level + TINY  # too large even before it is adjusted
-        least_p = found.least_p if alone else least_p
-        others = "" if alone or not few else ", once it is adjusted,"
-        units = found.n_evals if found.families is None else found.families
-        still = found.moved < units and few
-        still_alike = f", {found.moved} of which differ between the sides," if still else ""
-        alpha = 1 - found.level
-        of = f", and {figure(alpha)} is asked for" if few and alpha < USUAL - TINY else ""
-        least = f"the smallest p{others} is {figure(least_p)}{of}"
-        if found.scope == "population":
-            what = "" if found.families is None else " families"
-            needs = f" ({FEWEST}{what} are needed)" if units < FEWEST else ""
-            least = f"with {self._evals()}{still_alike} {least}{needs}"
-            return f"Nothing can be claimed beyond these evals: {least}"
         if not found.sufficient:
-            return f"{self.figures()}: no noise can be seen without two runs of an eval on a side"
-        return f"{self.figures()}; with {self._runs()}{still_alike} {least}"
+            return self._few_evals() if found.scope == "population" else self._few_runs()
+        if not found.moved:
+            return f"{self.figures()}: no eval differs between the sides"
+        alone = found.least_p > 1 - found.level + TINY  # too large even before it is adjusted
+        least = figure(found.least_p if alone else least_p)
+        adjusted = "" if alone else ", once it is adjusted,"
+        of = self._evals() if found.scope == "population" else self._runs()
+        still = found.moved < found.n_evals
+        ties = f", {found.moved} of which differ between the sides," if still else ""
+        asked = self._asked_for()
+        return f"{self.figures()}; with {of}{ties} the smallest p{adjusted} is {least}{asked}"
+
+    def _few_runs(self) -> str:
+        return f"{self.figures()}: it takes two runs of an eval on either side to tell it from luck"
+
+    def _few_evals(self) -> str:
+        found, what = self.found, "evals" if self.found.families is None else "families"
+        units = found.n_evals if found.families is None else found.families
+        still = found.moved < units
+        there = f"{found.moved} of {self._evals()} do" if still else f"there are {self._evals()}"
+        return (
+            f"Nothing can be claimed beyond these evals: it takes {fewest_moved(found.level)} "
+            f"{what} that differ between the sides{self._asked_for()}, and {there}"
+        )
+
+    def _asked_for(self) -> str:
+        """The alpha, where it is not the usual one."""
+        alpha = 1 - self.found.level
+        return f" (p ≤ {figure(alpha)} is asked for)" if alpha < USUAL - TINY else ""
 
     def outlook(self) -> str:
         """What could have been found, and what more evals or runs would make of it."""

@@ -168,7 +168,7 @@ def in_order(chart):
 
 
 def test_the_lines_of_a_forest_are_the_intervals_of_both_scopes() -> None:
-    ws = world(evals=6, runs=3)
+    ws = world(evals=10, runs=3)
     (own,) = stats.deltas(ws).to_dicts()
     (like,) = stats.deltas(ws, scope="population").to_dicts()
     whole, *evals = in_order(forest(ws))
@@ -178,6 +178,8 @@ def test_the_lines_of_a_forest_are_the_intervals_of_both_scopes() -> None:
     by_eval = stats.deltas_by_eval(ws).sort("estimate", descending=True)
     assert [row["estimate"] for row in evals] == pytest.approx([*by_eval["estimate"] * 100])
     assert {row["wide_low"] for row in evals} == {None}
+    few = in_order(forest(world(evals=6, runs=3)))[0]  # 4 of which move
+    assert (few["wide_low"], few["wide_high"]) == (None, None)
 
 
 def test_the_title_of_a_forest_is_the_verdict_and_its_colour_too() -> None:

@@ -109,7 +109,7 @@ def test_the_verdict_stands_first_and_says_what_it_rests_on():
     assert lines[2].startswith("**Too few runs to say whether with_skill helps on these 2 evals.**")
     assert lines[4].startswith("**Too few evals to say whether with_skill helps on tasks like")
     assert "exact p = " in lines[2]
-    assert "6 are needed" in lines[4]
+    assert "it takes 6 evals that differ" in lines[4]
     lines = markdown(workspace(runs=helping(6, 3))).splitlines()
     assert lines[2].startswith("**with_skill helps on these 6 evals.** Pass rate: +50 pp (+")
     assert lines[4].startswith("**with_skill helps on tasks like these.** Pass rate: +50 pp (as")
@@ -132,7 +132,10 @@ def test_intervals_and_verdicts_stand_beside_every_delta():
     low, high = f"{own['low'] * 100:+.1f} pp", f"{own['high'] * 100:+.1f} pp"
     assert rows[0][2] == f"{low} to {high}".replace("-", "−")
     assert rows[0][4] == own["verdict"]
-    assert "Of tasks like these nothing can be claimed: that takes at least 6 evals." in text
+    assert (
+        "Of tasks like these nothing can be claimed: that takes at least 6 evals that differ"
+        in text
+    )
     many = [
         row | {"eval_id": f"{row['eval_id']}-{more}", "eval_name": f"{row['eval_name']} {more}"}
         for row in balanced()

@@ -7,6 +7,7 @@ errors once in 370 cells; the seed is fixed.
 import math
 from functools import cache
 
+import numpy as np
 import pytest
 
 from bench.calibrate import harder, triggers
@@ -21,6 +22,7 @@ from bench.calibrate.measure import (
     measure_triggers,
 )
 from bench.calibrate.scenarios import METRICS, cells
+from skill_eval_nb.stats.comparison import compare
 
 pytestmark = pytest.mark.slow
 
@@ -102,3 +104,27 @@ def test_what_is_wrong_is_found():
     assert not holds(measure_harder(kin, SIZE, SEED)[TASKS].claims, CLAIMS)  # eval by eval
     few = triggers.Triggers(10, 0.95)
     assert not holds(measure_triggers(few, SIZE, SEED)["bootstrap f1"], AT_LEAST)
+
+
+@pytest.mark.parametrize(("n", "ties"), [(6, 0.0), (8, 0.3), (20, 0.5)])
+def test_where_evals_are_saturated_there_is_an_interval_only_where_it_holds(n, ties):
+    """Evals that every run passes on both sides cannot move; drawn here, by nothing of ours."""
+    draw, size, level = np.random.default_rng(SEED), 500, 0.95
+
+    def rates(many):
+        moves = draw.random(many) >= ties
+        base = np.where(moves, draw.beta(2, 2, many), 1.0)
+        return np.where(moves, (base + draw.normal(0.1, 0.2, many)).clip(0, 1), 1.0), base
+
+    own, base = rates(400_000)
+    truth, covered, there = (own - base).mean(), 0, 0
+    for _ in range(size):
+        runs = [draw.binomial(6, side, (3, n)).T / 6 for side in rates(n)]
+        moved = np.count_nonzero(np.abs(runs[0].mean(1) - runs[1].mean(1)) > 1e-9)
+        found = compare(list(zip(*(side.tolist() for side in runs), strict=True)), "population")
+        assert (found.low is not None) == (moved >= 6)
+        if found.low is not None and found.high is not None:
+            there += 1
+            covered += found.low <= truth <= found.high
+    assert there > 150
+    assert abs(covered / there - level) < 3 * math.sqrt(level * (1 - level) / there) + 0.015

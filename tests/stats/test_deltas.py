@@ -269,7 +269,10 @@ def test_families_of_evals_are_counted_as_one() -> None:
     ]
     assert rows[0] == rows[1] == rows[2]
     assert rows[0]["verdict"] == "too few evals"
-    assert "with 8 evals in 5 families the smallest p is 0.0625 (6 families" in rows[0]["reason"]
+    assert (
+        "it takes 6 families that differ between the sides, and there are 8 evals in 5"
+        in rows[0]["reason"]
+    )
     (alone,) = plain(deltas(ws, scope="population"))
     assert (alone["verdict"], alone["p"]) == ("helps", 2 / 2**7)
     (these,) = plain(deltas(ws, cluster="tags"))

@@ -169,8 +169,8 @@ OFF = Adjusted(0.2, 0.01, 0.01)
         (SAME, {"worth": 0.001}, "unclear", "beyond 0.713 pp can be ruled out (90 % interval)."),
         (MIXED, {}, "unclear", "(no run noise was seen in 6 and 6 runs) on these 4 evals"),
         (STILL, {}, "too few runs", "no run noise was seen in 4 × 3 runs a side"),
-        (STILL, {}, "too few runs", "0 of which differ between the sides, the smallest p is 1"),
-        ([([1.0], [0.0])] * 9, {}, "too few runs", "without two runs of an eval"),
+        (STILL, {}, "too few runs", "exact p = 1: no eval differs between the sides."),
+        ([([1.0], [0.0])] * 9, {}, "too few runs", "it takes two runs of an eval"),
         (BETTER_ONCE, {}, "too few runs", "with 3 runs a side the smallest p is 0.1"),
     ],
 )
@@ -179,6 +179,33 @@ def test_each_verdict_and_its_reason(evals, told, word, says) -> None:
     assert found == word
     assert says in reason
     assert ("less than" in reason) == ("less than" in says)
+
+
+@pytest.mark.parametrize(
+    ("differences", "level", "word", "says"),
+    [
+        ([0.74] * 5, 0.95, "too few evals", "it takes 6 evals that differ between the sides, and"),
+        ([0.74] * 5, 0.95, "too few evals", "there are 5 evals. On them: +74 pp"),
+        ([0.74] * 5 + [0.0], 0.95, "too few evals", "5 of 6 evals do. On them: +61.7 pp"),
+        ([0.74] * 5 + [0.0] * 20, 0.95, "too few evals", "5 of 25 evals do. On them: +14.8 pp"),
+        ([0.74] * 5 + [0.5], 0.95, "helps", "+70 pp"),
+        ([0.74] * 5 + [0.5] + [0.0] * 20, 0.95, "helps", "+16.2 pp"),
+        ([0.7, 0.74, 0.78, 0.72, 0.76], 0.9, "helps", "+74 pp"),
+        ([0.74] * 7, 0.99, "too few evals", "it takes 8 evals that differ between the sides (p"),
+        ([0.74] * 8 + [0.0], 0.99, "helps", "+65.8 pp"),
+        ([0.0] * 9, 0.95, "too few evals", "0 of 9 evals do. On them: 0 pp"),
+    ],
+)
+def test_tasks_like_these_take_as_many_evals_that_moved_as_the_level_asks_for(
+    differences, level, word, says
+) -> None:
+    """Below that there is no interval, and the figure is still said."""
+    evals: Sides = [([0.2 + d], [0.2]) for d in differences]
+    found, reason = _verdict(evals, scope="population", level=level)
+    result = compare(evals, "population", level)
+    assert found == word
+    assert says in reason
+    assert (result.low is None) == (result.high is None) == (word == "too few evals")
 
 
 fifths = st.integers(0, 5).map(lambda passed: passed / 5)
@@ -200,7 +227,6 @@ def test_nothing_is_claimed_where_it_must_not_be(evals, metric, scope, level) ->
     assert reason.endswith(".")
     n, runs = len(evals), [(len(one), len(other)) for one, other in evals]
     if word in ("helps", "hurts") and scope == "population":
-        assert n >= 6
         means = [([sum(a) / len(a)], [sum(b) / len(b)]) for a, b in evals]
         assert exact_p(means) <= 1 - level + 1e-9
     if word in ("helps", "hurts") and scope == "suite":
@@ -211,7 +237,9 @@ def test_nothing_is_claimed_where_it_must_not_be(evals, metric, scope, level) ->
         found = compare(evals, scope, level)
         assert (found.low or -1) + 1e-9 >= -0.05
         assert (found.high or 1) - 1e-9 <= 0.05
-    if n == 0 or (scope == "population" and n < 6):
+    moved = sum(abs(sum(a) / len(a) - sum(b) / len(b)) > 1e-9 for a, b in evals)
+    if n == 0 or (scope == "population" and 2 / 2**moved > 1 - level + 1e-9):
         assert word == "too few evals"
+        assert compare(evals, scope, level).low is None
     if scope == "suite" and n and all(1 in count for count in runs) and n < 2:
         assert word == "too few runs"

@@ -351,8 +351,8 @@ def _fewest(kind: Margins) -> int:
 
 
 POWER = 0.8
-FLIPPED = (6, 7)
-"""Evals of which t would promise what the flips of so few signs cannot keep."""
+MANY = 8
+"""Evals from which on t promises no more than the flips of their signs can keep."""
 DRAWS = 20_000
 """Data sets from which the power of a sign flip of few evals is told."""
 
