@@ -14,7 +14,8 @@ from scipy import special
 
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import SCOPES
-from skill_eval_nb.stats.summary import metrics_of, overview
+from skill_eval_nb.stats.summary import overview
+from skill_eval_nb.stats.values import metrics_of
 from skill_eval_nb.tables import Workspace
 
 SIZES = ((5, 10), (8, 3), (12, 1))

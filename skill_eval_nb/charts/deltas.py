@@ -10,7 +10,7 @@ from skill_eval_nb.stats import summarize
 from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.pairing import Versus, side
 from skill_eval_nb.stats.summary import overview, overview_by_eval
-from skill_eval_nb.stats.values import MODEL, RUBRIC, natural, no_such, runs_of
+from skill_eval_nb.stats.values import MODEL, natural, no_such, runs_of
 from skill_eval_nb.stats.verdict import word_of
 from skill_eval_nb.text import TIE, brief, called, chance, quoted, some, tied
 
@@ -93,7 +93,8 @@ def forest(
         versus: two configurations or two iterations, the baseline last.
         worth: the smallest difference worth having; as `stats.deltas` where not given.
         together: whether the figures allow for all other metrics of a `Workspace`, as those of
-            `explore` and `report` do; `worth` is then as `stats.deltas` has it.
+            `explore` and `report` do (and of dimensions always); `worth` is then as `stats.deltas`
+            has it.
 
     Raises:
         ValueError: for a metric, baseline, iteration or name in `versus` that is not there.
@@ -108,14 +109,14 @@ def forest(
         scopes = [stats.deltas_by_dimension(ws, scope=scope, **options) for scope in SCOPES]
     frames = [as_polars(rows) for rows in scopes]
     by_eval = as_polars(stats.deltas_by_eval(ws, metric, **options)) if by == "eval" else frames[0]
-    if together:
+    if together and by == "eval":
         rows = [
             row
             for row in overview(ws, baseline, versus=versus)
             if row["metric"] in {*frames[0]["metric"]}
         ]
         frames = [_rows_of(rows, scope, frame) for scope, frame in zip(SCOPES, frames, strict=True)]
-        others = overview_by_eval(ws, baseline, versus=versus) if by == "eval" else []
+        others = overview_by_eval(ws, baseline, versus=versus)
         own = [row for row in others if row["metric"] in {*by_eval["metric"]}]
         by_eval = _rows_of(own, "suite", by_eval)
     whole = _both(*frames)
@@ -162,11 +163,7 @@ def _rows_of(rows: Sequence[Mapping[str, Any]], scope: str, like: pl.DataFrame) 
     """The rows of a scope as a table as `like`, with the p that decides."""
     import polars as pl
 
-    known = [
-        {**row, "dimension": row["metric"].removeprefix(RUBRIC)}
-        for row in rows
-        if row["scope"] == scope
-    ]
+    known = [row for row in rows if row["scope"] == scope]
     return pl.DataFrame(known, {**like.schema, "p_adjusted": pl.Float64})
 
 

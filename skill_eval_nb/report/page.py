@@ -11,8 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from skill_eval_nb import charts
-from skill_eval_nb.stats.summary import HEADLINE
-from skill_eval_nb.stats.values import Model, model_name
+from skill_eval_nb.stats.values import HEADLINE, Model, model_name
 from skill_eval_nb.text import count
 
 from .content import (

@@ -12,8 +12,8 @@ from skill_eval_nb import charts, stats
 from skill_eval_nb.stats.agreement import ITSELF
 from skill_eval_nb.stats.comparison import fewest_moved
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
-from skill_eval_nb.stats.summary import HEADLINE, explained
-from skill_eval_nb.stats.values import RUBRIC, model_name, natural
+from skill_eval_nb.stats.summary import explained
+from skill_eval_nb.stats.values import HEADLINE, RUBRIC, model_name, natural
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
 from skill_eval_nb.text import chance, count, some

@@ -39,11 +39,13 @@ from .values import (
     runs_by_model,
     runs_of,
     scores_of,
+    secondary_level,
+    secondary_metrics,
     values_of,
     with_unscored,
     worth_having,
 )
-from .verdict import verdict
+from .verdict import also_beyond, verdict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -351,9 +353,10 @@ def deltas(
     runs a side.
     `scope="population"` is about *tasks like these*: other evals would have been asked, too.
     Its p is the exact sign flip of the evals' differences, its interval all differences that
-    the flip does not rule out (Hartigan 1969; above 12 evals the paired t); both need 6 evals
-    that differ between the sides (at another level n with 2 / 2ⁿ ≤ 1 - level). An interval leaves out 0 exactly where p is at most alpha,
-    and ends where no difference could be larger.
+    the flip does not rule out (Hartigan 1969; above 12 evals the paired t). It has one where 6
+    evals differ between the sides (at another level n, with 2 / 2ⁿ at most 1 - level). An
+    interval leaves out 0 exactly where p is at most alpha, and ends where no difference could be
+    larger.
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
@@ -465,15 +468,17 @@ def deltas_by_dimension(
         versus: two configurations or two iterations, the baseline last.
         scope: these evals or tasks like these.
         worth: in points.
-        level: of the interval.
+        level: of a headline; dimensions stand below one, and alpha is a fifth of 1 - level.
         pool: `model` for the mean over models.
         weights: as for `deltas`; a table of scores has those of dimensions, and none of evals.
         cluster: as for `deltas`.
 
     Returns:
         In the kind of `data`, the columns of `deltas`, `dimension` and `p_adjusted`, one row
-        a dimension and configuration; no row where nothing was scored. Verdicts rest on
-        `p_adjusted`: Westfall and Young over the dimensions of a configuration.
+        a dimension and configuration; no row where nothing was scored. Verdicts are those of
+        every page: they rest on `p_adjusted` (Westfall and Young over all that stands below the
+        headline: the dimensions, and of a `Workspace` the other metrics), and what is not clear
+        on these evals is not claimed of tasks like these.
 
     Raises:
         ValueError: as `deltas`.
@@ -488,11 +493,21 @@ def deltas_by_dimension(
     """
     import polars as pl
 
-    question = _question(scope, worth, level, pool)
     kind, data = data, as_one_iteration(data) if pool == "iteration" else data
     scores = with_unscored(scores_of(data), runs_by_model(data))
+    others = [name for name in secondary_metrics(data) if not name.startswith(RUBRIC)]
+    values = pl.concat([scores, *([values_of(data, *others)] if others else [])], how="diagonal")
     own = Own(data, weights, cluster)
-    found = _answered(own, scores, question, baseline, versus, pool, joint=True)
+
+    def answer(scope: Scope) -> pl.DataFrame:
+        question = _question(scope, worth, secondary_level(level), pool)
+        found = _answered(own, values, question, baseline, versus, pool, joint=True)
+        return found.filter(pl.col("metric").str.starts_with(RUBRIC))
+
+    found = answer(scope)
+    if scope == "population":
+        both = zip(answer("suite").to_dicts(), found.to_dicts(), strict=True)
+        found = pl.DataFrame([also_beyond(*rows) for rows in both], found.schema)
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
     return like(kind, found.select(*found.columns[:at], dimension, *found.columns[at:]))

@@ -18,12 +18,15 @@ from .values import (
     MODEL,
     RUN,
     Key,
+    headline_of,
     in_order,
+    metrics_of,
     natural,
     no_such,
     runs_by_model,
-    runs_of,
     scores_of,
+    secondary_level,
+    secondary_metrics,
     values_of,
 )
 from .verdict import Row, also_beyond
@@ -408,10 +411,6 @@ def _chances(c: int, n: int, k: int) -> tuple[float | None, float | None]:
     return 1 - comb(n - c, k) / comb(n, k), comb(c, k) / comb(n, k)
 
 
-HEADLINE = "pass_rate"
-"""The metric that a page is about, where it is known."""
-STRICTER = 5
-"""By so much is alpha smaller for all metrics that are not the headline."""
 EXPLAINED = (
     "The {headline} is the headline. The other metrics and the rubric dimensions are adjusted "
     "together (Westfall and Young) and held to p ≤ {alpha}, with intervals of {others}: else two "
@@ -422,29 +421,13 @@ EXPLAINED = (
 PAGE_KEYS = [*GROUP, "configuration", "baseline", "metric"]
 
 
-def metrics_of(ws: Workspace) -> list[str]:
-    """The metrics of a page: those of runs that have a figure, and every rubric dimension."""
-    runs = runs_of(ws)
-    dimensions = set(scores_of(ws).drop_nulls("value")["metric"])
-    return [*(name for name in METRICS if runs[name].count()), *sorted(dimensions, key=natural)]
-
-
-def headline_of(metrics: Sequence[str]) -> str:
-    """The pass rate, or the first metric where that is not known.
-
-    >>> headline_of(["tokens", "pass_rate"]), headline_of(["tokens"])
-    ('pass_rate', 'tokens')
-    """
-    return HEADLINE if HEADLINE in metrics else next(iter(metrics), HEADLINE)
-
-
 def explained(headline: str, level: float = 0.95) -> str:
     """How the figures of a page are adjusted, in a sentence or two.
 
     >>> explained("pass rate")[:34]
     'The pass rate is the headline. The'
     """
-    alpha = (1 - level) / STRICTER
+    alpha = 1 - secondary_level(level)
     return EXPLAINED.format(
         headline=headline, others=f"{100 - 100 * alpha:g} %", alpha=f"{alpha:g}"
     )
@@ -465,7 +448,7 @@ def overview(
         baseline: as for `deltas`, and so is `versus`.
         versus: two configurations or two iterations.
         others: False for the headline alone, True for all metrics but it.
-        level: of the headline; the others have 1 - (1 - level) / STRICTER.
+        level: of the headline; the others have `secondary_level`.
 
     Returns:
         Rows of `deltas`, each with the p that decides in `p_adjusted`. Where tasks like these
@@ -510,9 +493,8 @@ def overview_by_eval(
 
 def _tests(ws: Workspace, others: bool | None, level: float) -> list[tuple[str | list[str], float]]:
     """Metrics that are asked about together, and at which level; also those without a figure."""
-    known = metrics_of(ws)
-    headline = headline_of(known)
-    rest = [name for name in dict.fromkeys([*METRICS, *known]) if name != headline]
+    headline = headline_of(metrics_of(ws))
     alone: list[tuple[str | list[str], float]] = [(headline, level)]
-    together: list[tuple[str | list[str], float]] = [(rest, 1 - (1 - level) / STRICTER)]
+    rest = secondary_metrics(ws)
+    together: list[tuple[str | list[str], float]] = [(rest, secondary_level(level))]
     return {None: alone + together, False: alone, True: together}[others]

@@ -87,6 +87,10 @@ METRICS = [
     if column.type in ("whole", "number") and column.name != "run_number"
 ]
 """The metrics that the table `runs` has a column for."""
+HEADLINE = "pass_rate"
+"""The metric that a page is about, where it is known."""
+STRICTER = 5
+"""By so much is alpha smaller for all metrics that are not the headline."""
 LESS_IS_BETTER = ("failed", "time_seconds", "tokens", "tool_calls", "steps", "errors", "cost_usd")
 NEITHER_IS_BETTER = ("total", "output_chars", "transcript_chars")
 UNITS = {column.name: column.unit for column in TABLES["runs"].columns}
@@ -340,6 +344,34 @@ def model_name(row: Mapping[str, Any]) -> str:
     'no stated model'
     """
     return ", ".join(row[name] for name in MODEL if row.get(name)) or "no stated model"
+
+
+def metrics_of(data: Any) -> list[str]:
+    """The metrics of a page: those of runs that have a figure, and every rubric dimension."""
+    runs = runs_of(data)
+    dimensions = set(scores_of(data).drop_nulls("value")["metric"])
+    return [*(name for name in METRICS if runs[name].count()), *sorted(dimensions, key=natural)]
+
+
+def headline_of(metrics: Sequence[str]) -> str:
+    """The pass rate, or the first metric where that is not known.
+
+    >>> headline_of(["tokens", "pass_rate"]), headline_of(["tokens"])
+    ('pass_rate', 'tokens')
+    """
+    return HEADLINE if HEADLINE in metrics else next(iter(metrics), HEADLINE)
+
+
+def secondary_metrics(data: Any) -> list[str]:
+    """All that is asked about below the headline, and so together: other metrics, dimensions."""
+    known = metrics_of(data)
+    every = dict.fromkeys([*(() if _has(data, "dimension") else METRICS), *known])
+    return [name for name in every if name != headline_of(known)]
+
+
+def secondary_level(level: float) -> float:
+    """The level of what stands below a headline of this level."""
+    return 1 - (1 - level) / STRICTER
 
 
 def own_of_evals(data: Any, column: str) -> pl.DataFrame:

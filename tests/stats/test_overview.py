@@ -5,12 +5,17 @@ import polars as pl
 from scipy import stats
 
 from bench.calibrate import pages as calibrate
+from skill_eval_nb import load
+from skill_eval_nb.charts import forest
 from skill_eval_nb.report.measured import measure, slices
-from skill_eval_nb.stats import deltas
-from skill_eval_nb.stats.summary import headline_of, metrics_of, overview, overview_by_eval
+from skill_eval_nb.stats import deltas, deltas_by_dimension
+from skill_eval_nb.stats.summary import overview, overview_by_eval
+from skill_eval_nb.stats.values import headline_of, metrics_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
 from skill_eval_nb.widgets.ui import text
+from tests.charts.specs import rows_of
+from tests.checkout import ROOT
 
 PAGES, EVALS, RUNS = 40, 6, 3
 CLAIMS = ("helps", "hurts")
@@ -71,3 +76,26 @@ def test_where_there_is_no_pass_rate_the_first_figure_is_the_headline():
     levels = {row["metric"]: row["level"] for row in overview(ws)}
     assert (levels["structural_pass_rate"], levels["tokens"]) == (0.95, 0.99)
     assert overview(Workspace.from_tables({})) == []
+
+
+def test_a_dimension_has_one_verdict_wherever_it_is_shown():
+    ws = load(ROOT / "data" / "tdd-workspace")
+    by_dimension = {
+        (*(row[name] for name in ("iteration", "configuration", "metric")), scope): row
+        for scope in ("suite", "population")
+        for row in deltas_by_dimension(ws, scope=scope).drop("dimension").to_dicts()
+    }
+    page = [row for row in overview(ws) if row["metric"].startswith("rubric:")]
+    assert len(page) == len(by_dimension) > 0
+    for row in page:
+        place = (row["iteration"], row["configuration"], row["metric"], row["scope"])
+        assert by_dimension[place] == row
+    for slice_ in slices(ws):
+        for key, own in measure(ws, slice_).deltas.items():
+            place = (slice_.iteration, *key, "suite")
+            assert place not in by_dimension or by_dimension[place] == own
+        drawn = rows_of(forest(ws, by="dimension", iteration=slice_.iteration), "label", "verdict")
+        assert drawn
+        for row in drawn:
+            place = (slice_.iteration, "with_skill", f"rubric:{row['label']}", "suite")
+            assert row["verdict"] == by_dimension[place]["verdict"]

@@ -8,8 +8,8 @@ from typing import Any
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.stats.summary import explained, headline_of
-from skill_eval_nb.stats.values import better, model_name
+from skill_eval_nb.stats.summary import explained
+from skill_eval_nb.stats.values import better, headline_of, model_name
 from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
 from skill_eval_nb.text import called, count, lower_first
 
