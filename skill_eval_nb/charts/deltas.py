@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.stats import summarize
 from skill_eval_nb.stats.comparison import SCOPES
+from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.pairing import Versus, side
 from skill_eval_nb.stats.summary import overview, overview_by_eval
 from skill_eval_nb.stats.values import MODEL, natural, no_such, runs_of
@@ -155,6 +156,7 @@ def forest(
         "Arrow: the interval goes on." if any(_cut(rows, _domain(rows, meant))) else "",
         f"{tied(left, 'more eval')} with smaller deltas." if left else "",
         not_compared(whole, picked) if by == "eval" else "",
+        OFFLINE if any(row["stand_in"] for row in every) else "",
     ]
     return finish(_forest_drawn(rows, meant), title, notes)
 

@@ -11,9 +11,10 @@ from typing import Any
 from skill_eval_nb import charts, stats
 from skill_eval_nb.stats.agreement import ITSELF
 from skill_eval_nb.stats.comparison import fewest_moved
+from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
 from skill_eval_nb.stats.summary import explained
-from skill_eval_nb.stats.values import HEADLINE, RUBRIC, model_name, natural
+from skill_eval_nb.stats.values import HEADLINE, MODEL, RUBRIC, is_stand_in, model_name, natural
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
 from skill_eval_nb.text import chance, count, some
@@ -44,13 +45,6 @@ from .measured import (
     with_n,
 )
 
-STAND_IN = frozenset({"stand-in", "stand-in-judge"})
-"""What the offline model calls itself as executor and as judge."""
-OFFLINE = (
-    "The stand-in is no model: it works offline, by rules and a seed. These figures show what a "
-    "benchmark looks like, and say nothing about any model."
-)
-
 
 def heading_of(measured: IterationFigures) -> str:
     """The title of one benchmark."""
@@ -70,11 +64,11 @@ def full_name(measured: IterationFigures) -> str:
 
 def opening(measured: IterationFigures) -> Iterator[Part]:
     """The parts that stand before every other section."""
+    runs = measured.ws.polars("runs")
+    if runs.select(is_stand_in(*MODEL, "judge_model").any()).item():
+        yield Paragraph(OFFLINE)
     yield from verdicts(measured)
     yield Paragraph(_facts(measured))
-    runs = measured.ws.polars("runs")
-    if STAND_IN & {*runs["executor_model"], *runs["judge_model"]}:
-        yield Paragraph(OFFLINE)
     metrics = measured.metrics
     if metrics:
         rows = tuple((metric_name(metric), *cells(measured, metric)) for metric in metrics)

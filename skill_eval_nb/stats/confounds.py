@@ -19,6 +19,7 @@ from .values import (
     UNITS,
     by_model,
     is_of_several_models,
+    is_stand_in,
     is_table,
     model_name,
     runs_of,
@@ -41,6 +42,16 @@ CHANCE = 1.5
 """So many runs more that a gate took on one side say nothing."""
 SETTLED = ("low", "high", "p", "p_adjusted")
 """What is of both verdicts where errors decide: an interval that holds either, the larger p."""
+
+
+VERDICTS = ("verdict", "verdict_with_errors")
+OF_STAND_IN = "The stand-in made this, and it is no model: there is no verdict."
+"""What the reason of its figures begins with."""
+OFFLINE = (
+    "The stand-in is no model: it works offline, by rules and a seed. These figures show what a "
+    "benchmark looks like, and say nothing about any model or skill."
+)
+"""What stands above its figures."""
 
 
 def of_rubric(metric: str) -> bool:
@@ -391,6 +402,38 @@ def _estimates(paired: pl.DataFrame, models: int) -> list[float]:
         fmean(fmean(own[at]) - fmean(other[at]) for own, other in evals) if evals else 0.0
         for at in range(models)
     ]
+
+
+def mark_stand_in(found: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Rows of `deltas` with `stand_in`: whether the stand-in ran a side, or judged what is judged.
+
+    Then there is no verdict, and the reason begins with why. `keys` tell comparisons apart.
+    """
+    import polars as pl
+
+    by = [*keys, "configuration"]
+    flags = runs.select(ran=is_stand_in(*MODEL), judged=is_stand_in("judge_model"))
+    own = by_model(runs).hstack(flags)
+    ran, judged = ({*own.filter(flag).select(by).iter_rows()} for flag in flags.columns)
+
+    marks: list[bool] = []
+    for *group, side, other, metric in found.select(*by, "baseline", "metric").iter_rows():
+        sides = {(*group, side), (*group, other)}
+        marks.append(bool(sides & ran or (is_judged(metric) and sides & judged)))
+    stand_in, why = pl.col("stand_in"), pl.lit(OF_STAND_IN)
+    texts = {
+        "reason": pl.format("{} {}", why, "reason"),
+        "warnings": pl.concat_list(why, "warnings"),
+    }
+    at = found.columns.index("n_evals")
+    return found.insert_column(at, pl.Series("stand_in", marks, pl.Boolean)).with_columns(
+        *(pl.when(~stand_in).then(name).alias(name) for name in VERDICTS if name in found.columns),
+        *(
+            pl.when(stand_in).then(text).otherwise(name).alias(name)
+            for name, text in texts.items()
+            if name in found.columns
+        ),
+    )
 
 
 def settle(

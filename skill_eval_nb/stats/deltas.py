@@ -20,6 +20,7 @@ from .confounds import (
     Own,
     find_confounds,
     is_rate,
+    mark_stand_in,
     settle,
     strata,
     with_errors,
@@ -417,6 +418,8 @@ def deltas(
           decide`, the interval holds those of both and 0, and p is the larger; it is null where
           different judges judged the sides or no eval has the same checks on both, and of a
           rubric after an unequal gate it is of the evals whose runs all passed;
+        - `stand_in`: whether the stand-in ran a side (or judged one, of what a judge has a say
+          in): it is no model, so there is no verdict, and `reason` and `warnings` begin with that;
         - `n_evals` (paired); of the paired evals `n_runs`, `n_errored`, `n_unscored` (with the
           figure, errored, without a figure for another reason), each with its `…_baseline`;
         - `n_unpaired` and `unpaired` (names of the evals without a pair).
@@ -561,12 +564,13 @@ def deltas_by_eval(
     paired = leave_out(pairs.paired, pairs.others)
     question = replace(question, differences=2 if versus and baseline else 1)
     by = [*GROUP, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
-    found = pairs.turn(answers(paired, question, by, together=[*GROUP, *SIDES]))
     why = pl.col("unpaired")
-    found = found.with_columns(
+    found = answers(paired, question, by, together=[*GROUP, *SIDES]).with_columns(
         pl.when(why.is_null()).then("verdict").alias("verdict"),
         pl.coalesce(why, "reason").alias("reason"),
     )
+    keys = ITERATION if pool == "model" else GROUP
+    found = pairs.turn(mark_stand_in(found, pairs.turn(runs_of(data)), keys))
     return like(kind, found.select(pl.exclude("n_unpaired", "unpaired"), why))
 
 
@@ -640,4 +644,5 @@ def _answered(
         for name, kind in columns.items()
     )
     names = [*found.columns[:after], *list(columns)[2:5]]
-    return pairs.turn(found.select(*names, pl.exclude(names)))
+    found = found.select(*names, pl.exclude(names))
+    return pairs.turn(mark_stand_in(found, pairs.turn(runs_of(data)), keys))

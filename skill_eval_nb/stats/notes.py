@@ -22,6 +22,7 @@ from skill_eval_nb.text import (
 )
 
 from .comparison import SCOPES
+from .confounds import OF_STAND_IN
 from .deltas import deltas, deltas_by_dimension
 from .expectations import (
     FAILS,
@@ -102,6 +103,7 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
         if gain["estimate"] is None or not paid:
             continue
         who = f"{brief(gain['configuration'])} against {brief(gain['baseline'])}"
+        who = f"{OF_STAND_IN} {who}" if gain["stand_in"] else who
         rate = amount(gain["estimate"], "pass_rate")
         wide = beyond_comes_first(gain, other)
         row, where = (other, " on tasks like these") if wide else (gain, "")

@@ -303,6 +303,21 @@ def is_of_several_models() -> pl.Expr:
     return pl.struct(MODEL).n_unique().over(ITERATION) > 1
 
 
+STAND_IN, OFFLINE = "stand-in", "offline"
+"""What the names of the stand-in begin with, and the executor that puts it in a model's place."""
+
+
+def is_stand_in(*columns: str) -> pl.Expr:
+    """Whether one of these columns of `runs` names the stand-in, which is no model."""
+    import polars as pl
+
+    names = [pl.col(column) for column in columns]
+    return pl.any_horizontal(
+        (name.str.starts_with(STAND_IN) | (name == OFFLINE)).fill_null(value=False)
+        for name in names
+    )
+
+
 Model = tuple[tuple[str, str | None], ...]
 """Columns of MODEL, each with the name that a model's runs have there, or None."""
 

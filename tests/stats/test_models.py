@@ -41,7 +41,7 @@ def world(*models: tuple[Row, tuple[float, float]], at: int = 0) -> Workspace:
     scores: list[Row] = []
     for number, (model, rates) in enumerate(models, at):
         for ev, (side, rate), run in product(range(6), zip(SIDES, rates, strict=True), range(4)):
-            key = {"eval_id": str(ev), "eval_name": str(ev), "configuration": side}
+            key: Row = {"eval_id": str(ev), "eval_name": str(ev), "configuration": side}
             key["run_number"] = run + 1 + 4 * number
             slow = (ev, side, run) == (0, SIDES[0], 0)
             noise = (ev * 7 + run * 3 + number) % 5

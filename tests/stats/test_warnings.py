@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import product
 from typing import Any
 
 import pytest
 
-from skill_eval_nb.stats import deltas, deltas_by_dimension
+from skill_eval_nb.charts import forest
+from skill_eval_nb.report import markdown
+from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval, notes
+from skill_eval_nb.widgets.explore import explore
+from skill_eval_nb.widgets.ui import text
 from tests.stats.made import SIDES, Row, plain, runs_table, two_sides, workspace
 
 
@@ -111,3 +116,49 @@ def test_where_errors_decide_the_interval_holds_both_answers() -> None:
     assert row["low"] < row["estimate_with_errors"] < row["estimate"] < row["high"]
     assert row["low"] <= 0
     assert row["p"] > 0.05
+
+
+BY = "executor_model harness judge_model".split()
+MADE = [
+    # who ran and judged either side, the metric, whether the stand-in made it
+    (("stand-in", "offline", "stand-in-judge"),) * 2 + ("pass_rate", True),
+    (("stand-in", "offline", "stand-in-judge"),) * 2 + ("tokens", True),
+    (("a-model", "offline", None),) * 2 + ("pass_rate", True),
+    (("stand-in", "messages-api", None), ("a-model", "messages-api", None), "tokens", True),
+    (("a-model", "claude-code", "stand-in-judge"),) * 2 + ("pass_rate", True),
+    (("a-model", "claude-code", "stand-in-judge"),) * 2 + ("tokens", False),
+    (("a-model", "claude-code", "a-judge"),) * 2 + ("pass_rate", False),
+    ((None, None, None),) * 2 + ("pass_rate", False),
+]
+
+
+@pytest.mark.parametrize(("own", "other", "metric", "made"), MADE)
+def test_what_the_stand_in_made_has_no_verdict_wherever_it_is_shown(
+    own, other, metric, made
+) -> None:
+    who: dict[str, Any] = dict(zip(BY, zip(own, other, strict=True), strict=True))
+    rows = two_sides(0.9, lambda at, run: 0.4 + run / 10, evals=6, **who, tokens=(50, 90))
+    ws = workspace(rows)
+    for row in [*plain(deltas(ws, metric)), *plain(deltas(ws, metric, scope="population"))]:
+        assert row["stand_in"] == made
+        assert (row["verdict"] is None) == made
+        assert row["p"] is not None or metric == "tokens"
+        says = "The stand-in made this, and it is no model"
+        assert row["reason"].startswith(says) == made
+        assert any(warning.startswith(says) for warning in row["warnings"]) == made
+    for row in plain(deltas_by_eval(ws, metric)):
+        assert (row["stand_in"], row["verdict"] is None) == (made, made)
+    if metric != "pass_rate":
+        return
+    panel = explore(ws)
+    assert panel.settle()
+    pages = {
+        "forest": str(forest(ws).to_dict()),
+        "explore": text(panel._tree),
+        "benchmark.md": markdown(ws),
+        "notes": " ".join(notes(ws)["text"]),
+    }
+    for name, page in pages.items():
+        assert ("stand-in" in page) == made, name
+        claims = re.search(r"(?<!whether )with_skill helps on|\(helps", page)
+        assert bool(claims) == (not made), name

@@ -7,6 +7,7 @@ from typing import Any
 
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
+from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.summary import explained
 from skill_eval_nb.stats.values import better, headline_of, model_name
@@ -110,7 +111,7 @@ def verdict(look: Look) -> Node:
     return h("div", content, _sources(look), cls="sen-card sen-x-verdict", key="verdict")
 
 
-def _answer(look: Look, found: Found) -> list[Node]:
+def _answer(look: Look, found: Found) -> list[Child]:
     """The sentence for the last iteration that has one, and what it rests on."""
     every = [(part, rows) for part in look.parts if (rows := found[part])]
     known = [(part, rows) for part, rows in every if rows["suite"]["n_evals"]]
@@ -126,6 +127,7 @@ def _answer(look: Look, found: Found) -> list[Node]:
         first, second = second, first
     lead, other = first[0], lower_first(second[0]["reason"])
     return [
+        h("p", h("b", OFFLINE), role="note") if own["stand_in"] else None,
         h(
             "div",
             _difference_large(look, lead),

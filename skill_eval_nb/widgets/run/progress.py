@@ -321,7 +321,7 @@ def verdicts(home: Path, iteration: str) -> Iterator[tuple[str, str, str]]:
     for these, beyond in zip(*scopes, strict=True):
         wide = beyond_comes_first(these, beyond)
         row = beyond if wide else these
-        word = row["verdict"] or "unclear"
+        word = row["verdict"] or "no verdict"
         if not row["n_evals"]:
             yield word, "There is nothing to compare", row["reason"]
             continue

@@ -30,6 +30,8 @@ def alike(one, other):
     return one.keys() == other.keys() and all(
         math.isclose(value, other[name], rel_tol=1e-9, abs_tol=1e-12)
         if isinstance(value, float) and isinstance(other[name], float)
+        else same(value, other[name])
+        if name == "numbers"
         else value == other[name]
         for name, value in one.items()
     )

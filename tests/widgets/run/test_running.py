@@ -45,7 +45,8 @@ def test_runs_land_in_the_other_widgets_and_end_in_a_verdict(skill: Path) -> Non
     row = sen.stats.deltas(sen.load(panel.home)).row(0, named=True)
     says = shown(panel)
     assert f"Pass rate: {row['reason']}" in says
-    assert f"{row['verdict']} " in says
+    assert row["stand_in"]
+    assert "no verdict " in says
     assert "4 of 4 runs" in says
     assert f"sen.explore('{panel.home}')" in says
     assert "Everything is done" in says
