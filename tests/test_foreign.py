@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from skill_eval_nb.widgets.review.book import Book
 from skill_eval_nb.widgets.ui.source import key_of
 from skill_eval_nb.workspace.feedback import Remarks
 from tests.checkout import ROOT
+from tests.corpus.build import graded, lay
 
 SECRET = "the diary of the user"
 SIDE = "iteration-1/eval-1-lend-a-book/with_skill"
@@ -225,3 +228,52 @@ def test_nothing_is_written_to_the_user_s_files(ws, home):
     assert files(home) == before
     for one in ended:
         assert one.exception is None or isinstance(one.exception, SystemExit), one.output
+
+
+PIPES = """
+import os, sys
+from pathlib import Path
+import skill_eval_nb as sen
+from skill_eval_nb.running import plan_runs
+from skill_eval_nb.running.executors.toolbox import StagedSkill
+
+def start(folder):
+    plan_runs(folder / "tdd", workspace=folder / "ws", executor="offline").start().wait()
+
+def disclose(folder):
+    StagedSkill(None, "/skills/tdd", folder / "tdd").body
+
+folder, place, work = Path(sys.argv[1]), sys.argv[2], globals()[sys.argv[3]]
+(folder / place).unlink(missing_ok=True)
+os.mkfifo(folder / place)
+try:
+    work(folder)
+except (OSError, ValueError) as error:
+    print(error)
+"""
+"""Does some work with a pipe in the place of a file; nobody writes to it, and nobody reads."""
+
+
+@pytest.mark.parametrize(
+    ("place", "work", "said"),
+    [
+        ("tdd/SKILL.md", "start", "no SKILL.md"),
+        ("tdd/SKILL.md", "disclose", "no regular file"),
+        ("ws/.skill-eval-nb.trial", "start", "cannot be written"),
+        ("ws/iteration-1/journal.jsonl", "start", "no regular file"),
+    ],
+)
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(tmp_path, place, work, said):
+    suite = {"skill_name": "tdd", "evals": [{"id": 1, "prompt": "Do.", "expectations": ["done"]}]}
+    text = "---\nname: tdd\ndescription: does\n---\nDo it.\n"
+    run = {"ws/iteration-1/eval-1/with_skill/run-1/grading.json": graded("pf")}
+    lay(tmp_path, {"tdd/SKILL.md": text, "tdd/evals/evals.json": suite, **run})
+    done = subprocess.run(
+        [sys.executable, "-c", PIPES, tmp_path, place, work],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        timeout=90,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, said in done.stdout) == (0, True), done.stdout + done.stderr

@@ -493,6 +493,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> Pr
     _report_tools(files, noted, problems)
     catalogue = catalogued(found.layout, files, found.base, Problems())
     suites = suite_keys(files, catalogue)
+    loaded = {suite.path: suite.document for suite in files.suites}
     refused = [problem for problem in noted if problem.code == "too-large"]
     problems += refused
     left_out = {problem.path for problem in refused}
@@ -504,7 +505,11 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> Pr
         mine = [run for run in runs if run.place.workspace == folder]
         documents = [document for run in mine for document in run.documents]
         documents += [
-            replace(document, place=replace(document.place, workspace=folder))
+            replace(
+                document,
+                place=replace(document.place, workspace=folder),
+                document=loaded.get(document.path, document.document),
+            )
             for document in beside
             if (suites.get(document.path) or (document.place.workspace,))[0] == folder
         ]
