@@ -403,6 +403,9 @@ def csv_valid(tables: list[CsvTable]) -> CheckVerdict:
 SECONDS = 60.0
 """A script may take so long."""
 
+ENTRIES = 20_000
+"""Files and folders that a script may add: each is removed again, before the next check begins."""
+
 LARGEST_COPY = 2**30
 """Bytes of outputs beyond which they are not copied for a script."""
 
@@ -437,7 +440,8 @@ def custom_script(
             return unscored(
                 f"the outputs cannot be copied for the script: {error.strerror or error}"
             )
-        box = sandbox.Box(folder=box_folder, limits=sandbox.BoxLimits(seconds=SECONDS), kind=kind)
+        limits = sandbox.BoxLimits(seconds=SECONDS, entries=ENTRIES)
+        box = sandbox.Box(folder=box_folder, limits=limits, kind=kind)
         try:
             ran = sandbox.run(box, ["bash", "-c", script])
         except (OSError, ValueError) as error:  # ValueError: a null byte in the script

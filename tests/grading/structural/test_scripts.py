@@ -48,6 +48,7 @@ def test_none_is_spelled_out(tmp_path):
         ("cat link.txt", False, ""),
         ('test -n "$ANTHROPIC_API_KEY"', False, ""),
         ("sleep 600", False, "was ended"),
+        ("i=0; while :; do : > f$((i+=1)); done", False, "more than 20,000 files"),
     ],
 )
 def test_exit_0_passes_and_nothing_else_is_reached(tmp_path, monkeypatch, script, passed, said):
