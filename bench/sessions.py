@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 import skill_eval_nb as sen
+from skill_eval_nb.stats.comparison import SCOPES, Scope
 
 NEW, OLD = "iteration-2", "iteration-1"
 OWN, BASE = "with_skill", "without_skill"
@@ -40,11 +41,11 @@ def worlds(n: int, evals: int, k: int, shift: float, noisier: float = 1.0) -> pl
     )
 
 
-def claims(runs: pl.DataFrame, scope: str, baseline: str | None) -> float:
+def claims(runs: pl.DataFrame, scope: Scope, baseline: str | None) -> float:
     """The share of worlds in which the skill is said to have changed."""
     found = sen.stats.deltas(runs, baseline=baseline, versus=(NEW, OLD), scope=scope)
     own = found.filter(configuration=OWN)
-    return float(own["verdict"].is_in(["helps", "hurts"]).mean())  # type: ignore[arg-type]
+    return float(own["verdict"].is_in(["helps", "hurts"]).mean())
 
 
 def main() -> None:
@@ -56,9 +57,7 @@ def main() -> None:
     print("|--:|--:|--:|--:|--:|--:|--:|")
     for shift, (evals, k), noisier in product((0.0, 0.05, 0.3), SIZES, (1.0, 2.0)):
         runs = worlds(n, evals, k, shift, noisier)
-        shares = [
-            claims(runs, scope, of) for scope in ("suite", "population") for of in (None, BASE)
-        ]
+        shares = [claims(runs, scope, of) for scope in SCOPES for of in (None, BASE)]
         cells = " | ".join(f"{100 * share:.1f} %" for share in shares)
         print(f"| {100 * shift:.0f} pp | {evals} × {k} | × {noisier:g} | {cells} |", flush=True)
 
