@@ -460,35 +460,26 @@ def pair_sides(
     """The two sides of each eval."""
     import polars as pl
 
-    runs = runs_of(data)
-    checks = checks_of(data)
-    if versus is None or not are_iterations(runs, versus):
-        if versus is not None and baseline is not None:
-            raise ValueError(
-                "Give `baseline` or `versus`, not both: `versus` ends with the baseline."
-            )
-        compared = sides(runs, *((baseline,) if versus is None else (versus[1], versus[0])))
-        others = find_other_checks(checks, runs, compared, one_suite=True)
-        found = pairs(values, compared)
-        found = pooled(found) if pool == "model" else found
-        return Pairs(found, values, iterations=False, others=others)
-    side, other = versus
-    own = turned(runs)
-    models = by_model(own).select(*RUN, *MODEL).unique(RUN)
-    values = turned(values).drop(MODEL).join(models, on=RUN, how="left", nulls_equal=True)
-    compared = sides(own, other, only=side)
-    if baseline is None:
-        others = find_other_checks(turned(checks), own, compared, one_suite=False)
-        found = pairs(values, compared)
-        found = pooled(found) if pool == "model" else found
-        return Pairs(found, values, iterations=True, others=others)
-    if pool is not None:
+    runs, checks = runs_of(data), checks_of(data)
+    iterations = versus is not None and are_iterations(runs, versus)
+    if versus is not None and baseline is not None and (pool or not iterations):
         raise ValueError(
-            "Of a mean over models no baseline's change can be taken off: drop `pool`."
+            "`versus` ends with its baseline. A `baseline` beside it is the one whose change from "
+            "one iteration to the other is taken off, and goes with no `pool`."
         )
-    paired = less_change_of(pairs(values, compared), baseline)
-    others = find_other_checks(checks, runs, sides(runs, baseline), one_suite=True)
-    others = turned(others.filter(pl.col("iteration").is_in(list(versus)))).drop(MODEL)
-    others = others.with_columns(configuration=pl.lit(side), baseline=pl.lit(other))
-    others = others.unique([*ITERATION, *EVAL], maintain_order=True)
-    return Pairs(paired, values, iterations=True, others=others)
+    own = turned(runs) if iterations else runs
+    if iterations:
+        models = by_model(own).select(*RUN, *MODEL).unique(RUN)
+        values = turned(values).drop(MODEL).join(models, on=RUN, how="left", nulls_equal=True)
+    compared = sides(own, baseline) if versus is None else sides(own, versus[1], only=versus[0])
+    paired = pairs(values, compared)
+    if versus is not None and baseline is not None:
+        paired = less_change_of(paired, baseline)
+        others = find_other_checks(checks, runs, sides(runs, baseline), one_suite=True)
+        others = turned(others.filter(pl.col("iteration").is_in(list(versus)))).drop(MODEL)
+        others = others.with_columns(configuration=pl.lit(versus[0]), baseline=pl.lit(versus[1]))
+        others = others.unique([*ITERATION, *EVAL], maintain_order=True)
+    else:
+        checks = turned(checks) if iterations else checks
+        others = find_other_checks(checks, own, compared, one_suite=not iterations)
+    return Pairs(pooled(paired) if pool == "model" else paired, values, iterations, others)
