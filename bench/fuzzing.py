@@ -23,9 +23,8 @@ from typing import Any
 import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.report.page import markdown
-from skill_eval_nb.tables import TABLES
+from skill_eval_nb.tables import TABLES, check
 from skill_eval_nb.tables.conversion import convert
-from skill_eval_nb.workspace import check
 from tests.checkout import ROOT
 
 DOCUMENTED = (sen.tables.NothingToLoad, FileNotFoundError)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from skill_eval_nb.running.asking import AskingProgress
 
 
-SHOWN = 200
-"""So many problems are printed; more are counted."""
+SHOWN = 3
+"""So many problems of a kind are printed; more are counted."""
 
 _TIMES = re.compile(r"\((\d+) times")
 
@@ -72,25 +72,30 @@ def _one_line(text: str) -> str:
 def print_problems(
     problems: Iterable[Any], *, weighed: bool = False, console: Terminal = out
 ) -> None:
-    """Print problems, the worst first, and how many there are of each severity.
+    """Print problems by kind, the worst first, and how many there are of each severity.
 
     Args:
         problems: what to print.
-        weighed: whether a line that stands for many counts as so many.
+        weighed: whether a line that stands for many counts as so many, and each says its own.
         console: where to.
     """
     order = list(COLOURS)
     ordered = sorted(problems, key=lambda problem: order.index(problem.severity))
-    for problem in ordered[:SHOWN]:
-        line = Text()
-        line.append(f"{problem.severity}", style=COLOURS[problem.severity])
-        line.append(f" {_one_line(problem.path)}")
-        if problem.where:
-            line.append(f" {_one_line(problem.where)}", style="bold")
-        line.append(f": {_one_line(problem.message)} [{problem.code}]")
-        console.print(line)
-    if len(ordered) > SHOWN:
-        console.print(f"… and {len(ordered) - SHOWN} more")
+    kinds: dict[tuple[Any, ...], list[Any]] = {}
+    for problem in ordered:
+        own = problem if weighed else None
+        kinds.setdefault((problem.severity, problem.code, own), []).append(problem)
+    for (severity, code, _), same in kinds.items():
+        for problem in same[:SHOWN]:
+            line = Text().append(severity, style=COLOURS[severity])
+            line.append(f" {_one_line(problem.path)}")
+            if problem.where:
+                line.append(f" {_one_line(problem.where)}", style="bold")
+            console.print(line.append(f": {_one_line(problem.message)} [{code}]"))
+        if len(same) > SHOWN:
+            line = Text().append(severity, style=COLOURS[severity])
+            more = f" … and {len(same) - SHOWN} more of this kind; --json lists all [{code}]"
+            console.print(line.append(more))
     counts: Counter[str] = Counter()
     for problem in ordered:
         times = _TIMES.search(problem.message) if weighed else None

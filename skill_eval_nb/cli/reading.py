@@ -62,12 +62,13 @@ def check(
         Dialect | None, typer.Option(help="Check against this one; else the nearest.")
     ] = None,
 ) -> None:
-    """Check files, skills or workspaces for faults.
+    """Check files, skills or workspaces for problems.
 
-    Every fault is told with its file, its place there, what was expected and what was found.
-    Exit code 1 where one of them is an error. With --json it is one object a problem.
+    Shown are the problems of loading, by kind, and what breaks the rules of a dialect: each with
+    its file, its place there and what was found. Exit code 1 where one is an error: a file, a run
+    or a figure is lost, or a dialect that was asked for is broken. --json lists all of them.
     """
-    from skill_eval_nb.workspace import check as check_path
+    from skill_eval_nb.tables import check as check_path
 
     with busy(f"checking {some(list(map(str, paths)), 3)}"):
         problems = check_path(paths, dialect)

@@ -289,21 +289,27 @@ def _finite(value: Any) -> Any:
 
 
 Severity = Literal["error", "warning", "info"]
-"""`error`: something could not be used. `warning`: it was used, but look at it.
-`info`: a decision that was made and is worth knowing."""
+"""The one rule for problems. `error`: a file, a run or a figure could not be used. `warning`:
+nothing is lost, but a figure may be other than it seems, or a rule is broken. `info`: a decision
+that is worth knowing. A file that was read as it is meant gives none."""
+
+SAME = frozenset(("other-name", "other-form", "inline"))
+"""Codes of faults that say how a field with a clear meaning was written; they are no problems."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault.
+    """One fault: something in which a file is not as its document is declared.
 
     `code` names its kind, `where` is a JSON path, `message` says what was found and what to do.
+    `lost`: whether it is, or may hold, a figure or a run that is not in the document.
     """
 
     severity: Severity
     code: str
     where: str
     message: str
+    lost: bool = True
 
 
 MOST_UNUSED = 50
@@ -318,9 +324,15 @@ class Faults(list[Fault]):
 
     looked_at = 0
 
-    def add(self, severity: Severity, code: str, where: str, message: str) -> None:
+    def add(
+        self, severity: Severity, code: str, where: str, message: str, *, lost: bool = True
+    ) -> None:
         """Note one fault."""
-        self.append(Fault(severity, code, where, message))
+        self.append(Fault(severity, code, where, message, lost))
+
+    def remarkable(self) -> Faults:
+        """Those that say more than how a field with a clear meaning was written."""
+        return Faults(fault for fault in self if fault.code not in SAME)
 
     def collapsed(self) -> list[Fault]:
         """The faults, where those that differ in list positions alone are counted together.
@@ -339,7 +351,7 @@ class Faults(list[Fault]):
             times = f"{first.message} ({len(others) + 1} times, first at {first.where})"
             found.append(replace(first, where=where, message=times) if others else first)
         if more:
-            rest = f"{len(more)} more keys hold verdicts, rates or scores that no table has"
+            rest = f"{len(more)} more keys hold verdicts, rates or scores"
             found.append(Fault("info", "not-used", "$", f"not used: {rest}"))
         return found
 

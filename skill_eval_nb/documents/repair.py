@@ -88,7 +88,7 @@ def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
     >>> grading.expectations[0].text, grading.expectations[0].passed
     ('It builds', True)
     >>> [fault.code for fault in faults]
-    ['other-name', 'other-name', 'other-name', 'converted']
+    ['other-name', 'other-name', 'other-name', 'other-form']
     """
     faults = Faults()
     try:
@@ -101,6 +101,10 @@ def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
     if value is UNUSABLE:
         value = _struct({}, struct_of(document), "$", Faults())
     return value, faults
+
+
+_HOLDING = (inspect.ListType, inspect.DictType, inspect.StructType)
+"""Without a field of these kinds, whatever stands elsewhere in its place was not read."""
 
 
 def _struct(
@@ -135,7 +139,9 @@ def _struct(
         if value is None and field.field.required:
             hint = f"; did you mean `{close}` to be it?" if (close := _nearest(name, rest)) else ""
             severity = "warning" if _nullable(field.kind) else "error"
-            faults.add(severity, "missing", f"{where}.{name}", f"`{name}` is missing{hint}")
+            message = f"`{name}` is missing{hint}"
+            lost = isinstance(field.kind, _HOLDING)
+            faults.add(severity, "missing", f"{where}.{name}", message, lost=lost)
             value = _blank(field)
         elif value is None:
             continue
@@ -295,15 +301,15 @@ def _union(raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: 
 
 def _list(raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: str | None) -> Any:
     if raw is None:
-        faults.add("info", "converted", where, "null read as an empty list")
+        faults.add("info", "other-form", where, "null read as an empty list")
         return []
     if isinstance(raw, dict) and raw and all(isinstance(entry, dict) for entry in raw.values()):
-        faults.add("info", "converted", where, "a mapping read as a list, its keys as names")
+        faults.add("info", "other-form", where, "a mapping read as a list, its keys as names")
         raw = [{"name": key, **entry} for key, entry in raw.items()]
     elif not isinstance(raw, list):
         if isinstance(raw, dict) or unwrap(kind.item_type)[0].get("unit"):
             return _unusable(raw, "a list", where, faults)
-        faults.add("info", "converted", where, "a single value read as a list of one")
+        faults.add("info", "other-form", where, "a single value read as a list of one")
         raw = [raw]
     values = [
         _value(item, kind.item_type, f"{where}[{index}]", faults, unit)
@@ -311,7 +317,7 @@ def _list(raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: st
     ]
     if kind.min_length and len(raw) < kind.min_length:
         message = f"expected {kind.min_length} or more, found {len(raw)}"
-        faults.add("error", "outside-limits", where, message)
+        faults.add("error", "outside-limits", where, message, lost=False)
     return [value for value in values if value is not UNUSABLE]
 
 
@@ -322,13 +328,14 @@ def _choice(raw: Any, kind: inspect.LiteralType, where: str, faults: Faults, _: 
     wanted = f"one of {', '.join(map(str, kind.values))}"
     if not isinstance(raw, str):
         return _unusable(raw, wanted, where, faults)
-    faults.add("error", "outside-limits", where, f"expected {wanted}, found {_show(raw)}")
+    message = f"expected {wanted}, found {_show(raw)}"
+    faults.add("error", "outside-limits", where, message, lost=False)
     return raw
 
 
 def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: str | None) -> Any:
     if isinstance(raw, list) and raw and (named := _named(raw)):
-        faults.add("info", "converted", where, "a list read as a mapping from its names")
+        faults.add("info", "other-form", where, "a list read as a mapping from its names")
         raw = named
     if not isinstance(raw, dict):
         return _unusable(raw, "an object", where, faults)
@@ -366,18 +373,21 @@ def _scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str 
     if type(raw) is str and isinstance(kind, inspect.StrType) and not kind.pattern:
         return raw  # as most are
     wanted, reader = _SCALARS[type(kind)]
+    is_text = isinstance(kind, inspect.StrType)
     try:  # read as a number, a large whole one would lose digits
         value = raw if type(raw) is int and isinstance(kind, inspect.IntType) else reader(raw, unit)
     except Unreadable:
-        return _unusable(raw, wanted, where, faults)
+        return _unusable(raw, wanted, where, faults, is_figure=not is_text)
     broken = _beyond_limits(value, kind)
     if broken and not (isinstance(value, str) or unit == "id"):
-        return _unusable(raw, f"{wanted} {broken}", where, faults)
+        return _unusable(raw, f"{wanted} {broken}", where, faults, is_figure=True)
     if broken:  # names and ids are of use even where a rule forbids them
         message = f"expected {wanted} {broken}, found {_show(raw)}"
-        faults.add("error", "outside-limits", where, message)
+        faults.add("error", "outside-limits", where, message, lost=False)
     if value != raw or isinstance(raw, bool) is not isinstance(value, bool):
-        faults.add("warning", "converted", where, f"{_show(raw)} read as {value!r}")
+        clear = is_text or isinstance(value, bool)  # a number may be meant in another unit
+        severity, code = ("info", "other-form") if clear else ("warning", "converted")
+        faults.add(severity, code, where, f"{_show(raw)} read as {value!r}")
     return value
 
 
@@ -408,8 +418,10 @@ _READERS: dict[type, Callable[..., Any]] = {
 """What reads a value of each kind; the rest are scalars."""
 
 
-def _unusable(raw: Any, wanted: str, where: str, faults: Faults) -> Any:
-    faults.add("error", "wrong-type", where, f"expected {wanted}, found {_show(raw)}")
+def _unusable(raw: Any, wanted: str, where: str, faults: Faults, *, is_figure: bool = False) -> Any:
+    key = where.rsplit(".", 1)[-1].partition("[")[0]
+    lost = is_figure or next(figures_in(raw, where, key), None) is not None
+    faults.add("error", "wrong-type", where, f"expected {wanted}, found {_show(raw)}", lost=lost)
     return UNUSABLE
 
 
@@ -426,6 +438,10 @@ _FIGURE = re.compile(
     r"(?:^|_)(?:pass(?:ed|es|ing)?|fail(?:ed|ures?)?|scores?|subscores?|rates?|verdicts?|grades?"
     r"|accuracy|percent|winner)(?:$|_)"
 )
+_TIME = re.compile(
+    r"(?:^|_)(?:s|secs?|seconds?|mins?|minutes?|ms|millis|time|runtime|duration|elapsed|took"
+    r"|latency|wall)(?:$|_)"
+)
 _WORDS = re.compile(
     r"(?:pass|passed|fail|failed|met|unmet|[\d.]+\s*%|\d+(?:\.\d+)?\s*/\s*\d+)", re.IGNORECASE
 )
@@ -433,10 +449,24 @@ _DEEPEST = 12
 
 
 def unused(document: Any) -> Faults:
-    """A fault for each key that a document's type does not know and that holds such a figure."""
+    """A fault for each key that a document's type does not know and that holds such a figure.
+
+    Where a document has a place for a time and none was found, such a figure may be a time, too.
+    """
     faults = Faults()
+    times = [
+        getattr(document, field.field.name)
+        for field in (fields_of(type(document)).values() if isinstance(document, Document) else ())
+        if _TIME.search(field.name)
+    ]
+    timeless = bool(times) and times.count(None) == len(times)
     for where, value in _unknown(document, "$"):
-        not_used(value, where, faults)
+        key = where.rsplit(".", 1)[-1]
+        if timeless and type(value) in (int, float) and _TIME.search(_in_words(key)):
+            message = f"not used: `{key}` may be the time; call it total_duration_seconds"
+            faults.add("warning", "not-used", where, message)
+        else:
+            not_used(value, where, faults)
     return faults
 
 
@@ -447,7 +477,7 @@ def not_used(value: Any, where: str, faults: Faults) -> None:
     if found:
         keys = ", ".join(dict.fromkeys(place.rsplit(".", 1)[-1] for place in found[:3]))
         more = ", …" if len(found) > 3 else ""
-        message = f"not used: it holds {keys}{more}, and no table has a place for it"
+        message = f"not used: it holds {keys}{more} under a name that nothing is read from"
         faults.add("info", "not-used", where, message)
 
 
@@ -510,8 +540,12 @@ def figures_in(
 
 @lru_cache(maxsize=4096)  # the same keys come again in every file
 def _is_named(key: str) -> bool:
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", key).lower()
-    return _FIGURE.search(words) is not None
+    return _FIGURE.search(_in_words(key)) is not None
+
+
+def _in_words(key: str) -> str:
+    """A key with its words apart: passRate, pass-rate and pass_rate are the same."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", key).lower()
 
 
 def _unknown(value: Any, where: str) -> Iterator[tuple[str, Any]]:

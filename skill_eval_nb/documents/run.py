@@ -125,14 +125,23 @@ class RubricSummary(Document):
     normalized: Annotated[Rate | None, says("weighted_mean / 5; its floor is 0.2")] = None
 
 
+SECONDS_NAMES = (
+    *("duration_seconds", "elapsed_seconds", "total_seconds", "time_seconds", "wall_seconds"),
+    *("total_time_seconds", "wall_time_seconds", "wall_clock_seconds", "seconds"),
+    *("duration_s", "elapsed_s", "wall_s", "time_s", "duration_sec", "elapsed_sec", "secs", "sec"),
+    *("duration", "elapsed", "wall_time", "wall_clock"),
+)
+"""Names that people give to the time of a run; one without a unit is in seconds, too."""
+
+
 class GradingTiming(Document):
     """How long the run and its grading took, as the grader noted it."""
 
     executor_duration_seconds: Annotated[Seconds | None, says("time of the executor")] = None
     grader_duration_seconds: Annotated[Seconds | None, says("time of the grader")] = None
-    total_duration_seconds: Annotated[
-        Seconds | None, says("both together", also=("duration_seconds", "elapsed_seconds"))
-    ] = None
+    total_duration_seconds: Annotated[Seconds | None, says("both together", also=SECONDS_NAMES)] = (
+        None
+    )
     total_tokens: Annotated[Count | None, says("tokens of the run", also=("tokens",))] = None
     duration_ms: Annotated[Amount | None, says("time in milliseconds", unit="milliseconds")] = None
     start: Annotated[str | None, says("when grading began, ISO 8601")] = None
@@ -396,19 +405,7 @@ class Timing(Document):
 
     total_duration_seconds: Annotated[
         Seconds | None,
-        says(
-            "time of the run",
-            also=(
-                "duration_seconds",
-                "elapsed_seconds",
-                "total_seconds",
-                "elapsed_s",
-                "time_seconds",
-                "total_time_seconds",
-                "seconds",
-                "sec",
-            ),
-        ),
+        says("time of the run", also=SECONDS_NAMES),
     ] = None
     total_tokens: Annotated[Count | None, says("input and output tokens", also=("tokens",))] = None
     duration_ms: Annotated[

@@ -32,7 +32,7 @@ from skill_eval_nb.running.stored_runs import top_of, with_suite
 from skill_eval_nb.running.suite import USUAL, PlannedEval, complete, folder_names, ids_of, name_of
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import EvalKey, PathLike, Problems, catalogued, find, read_files
-from skill_eval_nb.workspace.check import suite_keys
+from skill_eval_nb.workspace.catalogue import suite_keys
 from skill_eval_nb.workspace.layout import is_iteration
 from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
 

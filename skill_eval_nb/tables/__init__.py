@@ -2,6 +2,7 @@
 
 from skill_eval_nb.workspace import NothingToLoad
 
+from .check import check
 from .columns import TABLES, Column, Table, describe
 from .from_table import from_files, from_table
 from .show import show
@@ -13,6 +14,7 @@ __all__ = [
     "NothingToLoad",
     "Table",
     "Workspace",
+    "check",
     "describe",
     "from_files",
     "from_table",

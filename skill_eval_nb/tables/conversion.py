@@ -49,9 +49,9 @@ from skill_eval_nb.workspace import (
     RunPlace,
     Sides,
     catalogued,
-    collapsed,
     find,
     folder_of,
+    group_problems,
     named_by,
     natural,
     read_files,
@@ -262,7 +262,7 @@ def convert(path: PathLike, to: str, out: PathLike, *, configuration: Sides = No
             paths = Counter(run.documents.path for run in mine)
             workspace = _Workspace(folder, mine, files, catalogue, disk, paths)
             written += _Writer(workspace, to, below, losses).write_all()
-    return Converted(written, Problems(collapsed(losses, found.base)))
+    return Converted(written, Problems(group_problems(losses, found.base)))
 
 
 def _without_tool(run: Counted, losses: Problems) -> Counted:

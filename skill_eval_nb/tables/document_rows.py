@@ -45,22 +45,15 @@ from .frames import Rows, SideKeys
 class Home(NamedTuple):
     """Where a document belongs: its workspace's folder and names, its iteration, its file.
 
-    `names` are those of the workspace and of its skill; `sides` those of all runs that were found.
+    `names` are those of the workspace and of its skill; `runs` the numbers of all runs that were
+    found, by their sides.
     """
 
     folder: str
     names: tuple[str, str]
     iteration: str
     path: str
-    sides: list[SideKeys]
-
-    def evals(self) -> dict[str, EvalKey]:
-        """The evals of its iteration by their id, those that only a benchmark tells of, too."""
-        return {
-            side.eval_id: EvalKey(side.eval_id, side.eval_name)
-            for side in self.sides
-            if (side.workspace, side.iteration) == (self.names[0], self.iteration)
-        }
+    runs: Mapping[SideKeys, set[int]]
 
 
 def add_document(
@@ -80,13 +73,23 @@ def _add_feedback(
     home: Home, document: Feedback, index: EvalIndex, rows: Rows, problems: Problems
 ) -> None:
     """Add the reviews; a run id that names no known run is kept, and is a problem."""
-    configurations, evals = {side.configuration for side in home.sides}, home.evals()
+    configurations = {side.configuration for side in home.runs}
+    evals: dict[str, EvalKey] = {}
+    known: dict[tuple[str, str], set[int]] = {}
+    for own, numbers in home.runs.items():
+        if (own.workspace, own.iteration) == (home.names[0], home.iteration):
+            evals[own.eval_id] = EvalKey(own.eval_id, own.eval_name)
+            known.setdefault((own.eval_id, own.configuration), set()).update(numbers)
     for position, review in enumerate(document.reviews):
         named, side, number = named_by(review.run_id, configurations)
         id_ = eval_parts(named)[0]
         key = index.find(home.folder, home.iteration, id_, named) or evals.get(id_ or named)
-        if key is None or side is None:
-            message = f"run id {review.run_id!r} names no run that was found here"
+        there = known.get((key.id, side), set()) if key and side else set()
+        if not there or number not in (None, *there):
+            message = (
+                f"run id {review.run_id!r} names no run that was found here; "
+                "write eval-<id>-<configuration>"
+            )
             where = f"$.reviews[{position}].run_id"
             problems.add("warning", "unknown-run", home.path, message, where=where)
         key = key or EvalKey(named, named)
@@ -348,7 +351,7 @@ def add_suites(
     """
     defined: set[tuple[str, str]] = set()
     skills: dict[tuple[str, str], dict[str, None]] = {}
-    for side in rows.keys.sides():
+    for side in rows.keys.runs():
         skills.setdefault((side.workspace, side.eval_id), {})[side.skill] = None
 
     def named(workspace: str, eval_id: str) -> tuple[str, str]:

@@ -172,9 +172,13 @@ class Keys:
         self._number.append(number)
         return len(self._number) - 1
 
-    def sides(self) -> list[SideKeys]:
-        """The sides of the runs that were remembered."""
-        return list(self._sides)
+    def runs(self) -> dict[SideKeys, set[int]]:
+        """The numbers of the runs that were remembered, by their sides."""
+        found: dict[SideKeys, set[int]] = {side: set() for side in self._sides}
+        numbers = list(found.values())
+        for side, number in zip(self._side, self._number, strict=True):
+            numbers[side].add(number)
+        return found
 
     def filler(self) -> Callable[[Pieces], list[pl.Series]]:
         """A function from the indices of the keys of a table's rows to the columns of the keys."""

@@ -21,7 +21,7 @@ from skill_eval_nb.documents import (
     Summary,
     Timing,
 )
-from skill_eval_nb.documents.base import plainly
+from skill_eval_nb.documents.base import origin_of, plainly
 from skill_eval_nb.documents.run import CHECK_FAILED, leave_unread, unread_message
 from skill_eval_nb.text import quoted, some
 from skill_eval_nb.workspace import Problems, RunDocuments
@@ -143,7 +143,11 @@ def _compare(summary: Summary, rate: float, passed: int, path: str, problems: Pr
             f"the summary says {_percent(summary.pass_rate)} ({summary.passed} passed), the "
             f"verdicts say {_percent(rate)} ({passed} passed); the verdicts were used"
         )
-        problems.add("warning", "disagree", path, message, where="$.summary")
+        wrong = "pass_rate" if other_rate else "passed"
+        keys = origin.keys.items() if (origin := origin_of(summary)) else ()
+        key = next((key for key, field in keys if field == wrong), None)  # it may stand at the top
+        where = f"$..{key}" if key else "$.summary"
+        problems.add("warning", "disagree", path, message, where=where)
 
 
 def _percent(rate: float | None) -> str:
@@ -372,7 +376,7 @@ def _not_measured(
     """No run takes no time or no tokens: a 0 stands for a figure that was not measured."""
     which = [name for name, value in (("time", seconds), ("tokens", tokens)) if value == 0]
     message = f"{' and '.join(which)} of 0: not measured, so taken as not known"
-    problems.add("info", "zero-means-missing", path, message)
+    problems.add("warning", "zero-means-missing", path, message)
     return seconds or None, tokens or None
 
 

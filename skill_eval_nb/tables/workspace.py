@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.text import did_you_mean
@@ -23,11 +22,11 @@ from skill_eval_nb.workspace import (
     Problems,
     Sides,
     catalogued,
-    collapsed,
     collector_paused,
     find,
     read_files,
     report_broken_rates,
+    settle_problems,
     skill_named,
 )
 
@@ -93,7 +92,12 @@ CHUNK = 256
 
 
 def assemble(
-    layout: Layout, base: str, texts: bool, problems: Problems, files: Files | None = None
+    layout: Layout,
+    base: str,
+    texts: bool,
+    problems: Problems,
+    files: Files | None = None,
+    catalogue: Catalogue | None = None,
 ) -> dict[str, pl.DataFrame]:
     """The tables of what was laid out: `runs` alone, or with `texts` every table.
 
@@ -102,7 +106,7 @@ def assemble(
     """
     with collector_paused():
         files = files or read_files(layout.files, problems)
-        catalogue = catalogued(layout, files, base, problems)
+        catalogue = catalogue or catalogued(layout, files, base, problems)
         rows, gaps = Rows(), Gaps()
         runs = counted(layout, files, catalogue, problems)
         if not texts:
@@ -121,7 +125,7 @@ def assemble(
                 catalogue.below(benchmark.path),
                 rows,
             )
-        sides = rows.keys.sides()
+        known = rows.keys.runs()
         gaps.report(problems)
         copies.report(problems)
         skills = {folder: skill for folder, (_, skill) in catalogue.names.items()}
@@ -142,9 +146,13 @@ def assemble(
             if kind == "triggers":
                 report_broken_rates(document, file.path, problems)
             path, names = catalogue.below(file.path), catalogue.names[folder]
-            home = Home(folder, names, file.place.iteration, path, sides)
+            home = Home(folder, names, file.place.iteration, path, known)
             add_document(kind, home, document, catalogue.index, rows, problems)
-        _add_problems(problems, catalogue, rows)
+        told = settle_problems(problems, catalogue.names, base)
+        rows["problems"].extend(
+            (own.severity, own.code, own.path, own.where, own.message, own.workspace)
+            for own in told
+        )
         frames = rows.frames(list(TABLES))
     layers = single_layers(frames["runs"], frames["evals"])
     frames["problems"] = frames["problems"].vstack(layers)
@@ -181,26 +189,6 @@ def _add_texts(chunk: list[Texts], rows: Rows) -> None:
     for table, values in text_columns(chunk).items():
         rows.add_columns(table, values)
     chunk.clear()
-
-
-def _add_problems(problems: Problems, catalogue: Catalogue, rows: Rows) -> None:
-    folders = sorted(catalogue.names, key=len, reverse=True)
-    homes: dict[str, str | None] = {}
-    for path in dict.fromkeys(problem.path for problem in problems):
-        home = next((f for f in folders if path == f or path.startswith(f"{f}/")), None)
-        homes[path] = catalogue.names[home][0] if home else None
-    at_home = (replace(problem, workspace=homes[problem.path]) for problem in problems)
-    rows["problems"].extend(
-        (
-            problem.severity,
-            problem.code,
-            catalogue.below(problem.path),
-            problem.where,
-            problem.message.replace(f"{catalogue.base}/", ""),
-            problem.workspace,
-        )
-        for problem in collapsed(at_home, catalogue.base)
-    )
 
 
 EFFICIENCY_OF_ONE = "efficiency-of-one"

@@ -1,4 +1,4 @@
-"""Where evaluation files lie: finding, reading, checking, safe writing."""
+"""Where evaluation files lie: finding, reading, safe writing."""
 
 from skill_eval_nb.disk import write_atomic
 
@@ -15,8 +15,8 @@ from .catalogue import (
     named_by,
     skill_named,
     stated,
+    suite_keys,
 )
-from .check import check
 from .files import Files, SuiteFile, add_results
 from .find import NothingToLoad, PathLike, Sides, find
 from .layout import (
@@ -33,7 +33,14 @@ from .layout import (
     lay_out,
     natural,
 )
-from .problems import Problem, Problems, below, collapsed, report_broken_rates
+from .problems import (
+    Problem,
+    Problems,
+    below,
+    group_problems,
+    report_broken_rates,
+    settle_problems,
+)
 from .read import RunDocuments, collector_paused, read_files, read_run
 
 __all__ = [
@@ -66,22 +73,23 @@ __all__ = [
     "add_results",
     "below",
     "catalogued",
-    "check",
-    "collapsed",
     "collector_paused",
     "compare",
     "complete",
     "crawl",
     "find",
     "folder_of",
+    "group_problems",
     "lay_out",
     "named_by",
     "natural",
     "read_files",
     "read_run",
     "report_broken_rates",
+    "settle_problems",
     "skill_named",
     "stated",
     "stated_runs",
+    "suite_keys",
     "write_atomic",
 ]

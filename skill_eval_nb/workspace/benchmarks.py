@@ -378,7 +378,7 @@ def complete(run: RunDocuments, entry: RunDocuments, problems: Problems) -> None
     ):
         entry.timing.total_tokens = None
         message = "its `tokens` are the characters of the outputs; they were not used as tokens"
-        problems.add("info", "characters-as-tokens", entry.path, message)
+        problems.add("warning", "characters-as-tokens", entry.path, message)
     run.timing = _filled(run.timing, entry.timing)
     run.metrics = _filled(metrics, entry.metrics)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, count, groupby
 from typing import NamedTuple
 
 from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
@@ -72,27 +73,37 @@ def identify(
     """The id and name of each eval's folder.
 
     They come from its metadata, else from its name, else from the metadata that a folder of
-    the same name has in another iteration. Folders of an iteration that claim the same id
-    under different names stay different evals: the later name has the name of its first
-    folder as its id, and a problem says so.
+    the same name has in another iteration. A folder that keeps its name, and its eval's, from
+    iteration to iteration is one eval: a text that is stated as its id gives way to a number,
+    and a problem says so. Folders of an iteration that claim the same id under different names
+    stay different evals: the later name has the name of its first folder as its id, and a
+    problem says so.
     """
     keys: EvalKeys = {}
-    elsewhere = {
-        (folder.workspace, folder.folder): str(described.eval_id)
-        for folder, described in metadata.items()
-        if described.eval_id is not None
-    }
-    taken: dict[tuple[str, str, str], tuple[str, str]] = {}
-    moved: dict[tuple[str, str, str, str], str] = {}
+    own: dict[EvalFolder, EvalKey] = {}
+    ids: dict[tuple[str, str], dict[str, list[str]]] = {}
     for folder in dict.fromkeys(map(folder_of, places)):
         number, rest = eval_parts(folder.folder)
         described = metadata.get(folder)
         name = (described and stated(described.eval_name)) or rest
         stated_id = described.eval_id if described else None
-        id_ = str(stated_id) if stated_id is not None else number
-        id_ = id_ or elsewhere.get((folder.workspace, folder.folder)) or folder.folder
+        own[folder] = EvalKey((number or "") if stated_id is None else str(stated_id), name)
+        of_name = ids.setdefault((folder.workspace, folder.folder), {}).setdefault(slug(name), [])
+        of_name += [own[folder].id] if own[folder].id else []
+    taken: dict[tuple[str, str, str], tuple[str, str]] = {}
+    moved: dict[tuple[str, str, str, str], str] = {}
+    for folder, (own_id, own_name) in own.items():
+        by_name = ids[folder.workspace, folder.folder]
+        alike = by_name[slug(own_name)] or [*chain.from_iterable(by_name.values()), folder.folder]
+        number = next(filter(str.isdecimal, alike), None)
+        id_ = own_id if own_id.isdecimal() else number or own_id or alike[0]
         if folder.folder == UNSTATED:
-            id_, name = UNSTATED, name if described else UNSTATED
+            id_ = UNSTATED
+        elif own_id not in ("", id_):
+            message = f"eval id {own_id!r}, but {id_} in another iteration, which was used"
+            path = f"{folder.workspace}/{folder.iteration}/{folder.folder}"
+            problems.add("warning", "disagree", path, message)
+        name = UNSTATED if id_ == UNSTATED and folder not in metadata else own_name
         claim = (folder.folder, slug(eval_parts(name)[1]))
         at = (folder.workspace, folder.iteration, id_)
         owner = taken.setdefault(at, claim)
@@ -254,29 +265,49 @@ def join(
 ) -> list[Definition]:
     """Each definition with its workspace and the key of the eval it defines.
 
-    Definitions are joined to the evals that were run by equal prompt, else by name, else
-    by id; whether ids are offset by one is decided once for a suite, by which reading
-    agrees with more of the evals whose prompt or name is known.
+    Definitions are joined to the evals that were run as `_by_text` does, else by id; whether ids
+    are offset by one is decided once for a suite, by which reading agrees with more of the evals
+    whose prompt or name is known. Two definitions of a suite are never one eval.
     """
     joined = []
     first: dict[tuple[str, str], tuple[Eval, str]] = {}
     for suite in suites:
         otherwise: dict[str, str] = {}
+        evals = suite.document.evals
         known = seen.get(suite.workspace, [])
         skill = _skill(suite)
-        matches = [_by_text(definition, known, skill) for definition in suite.document.evals]
+        prompts = Counter(definition.prompt.strip() for definition in evals)
+        matches = [
+            _by_text(definition, known, skill, shares_prompt=prompts[definition.prompt.strip()] > 1)
+            for definition in evals
+        ]
         offset = _offset(suite, matches, known, problems)
         used = {match.key.id for match in matches if match is not None}
-        for index, definition in enumerate(suite.document.evals):
+        keys: list[EvalKey] = []
+        renamed: dict[str, list[str]] = {}
+        for index, definition in enumerate(evals):
             id_ = _shifted(definition.id, offset) or str(index + 1)
             match = matches[index]
             if match is None and id_ not in used:
                 match = next((eval_ for eval_ in known if eval_.key.id == id_), None)
             key = match.key if match else EvalKey(id_, definition.name or id_)
+            taken = {key.id for key in keys} | (used if match is None else set())
+            if key.id in taken:
+                free = chain([definition.name], (f"{id_} ({number})" for number in count(2)))
+                own = next(name for name in free if name and name not in taken)
+                renamed.setdefault(key.id, []).append(own)
+                key = EvalKey(own, definition.name or own)
+            keys.append(key)
             joined.append((suite.workspace, key, definition))
             known_as, path = first.setdefault((suite.workspace, key.id), (definition, suite.path))
             if known_as != definition:
                 otherwise[key.id] = path
+        ids = Counter(str(definition.id) for definition in evals if definition.id is not None)
+        for id_ in dict.fromkeys([*(id_ for id_ in ids if ids[id_] > 1), *renamed]):
+            called = ", ".join(renamed.get(id_, ()))
+            message = f"several evals have the id {id_}; give each its own"
+            message += f" (the later ones are called {called} here)" if called else ""
+            problems.add("warning", "duplicate-id", suite.path, message, where="$.evals[*].id")
         if otherwise:  # the tables have the first
             message = (
                 f"eval ids {', '.join(otherwise)} are already defined otherwise in "
@@ -286,17 +317,23 @@ def join(
     return joined
 
 
-def _by_text(definition: Eval, known: list[SeenEval], skill: str) -> SeenEval | None:
-    """The eval of the same prompt or name, or called after the skill and the id: `csv-2`."""
-    prompt = definition.prompt.strip()
-    for eval_ in known:
-        if prompt and prompt in eval_.prompts:
-            return eval_
-    id_ = definition.id
+def _by_text(
+    definition: Eval, known: list[SeenEval], skill: str, *, shares_prompt: bool = False
+) -> SeenEval | None:
+    """The eval of the same name and id, else of the same prompt, else of the same name.
+
+    A prompt that definitions share tells none of them. The last that is looked for is an eval that
+    is called after the skill and the id: `csv-2`.
+    """
+    id_, prompt = definition.id, definition.prompt.strip()
     texts = (definition.name, id_ if isinstance(id_, str) and not id_.isdecimal() else None)
     names = {slug(text) for text in texts if text}
-    named = next((eval_ for eval_ in known if names & eval_.names), None)
-    return named or next((eval_ for eval_ in known if _is_after(eval_, skill, definition.id)), None)
+    named = [eval_ for eval_ in known if names & eval_.names]
+    alike = [] if shares_prompt else [eval_ for eval_ in known if prompt in eval_.prompts]
+    alike.sort(key=lambda eval_: (not names & eval_.names, eval_.key.id != str(id_)))
+    exact = [eval_ for eval_ in named if eval_.key.id == str(id_)]
+    after = (eval_ for eval_ in known if _is_after(eval_, skill, id_))
+    return next(chain(exact, alike, named, after), None)
 
 
 def _is_after(eval_: SeenEval, skill: str, id_: str | int | None) -> bool:
@@ -466,6 +503,15 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
         weights_of(definitions),
         skills_of(files.suites, definitions),
     )
+
+
+def suite_keys(files: Files, catalogue: Catalogue) -> dict[str, tuple[str, list[EvalKey]]]:
+    """By the file of each suite its workspace, and the key of each of its evals, in their order."""
+    definitions = iter(catalogue.definitions)
+    return {
+        suite.path: (suite.workspace, [next(definitions)[1] for _ in suite.document.evals])
+        for suite in files.suites
+    }
 
 
 def _without_copies(benchmarks: list[BenchmarkFile], problems: Problems) -> list[BenchmarkFile]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from string import digits
 
 from skill_eval_nb.documents import Fault, TriggerSet, find_broken_rates
-from skill_eval_nb.documents.base import Severity
+from skill_eval_nb.documents.base import SAME, Severity
 from skill_eval_nb.text import lower_first
 
 
@@ -24,52 +25,61 @@ class Problem:
     where: str | None = None
     workspace: str | None = None
 
+    def within(self, base: str) -> Problem:
+        """The same, with the path that leads there where it was told below `base`."""
+        whole = os.path.join(base, self.path)
+        return replace(self, path=whole) if os.path.exists(whole) else self
+
 
 MANY = 5
-"""More problems of a kind than these are said once, with their count."""
+"""More problems of a kind than these are said once, with their count and the first place."""
 
-ALONE = frozenset(("disagree", "missing-side", "not-json", "repaired-json"))
+ALONE = frozenset(("disagree", "missing-side", "not-json", "empty", "repaired-json"))
 """Codes of what is to be looked at one by one: evals and files to be mended."""
 
 
-def collapsed(problems: Iterable[Problem], base: str) -> Iterator[Problem]:
-    """The problems, those that are the same for many files of a workspace as one.
+def settle_problems(
+    problems: Iterable[Problem], names: Mapping[str, tuple[str, str]], base: str
+) -> Iterator[Problem]:
+    """The problems as they are told: of a workspace, below `base`, many of a kind as one.
 
-    The same are those of one code and message, for files that lie equally deep; numbers in what
-    is said for information alone may differ. The one tells the first path, how many there are,
-    and a pattern that the paths of all of them have.
+    `names` are those of the workspaces by their folders.
+    """
+    folders = sorted(names, key=len, reverse=True)
+    homes: dict[str, str | None] = {}
+    own = []
+    for problem in problems:
+        path = problem.path
+        if path not in homes:
+            home = next((one for one in folders if path == one or path.startswith(f"{one}/")), None)
+            homes[path] = names[home][0] if home else None
+        message = problem.message.replace(f"{base}/", "")
+        home = homes[path]
+        own.append(replace(problem, message=message, workspace=home, path=below(path, base)))
+    return group_problems(own, base)
+
+
+def group_problems(problems: Iterable[Problem], base: str) -> Iterator[Problem]:
+    """The problems, many of a kind as one: the first, their number, and a pattern of their paths.
+
+    Of a kind are those of one code and JSON path in files that lie equally deep in a workspace,
+    whose messages differ at most in what was found; those for information may say anything.
     """
     groups: dict[object, list[Problem]] = {}
     for problem in dict.fromkeys(problems):
-        groups.setdefault(problem if problem.code in ALONE else _shape(problem, base), []).append(
-            problem
-        )
+        kind = problem if problem.code in ALONE else _kind_of(problem)
+        groups.setdefault(kind, []).append(problem)
     for same in groups.values():
-        paths = list(dict.fromkeys(problem.path for problem in same))
         if len(same) <= MANY:
             yield from same
             continue
         first = same[0]
+        paths = dict.fromkeys(below(problem.path, base) for problem in same)
         where = first.where if all(problem.where == first.where for problem in same) else None
         message = f"{first.message} ({len(same)} times"
         if len(paths) > 1:
-            message += f" in {len(paths)} places, {pattern(below(path, base) for path in paths)}"
+            message += f" in {len(paths)} places, {pattern(paths)}"
         yield replace(first, message=f"{message})", where=where)
-
-
-def _shape(problem: Problem, base: str) -> tuple[object, ...]:
-    message = problem.message.replace(problem.path, "").replace(f"{base}/", "")
-    if problem.severity == "info":
-        message = re.sub(r"\d+", "#", message)
-    where = re.sub(r"\[\d+\]", "[*]", problem.where or "")
-    return (
-        problem.severity,
-        problem.code,
-        message,
-        where,
-        problem.path.count("/"),
-        problem.workspace,
-    )
 
 
 def pattern(paths: Iterable[str]) -> str:
@@ -86,14 +96,26 @@ def _common(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
     start = _shared(names)
-    rest = [name[len(start) :][::-1] for name in names]
-    return f"{start.rstrip(digits)}*{_shared(rest)[::-1].lstrip(digits)}"
+    end = _shared([name[len(start) :][::-1] for name in names])[::-1]
+    return f"{start.rstrip(digits)}*{end.lstrip(digits)}"
 
 
 def _shared(names: list[str]) -> str:
     """What all of these begin with."""
     alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
     return "".join(letters[0] for letters in alike)
+
+
+_FOUND = re.compile(r"'[^']*'|`[^`]*`|\d[\d.,]*|(?<=, found ).*")
+
+
+def _kind_of(problem: Problem) -> tuple[object, ...]:
+    where = re.sub(r"\[\d+\]", "[*]", problem.where or "")
+    message = problem.message.replace(problem.path, "")
+    if problem.code != "loss":  # of which each says what is lost
+        message = "" if problem.severity == "info" else _FOUND.sub("#", message)
+    depth = problem.path.count("/")
+    return problem.severity, problem.code, message, where, depth, problem.workspace
 
 
 def below(path: str, base: str) -> str:
@@ -122,11 +144,17 @@ class Problems(list[Problem]):
         self.append(Problem(severity, code, path, message, where, workspace))
 
     def add_faults(self, path: str, faults: Iterable[Fault], workspace: str | None = None) -> None:
-        """The faults of one document as problems of its file."""
+        """The faults of one document as problems of its file.
+
+        One by which nothing is lost is no error; one of the name of a field alone is no problem.
+        """
         for fault in faults:
-            message = fault.message
-            where = fault.where
-            self.add(fault.severity, fault.code, path, message, where=where, workspace=workspace)
+            is_harmless = fault.severity == "error" and not fault.lost
+            severity = "warning" if is_harmless else fault.severity
+            if fault.code not in SAME:
+                self.append(
+                    Problem(severity, fault.code, path, fault.message, fault.where, workspace)
+                )
 
 
 def report_broken_rates(document: TriggerSet, path: str, problems: Problems) -> None:

@@ -457,6 +457,7 @@ def _read_unusual(
             if key not in _ROWS and not is_configuration(key) and of_list(key, value) is None:
                 not_used(value, f"$.{key}", faults)
         problems.add_faults(grading, faults)
+        _report_unowned(run, documents, problems)
         if any(place.eval.startswith("row ") for place, _, _ in sides):
             message = "rows that name no eval: each is an eval of its own, called by its place"
             problems.add("warning", "unnamed-eval", grading, message)
@@ -470,6 +471,14 @@ def _read_unusual(
     if run.about:
         documents.timing = _timing(run.about, problems)
     return [(_stated_place(run.place, documents.grading), run.number, documents)]
+
+
+def _report_unowned(run: RunPlace, documents: RunDocuments, problems: Problems) -> None:
+    """Name what lies beside a grading of several runs, and says of none that it is its."""
+    for name in ("structural", "timing", "metrics"):
+        if getattr(documents, name) is not None:
+            message = "not used: its folder holds several runs, and it does not say of which it is"
+            problems.add("warning", "whose", f"{run.path}/{name}.json", message)
 
 
 def _graded(raw: Any, path: str, file: str, problems: Problems) -> RunDocuments:
@@ -574,7 +583,8 @@ def sides_in(raw: Any, place: Place) -> list[SideRun]:
     parts = apart_by_skill([named_run({**known, **part}) for part in _parts_in(raw, {})])
     ids = (*_EVAL, "id")
     told = {_first(part, ids) for part in parts}
-    many = eval_parts(place.eval)[0] is None and "runs" not in raw and len(told - {None}) > 1
+    listed = isinstance(raw, dict) and "runs" in raw
+    many = eval_parts(place.eval)[0] is None and not listed and len(told - {None}) > 1
     names = (*_EVAL, "name", "id") if place.eval == UNSTATED or many else _EVAL
     unnamed = Counter(_first(part, _SIDE) for part in parts if _first(part, names) is None)
     several = place.eval == UNSTATED and max(unnamed.values(), default=0) > 1

@@ -35,6 +35,22 @@ def test_a_sound_workspace_is_exit_code_0_and_an_error_is_1(ws, faulty):
     }
 
 
+def test_a_flood_is_a_few_lines_of_each_kind(tmp_path):
+    files = {}
+    for n in range(30):
+        files[f"eval-{n}/with_skill/grading.json"] = graded("pf", summary={"passed": 2, "total": 2})
+        files[f"eval-{n}/with_skill/timing.json"] = "{" if n % 2 else {"total_tokens": f"{n} loops"}
+    result = run("check", lay(tmp_path / "ws", files))
+    *lines, counts = result.stdout.splitlines()
+    kinds = [re.findall(r"\[([a-z-]+)\]$", line)[0] for line in lines]
+    assert all(kinds.count(kind) <= 4 for kind in kinds)
+    assert any(re.match(r"error … and 12 more of this kind.*\[not-json\]", line) for line in lines)
+    assert any(re.match(r"error .*\(15 times in 15 places.*\[wrong-type\]", line) for line in lines)
+    assert counts.startswith("16 errors, 30 warnings")
+    every = run("check", tmp_path / "ws", "--json").stdout.splitlines()
+    assert sum('"not-json"' in line for line in every) == 15
+
+
 def test_markup_in_names_is_shown_as_it_is(tmp_path):
     named = "eval-1-[bold]x[/bold]/with_skill"
     result = run("check", lay(tmp_path / "ws", {f"{named}/grading.json": "{"}))

@@ -97,7 +97,7 @@ class TestErrors:
         def broken(*_: Any) -> None:
             raise ValueError("a bug\nof two lines")
 
-        monkeypatch.setattr("skill_eval_nb.workspace.check", broken)
+        monkeypatch.setattr("skill_eval_nb.tables.check", broken)
         result = run("check", ws)
         assert (result.exit_code, result.stdout) == (70, "")
         assert result.stderr.count("\n") == 1

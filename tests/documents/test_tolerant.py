@@ -172,7 +172,7 @@ def test_every_fault_at_once_and_where_it_is() -> None:
         "run_summary": {"with_skill": 1},
     }
     assert codes(raw, Benchmark) == [
-        ("converted", "$.metadata.evals_run"),
+        ("other-form", "$.metadata.evals_run"),
         ("wrong-type", "$.metadata.runs_per_configuration"),
         ("wrong-type", "$.runs[0].configuration"),
         ("wrong-type", "$.runs[0].result.tokens"),

@@ -19,8 +19,8 @@ from skill_eval_nb.improving.comparison import compare
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.stats import preference
+from skill_eval_nb.tables import check
 from skill_eval_nb.text import signed
-from skill_eval_nb.workspace import check
 from tests.corpus.build import lay
 from tests.improving.made import EXECUTOR, LINE, NEW, OLD, PRICES, ledgers, offline, requests
 

@@ -20,7 +20,7 @@ from skill_eval_nb.stats import (
     trigger_rates,
     trigger_scores,
 )
-from skill_eval_nb.workspace import check
+from skill_eval_nb.tables import check
 from tests.stats.asked import LETTERS, attempts, queries, rate_of, rows_of
 from tests.stats.made import examples, near, table_of
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import skill_eval_nb as sen
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents.dialects import DIALECTS, NoSuchDocument
+from skill_eval_nb.tables import check
 from skill_eval_nb.tables.conversion import convert
-from skill_eval_nb.workspace import check
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, row
 from tests.tables.made import two_sides

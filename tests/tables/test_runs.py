@@ -84,6 +84,12 @@ def measured(seconds: float | None, tokens: int | None) -> dict[str, Any]:
         (timed(duration_ms=1500, total_duration_seconds=2.0), measured(2.0, None)),
         (timed(executor_duration_seconds=7.5), measured(7.5, None)),
         (timed(total_tokens=5), measured(None, 5)),
+        (timed(seconds=7.5), measured(7.5, None)),
+        (timed(elapsed=7.5, tokens=5), measured(7.5, 5)),
+        (timed(duration_s=7.5), measured(7.5, None)),
+        (timed(wall_seconds="7.5s"), measured(7.5, None)),
+        (judged(timing={"elapsed_seconds": 7.5}), measured(7.5, None)),
+        (judged(timing={"wallTimeSeconds": 7.5}), measured(7.5, None)),
         # timing.json goes before what the grader noted, who fills what it lacks.
         (
             {"timing.json": {"total_duration_seconds": 30.0, "total_tokens": 900}}
@@ -116,6 +122,22 @@ def measured(seconds: float | None, tokens: int | None) -> dict[str, Any]:
 def test_what_is_known_of_a_run(tmp_path, files, known):
     run = one_run(tmp_path, files)
     assert {name: run[name] for name in known} == known
+
+
+@pytest.mark.parametrize(
+    ("timing", "named"),
+    [
+        ({"took": 7.5, "total_tokens": 5}, ["$.took"]),
+        ({"latencyMs": 7500, "model": "m"}, ["$.latencyMs"]),
+        ({"total_duration_seconds": 7.5, "api_ms": 3}, []),
+        ({"total_tokens": 5, "items": 3, "note": "7 s"}, []),
+    ],
+)
+def test_a_figure_that_may_be_the_time_is_named_where_none_was_read(tmp_path, timing, named):
+    ws = load(tmp_path, {f"{RUN}/{name}": one for name, one in timed(**timing).items()})
+    told = ws.problems.filter(code="not-used")
+    assert told["where"].to_list() == named
+    assert all("total_duration_seconds" in message for message in told["message"])
 
 
 @pytest.mark.parametrize(
@@ -228,7 +250,7 @@ def test_a_zero_was_not_measured(tmp_path, timing, expected, named):
     ws = load(tmp_path, {f"{RUN}/{name}": one for name, one in timed(**timing).items()})
     assert ws.runs.select("time_seconds", "tokens").rows() == [expected]
     (problem,) = coded(ws, "zero-means-missing")
-    assert problem["severity"] == "info"
+    assert problem["severity"] == "warning"
     assert named in problem["message"]
 
 

@@ -98,12 +98,15 @@ def test_an_eval_that_two_files_define_is_one_row(tmp_path):
     assert len(rows(ws, "dimensions")) == 2
 
 
-def test_an_eval_that_is_defined_twice_is_told(tmp_path):
-    evals = [{"id": 1, "prompt": prompt} for prompt in ("One", "Quite another")]
-    ws = load(tmp_path, {"evals.json": {"skill_name": "s", "evals": evals}})
+def test_an_eval_that_two_files_define_otherwise_is_told(tmp_path):
+    files = {
+        name: {"skill_name": "s", "evals": [{"id": 1, "prompt": prompt}]}
+        for name, prompt in (("evals.json", "One"), ("old/evals.json", "Quite another"))
+    }
+    ws = load(tmp_path, {f"{RUN}/grading.json": graded("p"), **files})
     assert ws.evals["prompt"].to_list() == ["One"]
     (row,) = coded(ws, "defined-twice")
-    assert (row["path"], row["severity"]) == ("evals.json", "warning")
+    assert (row["path"], row["severity"]) == ("old/evals.json", "warning")
     assert "eval ids 1 " in row["message"]
 
 

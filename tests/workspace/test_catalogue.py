@@ -90,7 +90,7 @@ def told(ws: sen.Workspace) -> list[tuple[str, str, str]]:
                 f"{ONE}/eval-0/timing.json": {"total_tokens": 1},
             },
             [("0", "old_skill", 1, 0.0), ("0", "with_skill", 1, 1.0)],
-            [],
+            [("warning", "whose", f"{ONE}/eval-0/timing.json")],
         ),
         (
             {**TWO_OF_TWO, "eval-notes.json": {"colour": 1}, "package.json": {"a": 1}},
@@ -156,8 +156,8 @@ def test_what_a_run_lacks_is_taken_from_the_benchmark(tmp_path: Path) -> None:
         "without_skill": (1.0, None, 10.0, "fast", "cli", None),
     }
     assert told(ws) == [
-        ("info", "characters-as-tokens", f"{ONE}/benchmark.json"),
         ("info", "graded-in-benchmark", RUN),
+        ("warning", "characters-as-tokens", f"{ONE}/benchmark.json"),
     ]
 
 
@@ -233,6 +233,78 @@ def test_definitions_find_the_evals_that_were_run(
     tmp_path: Path, evals: Files, ran: Any, prompts: dict[str, Any], codes: list[str]
 ) -> None:
     assert defined(tmp_path, evals, ran) == (prompts, codes)
+
+
+ASK = "Do it"
+
+
+def asked(*definitions: tuple[Any, str | None, int], prompt: str = ASK) -> Files:
+    """Definitions of one prompt: each with an id, a name and so many expectations."""
+    return {
+        "evals": [
+            {"id": id_, "name": name, "prompt": prompt, "expectations": list("abcdef"[:n])}
+            for id_, name, n in definitions
+        ]
+    }
+
+
+ALL_ASKED = {name: metadata(n, name, ASK) for n, name in enumerate("xyz", 1)}
+
+
+@pytest.mark.parametrize(
+    ("evals", "ran", "expectations", "codes"),
+    [
+        # A prompt of several evals tells none of them: their names do, else their ids.
+        (asked((1, "x", 1), (2, "y", 2), (3, "z", 3)), ALL_ASKED, {"1": 1, "2": 2, "3": 3}, []),
+        (asked((9, "y", 1), (8, "x", 2), (7, "z", 3)), ALL_ASKED, {"2": 1, "1": 2, "3": 3}, []),
+        (asked((3, None, 1), (1, None, 2)), ALL_ASKED, {"3": 1, "1": 2, "2": 0}, []),
+        # One of them was not run: it takes nobody's place.
+        (
+            asked((1, "x", 1), (4, "w", 4)),
+            {"x": metadata(1, "x", ASK)},
+            {"1": 1, "4": 4},
+            [],
+        ),
+        # Name and id together go before a prompt that was copied from another eval.
+        (
+            {"evals": [{"id": 1, "name": "x", "prompt": "Q", "expectations": ["a"]}]},
+            {"x": metadata(1, "x", "P"), "y": metadata(2, "y", "Q")},
+            {"1": 1, "2": 0},
+            [],
+        ),
+        # An id that a suite gives twice is lost neither time.
+        (asked((1, "x", 1), (1, "v", 2)), {}, {"1": 1, "v": 2}, ["duplicate-id"]),
+        (asked((1, None, 1), (1, None, 2)), numbered(1), {"1": 1, "1 (2)": 2}, ["duplicate-id"]),
+    ],
+)
+def test_no_definition_is_lost_where_prompts_or_ids_are_shared(
+    tmp_path: Path, evals: Files, ran: Any, expectations: dict[str, int], codes: list[str]
+) -> None:
+    assert defined(tmp_path, evals, ran)[1] == codes
+    table = sen.load(tmp_path / WS).evals
+    assert dict(table.select("eval_id", "n_expectations").rows()) == expectations
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "ids", "codes"),
+    [
+        ((2, "sort"), ("sort", "sort"), {"2"}, ["disagree"]),
+        (("sort-it", "sort"), (2, "sort"), {"2"}, ["disagree"]),
+        ((2, "sort"), (None, "sort"), {"2"}, []),
+        ((2, "sort"), ("other", "other"), {"2", "other"}, []),
+        ((2, "sort"), (3, "sort"), {"2", "3"}, []),
+    ],
+)
+def test_an_eval_that_keeps_folder_and_name_is_one_in_every_iteration(
+    tmp_path: Path, first: Any, second: Any, ids: set[str], codes: list[str]
+) -> None:
+    files: Files = {}
+    for number, about in enumerate((first, second), 1):
+        files |= pair(f"iteration-{number}/sort/{{}}/grading.json")
+        files[f"iteration-{number}/sort/eval_metadata.json"] = metadata(*about)
+    ws = sen.load(lay(tmp_path / WS, files))
+    assert set(ws.runs["eval_id"]) == ids
+    assert [code for _, code, _ in told(ws)] == codes
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import NoSuchDocument
-from skill_eval_nb.workspace import NothingToLoad, check
+from skill_eval_nb.tables import NothingToLoad, check
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, parts
 from tests.workspace.made import codingbuddy, laid
@@ -29,9 +30,11 @@ def checked_against(path: Path) -> dict[str, dict[str, str | None]]:
     found: dict[str, dict[str, str | None]] = {}
     for one in check(path):
         if one.code == "dialect":
-            what, _, kinds = one.message.partition(": ")
-            name = what.split("`")[1] if "`" in what else None
-            found.setdefault(Path(one.path).name, {}).update(dict.fromkeys(kinds.split(", "), name))
+            for part in one.message.split("; "):
+                what, _, kinds = part.partition(": ")
+                name = what.split("`")[1] if "`" in what else None
+                of_it = dict.fromkeys(kinds.split(", "), name)
+                found.setdefault(Path(one.path).name, {}).update(of_it)
     return found
 
 
@@ -90,10 +93,11 @@ def test_all_faults_of_a_file_at_once_with_what_was_expected_and_found(tmp_path)
     files[GRADING.replace("grading", "timing")] = {"total_tokens": -1, "duration_ms": 2500}
     laid(tmp_path, files)
     assert sorted(faults(tmp_path)) == [
-        ("error", "missing", "grading.json", "$.expectations[0].passed"),
-        ("error", "missing", "timing.json", "$.total_duration_seconds"),
         ("error", "wrong-type", "grading.json", "$.expectations[1].passed"),
         ("error", "wrong-type", "timing.json", "$.total_tokens"),
+        ("warning", "disagree", "benchmark.json", "$.runs"),
+        ("warning", "missing", "grading.json", "$.expectations[0].passed"),
+        ("warning", "missing", "timing.json", "$.total_duration_seconds"),
     ]
     (message,) = [one.message for one in check(tmp_path) if one.where == "$.total_tokens"]
     assert "at least 0" in message
@@ -152,6 +156,55 @@ def test_a_dialect_may_be_demanded(tmp_path):
     assert ("error", "outside-limits", "grading.json", "$.expectations") in faults(
         tmp_path, "codingbuddy"
     )
+
+
+SUITE_OF_0 = {"skill_name": "x", "evals": [{"id": 0, "prompt": "P", "expectations": ["e"]}]}
+TWO_OF_ONE = {"expectations": [{"text": "x", "passed": True}], "summary": {"passed": 2, "total": 1}}
+NO_TIME = {"total_tokens": 0, "total_duration_seconds": 0}
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        # What a dialect wants otherwise loses nothing: no `files`, an id of 0, another name.
+        ({"evals.json": SUITE_OF_0, f"{RUN}/grading.json": graded("p")}, set()),
+        (
+            {f"{RUN}/grading.json": {"assertions": [{"name": "x", "result": "PASS", "id": 3}]}},
+            set(),
+        ),
+        ({f"{RUN}/grading.json": TWO_OF_ONE}, {("warning", "disagree")}),
+        (
+            {f"{RUN}/grading.json": graded("p"), f"{RUN}/timing.json": NO_TIME},
+            {("warning", "zero-means-missing")},
+        ),
+        # A text is no figure; a verdict, a number, a file are.
+        ({f"{RUN}/grading.json": graded("p", summary="all")}, {("warning", "wrong-type")}),
+        (
+            {f"{RUN}/grading.json": {"expectations": [{"text": "x", "passed": "perhaps"}]}},
+            {("error", "wrong-type"), ("warning", "ungraded-run")},
+        ),
+        (
+            {f"{RUN}/grading.json": graded("p"), f"{RUN}/timing.json": {"total_tokens": "many"}},
+            {("error", "wrong-type")},
+        ),
+        (
+            {f"{RUN}/grading.json": graded("p"), f"{RUN}/timing.json": "{"},
+            {("error", "not-json")},
+        ),
+    ],
+)
+def test_an_error_is_what_loses_a_figure_and_check_says_all_that_loading_says(
+    tmp_path, files, says
+):
+    path = lay(tmp_path / "ws", files)
+    found = check(path)
+    names = ("severity", "code", "where", "message", "workspace")
+    loaded = sen.load(path).polars("problems").select(names).rows()
+    assert [tuple(getattr(one, name) for name in names) for one in found][: len(loaded)] == loaded
+    known = {"missing", "outside-limits"}  # by the rules of a dialect
+    worse = [one for one in found if one.severity != "info"]
+    assert {(one.severity, one.code) for one in worse if one.code not in known} == says
+    assert {one.severity for one in worse if one.code in known} <= {"warning"}
 
 
 def test_an_unknown_dialect_and_nothing_to_check(tmp_path):

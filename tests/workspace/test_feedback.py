@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from skill_eval_nb.workspace import check
+from skill_eval_nb.tables import check
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,
     NotKept,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.workspace import check
+from skill_eval_nb.tables import check
 from tests.corpus.build import graded, lay
 from tests.workspace.made import codingbuddy, laid
 
@@ -20,13 +20,13 @@ BENCHMARK = "iteration-1/benchmark.json"
 FEEDBACK = "iteration-1/feedback.json"
 
 
-def told(path: Path, *codes: str) -> Told:
-    """Severity, code, file below the path and JSON path of all but the dialects."""
-    return [
+def told(path: Path, *codes: str, dialect: str | None = None) -> Told:
+    """Severity, code, file below the path and JSON path of all but what a sound one has, too."""
+    return sorted(
         (one.severity, one.code, str(Path(one.path).relative_to(path)), one.where)
-        for one in check(path)
-        if one.code != "dialect" and (not codes or one.code in codes)
-    ]
+        for one in check(path, dialect)
+        if one.code not in ("dialect", "id-offset") and (not codes or one.code in codes)
+    )
 
 
 # ── what the strict dialect prescribes ───────────────────────────────────────────────────────
@@ -36,7 +36,8 @@ def review(run_id: str) -> Callable[[Any], None]:
     return lambda one: one["reviews"][1].update(run_id=run_id)
 
 
-UNKNOWN_RUN = ("error", "unknown-run", FEEDBACK, "$.reviews[1].run_id")
+DISAGREES = ("warning", "disagree", METADATA.replace("with_skill", "without_skill"), "$.eval_id")
+UNKNOWN_RUN = ("warning", "unknown-run", FEEDBACK, "$.reviews[1].run_id")
 
 
 @pytest.mark.parametrize(
@@ -46,14 +47,14 @@ UNKNOWN_RUN = ("error", "unknown-run", FEEDBACK, "$.reviews[1].run_id")
             "evals.json",
             lambda one: one["evals"][1].update(id=1),
             [
-                ("error", "duplicate-id", "evals.json", "$.evals[*].id"),
-                ("error", "unknown-eval", "iteration-1/eval-1", None),
+                ("warning", "duplicate-id", "evals.json", "$.evals[*].id"),
+                ("warning", "unknown-eval", "iteration-1/eval-1", None),
             ],
         ),
         (
             METADATA,
             lambda one: one.update(eval_id=7),
-            [("error", "other-id", METADATA, "$.eval_id")],
+            [DISAGREES, ("warning", "other-id", METADATA, "$.eval_id")],
         ),
         (
             METADATA,
@@ -65,7 +66,7 @@ UNKNOWN_RUN = ("error", "unknown-run", FEEDBACK, "$.reviews[1].run_id")
         (
             FEEDBACK,
             review("the first"),
-            [("error", "outside-limits", FEEDBACK, "$.reviews[1].run_id"), UNKNOWN_RUN],
+            [("warning", "outside-limits", FEEDBACK, "$.reviews[1].run_id"), UNKNOWN_RUN],
         ),
         (
             f"{FIRST}/grading.json",
@@ -88,17 +89,17 @@ UNKNOWN_RUN = ("error", "unknown-run", FEEDBACK, "$.reviews[1].run_id")
         (
             BENCHMARK,
             lambda one: one.update(iteration=3),
-            [("error", "other-iteration", BENCHMARK, "$.iteration")],
+            [("warning", "other-iteration", BENCHMARK, "$.iteration")],
         ),
         (
             BENCHMARK,
             lambda one: one.update(skill_name="other"),
-            [("error", "other-skill", BENCHMARK, "$.skill_name")],
+            [("warning", "other-skill", BENCHMARK, "$.skill_name")],
         ),
         (
             BENCHMARK,
             lambda one: one["eval_results"][1].update(eval_id=9),
-            [("error", "unknown-eval", BENCHMARK, "$.eval_results[1].eval_id")],
+            [("warning", "unknown-eval", BENCHMARK, "$.eval_results[1].eval_id")],
         ),
     ],
 )
@@ -106,7 +107,19 @@ def test_a_document_that_another_contradicts(tmp_path, name: str, change: Any, s
     files = codingbuddy()
     change(files[name])
     laid(tmp_path, files)
-    assert told(tmp_path) == says
+    assert told(tmp_path) == sorted(says)
+
+
+def test_what_breaks_a_dialect_that_was_asked_for_is_an_error(tmp_path):
+    files = codingbuddy()
+    files[METADATA].update(eval_id=7)
+    files[BENCHMARK].update(iteration=3)
+    laid(tmp_path, files)
+    assert told(tmp_path, dialect="codingbuddy") == [
+        ("error", "other-id", METADATA, "$.eval_id"),
+        ("error", "other-iteration", BENCHMARK, "$.iteration"),
+        DISAGREES,
+    ]
 
 
 @pytest.mark.parametrize("side", ["with_skill", "without_skill"])
@@ -114,7 +127,7 @@ def test_a_document_that_another_contradicts(tmp_path, name: str, change: Any, s
 def test_each_eval_has_metadata_for_both_sides(tmp_path, side, position):
     name = f"iteration-1/eval-{position}/{side}/eval_metadata.json"
     laid(tmp_path, codingbuddy(), {name: None})
-    assert told(tmp_path) == [("error", "missing-folder", "evals.json", f"$.evals[{position}]")]
+    assert told(tmp_path) == [("warning", "missing-folder", "evals.json", f"$.evals[{position}]")]
     assert [one.message for one in check(tmp_path) if name in one.message]
 
 
@@ -129,7 +142,7 @@ def test_each_iteration_has_each_eval_and_feedback_looks_at_its_own_runs(tmp_pat
     del files["iteration-2/benchmark.json"]["eval_results"][0]
     laid(tmp_path, files)
     assert told(tmp_path, "unknown-run") == [
-        ("error", "unknown-run", "iteration-2/feedback.json", "$.reviews[0].run_id")
+        ("warning", "unknown-run", "iteration-2/feedback.json", "$.reviews[0].run_id")
     ]
 
 
@@ -140,7 +153,7 @@ def test_a_folder_of_no_eval(tmp_path):
         if "eval-1/" in name and isinstance(one, dict)
     }
     laid(tmp_path, codingbuddy() | extra)
-    assert told(tmp_path) == [("error", "unknown-eval", "iteration-1/eval-5", None)]
+    assert told(tmp_path) == [("warning", "unknown-eval", "iteration-1/eval-5", None)]
 
 
 @pytest.mark.parametrize(
@@ -192,17 +205,23 @@ def test_run_ids_name_a_run_in_every_form_or_none(tmp_path):
 
 
 @pytest.mark.parametrize("suite_in", ["x-workspace", "x"])
-def test_an_eval_that_was_not_run_is_worth_knowing(tmp_path, suite_in):
-    """Where the suite lies in the skill beside, too."""
-    files = {name: one for name, one in skill_creator().items() if "eval-1-name1/old" not in name}
+@pytest.mark.parametrize(
+    ("left_out", "where", "says"),
+    [
+        ("eval-1-name1/old", None, ["eval 1 (name1)", "old_skill", "iteration-1"]),
+        ("eval-1-name1/", "$.evals", ["not run in iteration-1: 1 eval (1)"]),
+    ],
+)
+def test_an_eval_that_was_not_run_is_worth_knowing(tmp_path, suite_in, left_out, where, says):
+    """Where the suite lies in the skill beside, too; of which eval it is said is true."""
+    files = {name: one for name, one in skill_creator().items() if left_out not in name}
     suite = {"evals/evals.json": files.pop("evals/evals.json")}
     lay(tmp_path / "x-workspace", files)
     lay(tmp_path / suite_in, suite)
-    (found,) = (one for one in check(tmp_path) if one.code == "missing-runs")
-    assert found.path.endswith(f"{suite_in}/evals/evals.json")
-    assert (found.severity, found.where) == ("info", "$.evals[1]")
-    assert "old_skill" in found.message
-    assert "iteration-1" in found.message
+    (found,) = (one for one in check(tmp_path) if one.code.startswith("missing-"))
+    assert found.where == where
+    assert found.path.endswith("evals/evals.json") == (where is not None)
+    assert all(part in found.message for part in says)
 
 
 def test_a_prompt_that_one_of_several_suites_has_is_fine(tmp_path):

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.workspace import NothingToLoad, check
+from skill_eval_nb.tables import NothingToLoad, check
 from skill_eval_nb.workspace.feedback import RunIds, RunOf, folders_of
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, parts, row

@@ -403,21 +403,23 @@ def test_a_copy_of_a_workspace_is_said(tmp_path: Path) -> None:
 
 
 def test_the_same_problem_of_many_files_is_said_once(tmp_path: Path) -> None:
-    """With how often, where first, and a pattern of all paths; disagreements stand alone."""
+    """With how often, where first, and a pattern of all; disagreements stand alone."""
     files: dict[str, Any] = {
         f"ws/iteration-{n}/eval-{n}/{side}/grading.json": {
             "assertions": graded("pf")["expectations"],
             "summary": {"passed": 2 if n < 3 else 1, "total": 2},
+            "execution_metrics": f"{n} calls",
+            "verdict_rate": n / 100,
         }
         for n, side in product(range(1, 40), BOTH)
     }
     ws = load(tmp_path, files)
-    (once,) = coded(ws, "other-name")
-    assert once["path"] == "ws/iteration-1/eval-1/with_skill/grading.json"
-    assert (
-        "78 times in 78 places, ws/iteration-*/eval-*/with*_skill/grading.json" in once["message"]
-    )
+    rows = coded(ws, "not-used") + coded(ws, "wrong-type")
+    assert [row["path"] for row in rows] == ["ws/iteration-1/eval-1/with_skill/grading.json"] * 2
+    places = "ws/iteration-*/eval-*/with*_skill/grading.json"
+    assert all(f"(78 times in 78 places, {places})" in row["message"] for row in rows)
     assert len(coded(ws, "disagree")) == 4
+    assert set(ws.problems["code"]) == {"not-used", "wrong-type", "disagree"}
 
 
 def test_a_stated_total_is_no_mean(tmp_path: Path) -> None:

@@ -16,8 +16,7 @@ import pytest
 import skill_eval_nb as sen
 from bench.fuzzing import damage
 from skill_eval_nb.documents import tools
-from skill_eval_nb.tables import TABLES
-from skill_eval_nb.workspace import check
+from skill_eval_nb.tables import TABLES, check
 from tests.corpus.build import graded, lay
 from tests.workspace.made_tools import (
     KEY,

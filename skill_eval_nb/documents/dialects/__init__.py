@@ -235,7 +235,7 @@ def read(kind: str, raw: Any, dialect: str | None = None) -> tuple[Any, Faults]:
 
     Returns:
         the shared document (for `benchmark` a list of them, one an iteration), and what was
-        wrong or worth knowing. What the dialect itself prescribes is no fault.
+        wrong or worth knowing. A field under a name by which it is known is no fault.
 
     Raises:
         NoSuchDocument: there is no such kind or dialect.
@@ -252,6 +252,7 @@ def read(kind: str, raw: Any, dialect: str | None = None) -> tuple[Any, Faults]:
         form = form_of(kind, dialect)
         reader = _as_it_is if form.to_neutral is None else _converted
         documents, faults = reader(kind, raw, form)
+    faults = faults.remarkable()
     for document in documents:
         attach(document, "source", Source(dialect, kind, raw))
     if kind == "benchmark":
@@ -283,17 +284,9 @@ def source_of(document: Any) -> Source | None:
     return next((source for source in sources if source is not None), None)
 
 
-def _as_it_is(kind: str, raw: Any, form: Form) -> tuple[list[Any], Faults]:
-    """The shared type reads the file itself; what the dialect prescribes is taken as read."""
+def _as_it_is(kind: str, raw: Any, _: Form) -> tuple[list[Any], Faults]:
+    """The shared type reads the file itself."""
     document, faults = mend(raw, NEUTRAL[kind])
-    codes = ("other-name", "converted", "inline")
-    if any(fault.code in codes for fault in faults):
-        own, odd = mend(raw, form.wire)
-        fine = {where for mark, where in walk(own) if mark == "known"}
-        fine -= {fault.where for fault in odd}
-        faults = Faults(
-            fault for fault in faults if fault.code not in codes or fault.where not in fine
-        )
     faults.extend(unused(document))
     return [document], faults
 

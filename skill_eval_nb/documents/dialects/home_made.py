@@ -9,6 +9,7 @@ and a benchmark of which nothing is understood is a fault.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..base import Document, Faults, names_of, plainly
@@ -232,7 +233,7 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
         rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
         plain = {**rest, "queries": [_query(*found) for found in outcomes(raw)]}
         message = "what was expected of a query, and what it did, is read as one run of it"
-        faults.add("info", "other-name", "$", message)
+        faults.add("info", "inferred-run", "$", message)
     if verdicts := components(raw):
         rest = {
             key: value for key, value in raw.items() if key not in ("component_results", "pass")
@@ -422,14 +423,8 @@ def _benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
         "notes": [_note(note) for key in _NOTES for note in _as_list(block.get(key))],
     }
     document, mended = mend(plain, Benchmark)
-    known = ("other-name", "inline")
-    for fault in mended:
-        if fault.code not in known:
-            place = where + fault.where.removeprefix("$")
-            faults.add(fault.severity, fault.code, place, fault.message)
-    for fault in unused(document):
-        place = where + fault.where.removeprefix("$")
-        faults.add(fault.severity, fault.code, place, fault.message)
+    for fault in (*mended.remarkable(), *unused(document)):
+        faults.append(replace(fault, where=where + fault.where.removeprefix("$")))
     read = {*keys, *SUMMARIES, *_METADATA, *_NOTES, "metadata"}
     for key, value in block.items():
         sided = is_configuration(key) or is_side(key, value)

@@ -752,7 +752,8 @@ def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None
             continue
         if of_ten and key in _SCORES and all(map(is_number, parts.values())):
             parts = {name: float(score or 0) / 2 for name, score in parts.items()}
-            faults.add("info", "converted", f"{where}.{key}", "scores of 10, halved to scores of 5")
+            halved = "scores of 10, halved to scores of 5"
+            faults.add("warning", "converted", f"{where}.{key}", halved)
         if not all(map(is_score, parts.values())):
             continue
         group = f"{key}: " if key in _SCORED and parts is found else ""
@@ -846,5 +847,5 @@ def _in_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain]:
     for run, rate in zip(runs, rates, strict=True):
         if type(rate) in (int, float):
             run["result"]["pass_rate"] = rate / 100
-    faults.add("info", "converted", where, "the pass rates are percentages; read as shares of 1")
+    faults.add("warning", "converted", where, "the pass rates are percentages; read as shares of 1")
     return runs

@@ -225,7 +225,7 @@ def _place_scores(runs: list[Run], tell: Tell) -> None:
                 run.grading.rubric_scores[name] = RubricScore(score=number * by, evidence=why)
             if by == 5:
                 message = f"{name}: shares of 1, read as shares of 5, as rubric dimensions are"
-                tell("info", "converted", rows[0][0].path or "", message)
+                tell("warning", "converted", rows[0][0].path or "", message)
         else:
             _tell_unused(name, rows, known, tell)
 

@@ -98,7 +98,7 @@ def test_queries_that_say_what_was_expected_and_what_happened() -> None:
     ]
     for raw in ({"skill_name": "s", "cases": rows}, rows):
         document, faults = read("triggers", raw)
-        assert "other-name" in {fault.code for fault in faults}
+        assert "inferred-run" in {fault.code for fault in faults}
         found = [(one.should_trigger, one.triggered, one.runs) for one in document.queries]
         assert found == [(True, 0, 1), (False, 0, 1), (True, None, None)]
 

@@ -28,7 +28,7 @@ from skill_eval_nb.running.job import InFlight, Progress, page, watch
 from skill_eval_nb.running.journal import NAME, Held, read
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.running.scheduler import Scheduler
-from skill_eval_nb.workspace import check
+from skill_eval_nb.tables import check
 from tests.running.made_jobs import PRICES, Writer, job_plan, until
 from tests.running.made_plans import EVALS, make_skill
 

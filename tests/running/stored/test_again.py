@@ -18,7 +18,8 @@ from skill_eval_nb.running import rejudging as stored_batch
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.judge_tasks import JudgedAgain
 from skill_eval_nb.running.stored_runs import stored_runs
-from skill_eval_nb.workspace import Problems, check
+from skill_eval_nb.tables import check
+from skill_eval_nb.workspace import Problems
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import skill_eval_nb as sen
+from skill_eval_nb.tables import check
 from skill_eval_nb.widgets.review import review
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.source import landed
-from skill_eval_nb.workspace import check, feedback
+from skill_eval_nb.workspace import feedback
 from tests.widgets.review.made import SIDES, file_of, held, opened, shown_runs, token, workspace
 
 FIRST = token("1", "with_skill")

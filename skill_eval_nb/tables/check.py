@@ -1,0 +1,474 @@
+"""Check files, or whole workspaces: what loading meets, what a dialect prescribes, what differs."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from skill_eval_nb.disk import leads_out
+from skill_eval_nb.documents.base import Severity
+from skill_eval_nb.documents.dialects import (
+    DIALECTS,
+    NoSuchDocument,
+    is_foreign,
+    kind_of,
+    read,
+    recognise,
+    sample,
+)
+from skill_eval_nb.documents.dialects import check as check_document
+from skill_eval_nb.documents.dialects.home_made import HOME_MADE
+from skill_eval_nb.documents.tools import tool_of
+from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
+from skill_eval_nb.text import count
+from skill_eval_nb.workspace import (
+    NO_ITERATION,
+    UNSTATED,
+    Catalogue,
+    Files,
+    Layout,
+    NothingToLoad,
+    PathLike,
+    Place,
+    Problem,
+    Problems,
+    RunPlace,
+    catalogued,
+    find,
+    natural,
+    read_files,
+    settle_problems,
+    suite_keys,
+)
+from skill_eval_nb.workspace.find import roots_of
+from skill_eval_nb.workspace.layout import eval_parts
+from skill_eval_nb.workspace.read import load_any, load_raw, place_of_metadata
+
+from .workspace import assemble
+
+OF_A_RUN = ("grading", "structural", "timing", "metrics")
+INSIDE_OUTPUTS = ("grading", "metrics")
+"""The kinds of document that lie in a run's folder, and those that may lie in its outputs."""
+
+
+class Gathered(NamedTuple):
+    """A document with its file, its place, its plain value and the dialect that it looks like."""
+
+    kind: str
+    path: str
+    place: Place
+    raw: Any
+    dialect: str
+
+    def read(self) -> Any:
+        """Its shared form."""
+        return read(self.kind, self.raw)[0]
+
+
+def gather_documents(layout: Layout, refused: set[str]) -> Iterator[Gathered]:
+    """Every document that may be of a dialect, but for files that the loader refused."""
+    for file in layout.files:
+        if file.path in refused:
+            continue
+        raw = load_any(file.path, Problems())
+        known = raw is not None and tool_of(raw) is None
+        kind = kind_of(os.path.basename(file.path), raw) if known else None
+        if kind is not None:
+            place = place_of_metadata(file) if kind == "eval_metadata" else file.place
+            yield Gathered(kind, file.path, place, raw, recognise(kind, raw))
+    of_runs = {path: (kind, run) for run in layout.runs for kind, path in _files_of(run)}
+    for path, (kind, run) in of_runs.items():
+        if path not in refused and (raw := load_raw(path, Problems())) is not None:
+            yield Gathered(kind, path, run.place, raw, recognise(kind, raw))
+
+
+def _files_of(run: RunPlace) -> Iterator[tuple[str, str]]:
+    for kind in OF_A_RUN:
+        inside = f"{run.path}/outputs/{kind}.json"
+        if kind == "grading" and run.grading is not None:
+            yield kind, run.grading
+        elif f"{kind}.json" in run.files:
+            yield kind, f"{run.path}/{kind}.json"
+        elif run.has_outputs and kind in INSIDE_OUTPUTS and os.path.isfile(inside):
+            yield kind, inside
+    if run.has_judgings:
+        folder = f"{run.path}/judgings"
+        for name in sorted(os.listdir(folder), key=natural):
+            if name.endswith(".json"):
+                yield "judging", f"{folder}/{name}"
+
+
+class Whole(NamedTuple):
+    """A workspace: its folder, the places of its runs, and its documents."""
+
+    folder: str
+    places: list[Place]
+    documents: list[Gathered]
+
+    def of(self, kind: str) -> Iterator[Gathered]:
+        """The documents of a kind."""
+        return (document for document in self.documents if document.kind == kind)
+
+
+STRICT = "codingbuddy"
+"""The dialect that prescribes what others only usually do."""
+SIDES = ("with_skill", "without_skill")
+AT_THE_ROOT = ("evals", "triggers")
+IN_AN_ITERATION = ("benchmark", "feedback")
+
+
+def check_layout(whole: Whole, severity: Severity, problems: Problems) -> None:
+    """Report what is not where the strict dialect has it, or not there at all.
+
+    Eval N of the suite has the folder eval-(N-1) in every iteration, with metadata for both
+    sides; verdicts are on the assertions of this metadata; the benchmark is of the
+    iteration that it lies in.
+    """
+    suites = {suite.path: suite.read() for suite in whole.of("evals")}
+    metadata = {(doc.place, os.path.dirname(doc.path)): doc for doc in whole.of("eval_metadata")}
+    described = {doc.place for doc in metadata.values()}
+    known = {UNSTATED}
+    for path, suite in suites.items():
+        known |= _check_folders(path, suite, whole, described, severity, problems)
+    for place in dict.fromkeys(whole.places) if suites else ():
+        if place.eval not in known:
+            known.add(place.eval)
+            message = f"{place.eval} belongs to no eval of evals.json (eval-N is that of id N+1)"
+            path = f"{whole.folder}/{place.iteration}/{place.eval}"
+            problems.add(severity, "unknown-eval", path, message)
+    for grading in whole.of("grading"):
+        about = metadata.get((grading.place, os.path.dirname(grading.path)))
+        if about is not None:
+            _check_verdicts(grading, about, problems)
+    names = {suite.skill_name for suite in suites.values()}
+    for benchmark in whole.of("benchmark"):
+        _check_benchmark(benchmark, names, whole.places, severity, problems)
+    _check_places(whole, problems)
+
+
+def _check_folders(
+    path: str,
+    suite: Any,
+    whole: Whole,
+    described: set[Place],
+    severity: Severity,
+    problems: Problems,
+) -> set[str]:
+    """Hold the metadata of each iteration against a suite; gives the folders of its evals."""
+    ids = {at: one.id for at, one in enumerate(suite.evals) if isinstance(one.id, int)}
+    folders = {position: f"eval-{id_ - 1}" for position, id_ in ids.items() if id_ > 0}
+    for iteration in sorted({place.iteration for place in whole.places}, key=natural):
+        for position, name in folders.items():
+            for side in SIDES:
+                if Place(whole.folder, iteration, name, side) not in described:
+                    wanted = f"{iteration}/{name}/{side}/eval_metadata.json"
+                    message = f"eval {ids[position]} wants {wanted}, which is not there"
+                    where = f"$.evals[{position}]"
+                    problems.add(severity, "missing-folder", path, message, where=where)
+    return set(folders.values())
+
+
+def _check_places(whole: Whole, problems: Problems) -> None:
+    for document in whole.documents:
+        if document.kind in AT_THE_ROOT and os.path.dirname(document.path) != whole.folder:
+            problems.add("warning", "misplaced", document.path, f"it belongs into {whole.folder}")
+        elif document.kind in IN_AN_ITERATION and document.place.iteration == NO_ITERATION:
+            message = "it belongs into the folder of its iteration: iteration-1, …"
+            problems.add("warning", "misplaced", document.path, message)
+
+
+def _check_verdicts(grading: Gathered, about: Gathered, problems: Problems) -> None:
+    asserted = [assertion.text for assertion in about.read().assertions]
+    graded = [expectation.text for expectation in grading.read().expectations]
+    for position, text in enumerate(graded):
+        if text not in asserted:
+            message = "eval_metadata.json has no assertion with this description"
+            where = f"$.expectations[{position}].text"
+            problems.add("warning", "unknown-expectation", grading.path, message, where=where)
+    for position, text in enumerate(asserted):
+        if text not in graded:
+            message = f"grading.json has no verdict on {text!r}"
+            where = f"$.assertions[{position}].description"
+            problems.add("warning", "ungraded-assertion", about.path, message, where=where)
+
+
+def _check_benchmark(
+    benchmark: Gathered,
+    names: set[str | None],
+    places: list[Place],
+    severity: Severity,
+    problems: Problems,
+) -> None:
+    here = benchmark.place.iteration
+    for document in benchmark.read():
+        metadata = document.metadata
+        if here not in (NO_ITERATION, f"iteration-{metadata.iteration}"):
+            message = f"iteration is {metadata.iteration}, but the file lies in {here}"
+            problems.add(severity, "other-iteration", benchmark.path, message, where="$.iteration")
+        if names and metadata.skill_name not in names:
+            known_names = ", ".join(map(str, names))
+            message = f"skill_name is {metadata.skill_name}, but evals.json says {known_names}"
+            problems.add(severity, "other-skill", benchmark.path, message, where="$.skill_name")
+        folders = {place.eval for place in places if place.iteration == here}
+        stated = dict.fromkeys(str(run.eval_id) for run in document.runs)
+        for position, id_ in enumerate(stated):
+            if folders and f"eval-{id_}" not in folders:
+                message = f"eval_id is {id_}, but {here} has no eval-{id_}"
+                where = f"$.eval_results[{position}].eval_id"
+                problems.add(severity, "unknown-eval", benchmark.path, message, where=where)
+
+
+def check_references(
+    whole: Whole, catalogue: Catalogue, severity: Severity, problems: Problems
+) -> None:
+    """Report where a prompt or an id of an eval's metadata is not that of its suite or folder."""
+    prompts: dict[str, set[str]] = defaultdict(set)
+    for workspace, key, eval_ in catalogue.definitions:
+        if workspace == whole.folder:
+            prompts[key.id].add(eval_.prompt.strip())
+    for metadata in whole.of("eval_metadata"):
+        document = metadata.read()
+        known = prompts.get(catalogue.eval_of(metadata.place).id)
+        if known and document.prompt and document.prompt.strip() not in known:
+            message = "another prompt than the suite has for this eval; make them the same"
+            problems.add("warning", "other-prompt", metadata.path, message, where="$.prompt")
+        number, _ = eval_parts(metadata.place.eval)
+        if number is not None and document.eval_id is not None and str(document.eval_id) != number:
+            message = f"eval_id is {document.eval_id}, but its folder is {metadata.place.eval}"
+            problems.add(severity, "other-id", metadata.path, message, where="$.eval_id")
+
+
+def check_runs(files: Files, catalogue: Catalogue, runs: Any, problems: Problems) -> None:
+    """Report the evals of a suite of which an iteration has no run; `runs` is the table."""
+    there: dict[str, dict[str, set[str]]] = {}
+    for workspace, iteration, eval_id in runs.select(
+        "workspace", "iteration", "eval_id"
+    ).iter_rows():
+        there.setdefault(workspace, {}).setdefault(iteration, set()).add(eval_id)
+    for path, (folder, keys) in suite_keys(files, catalogue).items():
+        iterations = there.get(catalogue.names[folder][0], {})
+        for iteration in sorted(iterations, key=natural):
+            ran = iterations[iteration]
+            absent = [key.id for key in keys if key.id not in ran]
+            if absent and len(absent) < len(keys):
+                message = f"not run in {iteration}: {count(len(absent), 'eval')} ({_few(absent)})"
+                problems.add("info", "missing-runs", path, message, where="$.evals")
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+
+
+ENOUGH = 40
+"""So many documents of a kind tell its dialect."""
+
+_FOREIGN = 1000
+"""So many errors weighs a document of which a dialect knows none of the lists and objects."""
+
+
+def nearest(documents: Iterable[Gathered], names: Iterable[str]) -> dict[str, str | None]:
+    """For each kind of document the dialect of these names in which they have the fewest errors.
+
+    Where several have equally few, the one that suits all the documents best counts, then
+    the one that most of them look like. A kind that the main dialect lacks is of no dialect
+    where it suits none.
+    """
+    by_kind: dict[str, list[Gathered]] = defaultdict(list)
+    for document in documents:
+        by_kind[document.kind].append(document)
+    errors = {kind: _errors(kind, ones, names) for kind, ones in by_kind.items()}
+    overall = {name: sum(counts.get(name, 1) for counts in errors.values()) for name in names}
+    looks = Counter(file.dialect for ones in by_kind.values() for file in ones[:ENOUGH])
+    best: dict[str, str | None] = {
+        kind: min(
+            counts, key=lambda name: (counts[name], overall[name], -looks[name]), default=None
+        )
+        for kind, counts in errors.items()
+    }
+    for kind, name in best.items():
+        if name is not None and errors[kind][name] >= _FOREIGN * len(_sample(by_kind[kind])):
+            best[kind] = None
+    main = main_of(best)
+    for kind, name in best.items():
+        foreign = main is not None and kind not in DIALECTS[main]
+        if name is not None and foreign and errors[kind][name]:
+            best[kind] = None
+    return best
+
+
+def _errors(kind: str, documents: list[Gathered], names: Iterable[str]) -> dict[str, int]:
+    """The errors of documents of a kind by the dialects that have it."""
+    raws = [sample(document.raw) for document in _sample(documents)]
+    return {
+        name: sum(
+            sum(fault.severity == "error" for fault in check_document(kind, raw, name))
+            + _FOREIGN * is_foreign(kind, raw, name)
+            for raw in raws
+        )
+        for name in names
+        if kind in DIALECTS[name]
+    }
+
+
+def _sample(documents: list[Gathered]) -> list[Gathered]:
+    return documents[:: -(-len(documents) // ENOUGH)]
+
+
+def main_of(against: Mapping[str, str | None]) -> str | None:
+    """The dialect of most kinds of document; feedback is much the same in all, and counts last."""
+    decisive = {kind: name for kind, name in against.items() if kind != "feedback"}
+    counts = Counter(name for name in (decisive or against).values() if name)
+    return counts.most_common(1)[0][0] if counts else None
+
+
+def _is_strict(whole: Whole, main: str | None) -> bool:
+    """Whether a workspace is written as the strict dialect has it, `main` suiting it best.
+
+    A benchmark of this dialect is like no other; metadata for each side is less telling.
+    """
+    return any(benchmark.dialect == STRICT for benchmark in whole.of("benchmark")) or (
+        main == STRICT
+        and any(metadata.place.configuration in SIDES for metadata in whole.of("eval_metadata"))
+    )
+
+
+SKILLS = ("", "skills/*", ".claude/skills/*")
+"""Where skills lie below a folder that is checked; in one called `skills` they lie at once."""
+
+
+def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> list[Problem]:
+    """The problems of files, workspaces and skills: all that `load(path).problems` has, and more.
+
+    What is more: what each document breaks of the rules of its dialect, what metadata says
+    otherwise than suite and folder, evals that an iteration left out, and what hosts would not
+    take of a SKILL.md. Each workspace is checked on its own, against the dialect that its
+    documents are nearest to, kind by kind. To break a rule loses nothing, so it is a warning; of
+    a dialect that was asked for, an error.
+
+    Args:
+        path: a file or a folder, a list of them, or a glob.
+        dialect: what to check against; found out from the documents where it is not given.
+
+    Raises:
+        FileNotFoundError: `path` does not exist.
+        NothingToLoad: there is no evaluation document.
+        NoSuchDocument: there is no such dialect.
+    """
+    if dialect is not None and dialect not in DIALECTS:
+        raise NoSuchDocument(f"there is no dialect `{dialect}`; there are {', '.join(DIALECTS)}")
+    skills = [file for root in roots_of(path) for file in _skills(root)]
+    of_skills = [problem for file in skills for problem in _check_skill(file)]
+    try:
+        found = find(path)
+    except NothingToLoad:
+        if skills:
+            return of_skills
+        raise
+    met = found.problems
+    files = read_files(found.layout.files, met)
+    catalogue = catalogued(found.layout, files, found.base, met)
+    frames = assemble(
+        found.layout, found.base, texts=True, problems=met, files=files, catalogue=catalogue
+    )
+    told = {(problem.path, problem.code, problem.where) for problem in met}
+    more = Problems()
+    check_runs(files, catalogue, frames["runs"], more)
+    refused = {
+        problem.path
+        for problem in met
+        if problem.severity == "error" and problem.where in (None, "$")
+    }
+    for whole in _workspaces(found.layout, files, refused):
+        _check_workspace(whole, catalogue, dialect, told, more)
+    for tool, number in Counter(file.tool or "" for file, _ in files.results).items():
+        path_of = next(file.path for file, _ in files.results if file.tool == tool)
+        message = f"{count(number, 'file')} of {tool}, a tool of no dialect"
+        more.add("info", "tool", path_of, message)
+    loaded = (
+        Problem(severity, code, at, message, where, workspace)
+        for severity, code, at, where, message, workspace in frames["problems"].iter_rows()
+    )
+    both = [*loaded, *settle_problems(more, catalogue.names, found.base)]
+    return [*of_skills, *(problem.within(found.base) for problem in both)]
+
+
+def _workspaces(layout: Layout, files: Files, refused: set[str]) -> Iterator[Whole]:
+    """Each workspace with its documents; a suite is of the one that it defines the evals of."""
+    homes = {file.path: file.place.workspace for _, file, _ in files.others}
+    homes |= {suite.path: suite.workspace for suite in files.suites}
+    wholes: dict[str, Whole] = {}
+    for document in gather_documents(layout, refused):
+        folder = homes.get(document.path, document.place.workspace)
+        whole = wholes.setdefault(folder, Whole(folder, [], []))
+        whole.documents.append(document)
+    for run in layout.runs:
+        if run.place.workspace in wholes:
+            wholes[run.place.workspace].places.append(run.place)
+    yield from wholes.values()
+
+
+def _check_workspace(
+    whole: Whole,
+    catalogue: Catalogue,
+    dialect: str | None,
+    told: set[tuple[str, str, str | None]],
+    problems: Problems,
+) -> None:
+    severity: Severity = "warning" if dialect is None else "error"
+    against = nearest(whole.documents, DIALECTS)
+    strict = dialect == STRICT or (dialect is None and _is_strict(whole, main_of(against)))
+    if not strict and STRICT in against.values():
+        against = nearest(whole.documents, [name for name in DIALECTS if name != STRICT])
+    if strict or dialect is not None:
+        against |= dict.fromkeys(against.keys() & DIALECTS[dialect or STRICT], dialect or STRICT)
+    for document in whole.documents:
+        name = against[document.kind]
+        if name is not None:
+            _check_form(document, name, severity, told, problems)
+    check_references(whole, catalogue, severity if strict else "warning", problems)
+    if strict:
+        check_layout(whole, severity, problems)
+    of_it: dict[str, list[str]] = defaultdict(list)
+    for kind, name in against.items():
+        of_it[f"checked against `{name}`" if name else "of no dialect"].append(kind)
+    message = "; ".join(f"{what}: {', '.join(kinds)}" for what, kinds in of_it.items())
+    problems.add("info", "dialect", whole.folder, message)
+
+
+def _check_form(
+    document: Gathered,
+    name: str,
+    severity: Severity,
+    told: set[tuple[str, str, str | None]],
+    problems: Problems,
+) -> None:
+    """What a document breaks of a dialect's rules, but for what the loader has told of it."""
+    kind, path = document.kind, document.path
+    if severity == "warning" and document.dialect == HOME_MADE:
+        message = f"this is not the `{kind}` document of any dialect, but was read"
+        problems.add("info", "no-dialect", path, message)
+        return
+    for fault in check_document(kind, document.raw, name).collapsed():
+        if fault.severity == "info" or (path, fault.code, fault.where) in told:
+            continue
+        weight = severity if fault.severity == "error" else "warning"
+        problems.add(weight, fault.code, path, f"`{name}`: {fault.message}", where=fault.where)
+
+
+def _skills(root: str) -> list[str]:
+    if os.path.basename(root) == SKILL_FILE:
+        return [root]
+    below = ("*",) if os.path.basename(os.path.abspath(root)) == "skills" else ()
+    patterns = [os.path.join(glob.escape(root), folder, SKILL_FILE) for folder in (*SKILLS, *below)]
+    found = (file for pattern in patterns for file in sorted(glob.glob(pattern)))
+    return [file for file in found if leads_out(file, root) is None]
+
+
+def _check_skill(file: str) -> Iterator[Problem]:
+    skill_md = read_skill_md(Path(file))
+    yield from (Problem("error", "skill", file, message) for message in skill_md.faults)
+    yield from (Problem("warning", "skill", file, message) for message in skill_md.warnings)
