@@ -349,7 +349,7 @@ def running_view(at: Running) -> Node:
         stopping=at.stopping,
         stop=[_money(now), _stop(at)],
         below=[
-            h("p", now.retrying, cls="sen-notice", key="retrying") if now.retrying else None,
+            h("div", h("p", now.retrying), cls="sen-notice", key="retry") if now.retrying else None,
             live,
             problems(now, at.board.reasons),
             plan,
