@@ -112,6 +112,7 @@ def from_files(
     dimensions: Sequence[str] = (),
     checks: Sequence[str] = (),
     words: Words | None = None,
+    split: Mapping[str, str] | None = None,
     name: str | None = None,
     backend: Backend = "polars",
     **columns: str,
@@ -136,6 +137,7 @@ def from_files(
         dimensions: columns that are a rubric dimension each, as in `from_table`.
         checks: columns that are a check each.
         words: what words of verdicts mean.
+        split: columns that tell several things, with how: `{"run": "{eval}/{configuration}"}`.
         name: what the workspace is called; the folder's name.
         backend: `"polars"` or `"pandas"`, the kind of every table.
         columns: what a column is, by its role, as in `from_table`. A path that is no column is
@@ -161,7 +163,7 @@ def from_files(
     [('a', 'new', 1.0), ('a', 'old', 0.0)]
     """
     root, pattern = root_and_pattern(os.fspath(files))
-    told = OwnLayout(pattern, rows, by_key, columns, dimensions, checks, words or {})
+    told = OwnLayout(pattern, rows, by_key, columns, dimensions, checks, words or {}, split or {})
     base = os.path.abspath(root)
     folder = os.path.join(os.path.dirname(base), name) if name else base
     return _workspace_of(lambda: read_own_layout(root, told), folder, folder, backend)

@@ -28,7 +28,7 @@ from skill_eval_nb.text import count, some
 from .layout import is_configuration, is_iteration, run_number
 from .problems import Problem, Problems
 
-_MOST_FILES, _MOST_BYTES, _MOST_ROWS = 60, 1 << 22, 40
+_MOST_FILES, _MOST_BYTES, _MOST_ROWS = 60, 1 << 24, 40
 """So many files, of so many bytes, and so many of their rows are looked at for a proposal."""
 _DEEPEST = 6
 _ENDINGS = tuple(ending for ending in TABLE_ENDINGS if ending != ".txt")

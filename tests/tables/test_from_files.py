@@ -107,6 +107,15 @@ EXAMPLES: dict[str, tuple[dict[str, Any], dict[tuple[str, str], list[float | Non
         },
         {("e1", "with_skill"): [1.0], ("e1", "without_skill"): [0.5]},
     ),
+    "An eval and its side in one name": (
+        {
+            "grading.json": [
+                {"run": "a/with_skill", "coverage": 0.8, "tokens": 9, "sec": 3},
+                {"run": "a/without_skill", "coverage": 0.4, "tokens": 8, "sec": 2},
+            ]
+        },
+        {("a", "with_skill"): [0.8], ("a", "without_skill"): [0.4]},
+    ),
     "Time and tokens beside the verdicts": (
         {
             f"{side}.json": {
@@ -182,7 +191,7 @@ def test_the_examples_of_the_page(
     exec(call_of(example), told)
     ws = told["ws"]
     assert rates(ws) == right
-    assert set(codes(ws)) <= {"columns", "varies"}
+    assert set(codes(ws)) <= {"columns", "varies", "counted"}
     known = {path: ws.runs[path].drop_nulls().to_list() for path in ("time_seconds", "tokens")}
     if example.startswith("Time"):
         assert known == {"time_seconds": [3.0, 5.0, 3.0, 5.0], "tokens": [40, 40]}
@@ -270,6 +279,7 @@ TOML_AS_CALL: dict[str, Any] = {
         (TOML.replace("{configuration}/", "../{configuration}/"), "leads out"),
         (TOML.replace('"{configuration}/', '"/etc/{configuration}/'), "leads out"),
         (TOML.replace("run-", "turn-"), "no file below"),
+        (TOML.replace("run-{run}", "{a}{b}{c}{d}{e}{f}{g}{h}{i}{j}x"), "more than three names"),
         (
             TOML.replace('rows = "checks[*]"', "rows = 3"),
             "Expected `str | null`, got `int` - at `$.rows`",

@@ -277,13 +277,13 @@ COLUMNS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], list[float | None
         [{"task": "a", "arm": "a", "passed": "3/4"}, {"task": "b", "arm": "a", "passed": [1, 4]}],
         {},
         [0.75, 0.25],
-        set(),
+        {"counted"},
     ),
     "a pair as an object": (
-        [{"task": "a", "arm": "a", "tests": {"passed": 3, "total": 4}, "lint": [0, 1]}],
-        {"checks": ["tests", "lint"]},
+        [{"task": "a", "arm": "a", "lint": False, "tests": {"passed": 3, "total": 4}}],
+        {"checks": ["lint", "tests"]},
         [0.6],
-        set(),
+        {"counted"},
     ),
     "a copy is no repeat": (
         [{"test_id": "a", "target": "x", "run": n, "reward": r}

@@ -22,6 +22,8 @@ from .table import ROLES, Table, read_rows, require_name
 OWN_LAYOUT = "skill-eval-nb.toml"
 """The file beside results that tells how they lie."""
 
+_LONGEST = 500
+"""So many characters of a text are taken apart."""
 _PART = re.compile(r"\{(\w+)\}|(\*\*/)|(\*)|(\?)")
 
 
@@ -36,6 +38,7 @@ class OwnLayout:
     dimensions: Sequence[str] = ()
     checks: Sequence[str] = ()
     words: Mapping[str, bool | None] = field(default_factory=dict)
+    split: Mapping[str, str] = field(default_factory=dict)
 
     def path_in(self, value: Any) -> str:
         """The path to the rows of a value; a list that it does not begin with is gone through."""
@@ -63,6 +66,22 @@ def find_files(root: str, files: str) -> Iterator[tuple[str, dict[str, str]]]:
     """
     if os.path.isabs(files) or ".." in files.split("/"):
         raise ValueError(f"files = {files!r} leads out of {root}: say a path below it")
+    wild, expression = _patterns_of(files)
+    for path in sorted(glob.iglob(wild, root_dir=root, recursive=True)):
+        path = path.replace(os.sep, "/")  # noqa: PLW2901 -- one form for all systems
+        matched = re.fullmatch(expression, path)
+        if matched and os.path.isfile(f"{root}/{path}"):
+            yield path, _braced(matched)
+
+
+def _patterns_of(files: str) -> tuple[str, str]:
+    """A path with names in braces as a glob, and as a regular expression.
+
+    Raises:
+        ValueError: where a match could take for ever.
+    """
+    if files.count("**") > 2 or max(len(_PART.findall(name)) for name in files.split("/")) > 3:
+        raise ValueError(f"{files!r} has more than three names in braces between two slashes")
     wild, expression, at = "", "", 0
     for part in [*_PART.finditer(files), None]:
         literal = files[at : part.start() if part else None]
@@ -78,11 +97,27 @@ def find_files(root: str, files: str) -> Iterator[tuple[str, dict[str, str]]]:
             expression + (named if name else anything),
         )
         at = part.end()
-    for path in sorted(glob.iglob(wild, root_dir=root, recursive=True)):
-        path = path.replace(os.sep, "/")  # noqa: PLW2901 -- one form for all systems
-        matched = re.fullmatch(expression, path)
-        if matched and os.path.isfile(f"{root}/{path}"):
-            yield path, {f"{{{name}}}": text for name, text in matched.groupdict().items()}
+    return wild, expression
+
+
+def _braced(matched: re.Match[str]) -> dict[str, str]:
+    return {f"{{{name}}}": text for name, text in matched.groupdict().items()}
+
+
+def _split(found: list[Found], told: OwnLayout, faults: Faults) -> list[Found]:
+    """The rows with what a column of them tells in parts, such as `{eval}/{configuration}`."""
+    for column, pattern in told.split.items():
+        _, expression = _patterns_of(pattern)
+        texts = [str(r.value.get(column)) if isinstance(r.value, Mapping) else "" for r in found]
+        parts = [re.fullmatch(expression, text[:_LONGEST]) for text in texts]
+        if unlike := sum(part is None for part in parts):
+            message = f"{unlike} rows have no {column!r} of the form {pattern}"
+            faults.add("warning", "no-parts", f"$[*].{column}", message)
+        found = [
+            replace(row, keys={**row.keys, **_braced(part)}) if part else row
+            for row, part in zip(found, parts, strict=True)
+        ]
+    return found
 
 
 def read_own_layout(root: str, told: OwnLayout) -> list[Results]:
@@ -149,6 +184,7 @@ def table_of(
         paths += [f"{root}/{path}"] * len(rows) if root else []
     if not found and first:
         raise ValueError(f"There are no rows: {first}")
+    found = _split(found, told, faults)
     braced = dict.fromkeys(name[1:-1] for row in found for name in row.keys)
     stated = {role: f"{{{role}}}" for role in braced if role in ROLES} | dict(told.columns)
     others = {path: path for path in (*told.dimensions, *told.checks)}

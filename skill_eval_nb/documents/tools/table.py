@@ -104,6 +104,7 @@ class Table:
     lost: dict[str, list[int]] = field(default_factory=dict)
     scales: dict[str, float] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
+    counted: bool = False
 
     def __post_init__(self) -> None:
         self.words = {str(word).strip().lower(): said for word, said in self.words.items()}
@@ -314,20 +315,27 @@ _SCALES = (
 """Of scores whose largest lies above the first and not above the second: factor, and in words."""
 
 
-def _refuse_words(table: Table) -> None:
-    """Refuse a column of verdicts some of which nobody knows: the others would be one-sided."""
+def _verdict_columns(table: Table) -> list[str]:
     columns = [*table.checks, table.columns.get("verdict")]
     if not {"total", "failed"} & table.columns.keys():
         columns.append(table.columns.get("passed"))
     if plainly(table.columns.get("configuration", "")) in map(plainly, _SWITCHES):
         columns.append(table.columns["configuration"])
-    for column in filter(None, columns):
+    return [column for column in columns if column]
+
+
+def _refuse_words(table: Table) -> None:
+    """Refuse a column of verdicts some of which nobody knows: the others would be one-sided."""
+    for column in _verdict_columns(table):
         known: set[bool | None] = set()
         unknown: dict[str, bool] = {}
         cells = [row.get(column) for row in table.rows]
         for cell in cells:
+            if as_pair(cell):
+                table.counted = True
+                continue
             try:
-                known.add(None if as_pair(cell) else table.read_verdict(cell))
+                known.add(table.read_verdict(cell))
             except Unreadable:
                 unknown[without_keys(str(cell))[:30]] = _figure(cell) is not None
         if unknown:
@@ -346,6 +354,10 @@ def _refuse_words(table: Table) -> None:
                 "scored. If they mean failed, say words={'': False}"
             )
             table.tell("warning", "one-sided", message, column)
+    if table.counted:
+        table.tell(
+            "info", "counted", "so many of so many: counted, and no expectations of their own"
+        )
 
 
 def _outside(table: Table, role: str, column: str) -> list[int]:
@@ -428,11 +440,11 @@ def _group_rows(table: Table, part: str | None) -> dict[tuple[Any, ...], list[in
     met: Counter[tuple[Any, ...]] = Counter()
     numbered = "run" in table.columns
     again: list[int] = []
-    left_out = _left_out(table) if part is None else set()
-    for at, row in enumerate(table.rows):
+    every = [_keys(table, at) for at in range(len(table.rows))]
+    left_out = _left_out(table, every) if part is None else set()
+    for at, (row, keys) in enumerate(zip(table.rows, every, strict=True)):
         if at in left_out:
             continue
-        keys = _keys(table, at)
         inside = (*keys, table.text(row, part), *_judge(table, row)) if part else keys
         met[inside] += 1
         if numbered and met[inside] > 1:
@@ -456,7 +468,7 @@ def _keys(table: Table, at: int) -> tuple[str | None, ...]:
     return tuple(table.text(table.rows[at], role) for role in roles)
 
 
-def _left_out(table: Table) -> set[int]:
+def _left_out(table: Table, every: Sequence[tuple[str | None, ...]]) -> set[int]:
     """The rows that are no runs: objects without rows of their own, and copies; both are told.
 
     Rows of the same run are copies where all that repeat a run's keys are the same in every
@@ -469,7 +481,7 @@ def _left_out(table: Table) -> set[int]:
     copies: set[int] = set()
     for at, row in enumerate(table.rows if {"run", "started_at"} & table.columns.keys() else ()):
         whole = repr([row.get(name) for name in table.names])
-        same = first.setdefault((*_keys(table, at), table.text(row, "started_at")), whole)
+        same = first.setdefault((*every[at], table.text(row, "started_at")), whole)
         if same != whole:
             return set(table.bare)
         if same is not whole:
@@ -536,7 +548,7 @@ def _add_figures(table: Table, at: int, run: Run) -> None:
     if {"total", "failed"} & table.columns.keys():
         grading.summary = Summary(whole("passed"), whole("failed"), whole("total"))
     elif (pair := as_pair(passed)) is not None:
-        _count_pair(grading, pair)
+        _count(grading, *pair)
     elif "passed" in table.columns and "check" not in table.columns:
         verdict = table.flag(at, "passed")
         if verdict is not None:
@@ -561,21 +573,22 @@ def _add_figures(table: Table, at: int, run: Run) -> None:
     )
 
 
-def _count_pair(grading: Grading, pair: tuple[int, int]) -> None:
+def _count(grading: Grading, part: int, whole: int) -> None:
     """Add so many of so many to what passed."""
     summary = grading.summary or Summary(0, 0, 0)
-    passed, total = (summary.passed or 0) + pair[0], (summary.total or 0) + pair[1]
+    passed, total = (summary.passed or 0) + part, (summary.total or 0) + whole
     grading.summary = Summary(passed, total - passed, total)
 
 
 def _add_check(table: Table, at: int, grading: Grading, name: str, column: str | None) -> None:
-    """A verdict on a check, or how many of its parts passed."""
-    if (pair := as_pair(table.cell(at, "verdict", column)[1])) is not None:
-        _count_pair(grading, pair)
-        return
-    verdict, evidence = table.flag(at, "verdict", column), table.text(table.rows[at], "evidence")
-    evidence = None if column else evidence
-    grading.expectations.append(GradedExpectation(name, verdict, evidence))
+    """A verdict on a check; where some are so many of so many, all are counted alone."""
+    pair = as_pair(table.cell(at, "verdict", column)[1])
+    verdict = table.flag(at, "verdict", column) if pair is None else None
+    if not table.counted:
+        evidence = None if column else table.text(table.rows[at], "evidence")
+        grading.expectations.append(GradedExpectation(name, verdict, evidence))
+    elif (pair or verdict is not None) and not {"total", "failed"} & table.columns.keys():
+        _count(grading, *(pair or (int(bool(verdict)), 1)))
 
 
 def _add_wide(table: Table, at: int, run: Run) -> None:
