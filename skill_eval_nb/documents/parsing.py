@@ -155,6 +155,9 @@ def parse_lines(data: bytes, faults: Faults) -> Iterator[Any]:
             except NotJSON:
                 message = f"line {number} is no JSON: left out"
                 faults.add("error", "not-json", f"$[{number - 1}]", message)
+        elif line.count(b"[") + line.count(b"{") > MOST_DEEP and _cut_below(value):
+            message = f"what is nested more than {MOST_DEEP} deep read as null"
+            faults.add("warning", "repaired-json", f"$[{number - 1}]", message)
         if value is not None:
             yield value
 

@@ -13,7 +13,7 @@ from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults
 from skill_eval_nb.documents.base import is_model
 from skill_eval_nb.documents.tools import UNSTATED, Results
-from skill_eval_nb.documents.tools.own_layout import OwnLayout, read_own_layout, table_of
+from skill_eval_nb.documents.tools.own_layout import OwnLayout, match_names, table_of
 from skill_eval_nb.documents.tools.part import side_in
 from skill_eval_nb.documents.tools.rows import (
     ITSELF,
@@ -22,13 +22,13 @@ from skill_eval_nb.documents.tools.rows import (
     as_pair,
     read_values,
 )
-from skill_eval_nb.documents.tools.table import ROLES, Table, recognise_columns
+from skill_eval_nb.documents.tools.table import ROLES, Table, read_rows, recognise_columns
 from skill_eval_nb.text import count, some
 
 from .layout import is_configuration, is_iteration, run_number
 from .problems import Problem, Problems
 
-_MOST_FILES, _MOST_BYTES, _MOST_ROWS = 60, 1 << 24, 40
+_MOST_FILES, _MOST_BYTES, _MOST_ROWS = 60, 1 << 23, 200
 """So many files, of so many bytes, and so many of their rows are looked at for a proposal."""
 _DEEPEST = 6
 _ENDINGS = tuple(ending for ending in TABLE_ENDINGS if ending != ".txt")
@@ -64,22 +64,25 @@ def propose(root: str, paths: Iterable[str]) -> tuple[str, Iterable[str]]:
     It is empty where none looks like results.
     """
     groups: dict[tuple[Any, ...], dict[str, tuple[str, Any]]] = {}
-    tables = (path for path in paths if path.lower().endswith(_ENDINGS))
-    for path in islice(tables, _MOST_FILES):
+    tables = [path for path in paths if path.lower().endswith(_ENDINGS)]
+    at_least = "at least " if len(tables) > _MOST_FILES else ""
+    for path in tables[:_MOST_FILES]:
         try:
             if os.path.getsize(path) > _MOST_BYTES:
                 continue
-            value = _cut(read_values(path, read_bytes(path, root), Faults()))
+            whole = read_values(path, read_bytes(path, root), Faults())
+            value = _cut(whole)
         except (OSError, ValueError, TypeError):
             continue
         if (best := find_likely_rows(value))[0]:
             file = os.path.relpath(path, root).replace(os.sep, "/")
             ending = os.path.splitext(file)[1]
             groups.setdefault((*best, file.count("/"), ending), {})[path] = file, value
+            at_least = "at least " if at_least or value != whole else ""
     for (_, rows, _, _), files in sorted(
         groups.items(), key=lambda one: (-one[0][0], -len(one[1]))
     ):
-        if proposal := _try(root, rows, files):
+        if proposal := _try(root, rows, files, at_least):
             return proposal, files
     return "", ()
 
@@ -91,7 +94,7 @@ def _cut(value: Any) -> Any:
     return [_cut(inner) for inner in value[:_MOST_ROWS]] if isinstance(value, list) else value
 
 
-def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]]) -> str:
+def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]], at_least: str) -> str:
     pattern = _pattern_of([file for file, _ in files.values()])
     told = OwnLayout(pattern, rows or None, None, _OF_LEAF if rows.endswith("{check}") else {})
     try:
@@ -100,7 +103,10 @@ def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]]) -> str:
             told = replace(told, files=told.files.replace("{eval}", "{configuration}"))
         braced = set(re.findall(r"\{(\w+)\}", told.files + rows))
         told = replace(told, columns={**_complete(table, braced), **told.columns})
-        found = read_own_layout(root, told)
+        values = [
+            (file, value, match_names(told.files, file) or {}) for file, value in files.values()
+        ]
+        found = read_rows(table_of(values, told, Faults()))
     except (OSError, ValueError, KeyError):
         return ""
     path = f"{root}/{told.files}".removeprefix("./")
@@ -109,7 +115,7 @@ def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]]) -> str:
     shown = some(file.removeprefix("./") for file in sorted(files))
     return (
         f"What looks most like results, in no form that is known: {shown}. If that is what it is, "
-        f"sen.from_files({path!r}{said}) gives {_describe(found)}"
+        f"sen.from_files({path!r}{said}) gives {at_least}{_describe(found)}"
     )
 
 

@@ -207,6 +207,22 @@ def test_text_comes_back_in_every_encoding(encoding: str, text: str) -> None:
     assert bool(faults) == (encoding.startswith("utf-16") or not _is_utf8(data))
 
 
+def test_a_line_is_read_as_a_file_is() -> None:
+    """Repaired, cut where it is too deep, or left out and named; those after it are read."""
+    faults = Faults()
+    deep = b'{"a": ' * 400 + b"1" + b"}" * 400
+    lines = [b'{"a": 1}', b"", b'{"a": 2,}', b"{", deep, b'{"a": "\xfc"}']
+    found = list(parse_lines(b"\r\n".join(lines), faults))
+    assert [found[0], found[1], found[3]] == [{"a": 1}, {"a": 2}, {"a": "ü"}]
+    assert json.dumps(found[2]).count("{") == 200
+    assert {fault.message.split(":")[0] for fault in faults} == {
+        "not strict JSON",
+        "line 4 is no JSON",
+        "what is nested more than 200 deep read as null",
+        "the file is not UTF-8",
+    }
+
+
 def _is_utf8(data: bytes) -> bool:
     try:
         return not data.decode().startswith("\ufeff")

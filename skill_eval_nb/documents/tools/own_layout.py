@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ from .table import ROLES, Table, read_rows, require_name
 OWN_LAYOUT = "skill-eval-nb.toml"
 """The file beside results that tells how they lie."""
 
-_LONGEST = 500
+_LONGEST = 4000
 """So many characters of a text are taken apart."""
 _PART = re.compile(r"\{(\w+)\}|(\*\*/)|(\*)|(\?)")
 
@@ -66,14 +67,14 @@ def find_files(root: str, files: str) -> Iterator[tuple[str, dict[str, str]]]:
     """
     if os.path.isabs(files) or ".." in files.split("/"):
         raise ValueError(f"files = {files!r} leads out of {root}: say a path below it")
-    wild, expression = _patterns_of(files)
-    for path in sorted(glob.iglob(wild, root_dir=root, recursive=True)):
+    for path in sorted(glob.iglob(_patterns_of(files)[0], root_dir=root, recursive=True)):
         path = path.replace(os.sep, "/")  # noqa: PLW2901 -- one form for all systems
-        matched = re.fullmatch(expression, path)
-        if matched and os.path.isfile(f"{root}/{path}"):
-            yield path, _braced(matched)
+        names = match_names(files, path)
+        if names is not None and os.path.isfile(f"{root}/{path}"):
+            yield path, names
 
 
+@lru_cache
 def _patterns_of(files: str) -> tuple[str, str]:
     """A path with names in braces as a glob, and as a regular expression.
 
@@ -100,21 +101,27 @@ def _patterns_of(files: str) -> tuple[str, str]:
     return wild, expression
 
 
-def _braced(matched: re.Match[str]) -> dict[str, str]:
-    return {f"{{{name}}}": text for name, text in matched.groupdict().items()}
+def match_names(pattern: str, text: str) -> dict[str, str] | None:
+    """What stands in a text for the names in braces; None where it has another form.
+
+    >>> match_names("{eval}/run-{run}.json", "a/run-3.json")
+    {'{eval}': 'a', '{run}': '3'}
+    """
+    matched = re.fullmatch(_patterns_of(pattern)[1], text[:_LONGEST])
+    names = matched.groupdict().items() if matched else ()
+    return {f"{{{name}}}": part for name, part in names} if matched else None
 
 
 def _split(found: list[Found], told: OwnLayout, faults: Faults) -> list[Found]:
     """The rows with what a column of them tells in parts, such as `{eval}/{configuration}`."""
     for column, pattern in told.split.items():
-        _, expression = _patterns_of(pattern)
         texts = [str(r.value.get(column)) if isinstance(r.value, Mapping) else "" for r in found]
-        parts = [re.fullmatch(expression, text[:_LONGEST]) for text in texts]
+        parts = [match_names(pattern, text) for text in texts]
         if unlike := sum(part is None for part in parts):
             message = f"{unlike} rows have no {column!r} of the form {pattern}"
             faults.add("warning", "no-parts", f"$[*].{column}", message)
         found = [
-            replace(row, keys={**row.keys, **_braced(part)}) if part else row
+            replace(row, keys={**row.keys, **(part or {})})
             for row, part in zip(found, parts, strict=True)
         ]
     return found
