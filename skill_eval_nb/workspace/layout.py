@@ -61,6 +61,7 @@ _CONFIGURATION = re.compile(
     r"|before|after|v\d+(?:[._-]\d+)*",
     re.IGNORECASE,
 )
+_SKILL_OR_NOT = re.compile(r"(?:with|without|no|old|new)[-_ ]?skill|baseline", re.IGNORECASE)
 _HASH = re.compile(r"--[0-9a-f]{8,64}$")
 """What some tools put behind the name of an eval, to tell the versions of its text apart."""
 
@@ -360,10 +361,10 @@ def _side_of_run(folder: Folder, runs: set[str]) -> Folder:
     run, at any depth and of any name. Evals may also lie below their side; runs are then what
     lies below the eval. A folder that is no part of either stands for itself.
     """
-    child, at = folder, None if is_configuration(folder.name) else folder.parent
+    child, at = folder, None if _is_side_folder(folder) else folder.parent
     while at is not None:
         is_direct = child is folder
-        if is_configuration(at.name):
+        if _is_side_folder(at):
             if _holds_runs_of_eval(at, runs):
                 return _outer(at)
             is_of_eval = not is_direct and not is_container(child.name) and _is_like_a_run(folder)
@@ -375,6 +376,14 @@ def _side_of_run(folder: Folder, runs: set[str]) -> Folder:
                 return child
         child, at = at, at.parent
     return _without_number(folder)
+
+
+def _is_side_folder(folder: Folder) -> bool:
+    """Whether a folder is a side's: below one of an eval, `v2` or `after` is but a run's name."""
+    side = folder.parent
+    below = side and side.parent and is_configuration(side.name) and _is_eval_folder(side.parent)
+    plain = _SKILL_OR_NOT.fullmatch(folder.name) is None
+    return is_configuration(folder.name) and not (below and plain)
 
 
 def _without_number(folder: Folder) -> Folder:
@@ -491,6 +500,8 @@ def _eval_above(side: Folder) -> Folder | None:
     """What stands above a side, past a numbered run and another side that it slipped into."""
     above = side.parent
     if above and above.parent and run_number(above.name) is not None:
+        above = above.parent
+    if above and above.parent and is_container(above.name) and _is_eval_folder(above.parent):
         above = above.parent
     if above and above.parent and is_configuration(above.name) and _is_eval_folder(above.parent):
         above = above.parent

@@ -98,6 +98,8 @@ LEVELS = {
     # Whatever lies below the side of an eval is a run.
     " ".join(f"iteration-1/eval-0/{{}}/{name}" for name in OF_RUNS): two("0", ONE, 1, 2, 3, 4, 7),
     "eval-0-a/{}/alpha eval-0-a/{}/2026-10-01 eval-0-a/{}/round-2": two("0", "none", 1, 2, 3),
+    "eval-0/{}/v1 eval-0/{}/after eval-0/{}/v2/run-7": two("0", "none", 1, 2, 7),
+    "iteration-1/eval-0/runs/{}/run-1 iteration-1/eval-0/runs/{}/b": two("0", ONE, 1, 2),
     "iteration-1/inbox/{}/alpha iteration-1/inbox/{}/final": two("inbox", ONE, 1, 2),
     "inbox/{}/1 inbox/{}/r2 outbox/{}/run-a outbox/{}/run-b": (
         two("inbox", "none", 1, 2) + two("outbox", "none", 1, 2)
