@@ -30,7 +30,7 @@ from skill_eval_nb.documents import (
     parse,
 )
 from skill_eval_nb.documents.dialects import kind_of, read
-from skill_eval_nb.workspace.layout import slug
+from skill_eval_nb.workspace.names import slug
 
 from .protocol import Refused
 from .skill import OF_EVALS, SKILL_FILE

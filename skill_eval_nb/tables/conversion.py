@@ -58,7 +58,12 @@ from skill_eval_nb.workspace import (
     skill_named,
     stated,
 )
-from skill_eval_nb.workspace.layout import RESULTS_INSIDE, eval_parts, is_iteration, slug
+from skill_eval_nb.workspace.layout import (
+    RESULTS_INSIDE,
+    eval_parts,
+    is_iteration,
+)
+from skill_eval_nb.workspace.names import slug
 
 from .columns import RUN_KEYS, TABLES
 from .counted import Counted, counted

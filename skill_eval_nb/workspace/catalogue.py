@@ -25,9 +25,9 @@ from .layout import (
     folder_of,
     is_configuration,
     is_container,
-    slug,
     sums_up,
 )
+from .names import slug
 from .problems import Problems, below
 
 
@@ -662,8 +662,9 @@ def benchmark_files(
     side = configuration_in(stem) or (stem if is_configuration(stem) else None)
     plain = side or is_container(stem) or is_benchmark_file(path) or sums_up(name)
     own = None if plain else stem
-    for run in (run for document in documents if side for run in document.runs):
-        run.configuration = side if run.configuration == UNSTATED else run.configuration
+    for run in (run for document in documents for run in document.runs):
+        if side and run.configuration == UNSTATED:
+            run.configuration = side
     return [
         BenchmarkFile(
             path,

@@ -28,8 +28,8 @@ from .layout import (
     is_folder,
     natural,
     run_number,
-    slug,
 )
+from .names import slug
 from .problems import Problems
 
 

@@ -16,9 +16,23 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents.base import SIDE_OF_MODEL, is_model, plainly
+from skill_eval_nb.documents.base import is_model, plainly
 from skill_eval_nb.documents.tools import ENDINGS, TRIAL_FILES, trial_file
 
+from .names import (
+    LIKE_A_RUN,
+    NUMBER,
+    SKILL_OR_NOT,
+    WORDED_RUN,
+    eval_parts,
+    is_configuration,
+    is_container,
+    is_eval,
+    is_iteration,
+    model_and_side,
+    natural,
+    run_number,
+)
 from .problems import Problems
 
 NO_ITERATION = "none"
@@ -29,144 +43,6 @@ UNSTATED = "unstated"
 
 OWN = ".skill-eval-nb"
 """A folder of a workspace for what the toolkit keeps there for itself: no loader enters it."""
-
-_RUN = re.compile(
-    r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d{1,9})", re.IGNORECASE
-)
-_WORDED_RUN = re.compile(
-    r"(?:run|rerun|retry|trial|rep|repeat|repetition|attempt)(?:[-_. ]?\d.*|[-_. ].+)?"
-    r"|(?:sample|try|seed|take|round)[-_. ]?\d.*",
-    re.IGNORECASE,
-)
-"""What people call a run who do not number it: `run-final`, `run-1 (copy)`, `retry`."""
-_LIKE_A_RUN = re.compile(
-    rf"{_WORDED_RUN.pattern}|[a-uw-z]?\d{{1,4}}|\d{{4}}-?\d\d-?\d\d.*", re.IGNORECASE
-)
-"""And names that are a run's only where runs are looked for: `1`, `r1`, `2026-10-01`."""
-_NUMBER = re.compile(r"(?:[a-z]+[-_. ]?)?(\d{1,9})", re.IGNORECASE)
-_ITERATION = re.compile(
-    r"(?:iteration|iter|round)(?:[-_ ]?\d.*|[-_ ].+)"
-    r"|\d{4}-?\d\d-?\d\d[-T_ ]?\d\d(?:[-:._h]?\d\d){1,2}(?:[-:._]\d+)?Z?",
-    re.IGNORECASE,
-)
-_EVAL = re.compile(
-    r"(?:eval|case|test|test[-_]case|tc|task|scenario)"
-    r"(?:[-_ ]?(?P<number>\d+)(?:[-_ ]+(?P<rest>.+))?|[-_ ](?P<name>.+))",
-    re.IGNORECASE,
-)
-_CONFIGURATION = re.compile(
-    r".*(?:^|[^a-z])(?:with|without|no|old|new|current|previous|candidate|prev)[-_ ]?skill"
-    r"(?:$|[^a-z]).*"
-    r"|baseline.*|control|treatment|vanilla|no[-_ ]?skills?|skill|plain|bare|with|without"
-    r"|before|after|v\d+(?:[._-]\d+)*",
-    re.IGNORECASE,
-)
-_SKILL_OR_NOT = re.compile(r"(?:with|without|no|old|new)[-_ ]?skill|baseline", re.IGNORECASE)
-_HASH = re.compile(r"--[0-9a-f]{8,64}$")
-"""What some tools put behind the name of an eval, to tell the versions of its text apart."""
-
-_CONTAINERS = frozenset(
-    "runs evals eval cases results outputs benchmarks benchmark gradings grading workspace "
-    "evaluations reports tests multi-model multi_model models by-model per-model".split()
-)
-_OF_MODEL = re.compile(SIDE_OF_MODEL, re.IGNORECASE)
-
-
-@lru_cache
-def run_number(name: str) -> int | None:
-    """The number of a run's folder, or None.
-
-    >>> run_number("run-3"), run_number("run_12"), run_number("runs")
-    (3, 12, None)
-    """
-    found = _RUN.fullmatch(name)
-    return int(found[1]) if found else None
-
-
-def is_iteration(name: str) -> bool:
-    """Whether a folder is named like an iteration, or after the time at which it was made.
-
-    >>> [is_iteration(n) for n in ("iteration-5b", "iteration-master", "iterations", "tier2")]
-    [True, True, False, False]
-    >>> [is_iteration(n) for n in ("2026-07-04T03-53-57-344Z", "2026-03-22-212935", "2026-03-22")]
-    [True, True, False]
-    """
-    return _ITERATION.fullmatch(name) is not None
-
-
-def is_eval(name: str) -> bool:
-    """Whether a folder is named like an eval.
-
-    >>> [is_eval(name) for name in ("eval-0", "eval-3-long-name", "eval-basic")]
-    [True, True, True]
-    >>> [is_eval(name) for name in ("evals", "eval-workspace")]
-    [False, False]
-    """
-    return _EVAL.fullmatch(name) is not None and not name.lower().endswith("workspace")
-
-
-def is_configuration(name: str) -> bool:
-    """Whether a folder is named like a configuration.
-
-    >>> [is_configuration(n) for n in ("with_skill", "claude_with_skill", "with_skill (iter5)")]
-    [True, True, True]
-    >>> [is_configuration(n) for n in ("baseline", "eval-1", "skills", "testing-skill")]
-    [True, False, False, False]
-    """
-    return _CONFIGURATION.fullmatch(name) is not None
-
-
-def model_and_side(name: str) -> tuple[str | None, str]:
-    """The model that the name of a configuration begins with, and the rest.
-
-    >>> model_and_side("gemini_without_skill"), model_and_side("old_skill")
-    (('gemini', 'without_skill'), (None, 'old_skill'))
-    """
-    found = _OF_MODEL.fullmatch(name)
-    return (found["model"], found["side"]) if found else (None, name)
-
-
-def is_container(name: str) -> bool:
-    """Whether a folder's name says only that things are kept in it."""
-    return name.lower() in _CONTAINERS
-
-
-def eval_parts(name: str) -> tuple[str | None, str]:
-    """The id and the name that an eval's folder name holds.
-
-    >>> eval_parts("eval-3-long-name"), eval_parts("eval-2"), eval_parts("crud-api")
-    (('3', 'long-name'), ('2', 'eval-2'), (None, 'crud-api'))
-    >>> eval_parts("crud-api--0c6d8f9f52ad")
-    (None, 'crud-api')
-    """
-    name = _HASH.sub("", name) or name
-    found = _EVAL.fullmatch(name)
-    if not found or found["number"] is None:
-        return None, name
-    return str(int(found["number"])), found["rest"] or name
-
-
-def slug(text: str) -> str:
-    """A name without case, blanks and punctuation, to compare names that people write by hand.
-
-    >>> slug("Email Validation (TDD)") == slug("email-validation-tdd")
-    True
-    """
-    return re.sub(r"[\W_]+", "-", text.lower()).strip("-")
-
-
-def natural(text: str) -> tuple[tuple[int, int | str], ...]:
-    """A sort key by which iteration-10 comes after iteration-9.
-
-    >>> sorted(["iteration-10", "iteration-9", "none"], key=natural)
-    ['iteration-9', 'iteration-10', 'none']
-    """
-    return tuple(
-        (0, int(part)) if part.isdecimal() else (1, part)
-        for part in re.split(r"(\d+)", text)
-        if part
-    )
-
 
 NOT_ENTERED = frozenset(
     f"outputs inputs judgings skill-snapshot .staging {OWN} .git .hg .svn node_modules "
@@ -382,14 +258,14 @@ def _is_side_folder(folder: Folder) -> bool:
     """Whether a folder is a side's: below one of an eval, `v2` or `after` is but a run's name."""
     side = folder.parent
     below = side and side.parent and is_configuration(side.name) and _is_eval_folder(side.parent)
-    plain = _SKILL_OR_NOT.fullmatch(folder.name) is None
+    plain = SKILL_OR_NOT.fullmatch(folder.name) is None
     return is_configuration(folder.name) and not (below and plain)
 
 
 def _without_number(folder: Folder) -> Folder:
     """The folder above a run that is called one; else the folder itself."""
     above = folder.parent
-    worded = _WORDED_RUN.fullmatch(folder.name)
+    worded = WORDED_RUN.fullmatch(folder.name)
     is_run = above and worded and (run_number(folder.name) is not None or _is_eval_folder(above))
     return _outer(folder) if above is None or not is_run else above
 
@@ -402,7 +278,7 @@ def _holds_runs_of_eval(side: Folder, runs: set[str]) -> bool:
     below = [child for child in side.folders.values() if _holds_run(child, runs)]
     names = [child.name for child in below if child.name.lower() != "runs"]
     numbered = any(re.search(r"\d|[-_ ][a-z]$", name, re.IGNORECASE) for name in names)
-    if (numbered or not names) and all(map(_WORDED_RUN.fullmatch, names)):
+    if (numbered or not names) and all(map(WORDED_RUN.fullmatch, names)):
         return True
     if above is None or (holder := above.parent) is None or any(map(is_eval, names)):
         return False
@@ -421,7 +297,7 @@ def _has_suite(folder: Folder) -> bool:
 
 
 def _is_like_a_run(folder: Folder) -> bool:
-    return _LIKE_A_RUN.fullmatch(folder.name) is not None
+    return LIKE_A_RUN.fullmatch(folder.name) is not None
 
 
 def _is_eval_folder(folder: Folder) -> bool:
@@ -430,7 +306,7 @@ def _is_eval_folder(folder: Folder) -> bool:
 
 def _number_in(name: str) -> int | None:
     """The number that the name of a run's folder is or ends in, after no more than a word."""
-    found = _NUMBER.fullmatch(name)
+    found = NUMBER.fullmatch(name)
     return int(found[1]) if found else None
 
 

@@ -1,0 +1,145 @@
+"""What the names of folders tell: runs, iterations, evals, sides, models."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from skill_eval_nb.documents.base import SIDE_OF_MODEL
+
+_RUN = re.compile(
+    r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d{1,9})", re.IGNORECASE
+)
+WORDED_RUN = re.compile(
+    r"(?:run|rerun|retry|trial|rep|repeat|repetition|attempt)(?:[-_. ]?\d.*|[-_. ].+)?"
+    r"|(?:sample|try|seed|take|round)[-_. ]?\d.*",
+    re.IGNORECASE,
+)
+"""What people call a run who do not number it: `run-final`, `run-1 (copy)`, `retry`."""
+LIKE_A_RUN = re.compile(
+    rf"{WORDED_RUN.pattern}|[a-uw-z]?\d{{1,4}}|\d{{4}}-?\d\d-?\d\d.*", re.IGNORECASE
+)
+"""And names that are a run's only where runs are looked for: `1`, `r1`, `2026-10-01`."""
+NUMBER = re.compile(r"(?:[a-z]+[-_. ]?)?(\d{1,9})", re.IGNORECASE)
+_ITERATION = re.compile(
+    r"(?:iteration|iter|round)(?:[-_ ]?\d.*|[-_ ].+)"
+    r"|\d{4}-?\d\d-?\d\d[-T_ ]?\d\d(?:[-:._h]?\d\d){1,2}(?:[-:._]\d+)?Z?",
+    re.IGNORECASE,
+)
+_EVAL = re.compile(
+    r"(?:eval|case|test|test[-_]case|tc|task|scenario)"
+    r"(?:[-_ ]?(?P<number>\d+)(?:[-_ ]+(?P<rest>.+))?|[-_ ](?P<name>.+))",
+    re.IGNORECASE,
+)
+_CONFIGURATION = re.compile(
+    r".*(?:^|[^a-z])(?:with|without|no|old|new|current|previous|candidate|prev)[-_ ]?skill"
+    r"(?:$|[^a-z]).*"
+    r"|baseline.*|control|treatment|vanilla|no[-_ ]?skills?|skill|plain|bare|with|without"
+    r"|before|after|v\d+(?:[._-]\d+)*",
+    re.IGNORECASE,
+)
+SKILL_OR_NOT = re.compile(r"(?:with|without|no|old|new)[-_ ]?skill|baseline", re.IGNORECASE)
+_HASH = re.compile(r"--[0-9a-f]{8,64}$")
+"""What some tools put behind the name of an eval, to tell the versions of its text apart."""
+
+_CONTAINERS = frozenset(
+    "runs evals eval cases results outputs benchmarks benchmark gradings grading workspace "
+    "evaluations reports tests multi-model multi_model models by-model per-model".split()
+)
+_OF_MODEL = re.compile(SIDE_OF_MODEL, re.IGNORECASE)
+
+
+@lru_cache
+def run_number(name: str) -> int | None:
+    """The number of a run's folder, or None.
+
+    >>> run_number("run-3"), run_number("run_12"), run_number("runs")
+    (3, 12, None)
+    """
+    found = _RUN.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def is_iteration(name: str) -> bool:
+    """Whether a folder is named like an iteration, or after the time at which it was made.
+
+    >>> [is_iteration(n) for n in ("iteration-5b", "iteration-master", "iterations", "tier2")]
+    [True, True, False, False]
+    >>> [is_iteration(n) for n in ("2026-07-04T03-53-57-344Z", "2026-03-22-212935", "2026-03-22")]
+    [True, True, False]
+    """
+    return _ITERATION.fullmatch(name) is not None
+
+
+def is_eval(name: str) -> bool:
+    """Whether a folder is named like an eval.
+
+    >>> [is_eval(name) for name in ("eval-0", "eval-3-long-name", "eval-basic")]
+    [True, True, True]
+    >>> [is_eval(name) for name in ("evals", "eval-workspace")]
+    [False, False]
+    """
+    return _EVAL.fullmatch(name) is not None and not name.lower().endswith("workspace")
+
+
+def is_configuration(name: str) -> bool:
+    """Whether a folder is named like a configuration.
+
+    >>> [is_configuration(n) for n in ("with_skill", "claude_with_skill", "with_skill (iter5)")]
+    [True, True, True]
+    >>> [is_configuration(n) for n in ("baseline", "eval-1", "skills", "testing-skill")]
+    [True, False, False, False]
+    """
+    return _CONFIGURATION.fullmatch(name) is not None
+
+
+def model_and_side(name: str) -> tuple[str | None, str]:
+    """The model that the name of a configuration begins with, and the rest.
+
+    >>> model_and_side("gemini_without_skill"), model_and_side("old_skill")
+    (('gemini', 'without_skill'), (None, 'old_skill'))
+    """
+    found = _OF_MODEL.fullmatch(name)
+    return (found["model"], found["side"]) if found else (None, name)
+
+
+def is_container(name: str) -> bool:
+    """Whether a folder's name says only that things are kept in it."""
+    return name.lower() in _CONTAINERS
+
+
+def eval_parts(name: str) -> tuple[str | None, str]:
+    """The id and the name that an eval's folder name holds.
+
+    >>> eval_parts("eval-3-long-name"), eval_parts("eval-2"), eval_parts("crud-api")
+    (('3', 'long-name'), ('2', 'eval-2'), (None, 'crud-api'))
+    >>> eval_parts("crud-api--0c6d8f9f52ad")
+    (None, 'crud-api')
+    """
+    name = _HASH.sub("", name) or name
+    found = _EVAL.fullmatch(name)
+    if not found or found["number"] is None:
+        return None, name
+    return str(int(found["number"])), found["rest"] or name
+
+
+def slug(text: str) -> str:
+    """A name without case, blanks and punctuation, to compare names that people write by hand.
+
+    >>> slug("Email Validation (TDD)") == slug("email-validation-tdd")
+    True
+    """
+    return re.sub(r"[\W_]+", "-", text.lower()).strip("-")
+
+
+def natural(text: str) -> tuple[tuple[int, int | str], ...]:
+    """A sort key by which iteration-10 comes after iteration-9.
+
+    >>> sorted(["iteration-10", "iteration-9", "none"], key=natural)
+    ['iteration-9', 'iteration-10', 'none']
+    """
+    return tuple(
+        (0, int(part)) if part.isdecimal() else (1, part)
+        for part in re.split(r"(\d+)", text)
+        if part
+    )
