@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.tables.made import load
 
 DEFINED = ["names the host", "names the port", "names the user"]
-Verdicts = list[tuple[str, bool | None]]
+Verdicts = Sequence[tuple[str, bool | None]]
 
 
 def graded(folder, verdicts: Verdicts, defined: list[Any] = DEFINED, *, beside: bool = False):
