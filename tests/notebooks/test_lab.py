@@ -165,8 +165,8 @@ def kept(feedback: Path) -> list[str]:
 
 def run_stop_and_go_on(panel: Locator, explore: Locator) -> None:
     """Start, stop in the middle, go on, until the other widget shows all runs."""
-    panel.get_by_label("Runs of an eval").fill("4")
-    panel.get_by_label("Runs of an eval").press("Tab")
+    panel.get_by_label("Runs per eval").fill("4")
+    panel.get_by_label("Runs per eval").press("Tab")
     panel.get_by_text("6 evals × 2 configurations × 4 runs = 48 runs").wait_for()
     panel.get_by_role("button", name="Start", exact=True).click()
     panel.get_by_text(re.compile(r"^([3-9]|[1-3]\d) of 48$")).wait_for()

@@ -317,7 +317,7 @@ class RunPanel(JudgeTab, Observer):
         preview = self._launch.plan
         content: Child = h("p", MAKING, role="status")
         if preview is not None and preview.facts is None:
-            hint = "What stands in its way is said in the form."
+            hint = "Fix the errors in the form."
             content = [h("h4", "No plan yet"), h("p", hint)]
         elif preview is not None and preview.facts is not None:
             # why runs errored stands beside the runs, where these are shown

@@ -109,10 +109,10 @@ class Form:
 BATCHES = Field("Judge by message batches: half the price, and later", "tick")
 
 FIELDS: Fields = {
-    "runs": Field("Runs of an eval", least=1),
-    "judgings": Field("Judgings of a run", least=0, needed=True),
+    "runs": Field("Runs per eval", least=1),
+    "judgings": Field("Judgings per run", least=0, needed=True),
     "budget_usd": BUDGET,
-    "concurrency": Field("Steps at a time", least=1, needed=True),
+    "concurrency": Field("Concurrency", least=1, needed=True),
     "judge_per_dimension": Field("Judge each dimension by a call of its own", "tick"),
     "judge_batch": BATCHES,
     "retry_errored": Field("Do runs that errored again", "tick"),
@@ -229,7 +229,7 @@ TERMS = {
     "evals_only names no eval; leave it out for all of them": "no eval is chosen",
     "budget_usd": BUDGET.label,
     **{f"{name} is": f"{FIELDS[name].label} is" for name in ("runs", "judgings", "concurrency")},
-    "judgings=0": "Judgings of a run is 0",
+    "judgings=0": "Judgings per run is 0",
     "with allow_scripts=True": "where that is ticked below",
     "raise budget_usd, or lower what a run may cost with limits=Limits(usd=…)": (
         "raise the budget, or in code lower what a run may cost with limits="

@@ -217,7 +217,7 @@ def running_card(
 
 
 MAKING = "The plan is being made…"
-OBSTACLE = "Something stands in the way: it is said in the form."
+OBSTACLE = "Fix the errors in the form first."
 NO_BUDGET = "This may cost money: give a budget, or tick “Without a budget”."
 ANEW = (
     "What is on disk or in the form has changed since that was shown, so it was planned anew: "

@@ -68,13 +68,13 @@ def test_all_faults_are_told_at_once_beside_the_form(skill: Path) -> None:
     assert panel.plan is None
     told = find(panel.view(), role="alert")[0]
     assert text([told]).splitlines() == [
-        "Judgings of a run is empty; it is a whole number of at least 0",
-        "Runs of an eval is 0; it is a whole number of at least 1",
-        "Steps at a time is 2.5; it is a whole number of at least 1",
+        "Judgings per run is empty; it is a whole number of at least 0",
+        "Runs per eval is 0; it is a whole number of at least 1",
+        "Concurrency is 2.5; it is a whole number of at least 1",
         "Budget in US$ is -1; it is a number above 0",
     ]
     assert len(find(panel.view(), tag="input", aria_invalid="true")) == 4
-    with pytest.raises(Refused, match="stands in the way"):
+    with pytest.raises(Refused, match="errors in the form"):
         panel.start()
     fill(panel, runs=1, judgings=1, budget_usd=None, concurrency=2)
     assert settled(panel).plan is not None
