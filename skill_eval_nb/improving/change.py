@@ -25,16 +25,10 @@ from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import SKILL_FILE
 from skill_eval_nb.running.spec import METADATA, PREPARED, is_prepared, iterations_of
 from skill_eval_nb.running.suite import PlannedEval
+from skill_eval_nb.tables import check
 from skill_eval_nb.text import count
 from skill_eval_nb.view import Block, Diff, Shown, Text, Title
-from skill_eval_nb.workspace import (
-    NothingToLoad,
-    PathLike,
-    Problem,
-    Problems,
-    check,
-    write_atomic,
-)
+from skill_eval_nb.workspace import NothingToLoad, PathLike, Problem, Problems, write_atomic
 from skill_eval_nb.workspace.writing import diff_of, now, replace_kept, written_like
 
 from .edits import OpenSuite, edits_of, open_suite, planned_evals, text_of
