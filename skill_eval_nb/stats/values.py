@@ -196,18 +196,15 @@ def judged_scores(data: Any) -> pl.DataFrame:
     )
 
 
-def scores_of(data: Any, dimension: str | None = None) -> pl.DataFrame:
+def scores_of(data: Any) -> pl.DataFrame:
     """Each run's score on each dimension, the mean over its judgings: RUN, MODEL, metric, value.
 
     `metric` is `rubric:<dimension>`; `value` is null where no judging gave a score. Empty
-    where `data` is a table of runs. Where a dimension is given, the scores on that alone.
+    where `data` is a table of runs.
     """
     import polars as pl
 
-    scores = judged_scores(data)
-    if dimension is not None:
-        scores = scores.filter(dimension=dimension)
-    runs = scores.sort("score").group_by(*RUN, *MODEL, "metric")
+    runs = judged_scores(data).sort("score").group_by(*RUN, *MODEL, "metric")
     return runs.agg(pl.col("score").mean().alias("value"))
 
 
@@ -234,11 +231,16 @@ def values_of(data: Any, *metrics: str) -> pl.DataFrame:
             figures = runs.select(*keys, pl.col(own).cast(pl.Float64))
             found.append(figures.unpivot(own, index=keys, variable_name="metric"))
             continue
-        for metric in names:
-            scores = scores_of(data, metric.removeprefix(RUBRIC))
-            if scores.is_empty():
-                raise no_such("metric", metric, [*there, *scores_of(data)["metric"].unique()])
-            found.append(with_unscored(scores, runs))
+        asked = {f"{RUBRIC}{name.removeprefix(RUBRIC)}": name for name in names}
+        scores = scores_of(data)
+        known = set(scores["metric"])
+        for metric, name in asked.items():
+            if metric not in known:
+                raise no_such("metric", name, [*there, *known])
+        filled = with_unscored(scores.filter(pl.col("metric").is_in(list(asked))), runs)
+        order = pl.DataFrame({"metric": list(asked)})
+        together = order.join(filled, on="metric", maintain_order="left_right")
+        found.append(together.select(filled.columns))
     return pl.concat(found, how="diagonal")
 
 
