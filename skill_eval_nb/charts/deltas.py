@@ -11,7 +11,7 @@ from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.pairing import Versus, side
 from skill_eval_nb.stats.summary import overview, overview_by_eval
-from skill_eval_nb.stats.values import MODEL, natural, no_such, runs_of
+from skill_eval_nb.stats.values import MODEL, no_such, order_iterations, runs_of
 from skill_eval_nb.stats.verdict import word_of
 from skill_eval_nb.text import TIE, brief, called, chance, quoted, some, tied
 
@@ -495,12 +495,18 @@ def iterations(ws: Any) -> ChartType:
     rows = {part: part.of(means).to_dicts() for part in parts}
     shown = [row["configuration"] for own in rows.values() for row in own]
     shades = colours(means["configuration"], baselines(means), shown)
-    names = {part: sorted({row["iteration"] for row in rows[part]}, key=natural) for part in parts}
+    runs = as_polars(runs_of(ws))
+    names: dict[Part, list[str]] = {}
+    for part in parts:
+        keys, known = dict(part.keys), {row["iteration"] for row in rows[part]}
+        own_runs = runs.filter(workspace=keys["workspace"], skill=keys["skill"])
+        names[part] = [name for name in order_iterations(own_runs) if name in known]
+        rows[part].sort(key=lambda row, order=names[part]: order.index(row["iteration"]))
     long = any(len(own) > ITERATIONS for own in names.values())
     notes = [
         "Below each plot: the mean and n, the runs that it is the mean of.",
         f"The last {ITERATIONS} iterations are shown." if long else "",
-        _uneven(as_polars(runs_of(ws)), parts),
+        _uneven(runs, parts),
         more,
     ]
     drawn = [_panels(part, rows[part], names[part][-ITERATIONS:], shades) for part in parts]
@@ -529,15 +535,14 @@ def _uneven(runs: pl.DataFrame, parts: Sequence[Part]) -> str:
 
 
 def _answer(parts: Sequence[Rows]) -> str:
-    """The title, from the with-skill side of each part."""
+    """The title, from the with-skill side of each part, its rows in the order of iterations."""
     known = {row["metric"] for own in parts for row in own}
     column = next(name for name in PANELS if name in known)
     lines: list[Rows] = []
     for own in parts:
         mine = [row for row in own if row["metric"] == column]
         first = min((row["configuration"] for row in mine), key=side, default=None)
-        line = [row for row in mine if row["configuration"] == first]
-        lines.append(sorted(line, key=lambda row: natural(row["iteration"])))
+        lines.append([row for row in mine if row["configuration"] == first])
     return answers.iterations([line for line in lines if line], metric(column))
 
 

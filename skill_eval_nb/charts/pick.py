@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.stats.values import GROUP, ITERATION, MODEL, natural, no_such
+from skill_eval_nb.stats.values import GROUP, ITERATION, MODEL, natural, no_such, order_iterations
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import brief, called, quoted
 
@@ -66,7 +66,7 @@ def pick(
     Args:
         frame: what there is to draw, with the columns workspace, skill and iteration, and MODEL
             where that tells its rows apart.
-        iteration: its name, or several; None for the last of every workspace, in natural order.
+        iteration: its name, or several; None for the last of every workspace.
         ws: what the chart was asked of; a `Workspace` knows iterations with nothing to draw.
 
     Returns:
@@ -80,7 +80,7 @@ def pick(
     names = sorted(frame["iteration"].unique(), key=natural)
     note = ""
     if iteration is None:
-        frame = _last(frame)
+        frame = _last(frame, _runs(ws))
         left = frame["iteration"].unique().to_list()
         if len(left) < len(names):
             which = quoted(left[0], 40) if len(left) == 1 else "Of each workspace"
@@ -166,15 +166,17 @@ def part_by(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[tuple[Part, ...],
     return parts, more if len(shown) < len(order) else ""
 
 
-def _last(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows of each workspace's last iteration."""
+def _last(frame: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+    """The rows of each workspace's last iteration; `runs` tell when it was."""
     import polars as pl
 
-    names = sorted(frame["iteration"].unique(), key=natural)
-    place = pl.col("iteration").replace_strict(
-        names, range(len(names)), default=None, return_dtype=pl.Int64
-    )
-    return frame.filter(place == place.max().over(SUITE))
+    known = frame.select(ITERATION).unique(maintain_order=True)
+    if "started_at" in runs.columns:
+        known = known.join(runs.select(*ITERATION, "started_at"), on=ITERATION, how="left")
+    newest = [(*keys, order_iterations(own)[-1]) for keys, own in known.group_by(SUITE)]
+    last = pl.DataFrame(newest, schema=known.select(*SUITE, "iteration").schema, orient="row")
+    on = [*SUITE, "iteration"]
+    return frame.join(last, on=on, how="semi", maintain_order="left")
 
 
 def _heading(own: dict[str, str], every: Sequence[dict[str, str]]) -> str:

@@ -15,7 +15,7 @@ from skill_eval_nb.running.judge_tasks import UnreadableGrading, document
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.stats.pairing import likeness
-from skill_eval_nb.stats.values import natural
+from skill_eval_nb.stats.values import natural, order_iterations
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.workspace import NO_ITERATION
 
@@ -123,7 +123,8 @@ def _side(
     taken, notes = {}, []
     for workspace, iterations in found.items():
         fitting = [name for name, has in iterations.items() if has.issuperset(needed)]
-        fitting.sort(key=natural)
+        order = order_iterations(ws.polars("runs").filter(workspace=workspace))
+        fitting.sort(key=order.index)
         if fitting:
             taken[workspace] = fitting[-1]
         if len(fitting) > 1:

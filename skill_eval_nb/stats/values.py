@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from functools import wraps
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -30,6 +32,33 @@ def natural(name: str) -> Key:
     pieces = re.split(r"([0-9]+)", name)
     pieces[1::2] = [digits.lstrip("0") for digits in pieces[1::2]]
     return tuple((len(piece), piece) if at % 2 else piece for at, piece in enumerate(pieces)), name
+
+
+def order_iterations(runs: pl.DataFrame) -> list[str]:
+    """The names of the iterations of runs of one skill, the newest last.
+
+    Their numbers tell. One without a number is the newest only where its runs are known to have
+    begun after those of the last number; else it comes first.
+
+    >>> import polars as pl
+    >>> order_iterations(pl.DataFrame({"iteration": ["iteration-main", "iteration-2"]}))
+    ['iteration-main', 'iteration-2']
+    """
+    begun: dict[str, list[datetime]] = {name: [] for name in runs["iteration"].unique()}
+    if "started_at" in runs.columns:
+        for name, stamp in runs.select("iteration", "started_at").unique().iter_rows():
+            with suppress(TypeError, ValueError):  # no stamp, or none of this form
+                time = datetime.fromisoformat(stamp)
+                begun[name].append(time.replace(tzinfo=time.tzinfo or UTC))
+    numbered = sorted((name for name in begun if re.search(r"\d", name)), key=natural)
+    others = sorted(begun.keys() - numbered, key=natural)
+    if not numbered:
+        known = all(begun.values())
+        return sorted(others, key=lambda name: min(begun[name])) if known else others
+    last = begun[numbered[-1]]
+    later = [name for name in others if last and begun[name] and min(begun[name]) > max(last)]
+    later.sort(key=lambda name: min(begun[name]))
+    return [*(name for name in others if name not in later), *numbered, *later]
 
 
 def in_order(frame: pl.DataFrame, **keys: Callable[[str], Key]) -> pl.DataFrame:

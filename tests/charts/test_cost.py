@@ -7,6 +7,8 @@ from statistics import fmean
 import pytest
 
 from skill_eval_nb.charts import quality_against_cost
+from skill_eval_nb.widgets.explore.choice import suites
+from skill_eval_nb.widgets.review.queue import ReviewChoice, scope_of
 from tests.charts.specs import (
     axes_of,
     drawn,
@@ -52,6 +54,33 @@ def test_dots_are_runs_and_large_marks_their_means() -> None:
     columns = {"Eval", "Run", "Configuration", "Overall efficiency", "Tokens", "Runs (n)"}
     assert columns <= tooltips_of(chart)
     assert [text.replace("\xa0", " ") for text in texts_of(chart)].count("n 6") >= 2
+
+
+@pytest.mark.parametrize(
+    ("begun", "newest"),
+    [
+        # A number tells; a name without one is no newer, unless it is known to be.
+        ({"iteration-2": None, "iteration-10": None, "iteration-main": None}, "iteration-10"),
+        ({"iteration-1": "2026-03-01", "iteration-main": "2026-03-02"}, "iteration-main"),
+        ({"iteration-1": "2026-03-02", "iteration-main": "2026-03-01"}, "iteration-1"),
+        ({"iteration-1": None, "iteration-main": "2026-03-01"}, "iteration-1"),
+        ({"none": None, "iteration-1": None}, "iteration-1"),
+        ({"before": "2026-03-02", "after": "2026-03-01"}, "before"),
+    ],
+)
+def test_which_iteration_is_the_newest_is_the_same_everywhere(begun, newest) -> None:
+    ws = paid(
+        *(
+            {"iteration": name, "configuration": side, "tokens": 5, "overall_efficiency": 0.5}
+            | ({"started_at": f"{day}T10:00:00Z"} if day else {})
+            for name, day in begun.items()
+            for side in ("with_skill", "without_skill")
+        )
+    )
+    (suite,) = suites(ws)
+    assert suite.last == (newest,)
+    assert scope_of(ws, ReviewChoice()).choice.iteration == newest
+    assert subtitle_of(quality_against_cost(ws)).startswith(f"‘{newest}’")
 
 
 def test_only_costs_that_exist_are_drawn_and_the_others_named() -> None:

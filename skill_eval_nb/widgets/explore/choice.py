@@ -17,6 +17,7 @@ from skill_eval_nb.stats.values import (
     natural,
     no_such,
     of_model,
+    order_iterations,
 )
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import called, quoted, some
@@ -120,12 +121,13 @@ def _suite(
 
     own = runs.filter(workspace=workspace, skill=skill)
     sides = own.select("iteration", "configuration").unique().rows()
-    names = sorted({iteration for iteration, _ in sides}, key=natural)
+    every = {iteration for iteration, _ in sides}
+    names = sorted(every, key=natural) if turned else order_iterations(own)
     evals = own.select("eval_id", "eval_name").unique(maintain_order=True).rows()
     numbers = own.select(pl.col(METRICS).cast(pl.Float64).is_finite().any())
     known = numbers.row(0, named=True) if own.height else {}
     scored = scores.filter(workspace=workspace, skill=skill).filter(pl.col("score").is_finite())
-    compared = tuple(sorted(_compared(own), key=natural))
+    compared = tuple(sorted(_compared(own), key=names.index))
     distinct = models(own)
     return SkillRuns(
         workspace=workspace,

@@ -13,6 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.stats.pairing import choose, side
+from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import natural
 from skill_eval_nb.workspace.feedback import COMPLETE, Remarks
@@ -196,7 +197,7 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
         return Scope(choice, lacking="There are no runs to review.")
     workspace = _one_of("workspace", choice.workspace or workspaces[0], workspaces)
     frame = frame.filter(workspace=workspace)
-    iterations = sorted(frame["iteration"].unique(), key=natural)
+    iterations = order_iterations(frame)
     iteration = _one_of("iteration", choice.iteration or iterations[-1], iterations)
     here = frame.filter(iteration=iteration)
     configurations = sorted(here["configuration"].unique(), key=side)

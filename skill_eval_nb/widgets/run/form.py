@@ -20,7 +20,7 @@ from skill_eval_nb.running import Executor, plan_runs
 from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read
 from skill_eval_nb.running.protocol import executor_names
 from skill_eval_nb.stats import plan
-from skill_eval_nb.stats.values import RUBRIC, UNITS, natural
+from skill_eval_nb.stats.values import RUBRIC, UNITS, order_iterations
 from skill_eval_nb.text import brief, count, dollars, in_terms
 
 from ..ui import Child, Node, h
@@ -416,7 +416,7 @@ def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> P
         question: what is to be told; what it leaves open is filled in.
         most_evals: evals that the suite has.
     """
-    iteration = max(ws.polars("runs")["iteration"].unique(), key=natural, default=None)
+    iteration = next(iter(order_iterations(ws.polars("runs"))[::-1]), None)
     if iteration is None:
         return None
     mine = ws.select(iteration=iteration)
