@@ -78,9 +78,10 @@ def plain_skill(folder: Path) -> dict[str, Path]:
     suite = {"skill_name": "poet", "evals": evals}
     lay(folder / "poet", {"SKILL.md": f"{head}\nCount syllables.\n", "evals/evals.json": suite})
     workspace = folder / "poet-workspace"
-    kept_in = {"sandbox": "none"} if sen.grading.sandbox.available() else {}
-    plan = sen.plan_runs(folder / "poet", workspace=workspace, executor="offline", **kept_in)
-    plan.start().wait()
+    sandbox = "none" if sen.grading.sandbox.available() else "bubblewrap"
+    sen.plan_runs(
+        folder / "poet", workspace=workspace, executor="offline", sandbox=sandbox
+    ).start().wait()
     return {"PATH": workspace, "SKILL": folder / "poet"}
 
 
