@@ -80,7 +80,7 @@ def plain_skill(folder: Path) -> dict[str, Path]:
     workspace = folder / "poet-workspace"
     sandbox = "none" if sen.grading.sandbox.available() else "bubblewrap"
     sen.plan_runs(
-        folder / "poet", workspace=workspace, executor="offline", sandbox=sandbox
+        folder / "poet", workspace=workspace, executor="offline", runs=1, sandbox=sandbox
     ).start().wait()
     return {"PATH": workspace, "SKILL": folder / "poet"}
 
