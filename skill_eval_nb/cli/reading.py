@@ -99,18 +99,19 @@ def schema(
 @reported
 def convert(
     path: PathArgument,
-    to: Annotated[
-        Literal[Dialect, "inspect"],
-        typer.Option(help="The dialect to write, or logs of inspect_ai."),
-    ],
     out_folder: OutOption,
+    to: Annotated[
+        Literal["workspace", "inspect"],
+        typer.Option(help="A workspace of our own, or logs of inspect_ai."),
+    ] = "workspace",
     configuration: SideOption = None,
 ) -> None:
-    """Write what is loaded from a path as a workspace of another dialect, or as inspect_ai's logs.
+    """Write what is loaded from a path as one workspace, or as inspect_ai's logs.
 
-    What is written loads again to the same runs, figures, checks and scores. What the other
-    dialect cannot hold is told on the standard error, line by line. Nothing below the path is
-    changed. A dialect that was cut off is begun anew; logs want a new folder.
+    The workspace has skill-creator's layout with skill-evaluator's fields, whoever's tool wrote
+    the results. It loads again to the same runs, figures, checks and scores. What it cannot hold
+    is listed on the standard error. Nothing below the path is changed. A workspace that was cut
+    off is begun anew; logs want a new folder.
 
     Exit code 0 where something was written, whatever was lost; 2 where nothing could be.
     """
@@ -128,7 +129,7 @@ def convert(
         out.print(f"Wrote {len(written)} files to {out_folder}.")
         raise typer.Exit(0 if written else 2)
     with busy(f"converting {path}"):
-        converted = convert_path(path, to, out_folder, configuration=sides(configuration))
+        converted = convert_path(path, out_folder, configuration=sides(configuration))
     print_problems(converted.losses, weighed=True, console=err)
     out.print(f"Wrote {len(converted.written)} files to {out_folder}.")
     raise typer.Exit(0 if converted.written else 2)

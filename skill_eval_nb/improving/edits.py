@@ -176,7 +176,7 @@ def text_of(name: str, data: bytes) -> Text:
         what = f"a `{kind}` document" if kind else "none of the known documents"
         raise refuse(f"{name} is {what}, not an eval suite")
     dialect = recognise("evals", value)
-    document, _ = read("evals", value, dialect)
+    document, _ = read("evals", value)
     return Text(value, document, dialect)
 
 
@@ -538,7 +538,7 @@ class _Editor:
     def __init__(self, suite: OpenSuite, style: _Style, now: _State) -> None:
         self.now = now
         self._suite, self._style = suite, style
-        self._document, _ = read("evals", now.value, suite.text.dialect)
+        self._document, _ = read("evals", now.value)
 
     def take(self, draft: Draft) -> list[str]:
         """Take in a draft; gives the ids that its items have.

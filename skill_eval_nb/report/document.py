@@ -277,34 +277,18 @@ def _iteration(name: str) -> int | str | None:
 
 NO_SPREAD = "A standard deviation of 0 beside the mean of a single run stands for: not known."
 
-FIGURES = ("pass_rate", "tokens", "time_seconds")
-"""What `codingbuddy` demands of both sides of an eval."""
 
 Fitted = tuple[Benchmark, list[str]]
 """A benchmark, and what of it was left out or stands in for the unknown."""
 
 
-def fit(benchmark: Benchmark, measured: IterationFigures, number: int, dialect: str) -> Fitted:
-    """The benchmark for a dialect.
-
-    Args:
-        benchmark: the document as it is; it is not changed.
-        measured: what it was made from.
-        number: which of its skill's iterations it is, from 1.
-        dialect: the dialect that it will be written in.
-    """
-    match dialect:
-        case "skill-creator" | "skill-evaluator":
-            return _for_viewer(benchmark)
-        case "codingbuddy":
-            return _for_schema(benchmark, measured, number)
-    return benchmark, []
-
-
-def _for_viewer(benchmark: Benchmark) -> Fitted:
-    rated = [run for run in benchmark.runs if _has(run, ["pass_rate"])]
-    summary, losses = _with_spread(benchmark.run_summary)
-    if missing := [_fitted_name(run) for run in benchmark.runs if not _has(run, ["pass_rate"])]:
+def for_viewer(benchmark: Benchmark) -> Fitted:
+    """The benchmark as the viewer of skill-creator shows it, and what of it was left out."""
+    rated = [run for run in benchmark.runs if has_figures(run, ["pass_rate"])]
+    summary, losses = with_spread(benchmark.run_summary)
+    if missing := [
+        _fitted_name(run) for run in benchmark.runs if not has_figures(run, ["pass_rate"])
+    ]:
         many = count(len(missing), "run")
         losses.append(
             f"Not in the list of runs, for lack of a pass rate: {many}, {some(missing, 6)}."
@@ -328,58 +312,7 @@ def _fitted_scores(run: BenchmarkRun) -> BenchmarkRun:
     return replace(run, result=result, expectations=scored)
 
 
-def _for_schema(benchmark: Benchmark, measured: IterationFigures, number: int) -> Fitted:
-    names = _names(measured)
-    summary, losses = _with_spread(
-        {names[name]: side for name, side in benchmark.run_summary.items() if name in names}
-    )
-    losses += [
-        f"{line(name)} is written as {other}." for name, other in names.items() if name != other
-    ]
-    others = [line(name) for name in measured.configurations if name not in names]
-    if others:
-        losses.append(f"Left out: {some(others, 6)}; there is a place for two configurations.")
-    runs = [
-        replace(run, configuration=names[run.configuration])
-        for run in benchmark.runs
-        if run.configuration in names
-    ]
-    whole = _whole_evals(runs)
-    if missing := list(dict.fromkeys(_eval(run) for run in runs if run.eval_id not in whole)):
-        many = count(len(missing), "eval")
-        losses.append(f"Left out, for lack of figures on both sides: {many}, {some(missing, 6)}.")
-    iteration = benchmark.metadata.iteration
-    if not isinstance(iteration, int):
-        losses.append(f"The iteration {line(measured.place.iteration)} is written as {number}.")
-        iteration = number
-    return replace(
-        benchmark,
-        metadata=replace(benchmark.metadata, iteration=iteration),
-        runs=[run for run in runs if run.eval_id in whole],
-        run_summary=summary,
-    ), losses
-
-
-def _names(measured: IterationFigures) -> dict[str, str]:
-    """What the two configurations that there is a place for are to be called."""
-    if measured.baseline is None:
-        return dict.fromkeys(measured.configurations[:1], "with_skill")
-    compared = dict.fromkeys(measured.compared[:1], "with_skill")
-    return compared | {measured.baseline: "without_skill"}
-
-
-def _whole_evals(runs: Iterable[BenchmarkRun]) -> set[Any]:
-    """The evals that have on both sides every figure that is known on both sides of some eval."""
-    known: dict[Any, dict[str, set[str]]] = {}
-    for run in runs:
-        sides = known.setdefault(run.eval_id, {"with_skill": set(), "without_skill": set()})
-        sides[run.configuration] |= {name for name in FIGURES if _has(run, [name])}
-    both = {key: set.intersection(*sides.values()) for key, sides in known.items()}
-    needed = set().union(*both.values())
-    return {key for key, figures in both.items() if figures and figures == needed}
-
-
-def _with_spread(
+def with_spread(
     summary: dict[str, ConfigurationSummary],
 ) -> tuple[dict[str, ConfigurationSummary], list[str]]:
     """The summary with a 0 for each standard deviation of a single run, and whether there are."""
@@ -399,13 +332,15 @@ def _spread(stats: Stats) -> Stats:
     return replace(stats, stddev=0.0) if stats.stddev is None else stats
 
 
-def _has(run: BenchmarkRun, figures: Iterable[str]) -> bool:
+def has_figures(run: BenchmarkRun, figures: Iterable[str]) -> bool:
+    """Whether a run states all of these figures."""
     return all(getattr(run.result, name, None) is not None for name in figures)
 
 
-def _eval(run: BenchmarkRun) -> str:
+def name_eval(run: BenchmarkRun) -> str:
+    """The eval of a run, as a sentence names it."""
     return line(str(run.eval_name or run.eval_id), 60)
 
 
 def _fitted_name(run: BenchmarkRun) -> str:
-    return f"{_eval(run)} {line(run.configuration, 60)} {run.run_number}"
+    return f"{name_eval(run)} {line(run.configuration, 60)} {run.run_number}"

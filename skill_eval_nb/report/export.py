@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.documents import to_json
-from skill_eval_nb.documents.dialects import form_of, write
+from skill_eval_nb.documents.dialects import form_of
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.workspace import write_atomic
 
-from .document import document, fit
+from .dialects import SPANNING, OneIteration, benchmark_as
+from .document import document
 from .measured import NO_ITERATION, Slice, folders
 from .page import Reported, reported, whole
 from .page import render_html as html_of
@@ -133,18 +134,21 @@ def _write_benchmarks(
     ws: Workspace, every: Sequence[Reported], folder: Path, dialect: str, timestamp: str | None
 ) -> Written:
     written = Written()
-    groups = _groups(every, spans_iterations=form_of("benchmark", dialect).many)
+    groups = _groups(every, spans_iterations=dialect in SPANNING)
     for below, group in zip(folders(list(groups)), groups.values(), strict=True):
-        fitted = [
-            fit(document(iteration.measured, timestamp), iteration.measured, number, dialect)
-            for iteration, number in group
+        ones = [
+            OneIteration(document(one.measured, timestamp), one.measured, number)
+            for one, number in group
         ]
-        value, losses = write("benchmark", [benchmark for benchmark, _ in fitted], dialect)
-        text = markdown_of(whole(ws, [iteration for iteration, _ in group]))
-        written.append(write_atomic(folder / below / "benchmark.json", to_json(value), root=folder))
-        written.append(write_atomic(folder / below / "benchmark.md", text, root=folder))
-        written.losses += [loss for _, lost in fitted for loss in lost]
-        written.losses += [f"{loss.where}: {loss.message}" for loss in losses]
+        value, losses = benchmark_as(dialect, ones)
+        files = {
+            "benchmark.json": to_json(value),
+            "benchmark.md": markdown_of(whole(ws, [one for one, _ in group])),
+        }
+        written += [
+            write_atomic(folder / below / name, data, root=folder) for name, data in files.items()
+        ]
+        written.losses += losses
     return Written(written, written.losses)
 
 

@@ -86,9 +86,9 @@ def check(order: Check) -> Ended:
 
 def structural_json(structural: Structural) -> bytes:
     """The bytes of structural.json, in the form of the dialect that has it."""
-    from skill_eval_nb.documents.dialects import write as in_dialect
+    from skill_eval_nb.documents.dialects import canonical
 
-    return to_json(in_dialect("structural", structural, "skill-evaluator")[0])
+    return to_json(canonical(structural))
 
 
 def unjudged_json(folder: Path, structural: Structural) -> bytes:

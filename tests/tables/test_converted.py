@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 import skill_eval_nb as sen
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents.dialects import DIALECTS, NoSuchDocument
-from skill_eval_nb.tables import check
 from skill_eval_nb.tables.conversion import convert
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, row
 from tests.tables.made import two_sides
-from tests.tables.test_conversion import BUNDLED, each, read
+from tests.tables.test_conversion import BUNDLED, convert, each, read
 
 # ── damaged trees, and what was cut off ────────────────────────────────────────────────────────
 

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from .. import evals, results, run
 from ..base import Amount, Document, Rate, says
-from .codingbuddy import queries, reviews
-from .form import (
-    RUN,
-    Dialect,
-    Form,
-    Paths,
-    Plain,
-    by_eval,
-    each,
-    figures_of,
-    first_skill,
-    mean,
-    mean_of,
-    named,
-    narrow,
-    pick,
-    reshape,
-    spread,
-    when,
-    without_none,
-)
+from .form import Dialect, Form, Plain, mean, narrow, objects, pick, when, without_none
 
 
 class TestedAssertion(Document, kw_only=True):
@@ -152,78 +131,11 @@ def _run(test: Plain, configuration: str) -> Plain:
     }
 
 
-def _to_wire(benchmarks: list[Plain]) -> Plain:
-    iterations = [_iteration(benchmark) for benchmark in benchmarks]
-    return without_none({"skill_name": first_skill(benchmarks), "iterations": iterations})
-
-
-def _iteration(plain: Plain) -> Plain:
-    summary = plain.get("run_summary", {})
-    names = dict.fromkeys([run["configuration"] for run in plain["runs"]] + list(summary))
-    delta = summary.get("delta", {})
-    printed = {name: _printed(delta.get(shared)) for name, shared in DELTAS.items()}
-    sides = [
-        _configuration(name, plain["runs"], summary.get(name, {}))
-        for name in names
-        if name != "delta"
-    ]
-    return {
-        **pick(plain["metadata"], "iteration timestamp"),
-        "configurations": [side for side in sides if len(side) > 1],
-        **without_none({"deltas": without_none(printed) or None}),
-    }
-
-
-def _configuration(name: str, runs: list[Plain], summary: Plain) -> Plain:
-    tests = [_test(group) for group in by_eval(runs, configuration=name).values()]
-    means = {
-        name: mean_of(summary.get(shared), "rate" if name == "pass_rate" else None)
-        for name, shared in OVERALL.items()
-    }
-    overall = without_none(means) or None
-    return without_none({"name": name, "tests": tests or None, "overall": overall})
-
-
-def _printed(delta: Any) -> str | None:
-    value = delta.get("mean") if isinstance(delta, dict) else delta
-    return f"{value:+.10g}" if isinstance(value, (int, float)) else value
-
-
-def _test(runs: list[Plain]) -> Plain:
-    found: dict[str, list[Plain]] = {}
-    for expectation in (row for plain in runs for row in plain.get("expectations", [])):
-        found.setdefault(expectation["text"], []).append(expectation)
-    figures = {"tokens": "tokens", "duration_seconds": "time_seconds"}
-    return {
-        **pick(runs[0], "eval_id eval_name"),
-        "assertions": [_tested(text, verdicts) for text, verdicts in found.items()],
-        **without_none({name: spread(figures_of(runs, of)) for name, of in figures.items()}),
-    }
-
-
-def _tested(text: str, verdicts: list[Plain]) -> Plain:
-    scored = [verdict["passed"] for verdict in verdicts if verdict.get("passed") is not None]
-    details = f"passed {sum(scored)}/{len(scored)} runs" if scored else None
-    rate = mean(scored)
-    if len(verdicts) == 1:
-        details = verdicts[0].get("evidence") or details
-        if rate is None:
-            rate = _rate_in(details)
-    return without_none({"name": text, "pass_rate": rate, "details": details})
-
-
-def _rate_in(details: str | None) -> float | None:
-    """The rate of an assertion that passed in a part of the runs, where we have written it so.
-
-    >>> _rate_in("passed 1/2 runs")
-    0.5
-    """
-    matched = re.fullmatch(r"passed (\d{1,9})/(\d{1,9}) runs", details or "")
-    passed, scored = (int(matched[1]), int(matched[2])) if matched else (0, 0)
-    return passed / scored if scored and passed <= scored else None
-
-
-BENCHMARK = Form(Benchmark, _to_wire, _to_neutral, many=True)
+BENCHMARK = Form(
+    Benchmark,
+    _to_neutral,
+    lambda raw: any("configurations" in block for block in objects(raw, "iterations")),
+)
 
 
 class Assertion(Document, kw_only=True):
@@ -272,27 +184,13 @@ Optimization = narrow(
 ITERATIONS = Dialect(
     "iterations",
     {
-        "evals": Form(Evals, reshape(evals=each(reshape(expectations=named)))),
-        "eval_metadata": Form(EvalMetadata, reshape(assertions=named)),
+        "evals": Form(Evals),
+        "eval_metadata": Form(EvalMetadata),
         "grading": Form(Grading),
         "timing": Form(Timing),
         "benchmark": BENCHMARK,
-        "feedback": Form(Feedback, reviews),
-        "triggers": Form(Triggers, queries),
+        "feedback": Form(Feedback),
+        "triggers": Form(Triggers),
         "optimization": Form(Optimization),
     },
-    Paths(
-        {
-            "evals": "evals.json",
-            "eval_metadata": "{iteration}/{eval}/eval_metadata.json",
-            "grading": f"{RUN}/grading.json",
-            "timing": f"{RUN}/timing.json",
-            "benchmark": "benchmark.json",
-            "feedback": "{iteration}/feedback.json",
-            "triggers": "trigger-eval-set.json",
-            "optimization": "optimization_result.json",
-        },
-        stated=frozenset(("benchmark",)),
-        repeats=False,
-    ),
 )

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from .. import evals, results, run
-from .form import RUN, Dialect, Form, Paths, each, narrow, reshape
-
-EVALS_OF_TEXTS = reshape(evals=each(reshape(expectations=each(itemgetter("text")))))
-"""Expectations as the plain texts that this dialect has for them."""
+from .form import Dialect, Form, narrow
 
 Eval = narrow(
     evals.Eval,
@@ -107,25 +102,10 @@ Analysis = narrow(
     improvement_suggestions=list[Improvement],
 )
 
-PATHS = {
-    "evals": "evals/evals.json",
-    "eval_metadata": "{iteration}/{eval}/eval_metadata.json",
-    "grading": f"{RUN}/grading.json",
-    "timing": f"{RUN}/timing.json",
-    "metrics": f"{RUN}/outputs/metrics.json",
-    "benchmark": "{iteration}/{file}.json",
-    "feedback": "{iteration}/feedback.json",
-    "comparison": "{where}/{named}.json",
-    "analysis": "{where}/{named}.json",
-    "history": "history.json",
-    "triggers": "trigger-eval-set.json",
-    "optimization": "optimization_result.json",
-}
-
 SKILL_CREATOR = Dialect(
     "skill-creator",
     {
-        "evals": Form(Evals, EVALS_OF_TEXTS),
+        "evals": Form(Evals),
         "history": Form(History),
         "grading": Form(Grading),
         "metrics": Form(Metrics),
@@ -134,5 +114,4 @@ SKILL_CREATOR = Dialect(
         "comparison": Form(Comparison),
         "analysis": Form(Analysis),
     },
-    Paths(PATHS, rows=True),
 )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from .. import evals, results, run
-from .form import RUN, Dialect, Form, Paths, narrow
+from .form import Dialect, Form, narrow
 from .skill_creator import (
-    EVALS_OF_TEXTS,
     GRADING_TYPES,
-    PATHS,
     SKILL_CREATOR,
     Metadata,
     Run,
@@ -79,7 +77,7 @@ SKILL_EVALUATOR = Dialect(
     "skill-evaluator",
     {
         **SKILL_CREATOR.documents,
-        "evals": Form(Evals, EVALS_OF_TEXTS),
+        "evals": Form(Evals),
         "structural": Form(Structural),
         "grading": Form(Grading),
         "judging": Form(run.Judging),
@@ -88,13 +86,4 @@ SKILL_EVALUATOR = Dialect(
         "benchmark": Form(Benchmark),
         "suggestions": Form(Aggregate),
     },
-    Paths(
-        {
-            **PATHS,
-            "structural": f"{RUN}/structural.json",
-            "judging": f"{RUN}/judgings/{{file}}.json",
-            "suggestions": "{iteration}/eval_feedback_aggregate.json",
-        },
-        rows=True,
-    ),
 )

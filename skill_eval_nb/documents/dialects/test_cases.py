@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from .. import run as grading
 from ..base import Amount, Count, Document, Rate, Score, Seconds, says
-from .form import (
-    SKILL_SIDES,
-    Dialect,
-    Form,
-    Paths,
-    Plain,
-    by_eval,
-    first_skill,
-    mean_of,
-    means,
-    pick,
-    side_of,
-    when,
-    without_none,
-)
+from .form import Dialect, Form, Plain, objects, pick, without_none
 
 
 class Scores(Document, kw_only=True):
@@ -96,46 +82,11 @@ def _benchmarks_to_neutral(wire: Plain) -> list[Plain]:
     ]
 
 
-def _benchmarks_to_wire(benchmarks: list[Plain]) -> Plain:
-    entries = [_entry(benchmark, number) for number, benchmark in enumerate(benchmarks, 1)]
-    versions = [entry["description_version"] for entry in entries]
-    known = {
-        "skill_name": first_skill(benchmarks),
-        "description_version": max(versions, default=None),
-    }
-    return {**without_none(known), "entries": entries}
-
-
-def _entry(plain: Plain, number: int) -> Plain:
-    metadata = plain["metadata"]
-    side = side_of(plain["runs"], SKILL_SIDES) or "with_skill"
-    cases = by_eval(plain["runs"], configuration=side)
-    stated = plain.get("run_summary", {}).get(side, {}).get("pass_rate")
-    figures = {"score": "pass_rate", "duration_seconds": "time_seconds"}
-    return {
-        "description_version": _version(metadata.get("iteration"), number),
-        **pick(metadata, "timestamp"),
-        **without_none({"scores": _scores(stated)}),
-        "per_test_case": [
-            {"test_case_id": str(key), **means(runs, figures)} for key, runs in cases.items()
-        ],
-        "num_test_cases": len(cases),
-    }
-
-
-def _version(iteration: Any, number: int) -> int:
-    """The version in an iteration's name or number, else its place in the list."""
-    digits = str(iteration).removeprefix(_VERSION).removeprefix("iteration-")
-    return int(digits) if digits.isdecimal() and len(digits) < 10 else number
-
-
-def _scores(stated: Any) -> Plain | None:
-    if not isinstance(stated, dict):
-        return when(mean_of(stated, "rate"), lambda value: {"mean": value})
-    return pick(stated, "mean min max", std_dev="stddev")
-
-
-BENCHMARK = Form(Benchmark, _benchmarks_to_wire, _benchmarks_to_neutral, many=True)
+BENCHMARK = Form(
+    Benchmark,
+    _benchmarks_to_neutral,
+    lambda raw: any("per_test_case" in entry for entry in objects(raw, "entries")),
+)
 
 
 class CriterionScore(Document, kw_only=True):
@@ -164,12 +115,13 @@ class Comparison(Document, kw_only=True):
     summary: Annotated[str | None, says("why")] = None
 
 
-def _comparison_to_neutral(wire: Plain) -> Plain:
+def _comparison_to_neutral(wire: Plain) -> list[Plain]:
     shared = "comparison_id timestamp version_a version_b winner key_differentiators"
-    return {
+    comparison = {
         **pick(wire, shared, eval_id="test_case_id", reasoning="summary"),
         "rubric": {side: _side(wire, side.lower()) for side in ("A", "B")},
     }
+    return [comparison]
 
 
 def _side(wire: Plain, side: str) -> Plain:
@@ -186,25 +138,9 @@ def _side(wire: Plain, side: str) -> Plain:
     )
 
 
-def _comparison_to_wire(plain: Plain) -> Plain:
-    rows: dict[str, Plain] = {}  # a criterion without a score that fits is no row
-    known = {**plain, "test_case_id": when(plain.get("eval_id"), str)}
-    for name in ("a", "b"):
-        side = plain.get("rubric", {}).get(name.upper(), {})
-        known[f"total_score_{name}"] = side.get("overall_score")
-        for criterion, score in {**side.get("content", {}), **side.get("structure", {})}.items():
-            if 1 <= score <= 5:
-                row = rows.setdefault(criterion, {"criterion": criterion})
-                row[f"score_{name}"] = score
-    for name in ("a", "b"):
-        why = plain.get("rubric", {}).get(name.upper(), {}).get("justifications", {})
-        for criterion in why.keys() & rows.keys():
-            rows[criterion][f"justification_{name}"] = why[criterion]
-    summary = {"criteria_scores": list(rows.values()), "summary": plain.get("reasoning")}
-    return without_none({**known, **summary})
-
-
-COMPARISON = Form(Comparison, _comparison_to_wire, _comparison_to_neutral)
+COMPARISON = Form(
+    Comparison, _comparison_to_neutral, lambda raw: bool(objects(raw, "criteria_scores"))
+)
 
 
 Confidence = Literal["high", "medium", "low"]
@@ -261,55 +197,12 @@ class Grading(Document, kw_only=True):
     timing: Annotated[Timing | None, says("how long it took")] = None
 
 
-def _suite(plain: Plain) -> Plain:
-    return {
-        **plain,
-        "evals": [
-            {
-                **eval_,
-                "id": when(eval_.get("id"), str) or eval_.get("name"),
-                "expectations": [item["text"] for item in eval_.get("expectations", [])],
-            }
-            for eval_ in plain["evals"]
-        ],
-    }
-
-
-def _grading(plain: Plain) -> Plain:
-    verdicts = [verdict for verdict in plain["expectations"] if verdict.get("passed") is not None]
-    timing = plain.get("timing", {})
-    return without_none(
-        {
-            **plain,
-            "eval_id": when(plain.get("eval_id"), str),
-            "expectations": [
-                {**verdict, "result": "pass" if verdict["passed"] else "fail"}
-                for verdict in verdicts
-            ],
-            "overall_score": plain.get("summary", {}).get("pass_rate"),
-            "timing": pick(timing, "start end", duration_seconds="total_duration_seconds") or None,
-        }
-    )
-
-
 TEST_CASES = Dialect(
     "test-cases",
     {
-        "evals": Form(Suite, _suite),
-        "grading": Form(Grading, _grading),
+        "evals": Form(Suite),
+        "grading": Form(Grading),
         "benchmark": BENCHMARK,
         "comparison": COMPARISON,
     },
-    Paths(
-        {
-            "evals": "eval/eval_metadata.json",
-            "grading": "{iteration}/eval/runs/run-{run}/grading/{id}.json",
-            "benchmark": "{iteration}/eval/benchmark.json",
-            "comparison": "eval/comparisons/{file}.json",
-        },
-        outputs=None,
-        sides=("with_skill",),
-        stated=frozenset(("benchmark", "grading")),
-        repeats=False,
-    ),
 )
