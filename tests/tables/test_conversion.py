@@ -1,30 +1,22 @@
-"""A loaded workspace in every dialect: it loads again to the same, and every loss is named."""
+"""A loaded workspace in our own form: it loads again to the same, and every loss is named."""
 
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections import Counter
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents.dialects import DIALECTS, kind_of
-from skill_eval_nb.tables.conversion import Converted, convert as _convert
-
-
-def convert(path, to, out, **more):
-    del to
-    return _convert(path, out, **more)
-
+from skill_eval_nb.documents.dialects import DIALECTS
+from skill_eval_nb.tables.conversion import Converted, convert
 from tests.checkout import ROOT
 from tests.corpus.build import expectations, graded, lay, parts
 
@@ -35,124 +27,37 @@ BUNDLED = {
     "codingbuddy": "codingbuddy-workspace",
     "test-cases": "test-cases-workspace",
 }
-each = pytest.mark.parametrize("to", ["skill-evaluator"])
 
 # ── what is the same, and what is named ──────────────────────────────────────────────────────
 
 PLACES = {"workspace", "path", "analysis", "comparison"}
 """Columns that say where something lies, which is elsewhere."""
 
-SIDES = {"codingbuddy": ("with_skill", "without_skill"), "test-cases": ("with_skill",)}
-COUNTED = {"iteration": "iteration", "eval_id": "eval", "configuration": "configuration"}
-"""The keys that a dialect may write otherwise, and how that is told."""
-
-_RUBRIC = "rubric|judging"
-_CHECKS = "expectations|structural|summary|grading|pass_rate"
-LOST_BY = {
-    column: pattern
-    for columns, pattern in (
-        ("status overall_efficiency", f"{_CHECKS}|{_RUBRIC}|status|exit_code"),
-        ("pass_rate passed failed total layer expectations", _CHECKS),
-        ("structural_pass_rate gate_passed critical n_structural", "structural"),
-        ("rubric_weighted_mean rubric_normalized n_dimensions rubric_scores dimensions", _RUBRIC),
-        ("time_seconds tokens started_at", "timing|duration|time_seconds|total_tokens|start"),
-        ("tool_calls steps errors output_chars", "metrics|tool_calls|result"),
-        ("transcript_chars cost_usd skill_used", "metrics|tool_calls|result"),
-        ("harness executor_model", "model|harness|executor|timing"),
-        ("judge_model", "judge_model|analyzer_model|metadata|judging|rubric"),
-        ("skill", r"\bskill\b|skill_name"),
-        ("eval_name", "name|eval_metadata|demands"),
-        ("prompt", "prompt|eval_metadata|evals"),
-        ("expected_output", "expected_output|evals"),
-        ("n_expectations", "expectations|eval_metadata"),
-        ("expectation_id", r"\.id\b|structural|expectations"),
-        ("notes", "notes|factual_issues"),
-        ("suggestions", "eval_feedback|eval_critique|suggestions"),
-        ("evals", "a run of|nothing of this run|metadata of eval"),
-        ("stated", "run_summary|benchmark|summary|description-"),
-        ("feedback", "feedback|review"),
-        ("comparisons", "comparison|rubric|eval_id|version"),
-        ("claims", "claims"),
-        ("analyses", "analysis"),
-        ("optimizations", "optimization"),
-    )
-    for column in columns.split()
-}
-"""What names the loss of a column, or of rows of a table; else its own name does."""
-
-
-class Lost(NamedTuple):
-    """What is otherwise in a table: so many rows are missing, these columns differ."""
-
-    table: str
-    rows: int
-    columns: set[str]
-
-
-def told(converted: Converted, pattern: str) -> list[str]:
-    """The losses that speak of something; what the dialect is called does not count."""
-    names = "|".join(f"`{name}`" for name in DIALECTS)
-    found = [re.sub(names, "", f"{one.where} {one.message}") for one in converted.losses]
-    return [one for one in found if re.search(pattern, one)]
-
-
-def times(lines: list[str]) -> int:
-    counts = [re.search(r"\((\d+) times", one) for one in lines]
-    return sum(int(one[1]) if one else 1 for one in counts)
-
-
-def held(ws: sen.Workspace, to: str, table: str) -> list[dict[str, Any]]:
-    """The rows of a table that the dialect has runs for: some have few sides, or few runs."""
-    found = ws.polars(table).to_dicts()
-    if to not in SIDES or "run_number" not in ws.polars(table).columns:
-        return found
-    at = ("workspace", "skill", "iteration", "eval_id", "configuration")
-    first: dict[Any, int] = {}
-    for one in ws.polars("runs").to_dicts():
-        key = tuple(one[name] for name in at)
-        first[key] = min(first.get(key, one["run_number"]), one["run_number"])
-    return [
-        one
-        for one in found
-        if one["configuration"] in SIDES[to]
-        and (to != "codingbuddy" or one["run_number"] == first.get(tuple(one[name] for name in at)))
-    ]
-
 
 def differences(
-    before: sen.Workspace, after: sen.Workspace, converted: Converted, to: str
-) -> list[Lost]:
-    """What is not in the tables any more, and what is otherwise there."""
-    renamed = {key for key, name in COUNTED.items() if told(converted, f"the {name} .* is written")}
-    if to == "codingbuddy":
-        renamed.add("run_number")
+    before: sen.Workspace, after: sen.Workspace, converted: Converted
+) -> list[tuple[Any, ...]]:
+    """The tables that are not the same, with rows that are gone and rows that are new."""
+    several = max(before.runs["workspace"].n_unique(), before.evals["workspace"].n_unique()) > 1
+    left_out = PLACES | ({"skill"} if several else set())  # suites find their workspaces anew
+    for column in ("iteration", "configuration"):
+        if any(f"the {column} " in one.message for one in converted.losses):  # it is renamed
+            left_out |= {column}
     found = []
-    apart = before.runs["workspace"].n_unique() < 2 and before.evals["workspace"].n_unique() < 2
-    renamed |= set() if apart else {"skill"}  # suites find the workspaces of their skills anew
     for table in sen.tables.TABLES:
-        if table == "problems" or (table == "evals" and not apart):
+        if table == "problems" or (table == "evals" and several):
             continue
-        names = [one for one in after.polars(table).columns if one not in PLACES | renamed]
-        left, right = (
-            [tuple(_plain(one[name]) for name in names) for one in rows]
-            for rows in (held(before, to, table), after.polars(table).to_dicts())
-        )
-        assert len(right) <= len(left) or table in ("evals", "stated"), (table, len(left))
-        gone = Counter(left) - Counter(right)
-        new = Counter(right) - Counter(left)
-        missing = max(0, len(left) - len(right))
-        columns = {
-            name
-            for place, name in enumerate(names)
-            if (
-                Counter(one[place] for one in gone.elements())
-                - Counter(one[place] for one in new.elements())
-            ).total()
-            > missing
-        }
-        if gone:
-            found.append(Lost(table, missing, columns))
+        names = [one for one in after.polars(table).columns if one not in left_out]
+        left, right = (_count_rows(ws, table, names) for ws in (before, after))
+        if left != right:
+            found.append((table, names, list(left - right)[:2], list(right - left)[:2]))
     return found
+
+
+def _count_rows(ws: sen.Workspace, table: str, names: list[str]) -> Counter[tuple[Any, ...]]:
+    """The rows; means over a file's rows are not counted, which get the figures of their runs."""
+    rows = (row for row in ws.polars(table).to_dicts() if row.get("statistic") != "runs")
+    return Counter(tuple(_plain(row[name]) for name in names) for row in rows)
 
 
 def _plain(value: Any) -> Any:
@@ -161,53 +66,19 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def assert_named(
-    before: sen.Workspace, after: sen.Workspace, converted: Converted, to: str
-) -> None:
-    """Whatever differs, a loss names it; whoever is left out is counted."""
-    for lost in differences(before, after, converted, to):
-        if lost.table == "runs":
-            assert lost.rows <= times(told(converted, "nothing of this run|demands")), lost
-        elif lost.rows:
-            named = told(converted, f"{lost.table}|{LOST_BY.get(lost.table, '-')}")
-            assert named or told(converted, "nothing of this run"), lost
-        for column in lost.columns if not (lost.rows and lost.table != "runs") else ():
-            pattern = rf"\b{column}\b|{LOST_BY.get(column, lost.table)}"
-            pattern += "" if lost.table == "runs" else f"|{LOST_BY.get(lost.table, '-')}"
-            assert told(converted, pattern), (lost, column)
-
-
-def assert_schema(out: Path, to: str) -> int:
-    """Every document passes the strict reading of the dialect's own type; gives their number."""
-    checked = 0
-    for path in out.rglob("*.json"):
-        if "outputs" in path.parts and path.name != "metrics.json":
-            continue
-        named = "judging" if "judgings" in path.parts else path.stem
-        kind = named if named in DIALECTS[to] else kind_of(path.name, read(path))
-        form = DIALECTS[to].get(kind or "")
-        if form is not None:
-            value = read(path)
-            plain = form.wire.plain
-            msgspec.convert(value if plain is None else {plain: value}, form.wire)
-            checked += 1
-    return checked
-
-
 def read(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
-def both(source: Path, to: str, out: Path, before: sen.Workspace | None = None) -> Converted:
-    """Convert and check everything that holds for every conversion; `before` is the source."""
-    converted = convert(source, to, out)
+def assert_same(source: Path, out: Path, before: sen.Workspace | None = None) -> Converted:
+    """Convert, and check everything that holds for every conversion; `before` is the source."""
+    converted = convert(source, out)
     assert {str(path) for path in converted.written} == {
         str(path) for path in out.rglob("*") if path.is_file()
     }
     assert all(Path(one.path).exists() for one in converted.losses)
-    assert_schema(out, to)
     if converted.written:
-        assert_named(before or sen.load(source), sen.load(out), converted, to)
+        assert differences(before or sen.load(source), sen.load(out), converted) == []
     return converted
 
 
@@ -221,28 +92,21 @@ def data(tmp_path_factory) -> Path:
     return folder
 
 
-@each
 @pytest.mark.parametrize("source", DIALECTS)
-def test_a_bundled_workspace_loads_again_to_the_same_or_says_what_is_lost(
-    data, source, to, tmp_path
-):
+def test_a_bundled_workspace_loads_again_to_the_same(data, source, tmp_path):
     path = data / BUNDLED[source]
-    converted = both(path, to, tmp_path / path.name)
-    if to == source:
-        assert differences(sen.load(path), sen.load(tmp_path / path.name), converted, to) == []
-        assert {one.severity for one in converted.losses} <= {"info"}
+    converted = assert_same(path, tmp_path / path.name)
+    assert {one.severity for one in converted.losses} <= {"info"}
 
 
 @pytest.mark.slow
 def test_workspaces_of_the_corpus_load_again(corpus_workspaces, tmp_path):
-    """Each in one dialect, the next one in the next."""
-    dialects = ["skill-evaluator"]
     for at, path in enumerate(part for one in corpus_workspaces for part in parts(one)):
         before = None
         with suppress(sen.NothingToLoad):
             before = sen.load(path)
             before.tables()  # whole at once: figures alone would be read first, and again
-        both(path, dialects[at % len(dialects)], tmp_path / str(at) / path.name, before)
+        assert_same(path, tmp_path / str(at) / path.name, before)
 
 
 # ── any workspace ────────────────────────────────────────────────────────────────────────────
@@ -324,45 +188,7 @@ def workspaces(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(workspaces(), st.just("skill-evaluator"))
-def test_any_workspace_loads_again_to_the_same_or_says_what_is_lost(tmp_path_factory, files, to):
+@given(workspaces())
+def test_any_workspace_loads_again_to_the_same(tmp_path_factory, files):
     root = tmp_path_factory.mktemp("any")
-    both(lay(root / "in/tidy-workspace", files), to, root / "out/tidy-workspace")
-
-
-# ── figures that the runs give ───────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("source", DIALECTS)
-def test_a_benchmark_of_codingbuddy_has_all_that_its_schema_demands(data, source, tmp_path):
-    """Where the other dialect states no deviation, or no figures, those of the runs are taken."""
-    convert(data / BUNDLED[source], "codingbuddy", tmp_path / "out")
-    written = list((tmp_path / "out").glob("iteration-*/benchmark.json"))
-    assert bool(written) == (source != "test-cases")  # whose benchmarks are of no iteration
-    for path in written:
-        for figures in read(path)["summary"].values():
-            assert set(figures) == {"mean", "stddev"}
-        assert read(path)["eval_results"]
-
-
-def test_a_deviation_comes_from_the_evals_of_the_runs(tmp_path):
-    files: dict[str, Any] = {}
-    for n, marks in enumerate(("pp", "pf")):
-        for side in ("with_skill", "without_skill"):
-            run = f"iteration-1/eval-{n}/{side}"
-            files[f"{run}/grading.json"] = graded(marks)
-            files[f"{run}/timing.json"] = {"total_duration_seconds": 2 * n + 1, "total_tokens": 10}
-    rows = [
-        {"eval_id": n, "configuration": side}
-        for n in (0, 1)
-        for side in ("with_skill", "without_skill")
-    ]
-    files["iteration-1/benchmark.json"] = {"metadata": {"skill_name": "x"}, "runs": rows}
-    convert(lay(tmp_path / "ws", files), "codingbuddy", tmp_path / "out")
-    written = read(tmp_path / "out/iteration-1/benchmark.json")
-    assert written["summary"] == {
-        "pass_rate": {"mean": 0.75, "stddev": pytest.approx(0.125**0.5)},
-        "tokens": {"mean": 10, "stddev": 0},
-        "duration_seconds": {"mean": 2, "stddev": pytest.approx(2**0.5)},
-    }
-    assert written["eval_results"][1]["baseline"] == {"pass_rate": 0.5, "tokens": 10, "duration": 3}
+    assert_same(lay(root / "in/tidy-workspace", files), root / "out/tidy-workspace")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,11 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.disk import write_atomic
-from skill_eval_nb.documents.dialects import DIALECTS, NoSuchDocument
 from skill_eval_nb.tables.conversion import convert
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, row
 from tests.tables.made import two_sides
-from tests.tables.test_conversion import BUNDLED, convert, each, read
+from tests.tables.test_conversion import BUNDLED, read
 
 # ── damaged trees, and what was cut off ────────────────────────────────────────────────────────
 
@@ -33,28 +31,25 @@ LONE = {
 }
 
 
-@each
-def test_iterations_of_which_only_a_little_is_left(to, tmp_path):
+def test_iterations_of_which_only_a_little_is_left(tmp_path):
     heights = []
     for name, more in (("whole", {}), ("damaged", LONE)):
-        convert(lay(tmp_path / name, two_sides() | more), to, tmp_path / f"{name}-out")
+        convert(lay(tmp_path / name, two_sides() | more), tmp_path / f"{name}-out")
         heights.append(sen.load(tmp_path / f"{name}-out").runs.height)
     assert heights[0] == heights[1] > 0
 
 
-@each
-def test_rows_that_no_eval_can_be_told_of_get_no_name_that_is_none(to, tmp_path):
+def test_rows_that_no_eval_can_be_told_of_get_no_name_that_is_none(tmp_path):
     rows = [
         {"configuration": side, "result": {"pass_rate": rate}}
         for side, rate in (("with_skill", 1.0), ("without_skill", 0.0))
     ]
     ws = lay(tmp_path / "ws", {"iteration-1/benchmark.json": {"runs": rows, "run_summary": {}}})
-    written = convert(ws, to, tmp_path / "out").written
+    written = convert(ws, tmp_path / "out").written
     assert not any("None" in path.read_text() for path in written)
 
 
-@pytest.mark.parametrize("dialect", [one for one, forms in DIALECTS.items() if "triggers" in forms])
-def test_a_trigger_set_keeps_its_skill(dialect, tmp_path):
+def test_a_trigger_set_keeps_its_skill(tmp_path):
     sets = {
         f"triggers/{name}.json": {
             "skill_name": name,
@@ -62,14 +57,14 @@ def test_a_trigger_set_keeps_its_skill(dialect, tmp_path):
         }
         for name in ("tidy", "neat")
     }
-    convert(lay(tmp_path / "ws", two_sides() | sets), dialect, tmp_path / "out")
+    convert(lay(tmp_path / "ws", two_sides() | sets), tmp_path / "out")
     asked = sen.load(tmp_path / "out").triggers.select("skill", "query").rows()
     assert {("tidy", "tidy up"), ("neat", "neat up")} <= set(asked)
 
 
 def test_what_was_cut_off_begins_anew(tmp_path, monkeypatch):
     ws, out = ROOT / "data" / BUNDLED["codingbuddy"], tmp_path / "out"
-    convert(ws, "iterations", tmp_path / "whole")
+    convert(ws, tmp_path / "whole")
     written = iter(range(5))
 
     def killed(*arguments, **more):
@@ -80,96 +75,34 @@ def test_what_was_cut_off_begins_anew(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(sys.modules["skill_eval_nb.tables.conversion"], "write_atomic", killed)
         with pytest.raises(KeyboardInterrupt):
-            convert(ws, "iterations", out)
+            convert(ws, out)
     assert 0 < len(tree(out)) < len(tree(tmp_path / "whole"))
-    convert(ws, "iterations", out)
+    convert(ws, out)
     assert tree(out) == tree(tmp_path / "whole")
     with pytest.raises(FileExistsError):
-        convert(ws, "iterations", out)
+        convert(ws, out)
 
 
 # ── what is told ───────────────────────────────────────────────────────────────────────────────
 
 
 RUN = "iteration-1/eval-0-login/with_skill/run-1"
-SECOND = "iteration-1/eval-0-login/with_skill/run-2"
-THIRD_SIDE = "iteration-1/eval-0/old_skill/run-1"
-REVIEWS = [
-    {"run_id": f"eval-0-login-with_skill-run-{n}", "feedback": f"{n}", "timestamp": "t"}
-    for n in (1, 2)
-]
 
 
 @pytest.mark.parametrize(
-    ("to", "files", "of", "paths"),
+    ("files", "path"),
     [
-        (  # a run that is left out, once, however many documents it has
-            "codingbuddy",
-            {
-                f"{THIRD_SIDE}/grading.json": graded("p"),
-                f"{THIRD_SIDE}/timing.json": {"total_tokens": 1},
-                f"{THIRD_SIDE}/outputs/metrics.json": {"total_steps": 1},
-            },
-            "old_skill",
-            [THIRD_SIDE],
-        ),
-        ("test-cases", {f"{RUN}/outputs/a.txt": "a"}, "outputs", [RUN]),
-        # A file that cannot be read, and one that is no document.
-        ("skill-creator", {f"{RUN}/timing.json": "{"}, "", [f"{RUN}/timing.json"]),
-        ("skill-creator", {"eval-colours.json": {"a": 1}}, "", ["eval-colours.json"]),
-        (
-            "codingbuddy",
-            {
-                f"{SECOND}/grading.json": graded("f"),
-                "iteration-1/feedback.json": {"reviews": REVIEWS, "status": "complete"},
-            },
-            "a review of a run that is left out",
-            ["iteration-1/feedback.json"],
-        ),
+        ({f"{RUN}/timing.json": "{"}, f"{RUN}/timing.json"),
+        ({"eval-x.json": {"a": 1}}, "eval-x.json"),
     ],
 )
-def test_what_has_no_place_is_left_out_and_told(tmp_path, to, files, of, paths):
+def test_what_could_not_be_read_is_told(tmp_path, files, path):
+    """A file that cannot be read, and one that is no document."""
     ws = lay(tmp_path / "ws", {f"{RUN}/grading.json": graded("p")} | files)
-    converted = convert(ws, to, tmp_path / "out")
-    lost = [one.path for one in converted.losses if of in one.message]
-    assert lost == [str(ws / path) for path in paths]
-    assert not list((tmp_path / "out").rglob("*old_skill*"))
-    for path in (tmp_path / "out").rglob("feedback.json"):
-        reviews = read(path)["reviews"]
-        assert [(one["run_id"], one["feedback"]) for one in reviews] == [("eval-0-with_skill", "1")]
+    assert [one.path for one in convert(ws, tmp_path / "out").losses] == [str(ws / path)]
 
 
 # ── ids ────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(("source", "first"), [("iterations", 0), ("skill-creator", 1)])
-def test_all_documents_agree_on_the_ids_of_codingbuddy(tmp_path, source, first):
-    """Whether folders, suite and reviews count from 0 or from 1."""
-    ws, out = tmp_path / "ws", tmp_path / "out"
-    shutil.copytree(ROOT / "data" / BUNDLED[source], ws)
-    reviews = [
-        {"run_id": f"eval-{n + first}-with_skill", "feedback": str(n), "timestamp": "t"}
-        for n in range(3)
-    ]
-    lay(ws, {"iteration-1/feedback.json": {"reviews": reviews, "status": "complete"}})
-    prompts = [one["prompt"] for one in read(ws / "evals.json")["evals"]]
-    convert(ws, "codingbuddy", out)
-    assert [(one["id"], one["prompt"]) for one in read(out / "evals.json")["evals"]] == [
-        *enumerate(prompts, 1)
-    ]
-    for here in out.glob("iteration-*"):
-        assert sorted(path.name for path in here.glob("eval-*")) == ["eval-0", "eval-1", "eval-2"]
-        for n, prompt in enumerate(prompts):
-            metadata = read(here / f"eval-{n}/with_skill/eval_metadata.json")
-            assert (metadata["eval_id"], metadata["prompt"]) == (n, prompt)
-        results = read(here / "benchmark.json")["eval_results"]
-        assert [one["eval_id"] for one in results] == [0, 1, 2]
-    reviews = read(out / "iteration-1/feedback.json")["reviews"]
-    assert [(one["run_id"], one["feedback"]) for one in reviews] == [
-        (f"eval-{n}-with_skill", str(n)) for n in range(3)
-    ]
-    of_ids = {"unknown-run", "other-id", "missing-folder", "unknown-eval", "other-iteration"}
-    assert [one for one in check(out, "codingbuddy") if one.code in of_ids] == []
 
 
 def test_an_eval_is_the_same_in_two_iterations_whatever_its_folder_is_called(tmp_path):
@@ -182,9 +115,9 @@ def test_an_eval_is_the_same_in_two_iterations_whatever_its_folder_is_called(tmp
         "iteration-1/inbox/eval_metadata.json": about | {"eval_name": "inbox"},
         "iteration-2/renamed/eval_metadata.json": about | {"eval_name": "new"},
     }
-    convert(lay(tmp_path / "ws", files), "codingbuddy", tmp_path / "out")
+    convert(lay(tmp_path / "ws", files), tmp_path / "out")
     found = {
-        (path.parts[-4], path.parts[-3], read(path)["eval_id"])
+        (path.parts[-3], path.parts[-2], read(path)["eval_id"])
         for path in (tmp_path / "out").rglob("eval_metadata.json")
         if read(path).get("prompt") == "P"
     }
@@ -207,7 +140,7 @@ def test_comparisons_and_analyses_stay_with_their_eval_and_iteration(tmp_path):
         "comparison-3.json": comparison,
         "history.json": {"skill_name": "x", "iterations": [{"version": "v0"}]},
     }
-    convert(lay(tmp_path / "ws", files), "skill-creator", tmp_path / "out")
+    convert(lay(tmp_path / "ws", files), tmp_path / "out")
     assert set(files) <= set(tree(tmp_path / "out"))
 
 
@@ -215,7 +148,7 @@ def test_workspaces_of_one_name_stay_apart(tmp_path):
     for name in ("a", "b"):
         lay(tmp_path / name / "ws" / "iteration-1", {"eval-0/with_skill/grading.json": graded("p")})
     paths = [tmp_path / name / "ws" / "iteration-1" for name in ("a", "b")]
-    convert(str(tmp_path / "?" / "ws" / "iteration-1"), "skill-creator", tmp_path / "out")
+    convert(str(tmp_path / "?" / "ws" / "iteration-1"), tmp_path / "out")
     assert len(list((tmp_path / "out").rglob("grading.json"))) == len(paths)
 
 
@@ -237,8 +170,8 @@ def test_outputs_go_along_and_nothing_else_does(tmp_path):
     (outputs / "loop").symlink_to(outputs)
     (outputs / "gone").symlink_to("nothing")
     os.mkfifo(outputs / "pipe")
-    converted = convert(tmp_path / "ws", "codingbuddy", tmp_path / "out")
-    run = tmp_path / "out/iteration-1/eval-0/with_skill"
+    converted = convert(tmp_path / "ws", tmp_path / "out")
+    run = tmp_path / "out" / RUN
     documents = {"grading.json", "eval_metadata.json", "timing.json"}
     found = {
         str(path.relative_to(run)): path.read_bytes() for path in run.rglob("*") if path.is_file()
@@ -274,7 +207,7 @@ def test_a_folder_that_is_not_empty_is_refused_and_stays_as_it_was(tmp_path):
     lay(tmp_path / "out", {"mine.txt": "x"})
     for target in (tmp_path / "out", tmp_path / "out" / "mine.txt"):
         with pytest.raises(FileExistsError, match="give a new folder"):
-            convert(tmp_path / "ws", "codingbuddy", target)
+            convert(tmp_path / "ws", target)
     assert set(tree(tmp_path / "out")) == {"mine.txt"}
 
 
@@ -283,16 +216,9 @@ def test_a_folder_inside_of_the_workspace_is_refused(tmp_path, inside):
     lay(tmp_path / "ws", {f"{RUN}/grading.json": graded("p")})
     before = tree(tmp_path)
     with pytest.raises(FileExistsError):
-        convert(tmp_path / "ws", "codingbuddy", tmp_path / "ws" / inside)
+        convert(tmp_path / "ws", tmp_path / "ws" / inside)
     assert tree(tmp_path) == before
     assert not (tmp_path / "ws" / "new").exists()
-
-
-def test_an_unknown_dialect_is_refused_before_anything_is_read(tmp_path):
-    with pytest.raises(NoSuchDocument, match="skill-evaluator"):
-        convert(tmp_path / "gone", "cobol", tmp_path / "out")
-    with pytest.raises(FileNotFoundError):
-        convert(tmp_path / "gone", "codingbuddy", tmp_path / "out")
 
 
 NAMES = ["../../up", "..", ".", "/abs", "a/b", "c:\\d", "🎉 party", "eval-0", "x" * 300]
@@ -301,10 +227,8 @@ name = st.one_of(st.sampled_from(NAMES), st.text(max_size=12))
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.tuples(name, name, name), min_size=1, max_size=3), st.sampled_from(list(DIALECTS))
-)
-def test_whatever_documents_call_things_nothing_is_written_outside(tmp_path_factory, said, to):
+@given(st.lists(st.tuples(name, name, name), min_size=1, max_size=3))
+def test_whatever_documents_call_things_nothing_is_written_outside(tmp_path_factory, said):
     """Names in documents lead nowhere: all files lie below `out`, the source stays as it is."""
     home = tmp_path_factory.mktemp("any")
     files: dict[str, Any] = {
@@ -327,7 +251,7 @@ def test_whatever_documents_call_things_nothing_is_written_outside(tmp_path_fact
         files[f"{eval_}/comparison-{n}.json"] = {"winner": "A", "eval_id": id_, "rubric": {"A": {}}}
     lay(home / "box" / "ws", files)
     before = tree(home)
-    converted = convert(home / "box" / "ws", to, home / "box" / "out")
+    converted = convert(home / "box" / "ws", home / "box" / "out")
     after = tree(home)
     new = set(after) - set(before)
     assert {path: after[path] for path in before} == before
@@ -342,7 +266,7 @@ def test_evals_that_want_the_same_folder_get_two(tmp_path):
         about = {"eval_id": name, "eval_name": "x", "prompt": "P"}
         files[f"iteration-1/{folder}/eval_metadata.json"] = about
         files[f"iteration-1/{folder}/with_skill/grading.json"] = graded(marks)
-    convert(lay(tmp_path / "ws", files), "skill-creator", tmp_path / "out")
+    convert(lay(tmp_path / "ws", files), tmp_path / "out")
     folders = {path.name.casefold() for path in (tmp_path / "out/iteration-1").iterdir()}
     assert len(folders) == 2
     assert sorted(sen.load(tmp_path / "out").runs["pass_rate"]) == [0.0, 1.0]
@@ -351,6 +275,6 @@ def test_evals_that_want_the_same_folder_get_two(tmp_path):
 def test_folders_with_odd_names(tmp_path):
     names = ["with space", "naïve 🎉", "<script>", "a'b\"c", "-rf", "%2e%2e"]
     files = {f"iteration-1/{name}/with_skill/run-1/grading.json": graded("p") for name in names}
-    convert(lay(tmp_path / "ws", files), "skill-creator", tmp_path / "out")
+    convert(lay(tmp_path / "ws", files), tmp_path / "out")
     ids = set(sen.load(tmp_path / "out").runs["eval_id"])
     assert ids == set(names)

@@ -13,14 +13,13 @@ from skill_eval_nb.documents import dump, mend, to_json
 from skill_eval_nb.documents.dialects import (
     DIALECTS,
     NEUTRAL,
+    canonical,
     check,
     kind_of,
     read,
-    write,
 )
 from tests.documents.generated import ANY_JSON, documents
 
-FORMS = [(dialect, kind) for dialect, forms in DIALECTS.items() for kind in forms]
 patiently = settings(
     max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
@@ -38,39 +37,20 @@ def test_any_json_is_read_and_given_back(kind: str, raw: Any) -> None:
     read(kind, raw)
     for dialect, forms in DIALECTS.items():
         if kind in forms:
-            read(kind, raw, dialect)
             check(kind, raw, dialect)
 
 
-@pytest.mark.parametrize(("dialect", "kind"), FORMS)
+@pytest.mark.parametrize("kind", NEUTRAL)
 @patiently
 @given(data=st.data())
-def test_what_is_written_is_held_but_for_what_is_told(dialect: str, kind: str, data: Any) -> None:
-    """Both of it of the same documents: to draw one takes longer than to look at it."""
-    one = documents(NEUTRAL[kind])
-    neutral = data.draw(st.lists(one, min_size=1, max_size=2) if kind == "benchmark" else one)
-    what_was_written_once_is_held_in_full(dialect, kind, neutral)
-    first = neutral[:1] if kind == "benchmark" else neutral
-    what_is_not_told_as_a_loss_is_held(dialect, kind, first)
-
-
-def what_was_written_once_is_held_in_full(dialect: str, kind: str, neutral: Any) -> None:
-    """Whatever the dialect cannot hold is lost and told the first time, and never after."""
-    value, losses = write(kind, neutral, dialect)
-    to_json(value)
-    wrong = [fault for fault in check(kind, value, dialect) if fault.severity == "error"]
-    if wrong:  # something that the dialect demands is not known
-        assert "incomplete" in {loss.code for loss in losses}
-        return
-    again = _made_anew(kind, read(kind, value, dialect)[0])
-    assert write(kind, again, dialect) == (value, [])
-
-
-def what_is_not_told_as_a_loss_is_held(dialect: str, kind: str, neutral: Any) -> None:
-    value, losses = write(kind, neutral, dialect)
-    if not losses:
-        back = msgspec.to_builtins(read(kind, value, dialect)[0])
-        assert _texts(msgspec.to_builtins(neutral)) <= _texts(back)
+def test_what_is_written_is_read_again(kind: str, data: Any) -> None:
+    """Every text and number of a document stands in what is written, and is read from it."""
+    neutral = data.draw(documents(NEUTRAL[kind]))
+    value = msgspec.json.decode(to_json(canonical(neutral)))
+    document, faults = mend(value, NEUTRAL[kind])
+    assert not [fault for fault in faults if fault.code in ("not-used", "unknown")]
+    assert canonical(document) == value
+    assert _texts(msgspec.to_builtins(neutral)) <= _texts(value)
 
 
 def _texts(value: Any) -> set[str]:
@@ -83,10 +63,3 @@ def _texts(value: Any) -> set[str]:
         return set()
     plain = int(value) if isinstance(value, float) and value.is_integer() else value
     return {f"{plain!s:.12}"}
-
-
-def _made_anew(kind: str, neutral: Any) -> Any:
-    plain = msgspec.to_builtins(neutral)
-    if kind == "benchmark":
-        return [msgspec.convert(one, NEUTRAL[kind]) for one in plain]
-    return msgspec.convert(plain, NEUTRAL[kind])
