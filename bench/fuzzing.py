@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.report.page import markdown
 from skill_eval_nb.tables import TABLES, check
 from skill_eval_nb.tables.conversion import convert
@@ -81,12 +80,11 @@ def use(
 ) -> Iterator[tuple[str, float, Exception | None]]:
     """Have everything read it that reads; how long each took, and what it raised."""
     ws: list[sen.Workspace] = []
-    target = chance.choice(sorted(DIALECTS))
     steps: dict[str, Callable[[], object]] = {
         "load": lambda: ws.append(sen.load(folder)),
         "tables": lambda: [ws[0].polars(name) for name in TABLES] if ws else None,
         "check": lambda: check(folder),
-        "convert": lambda: convert(folder, target, out),
+        "convert": lambda: convert(folder, out),
         "report": lambda: markdown(ws[0]) if ws else None,
         "inspect": lambda: ws and HAS_INSPECT and sen.report.write_inspect(ws[0], out / "logs"),
         "explore": lambda: sen.explore(ws[0]) if ws else None,

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 import skill_eval_nb as sen
 from skill_eval_nb.cli.shell import app
-from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.grading.judge import Judge
 from skill_eval_nb.improving import analyse, compare, draft
 from skill_eval_nb.models import Connection, StandIn
@@ -181,12 +180,9 @@ def test_no_document_of_the_user_s_is_taken_for_one_of_theirs(
     assert {place for place in places if "skill-snapshot" not in place} <= set(said)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_no_file_of_the_user_s_is_converted(ws, home, tmp_path, dialect):
+def test_no_file_of_the_user_s_is_converted(ws, home, tmp_path):
     link_runs(ws, home)
-    done = CliRunner().invoke(
-        app, ["convert", str(ws), "--to", dialect, "--out", str(tmp_path / "out")]
-    )
+    done = CliRunner().invoke(app, ["convert", str(ws), "--out", str(tmp_path / "out")])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.output
     there = files(tmp_path / "out")
     assert there

@@ -62,7 +62,7 @@ class TestErrors:
         self, command, ws, tmp_path
     ):
         out = tmp_path / "out"
-        more = {"check": [], "convert": ["--to", "iterations", "--out", out]}
+        more = {"check": []}
         options = more.get(command, ["--out", out])
         lay(tmp_path / "notes", {"notes.txt": "hello"})
         for name, faults in (
@@ -84,7 +84,7 @@ class TestErrors:
             (("schema", "gradin"), ["did you mean `grading`"]),
             (("schema", "grading", "--dialect", "skill-maker"), DIALECTS),
             (("check", TDD, "--dialect", "skill-maker"), DIALECTS),
-            (("convert", TDD, "--to", "skill-maker", "--out", "out"), DIALECTS),
+            (("report", TDD, "--dialect", "skill-maker", "--out", "out"), DIALECTS),
         ],
     )
     def test_what_is_unknown_names_what_there_is(self, arguments, known):

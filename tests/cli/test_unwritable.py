@@ -50,7 +50,7 @@ def trigger_draft(at: Path) -> Command:
 COMMANDS: dict[str, Callable[[Path], Command]] = {
     "run": offline,
     "grade": grade,
-    "convert": lambda at: ["convert", stored(at.parent), "--to", "iterations", "--out", at / "out"],
+    "convert": lambda at: ["convert", stored(at.parent), "--out", at / "out"],
     "report": lambda at: ["report", stored(at.parent), "--out", at / "out"],
     "tables": lambda at: ["tables", stored(at.parent), "--out", at / "out"],
     "aggregate": lambda at: ["improve", "aggregate", criticised(at)],

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents.dialects import DIALECTS, NEUTRAL, read
+from skill_eval_nb.documents.dialects import NEUTRAL, read
 from skill_eval_nb.tables.conversion import convert
 from tests.corpus.build import graded, keys, lay, row, said
 from tests.documents.examples import ALL, EXAMPLES
@@ -243,8 +243,7 @@ def test_a_document_of_any_kind_at_any_place_has_rows_or_is_a_problem(
             if name != "problems"
         )
         assert is_used or kind == "eval_metadata" or any(path in text for text in said(ws)), kind
-        for dialect in DIALECTS:
-            convert(folder, dialect, tmp_path / kind / dialect)
+        convert(folder, tmp_path / kind / "out")
 
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────
