@@ -26,7 +26,6 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.base import fields_of, origin_of, plainly
 from skill_eval_nb.documents.dialects import kind_of, read, recognise
-from skill_eval_nb.documents.dialects.form import named
 from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
 from skill_eval_nb.running.suite import USUAL, PlannedEval, complete, folder_names, ids_of, name_of
@@ -469,7 +468,7 @@ class _Style:
             if not has and (beside or self.dialect != "iterations"):
                 return given["text"]
             if "name" in has or not beside:
-                given = {"name": named([given])[0]["name"], **given}
+                given = {"name": _short_name(given["text"]), **given}
         out = {_field_of(kind, key): value for key, value in given.items()}
         if kind is Eval:
             self._lists(out)
@@ -530,6 +529,15 @@ class _State:
     places: list[int | None]
     taken: dict[tuple[int | None, str], list[Any]] = field(default_factory=dict)
     by: dict[tuple[int, str], str] = field(default_factory=dict)
+
+
+def _short_name(text: str) -> str:
+    """A name made of a text, as suites whose checks have names give them.
+
+    >>> _short_name("The tests pass")
+    'the_tests_pass'
+    """
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:48].rstrip("_") or "expectation"
 
 
 class _Editor:

@@ -269,7 +269,10 @@ def _marked(mark: Path) -> Iterator[None]:
     try:
         yield
     except OSError:
-        if [entry.name for entry in mark.parent.iterdir()] == [mark.name]:
+        below = [path for path in mark.parent.rglob("*") if path != mark]
+        if all(path.is_dir() for path in below):
+            for folder in reversed(below):
+                folder.rmdir()
             mark.unlink()
         raise
     mark.unlink()
