@@ -44,13 +44,19 @@ def test_any_json_is_read_and_given_back(kind: str, raw: Any) -> None:
 @patiently
 @given(data=st.data())
 def test_what_is_written_is_read_again(kind: str, data: Any) -> None:
-    """Every text and number of a document stands in what is written, and is read from it."""
-    neutral = data.draw(documents(NEUTRAL[kind]))
-    value = msgspec.json.decode(to_json(canonical(neutral)))
+    """Every text and number of a document stands in what is written, and is read from it.
+
+    A document that was read is written as it was read. Drawn figures may be none that reading
+    gives (a rate of 2 is read as 2 %), so it is read once before.
+    """
+    drawn = data.draw(documents(NEUTRAL[kind]))
+    value = msgspec.json.decode(to_json(canonical(drawn)))
+    assert _texts(msgspec.to_builtins(drawn)) <= _texts(value)
     document, faults = mend(value, NEUTRAL[kind])
     assert not [fault for fault in faults if fault.code in ("not-used", "unknown")]
-    assert canonical(document) == value
-    assert _texts(msgspec.to_builtins(neutral)) <= _texts(value)
+    written = msgspec.json.decode(to_json(canonical(document)))
+    again, _ = mend(written, NEUTRAL[kind])
+    assert canonical(again) == canonical(document)
 
 
 def _texts(value: Any) -> set[str]:
