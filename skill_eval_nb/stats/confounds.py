@@ -252,6 +252,9 @@ def name_models(of: Compared) -> str | None:
     return f"{'; '.join(parts)}: what differs is not the skill alone." if parts else None
 
 
+SESSIONS = "Two iterations are two sessions, and what changed between them counts as the skill's"
+
+
 def name_sessions(of: Compared) -> str | None:
     """Two iterations, which are two sessions; or the baseline's change that was taken off."""
     if not of.known.iterations:
@@ -260,11 +263,10 @@ def name_sessions(of: Compared) -> str | None:
     if other is not None:
         both = "what changed for both between the sessions is taken off"
         return f"This is the change of {brief(who)} less that of {brief(other)}: {both}."
-    what = "Two iterations are two sessions, and what changed between them counts as the skill's"
     baseline = of.known.baselines.get(of.suite)
     if baseline in (None, who):
-        return f"{what}."
-    return f'{what}: `baseline="{baseline}"` takes off what changed without it, too.'
+        return f"{SESSIONS}."
+    return f'{SESSIONS}: `baseline="{baseline}"` takes off what changed without it, too.'
 
 
 def name_days(of: Compared) -> str | None:

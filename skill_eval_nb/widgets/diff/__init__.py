@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.running.spec import planned
+from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import tied
@@ -380,6 +381,7 @@ class Diff(Explorer):
             _skill_fact(self._compared),
             _flipped_fact(_flipped(look)),
             _unlike_fact(self._unlike(look)),
+            ("!", "odd", SESSIONS),
         )
         return h(
             "div",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pandas as pd
@@ -27,6 +28,12 @@ RUNS = "Every run’s pass rate, eval by eval"
 def path(tmp_path):
     """The folder of the made workspace."""
     return workspace(tmp_path)
+
+
+def stated(reason: str) -> tuple[str, str]:
+    """What a reason says of the figure, and the warning of sessions, which stands by itself."""
+    figure, warning, _ = re.split(r" (Two iterations [^.:]*)", reason)
+    return figure, warning
 
 
 def tree(made: Diff) -> list[Node]:
@@ -55,7 +62,9 @@ def test_the_head_says_what_came_of_it_either_way_round(path):
     made, ws = panel(path), sen.load(path)
     words = shown(made)
     assert "with_skill · iteration-2 against iteration-1 · 2 evals, 8 runs" in words
-    assert f"Pass rate: {sen.stats.deltas(ws, versus=LATEST)['reason'][0]}" in words
+    reason, sessions = stated(sen.stats.deltas(ws, versus=LATEST)["reason"][0])
+    assert f"Pass rate: {reason}" in words
+    assert sessions in words
     assert "The skill: 1 file differs, +2 −1 lines" in words
     assert "1 expectation newly failing, 1 newly passing" in words
     assert "Evals, expectations and models are the same" in words
@@ -66,7 +75,7 @@ def test_the_head_says_what_came_of_it_either_way_round(path):
     (swap,) = find(tree(made), aria_label="Swap the two iterations")
     do(made, *swap[1]["on"]["click"])
     assert "iteration-1 against iteration-2" in shown(made)
-    assert sen.stats.deltas(ws, versus=LATEST[::-1])["reason"][0] in shown(made)
+    assert stated(sen.stats.deltas(ws, versus=LATEST[::-1])["reason"][0])[0] in shown(made)
     assert "The skill: 1 file differs, +1 −2 lines" in shown(made)
     do(made, "choose_configuration", "iteration-2")  # there already: they change places
     assert "iteration-2 against iteration-1" in shown(made)
@@ -94,8 +103,8 @@ def test_metric_and_configuration_can_be_chosen_and_nothing_that_is_not_there(pa
     assert "without_skill · iteration-2 against iteration-1" in shown(made)
     of = {"metric": "time_seconds", "scope": "suite", "configuration": "without_skill"}
     rows = overview(sen.load(path), versus=LATEST)
-    (stated,) = (row["reason"] for row in rows if row.items() >= of.items())
-    assert f"Time: {stated}" in shown(made)
+    (found,) = (row["reason"] for row in rows if row.items() >= of.items())
+    assert f"Time: {stated(found)[0]}" in shown(made)
 
 
 def test_a_click_on_an_eval_selects_its_runs_and_two_are_opened_beside_each_other(path):
