@@ -13,12 +13,12 @@ from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents.base import Severity
 from skill_eval_nb.documents.dialects import (
     DIALECTS,
+    Distance,
     NoSuchDocument,
-    is_foreign,
+    distances,
     kind_of,
     read,
     recognise,
-    sample,
 )
 from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.dialects.home_made import HOME_MADE
@@ -56,13 +56,18 @@ INSIDE_OUTPUTS = ("grading", "metrics")
 
 
 class Gathered(NamedTuple):
-    """A document with its file, its place, its plain value and the dialect that it looks like."""
+    """A document with its file, its place, its plain value and how far it is from dialects."""
 
     kind: str
     path: str
     place: Place
     raw: Any
-    dialect: str
+    distances: dict[str, Distance]
+
+    @property
+    def dialect(self) -> str:
+        """The dialect that it looks like, or that it is home-made."""
+        return recognise(self.kind, self.raw, self.distances)
 
     def read(self) -> Any:
         """Its shared form."""
@@ -79,11 +84,11 @@ def gather_documents(layout: Layout, refused: set[str]) -> Iterator[Gathered]:
         kind = kind_of(os.path.basename(file.path), raw) if known else None
         if kind is not None:
             place = place_of_metadata(file) if kind == "eval_metadata" else file.place
-            yield Gathered(kind, file.path, place, raw, recognise(kind, raw))
+            yield Gathered(kind, file.path, place, raw, distances(kind, raw))
     of_runs = {path: (kind, run) for run in layout.runs for kind, path in _files_of(run)}
     for path, (kind, run) in of_runs.items():
         if path not in refused and (raw := load_raw(path, Problems())) is not None:
-            yield Gathered(kind, path, run.place, raw, recognise(kind, raw))
+            yield Gathered(kind, path, run.place, raw, distances(kind, raw))
 
 
 def _files_of(run: RunPlace) -> Iterator[tuple[str, str]]:
@@ -263,9 +268,6 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
 
 
-ENOUGH = 40
-"""So many documents of a kind tell its dialect."""
-
 _FOREIGN = 1000
 """So many errors weighs a document of which a dialect knows none of the lists and objects."""
 
@@ -280,42 +282,26 @@ def nearest(documents: Iterable[Gathered], names: Iterable[str]) -> dict[str, st
     by_kind: dict[str, list[Gathered]] = defaultdict(list)
     for document in documents:
         by_kind[document.kind].append(document)
-    errors = {kind: _errors(kind, ones, names) for kind, ones in by_kind.items()}
-    overall = {name: sum(counts.get(name, 1) for counts in errors.values()) for name in names}
-    looks = Counter(file.dialect for ones in by_kind.values() for file in ones[:ENOUGH])
-    best: dict[str, str | None] = {
-        kind: min(
-            counts, key=lambda name: (counts[name], overall[name], -looks[name]), default=None
-        )
-        for kind, counts in errors.items()
+    errors = {
+        kind: {
+            name: sum(of[name].errors + _FOREIGN * of[name].foreign for *_, of in ones)
+            for name in names
+            if name in ones[0].distances
+        }
+        for kind, ones in by_kind.items()
     }
-    for kind, name in best.items():
-        if name is not None and errors[kind][name] >= _FOREIGN * len(_sample(by_kind[kind])):
-            best[kind] = None
+    overall = {name: sum(counts.get(name, 1) for counts in errors.values()) for name in names}
+    looks = Counter(file.dialect for ones in by_kind.values() for file in ones)
+    best: dict[str, str | None] = {}
+    for kind, counts in errors.items():
+        name = min(counts, key=lambda one: (counts[one], overall[one], -looks[one]), default="")
+        is_foreign = not name or counts[name] >= _FOREIGN * len(by_kind[kind])
+        best[kind] = None if is_foreign else name
     main = main_of(best)
     for kind, name in best.items():
-        foreign = main is not None and kind not in DIALECTS[main]
-        if name is not None and foreign and errors[kind][name]:
+        if name and main is not None and kind not in DIALECTS[main] and errors[kind][name]:
             best[kind] = None
     return best
-
-
-def _errors(kind: str, documents: list[Gathered], names: Iterable[str]) -> dict[str, int]:
-    """The errors of documents of a kind by the dialects that have it."""
-    raws = [sample(document.raw) for document in _sample(documents)]
-    return {
-        name: sum(
-            sum(fault.severity == "error" for fault in check_document(kind, raw, name))
-            + _FOREIGN * is_foreign(kind, raw, name)
-            for raw in raws
-        )
-        for name in names
-        if kind in DIALECTS[name]
-    }
-
-
-def _sample(documents: list[Gathered]) -> list[Gathered]:
-    return documents[:: -(-len(documents) // ENOUGH)]
 
 
 def main_of(against: Mapping[str, str | None]) -> str | None:

@@ -16,27 +16,27 @@ from .home_made import HOME_MADE, read_home_made, suits
 from .recognition import (
     DIALECTS,
     NEUTRAL,
+    Distance,
     NoSuchDocument,
+    distances,
     form_of,
-    is_foreign,
     kind_of,
     recognise,
-    sample,
     walk,
 )
 
 __all__ = [
     "DIALECTS",
     "NEUTRAL",
+    "Distance",
     "NoSuchDocument",
     "canonical",
     "check",
+    "distances",
     "form_of",
-    "is_foreign",
     "kind_of",
     "read",
     "recognise",
-    "sample",
 ]
 
 ROUNDING = 0.0101
@@ -137,7 +137,7 @@ def _read(kind: str, raw: Any) -> tuple[list[Any], Faults]:
                 return documents, faults
     document, faults = mend(raw, NEUTRAL[kind])
     errors = any(fault.severity == "error" for fault in faults)
-    unknown = {where for mark, where in walk(document, numbered=False) if mark == "unknown"}
+    unknown = {where for mark, where in walk(document) if mark == "unknown"}
     if (errors or unknown) and suits(kind, raw, errors, unknown):
         return read_home_made(kind, raw, NEUTRAL[kind])
     faults.extend(unused(document))

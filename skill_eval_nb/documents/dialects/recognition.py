@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import inspect
@@ -238,7 +238,7 @@ def kind_of(name: str, raw: Any) -> str | None:
     stem = re.split(r"[\\/]", name)[-1].lower().removesuffix(".json")
     if not isinstance(raw, (dict, list)):
         return None
-    raw = sample(raw)
+    raw = _sample(raw)
     by_name = (rule for rule in _RULES if re.search(rule[1], stem.replace("-", "_")))
     by_content = (rule for rule in _RULES if rule[3])
     rules = chain(by_name, by_content)
@@ -277,65 +277,76 @@ def known_name(name: str, what: str, known: Iterable[str]) -> None:
         raise NoSuchDocument(f"there is no {what} `{name}`; {hint}")
 
 
-def recognise(kind: str, raw: Any) -> str:
+def recognise(kind: str, raw: Any, seen: dict[str, Distance] | None = None) -> str:
     """The dialect that a document is nearest to, or `wild`.
 
-    Nearest is the one that knows some of its lists and objects, if any does; then the one with
-    the fewest errors; then with the fewest things that it does not
-    know or calls by another name; then the one of whose own fields the fewest are absent;
-    then the first of `DIALECTS`. `wild` are home-made documents that no dialect reads
-    without errors, but that still say clearly what is meant.
+    Nearest is that of the smallest distance (see `distances`); the first of several. `wild` are
+    home-made documents that no dialect reads without errors or left-overs, but that still say
+    clearly what is meant. `seen` are the distances, where they are known.
 
     >>> recognise("grading", {"expectations": [{"text": "It runs", "passed": True}]})
     'iterations'
     """
-    known_name(kind, "kind of document", NEUTRAL)
-    whole, raw = raw, sample(raw)
-    seen = {name: _look(raw, forms[kind].wire) for name, forms in DIALECTS.items() if kind in forms}
-    nearest = min(seen, key=lambda name: seen[name][0])
-    (_, errors, *_), unknown = seen[nearest]
-    odd = errors > 0 or unknown
-    return HOME_MADE if odd and suits(kind, whole, errors > 0, unknown) else nearest
+    seen = seen or distances(kind, raw)
+    nearest = min(seen, key=lambda name: seen[name][:4])
+    errors, unknown = seen[nearest].errors > 0, seen[nearest].unknown
+    return HOME_MADE if (errors or unknown) and suits(kind, raw, errors, unknown) else nearest
 
 
 _SAMPLE = 200
 """So many elements of a list show how all of them are written."""
 
 
-def sample(raw: Any) -> Any:
+def _sample(raw: Any) -> Any:
     """A plain JSON value with the first elements of its long lists alone.
 
-    >>> len(sample({"runs": [{"eval_id": n} for n in range(10_000)]})["runs"])
+    >>> len(_sample({"runs": [{"eval_id": n} for n in range(10_000)]})["runs"])
     200
     """
     if isinstance(raw, dict):
-        return {key: sample(value) for key, value in raw.items()}
-    return [sample(value) for value in raw[:_SAMPLE]] if isinstance(raw, list) else raw
+        return {key: _sample(value) for key, value in raw.items()}
+    return [_sample(value) for value in raw[:_SAMPLE]] if isinstance(raw, list) else raw
+
+
+class Distance(NamedTuple):
+    """How far a document is from a dialect: what counts most comes first."""
+
+    foreign: bool
+    """Whether the dialect knows none of its lists and objects."""
+    errors: int
+    odd: int
+    """What the dialect does not know, or calls by another name."""
+    absent: int
+    """Fields of the dialect that are nowhere; of a document without errors alone."""
+    unknown: set[str]
+    """The JSON paths of what the dialect does not know."""
+
+
+def distances(kind: str, raw: Any) -> dict[str, Distance]:
+    """How far a document is from each dialect that has its kind.
+
+    Raises:
+        NoSuchDocument: there is no such kind.
+    """
+    known_name(kind, "kind of document", NEUTRAL)
+    raw = _sample(raw)
+    return {name: _look(raw, forms[kind].wire) for name, forms in DIALECTS.items() if kind in forms}
+
+
+def _look(raw: Any, wire: type[Document]) -> Distance:
+    document, faults = mend(raw, wire)
+    errors = sum(fault.severity == "error" for fault in faults)
+    marks: dict[str, set[str]] = {"known": set(), "unknown": set(), "absent": set()}
+    for mark, where in walk(document):
+        marks[mark].add(where)
+    absent = marks["absent"] - marks["known"]
+    odd = sum(fault.severity != "error" for fault in faults.collapsed()) + len(marks["unknown"])
+    return Distance(
+        _is_foreign(document), errors, odd, 0 if errors else len(absent), marks["unknown"]
+    )
 
 
 _HOLDING = (inspect.ListType, inspect.DictType, inspect.StructType)
-
-
-def _look(raw: Any, wire: type[Document]) -> tuple[tuple[bool, int, int, int], set[str]]:
-    """How far a document is from a dialect, and the JSON paths of what the dialect does not know.
-
-    How far: whether all its lists and objects are foreign, its errors, oddities, absent fields.
-    """
-    document, faults = mend(raw, wire)
-    collapsed = faults.collapsed()
-    errors = sum(fault.severity == "error" for fault in collapsed)
-    marks: dict[str, set[str]] = {"known": set(), "unknown": set(), "absent": set()}
-    for mark, where in walk(document, numbered=False):
-        marks[mark].add(where)
-    absent = marks["absent"] - marks["known"]
-    odd = len(collapsed) - errors + len(marks["unknown"])
-    distance = (_is_foreign(document), errors, odd, 0 if errors else len(absent))
-    return distance, marks["unknown"]
-
-
-def is_foreign(kind: str, raw: Any, dialect: str) -> bool:
-    """Whether a dialect knows none of the lists and objects of a document."""
-    return _is_foreign(mend(raw, form_of(kind, dialect).wire)[0])
 
 
 def _is_foreign(document: Document) -> bool:
@@ -352,36 +363,29 @@ def _is_foreign(document: Document) -> bool:
     return bool(inside) and not origin.keys.keys() & set(inside)
 
 
-def walk(value: Any, where: str = "$", *, numbered: bool = True) -> list[tuple[str, str]]:
+def walk(value: Any, where: str = "$") -> Iterator[tuple[str, str]]:
     """Every key of a document that was read, by its JSON path, and how its type takes it.
 
     `known` and `unknown` are keys that are there; `absent` are fields of the type that have
-    no key. Elements of lists have their numbers, or all of them `[*]`.
+    no key. All elements of a list are `[*]`.
     """
-    found: list[tuple[str, str]] = []
-    _walk(value, where, numbered, found)
-    return found
-
-
-def _walk(value: Any, where: str, numbered: bool, found: list[tuple[str, str]]) -> None:
+    below: list[tuple[Any, str]] = []
+    origin = origin_of(value) if isinstance(value, Document) else None
     if isinstance(value, list):
-        for index, item in enumerate(value):
-            _walk(item, f"{where}[{index if numbered else '*'}]", numbered, found)
+        below = [(item, f"{where}[*]") for item in value]
     elif isinstance(value, dict):
-        for key, item in value.items():
-            _walk(item, f"{where}.{key}", numbered, found)
-    if not isinstance(value, Document) or (origin := origin_of(value)) is None:
-        return
-    if not isinstance(origin.raw, dict):  # a bare value that stands for one field
-        _walk(getattr(value, str(value.plain)), where, numbered, found)
-        return
-    for key in origin.raw:
-        name, place = origin.keys.get(key), f"{where}.{key}"
-        found.append(("unknown" if name is None else "known", place))
-        if name is not None:
-            _walk(getattr(value, name), place, numbered, found)
-    there = set(origin.keys.values())
-    found += [("absent", f"{where}.{name}") for name in fields_of(type(value)) if name not in there]
+        below = [(item, f"{where}.{key}") for key, item in value.items()]
+    elif origin is not None and not isinstance(origin.raw, dict):
+        below = [(getattr(value, str(value.plain)), where)]  # a bare value stands for one field
+    elif origin is not None:
+        names = {key: origin.keys.get(key) for key in origin.raw}
+        below = [(getattr(value, name), f"{where}.{key}") for key, name in names.items() if name]
+        for key, name in names.items():
+            yield ("unknown" if name is None else "known"), f"{where}.{key}"
+        for name in fields_of(type(value)).keys() - origin.keys.values():
+            yield "absent", f"{where}.{name}"
+    for item, place in below:
+        yield from walk(item, place)
 
 
 def document_names() -> list[str]:
