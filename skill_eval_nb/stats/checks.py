@@ -7,7 +7,19 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from .values import EVAL, GROUP, ITERATION, MODEL, RUN, by_model, is_table, kept, stand_in_keys
+from .values import (
+    EVAL,
+    GROUP,
+    ITERATION,
+    MODEL,
+    RUN,
+    by_model,
+    in_order,
+    is_table,
+    kept,
+    natural,
+    stand_in_keys,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,21 +90,18 @@ def find_other_checks(
         .filter(pl.col("texts") != pl.col("texts_baseline"))
     )
     differ = [
-        not are_same_checks(*(map(_check, own) for own in pair), one_suite=one_suite)
+        not are_same_checks(
+            *([(each["expectation_id"], each["text"]) for each in own] for own in pair),
+            one_suite=one_suite,
+        )
         for pair in both.select("own", "own_baseline").iter_rows()
     ]
-    return (
-        both.filter(pl.Series(differ, dtype=pl.Boolean))
-        .group_by(*GROUP, *EVAL, *SIDES, maintain_order=True)
-        .agg(
-            pl.col("texts").list.len().sum().alias("n"),
-            pl.col("texts_baseline").list.len().sum().alias("n_baseline"),
-        )
+    others = both.filter(pl.Series(differ, dtype=pl.Boolean)).group_by(*GROUP, *EVAL, *SIDES)
+    counts = others.agg(
+        pl.col("texts").list.len().sum().alias("n"),
+        pl.col("texts_baseline").list.len().sum().alias("n_baseline"),
     )
-
-
-def _check(row: dict[str, Any]) -> Check:
-    return row["expectation_id"], row["text"]
+    return in_order(counts, **dict.fromkeys([*GROUP, *EVAL], natural))
 
 
 def are_same_checks(
@@ -156,19 +165,20 @@ def leave_out(paired: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
     """`pairs` without the figures of `others`, of what checks decide, where that leaves any."""
     import polars as pl
 
-    keys = [name for name in others.columns if name in paired.columns and name != "n_runs"]
-    flagged = paired.join(
-        others.select(*keys, "n", "n_baseline"),
-        on=keys,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
+    keys = [name for name in others.columns if name in paired.columns]
+    flagged = paired.join(others, on=keys, how="left", nulls_equal=True, maintain_order="left")
     other = pl.col("n").is_not_null() & pl.col("metric").is_in(CHECKED)
     comparison = [*GROUP, *SIDES, "metric"]
     lost = other & (pl.col("estimate").is_not_null() & ~other).any().over(comparison)
     why = pl.format("graded on other checks ({} and {})", "n", "n_baseline")
-    return flagged.with_columns(
-        pl.when(~lost).then("estimate").alias("estimate"),
-        pl.coalesce("unpaired", pl.when(lost).then(why)).alias("unpaired"),
-    ).drop("n", "n_baseline")
+    return unpair(flagged, lost, why).drop("n", "n_baseline")
+
+
+def unpair(paired: pl.DataFrame, lost: pl.Expr, why: pl.Expr) -> pl.DataFrame:
+    """`pairs` without the figures of those that are lost, which say why."""
+    import polars as pl
+
+    return paired.with_columns(
+        estimate=pl.when(~lost).then("estimate"),
+        unpaired=pl.coalesce("unpaired", pl.when(lost).then(why)),
+    )

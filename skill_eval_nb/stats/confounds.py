@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.text import brief, count, lower_first, quoted, signed, some
 
-from .checks import CHECKED, COUNTED, SIDES
+from .checks import CHECKED, COUNTED, SIDES, unpair
 from .families import propose_families
 from .pairing import Pairs, Versus, choose, find_batches, of_evals
 from .values import (
@@ -84,35 +84,20 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str])
     if paired.is_empty() or not any(map(of_rubric, paired["metric"].unique())):
         return paired
     gated = (pl.col("gate_passed") == False).fill_null(value=False)  # noqa: E712  nulls stay
-    taken = (
-        by_model(runs)
-        .group_by(*keys, *EVAL, "configuration")
-        .agg(gated.sum().alias("taken"), pl.len().alias("of"))
-    )
-    both, sides = paired, ("configuration", "baseline")
-    for side in sides:
-        named = taken.rename({"configuration": side, "taken": f"taken_{side}", "of": f"of_{side}"})
+    own = by_model(runs).group_by(*keys, *EVAL, "configuration").agg(taken=gated.sum(), of=pl.len())
+    both = paired
+    for side in SIDES:
+        named = own.rename({"configuration": side, "taken": f"taken {side}", "of": f"of {side}"})
         both = both.join(named, on=[*keys, *EVAL, side], how="left", nulls_equal=True)
-    counts = [f"{what}_{side}" for what in ("taken", "of") for side in sides]
-    both = both.with_columns(pl.col(counts).fill_null(0))
-    comparison = [*keys, "configuration", "baseline", "metric"]
-    taken_, of = (
-        [pl.col(f"{what}_{side}").sum().over(comparison) for side in sides]
-        for what in ("taken", "of")
-    )
-    unequal = _unequal(taken_, of, pl.min_horizontal(of))
-    metric = pl.col("metric")
-    rubric = metric.str.starts_with(RUBRIC) | metric.str.starts_with("rubric_")
-    lost = rubric & unequal & (pl.col("taken_configuration") + pl.col("taken_baseline") > 0)
-    text = pl.format(
-        "the gate took {} of {} runs of {} and {} of {} of {}",
-        *("taken_configuration", "of_configuration", "configuration"),
-        *("taken_baseline", "of_baseline", "baseline"),
-    )
-    return both.with_columns(
-        pl.when(~lost).then("estimate").alias("estimate"),
-        pl.coalesce("unpaired", pl.when(lost).then(text)).alias("unpaired"),
-    ).drop(counts)
+    counts = [[f"{what} {side}" for side in SIDES] for what in ("taken", "of")]
+    both = both.with_columns(pl.col(*counts[0], *counts[1]).fill_null(0))
+    taken, of = ([pl.col(n).sum().over(*keys, *SIDES, "metric") for n in names] for names in counts)
+    rubric = pl.col("metric").is_in([name for name in both["metric"].unique() if of_rubric(name)])
+    unequal = _unequal(taken, of, pl.min_horizontal(of))
+    parts = [part for three in zip(*counts, SIDES, strict=True) for part in three]
+    why = pl.format("the gate took {} of {} runs of {} and {} of {} of {}", *parts)
+    lost = rubric & unequal & (pl.sum_horizontal(counts[0]) > 0)
+    return unpair(both, lost, why).drop(*counts[0], *counts[1])
 
 
 def _unequal(taken: Sequence[Any], of: Sequence[Any], fewer: Any) -> Any:
@@ -120,7 +105,11 @@ def _unequal(taken: Sequence[Any], of: Sequence[Any], fewer: Any) -> Any:
     return abs(taken[0] / of[0] - taken[1] / of[1]) * fewer > CHANCE
 
 
-def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], Row]:
+Facts = Mapping[tuple[Any, ...], Row]
+"""What is known of each side, by group and configuration."""
+
+
+def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> Facts:
     """What each side was run and judged by, and when: by `keys` and configuration.
 
     `several` is whether a group has rows of several models; times are in seconds.
@@ -132,10 +121,12 @@ def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], R
         for name in ("started_at", "judged_at")
     )
     kinds = ("judge_model", *MODEL)
-    known = by_model(runs).with_columns(runs[name].alias(f"own_{name}") for name in kinds)
-    known = known.with_columns(is_of_several_models().alias("several"))
-    sides = known.group_by(*keys, "configuration").agg(
+    known = by_model(runs.with_columns(pl.col(name).alias(f"own_{name}") for name in kinds))
+    sides = known.with_columns(several=is_of_several_models()).group_by(*keys, "configuration")
+    facts = sides.agg(
         *(pl.col(f"own_{name}").drop_nulls().unique().sort() for name in kinds),
+        is_stand_in(*(f"own_{name}" for name in MODEL)).any().alias("offline"),
+        is_stand_in("own_judge_model").any().alias("judged_offline"),
         pl.col("several").first(),
         when.median().alias("when"),
         when.min().alias("first"),
@@ -144,8 +135,7 @@ def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], R
         (pl.col("gate_passed") == False).sum().alias("gated"),  # noqa: E712
         pl.len().alias("n"),
     )
-    by = [*keys, "configuration"]
-    return {tuple(row[name] for name in by): row for row in sides.iter_rows(named=True)}
+    return {tuple(row.values())[: len(keys) + 1]: row for row in facts.iter_rows(named=True)}
 
 
 class Compared(NamedTuple):
@@ -156,7 +146,7 @@ class Compared(NamedTuple):
             compared.
         known: what is known of all.
         sides: the two sides as `facts_of` has them; empty where a side has no run.
-        checks: the evals whose sides were graded on other checks, a row each.
+        checks: of what checks decide, the evals whose sides were graded on others, a row each.
     """
 
     row: Row
@@ -193,7 +183,7 @@ def name_errors(of: Compared) -> str | None:
 def name_judges(of: Compared) -> str | None:
     """Sides that were not judged by the same models, of what a judge has a say in."""
     judges = of.own("judge_model")
-    if not is_judged(of.row["metric"]) or not all(judges) or set(judges[0]) == set(judges[1]):
+    if not is_judged(of.row["metric"]) or not all(judges) or judges[0] == judges[1]:
         return None
     claim = " before anything is claimed" if have_no_judge_in_common(of) else ""
     who = _who(of.names, judges, "judged by")
@@ -203,12 +193,12 @@ def name_judges(of: Compared) -> str | None:
 def have_no_judge_in_common(of: Compared) -> bool:
     """Whether other models alone judged either side."""
     judges = of.own("judge_model")
-    return all(judges) and not set(judges[0]) & set(judges[1])
+    return is_judged(of.row["metric"]) and all(judges) and not set(judges[0]) & set(judges[1])
 
 
 def name_checks(of: Compared) -> str | None:
     """Evals whose sides were graded on other checks."""
-    if not of.checks or of.row["metric"] not in CHECKED:
+    if not of.checks:
         return None
     evals = [
         f"{quoted(row['eval_name'])} ({row['n']} and {row['n_baseline']})" for row in of.checks
@@ -321,35 +311,17 @@ def name_batches(of: Compared) -> str | None:
     return f'{names} have no eval in common: `pool="iteration"` gives one answer over all evals.'
 
 
-class Confound(NamedTuple):
-    """Something beside the skill that may make a difference."""
-
-    name: Callable[[Compared], str | None]
-    """What gives the sentence, None where there is nothing of it."""
-    withholds: Callable[[Compared], bool] | None = None
-    """What says whether nothing can be claimed then; None where something always can."""
-
-
-CONFOUNDS = (
-    Confound(name_errors),
-    Confound(name_judges, have_no_judge_in_common),
-    Confound(name_checks, have_no_checks_in_common),
-    Confound(name_models),
-    Confound(name_gate),
-    Confound(name_sessions),
-    Confound(name_days),
-    Confound(name_judgings),
-    Confound(name_families),
-    Confound(name_batches),
+CONFOUNDS: tuple[Callable[[Compared], str | None], ...] = (
+    *(name_errors, name_judges, name_checks, name_models, name_gate),
+    *(name_sessions, name_days, name_judgings, name_families, name_batches),
 )
-"""What may turn a verdict, what matters most first."""
+"""What may turn a verdict, what matters most first; each gives its sentence, if there is one."""
 
 
 def find_confounds(compared: Compared) -> tuple[list[str], bool]:
     """What may turn the verdict of a row, in sentences; whether it has none because of them."""
-    found = [(each, said) for each in CONFOUNDS if (said := each.name(compared)) is not None]
-    none = any(each.withholds and each.withholds(compared) for each, _ in found)
-    return [said for _, said in found], none
+    said = [sentence for name in CONFOUNDS if (sentence := name(compared)) is not None]
+    return said, have_no_judge_in_common(compared) or have_no_checks_in_common(compared)
 
 
 def _who(names: Sequence[str], models: Sequence[Sequence[str]], what: str) -> str:
@@ -406,36 +378,30 @@ def _estimates(paired: pl.DataFrame, models: int) -> list[float]:
     ]
 
 
-def mark_stand_in(found: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def mark_stand_in(found: pl.DataFrame, facts: Facts, keys: Sequence[str]) -> pl.DataFrame:
     """Rows of `deltas` with `stand_in`: whether the stand-in ran a side, or judged what is judged.
 
     Then there is no verdict, and the reason begins with why. `keys` tell comparisons apart.
     """
     import polars as pl
 
-    by = [*keys, "configuration"]
-    flags = runs.select(ran=is_stand_in(*MODEL), judged=is_stand_in("judge_model"))
-    own = by_model(runs).hstack(flags)
-    ran, judged = ({*own.filter(flag).select(by).iter_rows()} for flag in flags.columns)
-
-    marks: list[bool] = []
-    for *group, side, other, metric in found.select(*by, "baseline", "metric").iter_rows():
-        sides = {(*group, side), (*group, other)}
-        marks.append(bool(sides & ran or (is_judged(metric) and sides & judged)))
+    marks = [
+        any(
+            side["offline"] or (is_judged(metric) and side["judged_offline"])
+            for name in (one, other)
+            if (side := facts.get((*group, name)))
+        )
+        for *group, metric, one, other in found.select(*keys, "metric", *SIDES).iter_rows()
+    ]
     stand_in, why = pl.col("stand_in"), pl.lit(OF_STAND_IN)
-    texts = {
-        "reason": pl.format("{} {}", why, "reason"),
-        "warnings": pl.concat_list(why, "warnings"),
+    says = {
+        **{name: pl.when(~stand_in).then(name) for name in VERDICTS},
+        "reason": pl.when(stand_in).then(pl.format("{} {}", why, "reason")).otherwise("reason"),
+        "warnings": pl.when(stand_in).then(pl.concat_list(why, "warnings")).otherwise("warnings"),
     }
     at = found.columns.index("n_evals")
-    return found.insert_column(at, pl.Series("stand_in", marks, pl.Boolean)).with_columns(
-        *(pl.when(~stand_in).then(name).alias(name) for name in VERDICTS if name in found.columns),
-        *(
-            pl.when(stand_in).then(text).otherwise(name).alias(name)
-            for name, text in texts.items()
-            if name in found.columns
-        ),
-    )
+    marked = found.insert_column(at, pl.Series("stand_in", marks, pl.Boolean))
+    return marked.with_columns(**{name: says[name] for name in found.columns if name in says})
 
 
 def settle(
@@ -516,30 +482,28 @@ class Known:
         self.batches = find_batches(runs)
         self.families = {} if own.cluster is not None else propose_families(own.data)
         self.baselines = _shared_baselines(runs, versus) if self.iterations and versus else {}
-        self._keys = keys
-        self._facts = facts_of(pairs.turn(runs), keys)
-        self._others = pairs.others.to_dicts()
+        self.facts = facts_of(pairs.turn(runs), keys)
+        self._keys, self._others = keys, pairs.others.to_dicts()
 
     def of(self, row: Row) -> Compared:
         """What is known of a row."""
         group = tuple(row[name] for name in self._keys)
-        sides = [self._facts.get((*group, row[side]), {}) for side in SIDES]
+        sides = [self.facts.get((*group, row[side]), {}) for side in SIDES]
         others = [
             other
             for other in self._others
-            if all(other[name] == row[name] for name in (*self._keys, *SIDES) if name in other)
+            if row["metric"] in CHECKED
+            and all(other[name] == row[name] for name in (*self._keys, *SIDES) if name in other)
         ]
         return Compared(row, self, sides, others)
 
 
-def _shared_baselines(runs: pl.DataFrame, versus: Versus) -> dict[tuple[str, str], str]:
-    """The baseline that both iterations of a suite have, where they have one."""
+def _shared_baselines(runs: pl.DataFrame, versus: Versus) -> dict[tuple[str, str], str | None]:
+    """The baseline that both iterations of a suite have, None where they have none."""
     import polars as pl
 
-    found = {}
     sides = runs.filter(pl.col("iteration").is_in(list(versus)))
     by = ["workspace", "skill", "configuration"]
     both = sides.group_by(by).agg(pl.col("iteration").n_unique().alias("n")).filter(n=2)
-    for workspace, skill, names in both.group_by(by[:2]).agg("configuration").iter_rows():
-        found[workspace, skill] = choose(names)[0]
-    return {suite: baseline for suite, baseline in found.items() if baseline is not None}
+    names = both.group_by(by[:2]).agg("configuration")
+    return {(workspace, skill): choose(own)[0] for workspace, skill, own in names.iter_rows()}

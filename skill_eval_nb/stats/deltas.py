@@ -18,6 +18,7 @@ from .confounds import (
     SETTLED,
     Known,
     Own,
+    facts_of,
     find_confounds,
     is_rate,
     mark_stand_in,
@@ -570,7 +571,8 @@ def deltas_by_eval(
         pl.coalesce(why, "reason").alias("reason"),
     )
     keys = ITERATION if pool == "model" else GROUP
-    found = pairs.turn(mark_stand_in(found, pairs.turn(runs_of(data)), keys))
+    facts = facts_of(pairs.turn(runs_of(data)), keys)
+    found = pairs.turn(mark_stand_in(found, facts, keys))
     return like(kind, found.select(pl.exclude("n_unpaired", "unpaired"), why))
 
 
@@ -645,4 +647,4 @@ def _answered(
     )
     names = [*found.columns[:after], *list(columns)[2:5]]
     found = found.select(*names, pl.exclude(names))
-    return pairs.turn(mark_stand_in(found, pairs.turn(runs_of(data)), keys))
+    return pairs.turn(mark_stand_in(found, known.facts, keys))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .checks import checks_of, find_other_checks
+from .checks import checks_of, find_other_checks, unpair
 from .families import name_families
 from .values import (
     EVAL,
@@ -153,7 +153,7 @@ def as_one_iteration(data: Any) -> Any:
     runs = runs_of(data)
     batches = find_batches(runs)
     for workspace, skill, names in (
-        runs.group_by("workspace", "skill").agg(pl.col("iteration").unique()).iter_rows()
+        runs.group_by("workspace", "skill").agg(pl.col("iteration").unique()).sort("skill").rows()
     ):
         if len(names) > 1 and (workspace, skill) not in batches:
             raise ValueError(
@@ -369,11 +369,7 @@ def of_evals(
         paired = _beside(paired, own).with_columns(pl.col("weight").cast(pl.Float64).fill_null(1.0))
         if (paired["weight"] < 0).any():
             raise ValueError(f"No eval weighs less than 0: {paired['weight'].min():g}.")
-        none = pl.col("weight") == 0
-        paired = paired.with_columns(
-            pl.when(~none).then("estimate").alias("estimate"),
-            pl.coalesce("unpaired", pl.when(none).then(pl.lit("it weighs 0"))).alias("unpaired"),
-        )
+        paired = unpair(paired, pl.col("weight") == 0, pl.lit("it weighs 0"))
     if cluster is None:
         return paired
     if not isinstance(cluster, str):
