@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.frames import like
@@ -21,6 +19,7 @@ from skill_eval_nb.text import (
     some,
 )
 
+from .checks import SIDES
 from .comparison import SCOPES
 from .confounds import OF_STAND_IN
 from .deltas import deltas, deltas_by_dimension
@@ -38,6 +37,7 @@ from .pairing import pairs, side, sides
 from .summary import outliers
 from .triggers import trigger_doubts
 from .values import (
+    EVAL,
     GROUP,
     MODEL,
     RUN,
@@ -52,6 +52,9 @@ from .values import (
 )
 from .variance import variance
 from .verdict import beyond_comes_first
+
+if TYPE_CHECKING:
+    import polars as pl
 
 KINDS = (
     "broken measurement",
@@ -86,6 +89,12 @@ def group_of(row: Row) -> tuple[str | None, ...]:
     return tuple(row[name] for name in GROUP)
 
 
+def groups_of(found: pl.DataFrame, *keys: str) -> Iterator[list[Row]]:
+    """The rows of each group, as they come; `keys` tell more of them apart."""
+    for own in found.partition_by(*GROUP, *keys, maintain_order=True):
+        yield own.to_dicts()
+
+
 COSTS = ("time_seconds", "tokens", "cost_usd")
 NOISE = ("run", "judge", "run + judge")
 """The components that differ from one run of an eval to the next."""
@@ -102,8 +111,7 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
         paid = {metric: known[key] for metric, known in costs.items() if key in known}
         if gain["estimate"] is None or not paid:
             continue
-        who = f"{brief(gain['configuration'])} against {brief(gain['baseline'])}"
-        who = f"{OF_STAND_IN} {who}" if gain["stand_in"] else who
+        who = f"{OF_STAND_IN} " * gain["stand_in"] + _sides_of(gain)
         rate = amount(gain["estimate"], "pass_rate")
         wide = beyond_comes_first(gain, other)
         row, where = (other, " on tasks like these") if wide else (gain, "")
@@ -137,56 +145,61 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
     found = deltas_by_dimension(ws, baseline, level=level)
     if found.is_empty():
         return
-    noise = _noise(ws)
-    unproven: dict[Any, list[tuple[Row, float, float]]] = {}
-    for row in found.iter_rows(named=True):
-        own, other = (
-            noise.get((*group_of(row), row[end], row["dimension"]))
-            for end in ("configuration", "baseline")
-        )
-        if row["estimate"] is None or row["verdict"] in ("helps", "hurts") or not (own and other):
-            continue
-        spread, judged = (sqrt((own[at] + other[at]) / 2) for at in (0, 1))
-        if spread > abs(row["estimate"]):
-            key = *group_of(row), row["configuration"], row["baseline"]
-            unproven.setdefault(key, []).append((row, spread, judged))
-    for (*_, who, other), rows in unproven.items():
-        rows.sort(key=lambda entry: (abs(entry[0]["estimate"]) / entry[1], entry[0]["dimension"]))
+    for rows in groups_of(_unproven(ws, found), *SIDES):
+        rows.sort(key=lambda row: (abs(row["estimate"]) / row["noise"], row["dimension"]))
         effects = [
-            f"{quoted(row['dimension'], 40)} (runs of an eval differ by {figure(spread)} points, "
-            f"the sides by {figure(abs(row['estimate']))})"
-            for row, spread, _ in rows
+            f"{quoted(row['dimension'], 40)} (runs of an eval differ by {figure(row['noise'])} "
+            f"points, the sides by {figure(abs(row['estimate']))})"
+            for row in rows
         ]
-        judge = [row["dimension"] for row, spread, judged in rows if judged**2 > spread**2 / 2]
+        judge = [quoted(row["dimension"], 40) for row in rows if row["judge"] > row["noise"] ** 2]
         runs = "" if len(judge) == len(rows) else "More runs would narrow it down."
-        names = some([quoted(name, 40) for name in judge])
-        more = f"{names}: it is mostly the judge, so judge each output more often." if judge else ""
-        title = f"More noise than effect, {brief(who)} against {brief(other)}"
+        advice = "it is mostly the judge, so judge each output more often."
+        more = f"{some(judge)}: {advice}" if judge else ""
+        title = f"More noise than effect, {_sides_of(rows[0])}"
         yield note(
-            rows[0][0],
+            rows[0],
             kind="noisy dimension",
-            configuration=who,
+            configuration=rows[0]["configuration"],
             text=" ".join(filter(None, (f"{title}: {some(effects)}.", runs, more))),
             numbers={
-                f"{what} of {row['dimension']}": value
-                for row, spread, _ in rows
-                for what, value in (("estimate", row["estimate"]), ("noise", spread))
+                f"{what} of {row['dimension']}": row[what]
+                for row in rows
+                for what in ("estimate", "noise")
             },
         )
 
 
-def _noise(ws: Workspace) -> dict[Any, tuple[float, float]]:
-    """Variances inside evals by group, configuration and dimension: in all, and the judge's."""
+def _unproven(ws: Workspace, found: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `deltas_by_dimension` that are below their `noise`, with the `judge`'s part of it.
+
+    `noise` is the standard deviation inside evals, `judge` twice the judge's variance.
+    """
     import polars as pl
 
     known = pl.col("component").is_in(NOISE) & pl.col("variance").is_not_null()
-    found: dict[Any, tuple[float, float]] = {}
-    for row in variance(ws).filter(known).iter_rows(named=True):
-        key = *group_of(row), row["configuration"], row["dimension"]
-        whole, judge = found.get(key, (0.0, 0.0))
-        own = row["variance"]
-        found[key] = whole + own, judge + (own if row["component"] == "judge" else 0.0)
-    return found
+    value, keys = pl.col("variance"), [*GROUP, "dimension"]
+    noise = (
+        variance(ws)
+        .filter(known)
+        .group_by(*keys, "configuration")
+        .agg(noise=value.sum(), judge=value.filter(component="judge").sum())
+    )
+    other = noise.rename({"configuration": "baseline"})
+    return (
+        found.filter(~pl.col("verdict").is_in(["helps", "hurts"]).fill_null(value=False))
+        .join(noise, on=[*keys, "configuration"], nulls_equal=True, maintain_order="left")
+        .join(other, [*keys, "baseline"], nulls_equal=True, suffix="_other", maintain_order="left")
+        .with_columns(
+            noise=((pl.col("noise") + pl.col("noise_other")) / 2).sqrt(),
+            judge=pl.col("judge") + pl.col("judge_other"),
+        )
+        .filter(pl.col("noise") > pl.col("estimate").abs())
+    )
+
+
+def _sides_of(row: Row) -> str:
+    return f"{brief(row['configuration'])} against {brief(row['baseline'])}"
 
 
 ADVISED = 10
@@ -198,32 +211,23 @@ NAMED = 3
 
 def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
     """A note for each of three classes, in each comparison that has expectations of it."""
-    classes: dict[Any, list[Row]] = defaultdict(list)
-    sizes: dict[Any, int] = defaultdict(int)
-    for row in discrimination(ws, baseline, level).iter_rows(named=True):
-        comparison = *group_of(row), row["configuration"], row["baseline"]
-        sizes[comparison] += 1
-        classes[comparison, row["class"]].append(row)
-
-    def always(rows: Sequence[Row], every: int) -> str:
-        return _always(rows, every, level)
-
-    sentences = {HURTS: _hurts, PASSES: always, FAILS: always}
-    for (comparison, kind), own in classes.items():
-        if kind in sentences:
+    for every in groups_of(discrimination(ws, baseline, level), *SIDES):
+        for kind, sentence in ((HURTS, _hurts), (PASSES, _always), (FAILS, _always)):
+            own = [row for row in every if row["class"] == kind]
             own.sort(key=lambda row: (-len(row["evals"]), row["text"]))
-            yield note(
-                own[0],
-                kind=kind,
-                configuration=own[0]["configuration"],
-                text=sentences[kind](own, sizes[comparison]),
-                evals=list(dict.fromkeys(name for row in own for name in row["evals"])),
-                expectations=[row["text"] for row in own],
-                numbers={"n": len(own), "n_expectations": sizes[comparison]} | _verdicts(own),
-            )
+            if own:
+                yield note(
+                    own[0],
+                    kind=kind,
+                    configuration=own[0]["configuration"],
+                    text=sentence(own, len(every), level),
+                    evals=list(dict.fromkeys(name for row in own for name in row["evals"])),
+                    expectations=[row["text"] for row in own],
+                    numbers={"n": len(own), "n_expectations": len(every)} | _verdicts(own),
+                )
 
 
-def _hurts(rows: Sequence[Row], every: int) -> str:
+def _hurts(rows: Sequence[Row], every: int, level: float) -> str:  # noqa: ARG001
     who, other = brief(rows[0]["configuration"]), brief(rows[0]["baseline"])
     named = some([f"{quoted(row['text'])} ({_sides(row)})" for row in rows], NAMED)
     return (
@@ -268,30 +272,33 @@ def _verdicts(rows: Sequence[Row]) -> dict[str, float]:
 
 def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
     """The evals of a comparison of whose expectations half or more changed from run to run."""
-    evals: dict[Any, list[Row]] = defaultdict(list)
-    for row in flakiness_by_eval(ws, baseline).iter_rows(named=True):
-        comparison = *group_of(row), row["configuration"]
-        evals[comparison, row["eval_id"], row["eval_name"]].append(row)
-    unsteady: dict[Any, list[tuple[str, list[Row], int]]] = defaultdict(list)
-    for (comparison, _, name), own in evals.items():
-        moved = [row for row in own if (row["flakiness"] or 0) + (row["baseline_flakiness"] or 0)]
-        if len(moved) >= max(2, len(own) / 2):
-            unsteady[comparison].append((name, moved, len(own)))
-    for (*_, who), found in unsteady.items():
-        found.sort(key=lambda entry: (-len(entry[1]) / entry[2], entry[0]))
-        shares = [f"{quoted(name, 40)} ({len(moved)} of {all_})" for name, moved, all_ in found]
+    import polars as pl
+
+    moved = pl.sum_horizontal("flakiness", "baseline_flakiness") > 0
+    evals = flakiness_by_eval(ws, baseline).group_by(
+        *GROUP, "configuration", *EVAL, maintain_order=True
+    )
+    counts = evals.agg(
+        pl.col("text").filter(moved), changed=moved.sum(), expectations=pl.len()
+    ).filter(pl.col("changed") >= pl.max_horizontal(2, pl.col("expectations") / 2))
+    for found in groups_of(counts, "configuration"):
+        found.sort(key=lambda row: (-row["changed"] / row["expectations"], row["eval_name"]))
+        shares = [
+            f"{quoted(row['eval_name'], 40)} ({row['changed']} of {row['expectations']})"
+            for row in found
+        ]
         yield note(
-            found[0][1][0],
+            found[0],
             kind="flaky eval",
-            configuration=who,
+            configuration=found[0]["configuration"],
             text=f"Many expectations changed from run to run in {some(shares, NAMED)}. "
             "Run these evals more often, or word their expectations more strictly.",
-            evals=[name for name, _, _ in found],
-            expectations=list(dict.fromkeys(row["text"] for _, own, _ in found for row in own)),
+            evals=[row["eval_name"] for row in found],
+            expectations=list(dict.fromkeys(text for row in found for text in row["text"])),
             numbers={
-                f"{what} of {name}": n
-                for name, own, every in found
-                for what, n in (("changed", len(own)), ("expectations", every))
+                f"{what} of {row['eval_name']}": row[what]
+                for row in found
+                for what in ("changed", "expectations")
             },
         )
 
@@ -311,44 +318,31 @@ def left_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
     """The runs of an iteration without all of their figures: a note for all."""
     import polars as pl
 
-    known = pl.col("status").is_in(list(LOST))
-    runs = runs_by_model(ws)
-    lost = runs.filter(known).select(*RUN, *MODEL, "status").sort(RUN, nulls_last=True)
-    sizes = {row[:-1]: row[-1] for row in runs.group_by(GROUP).len().iter_rows()}
-    groups: dict[Any, list[Row]] = defaultdict(list)
-    for row in lost.iter_rows(named=True):
-        groups[group_of(row)].append(row)
-    for group, own in groups.items():
-        parts: list[str] = []
-        for status, became in LOST.items():
-            those = [run_name(row) for row in own if row["status"] == status]
-            if those:
-                parts.append(f"{len(those):,} {became} ({some(those, NAMED)})")
+    runs = runs_by_model(ws).with_columns(of=pl.len().over(GROUP))
+    lost = runs.filter(pl.col("status").is_in(list(LOST))).sort(RUN, nulls_last=True)
+    for own in groups_of(lost.select(*RUN, *MODEL, "status", "of")):
+        every = own[0]["of"]
+        those = {name: [row for row in own if row["status"] == name] for name in LOST}
+        parts = [
+            f"{len(rows):,} {LOST[name]} ({some(map(run_name, rows), NAMED)})"
+            for name, rows in those.items()
+            if rows
+        ]
         yield note(
             own[0],
             kind="left out",
-            text=f"Not in every figure: of {count(sizes[group], 'run')} {'; '.join(parts)}.",
+            text=f"Not in every figure: of {count(every, 'run')} {'; '.join(parts)}.",
             evals=list(dict.fromkeys(row["eval_name"] for row in own)),
             runs=[run_name(row, full=True) for row in own],
-            numbers={"n_runs": sizes[group]}
-            | {
-                f"n_{status}": n
-                for status in LOST
-                if (n := sum(row["status"] == status for row in own))
-            },
+            numbers={"n_runs": every}
+            | {f"n_{name}": len(rows) for name, rows in those.items() if rows},
         )
 
 
 def unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
     """The evals of a comparison that lack a side: a note for all."""
-    import polars as pl
-
     paired = pairs(values_of(ws, "pass_rate"), sides(runs_of(ws), baseline))
-    compared = pl.col("configuration").is_not_null() & pl.col("baseline").is_not_null()
-    groups: dict[Any, list[Row]] = defaultdict(list)
-    for row in paired.filter(compared).iter_rows(named=True):
-        groups[*group_of(row), row["configuration"], row["baseline"]].append(row)
-    for (*_, who, other), rows in groups.items():
+    for rows in groups_of(paired.drop_nulls(SIDES), *SIDES):
         alone = [row for row in rows if row["unpaired"] is not None]
         if alone:
             gaps = [
@@ -357,9 +351,9 @@ def unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
             yield note(
                 alone[0],
                 kind="unpaired",
-                configuration=who,
+                configuration=rows[0]["configuration"],
                 text=f"{len(alone):,} of {count(len(rows), 'eval')} cannot be compared, "
-                f"{brief(who)} against {brief(other)}: {some(gaps, NAMED)}. Run what is missing.",
+                f"{_sides_of(rows[0])}: {some(gaps, NAMED)}. Run what is missing.",
                 evals=[row["eval_name"] for row in alone],
                 numbers={"n_unpaired": len(alone), "n_evals": len(rows)},
             )
@@ -367,10 +361,7 @@ def unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
 
 def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
     """The runs of an iteration that stand out: a note for all, the farthest first."""
-    groups: dict[Any, list[Row]] = defaultdict(list)
-    for row in outliers(ws).iter_rows(named=True):
-        groups[group_of(row)].append(row)
-    for rows in groups.values():
+    for rows in groups_of(outliers(ws)):
         rows.sort(
             key=lambda row: (-abs(row["modified_z"]), side(row["configuration"]), run_name(row))
         )
@@ -414,12 +405,8 @@ def run_name(row: Row, *, full: bool = False) -> str:
     >>> run_name({"eval_name": "late-fee", "configuration": "with_skill", "run_number": 3})
     'late-fee with_skill run 3'
     """
-    name = (
-        f"{row['eval_name']} {row['configuration']}"
-        if full
-        else (f"{brief(row['eval_name'])} {brief(row['configuration'])}")
-    )
-    return f"{name} run {row['run_number']}"
+    names = (row[name] if full else brief(row[name]) for name in ("eval_name", "configuration"))
+    return f"{' '.join(names)} run {row['run_number']}"
 
 
 def broken_triggers(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
