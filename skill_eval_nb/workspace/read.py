@@ -6,7 +6,7 @@ import gc
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -37,15 +37,16 @@ from skill_eval_nb.documents.base import names_of
 from skill_eval_nb.documents.dialects import kind_of, read
 from skill_eval_nb.documents.dialects.home_made import components, share_of
 from skill_eval_nb.documents.dialects.home_made_runs import (
+    SURE_OF_EVAL,
     apart_by_skill,
     judged,
     named_run,
     of_list,
-    verdicts_in,
+    rows_of_several,
 )
 from skill_eval_nb.documents.parsing import strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, not_used, unused
-from skill_eval_nb.documents.run import STRUCTURAL, TEXT_NAMES
+from skill_eval_nb.documents.run import STRUCTURAL
 from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read as read_results
 
@@ -578,15 +579,14 @@ def sides_in(raw: Any, place: Place) -> list[SideRun]:
     """
     found: list[SideRun] = []
     met: Counter[tuple[str | None, str | None]] = Counter()
-    raw = {"results": raw} if isinstance(raw, list) else raw
     is_side = place.configuration != UNSTATED and not _VERSION.match(place.configuration)
     known = {"configuration": place.configuration} if is_side else {}
-    parts = apart_by_skill([named_run({**known, **part}) for part in _parts_in(raw, {})])
-    ids = (*_EVAL, "id")
+    parts = apart_by_skill([named_run({**known, **part}) for part in rows_of_several(raw)])
+    ids = (*SURE_OF_EVAL, "id")
     told = {_first(part, ids) for part in parts}
     listed = isinstance(raw, dict) and "runs" in raw
     many = eval_parts(place.eval)[0] is None and not listed and len(told - {None}) > 1
-    names = (*_EVAL, "name", "id") if place.eval == UNSTATED or many else _EVAL
+    names = (*SURE_OF_EVAL, *(("name", "id") if place.eval == UNSTATED or many else ()))
     unnamed = Counter(_first(part, _SIDE) for part in parts if _first(part, names) is None)
     several = place.eval == UNSTATED and max(unnamed.values(), default=0) > 1
     for position, part in enumerate(parts, 1):
@@ -601,69 +601,15 @@ def sides_in(raw: Any, place: Place) -> list[SideRun]:
 
 
 _ROWS = ("runs", "results")
-_EVAL = ("eval_id", "eval_name", "case_id", "test_case_id")
 _SIDE = (*names_of(BenchmarkRun, "configuration"),)
 _VERDICTS = names_of(Grading, "expectations")
-_TEXTS = {"text", *TEXT_NAMES}
 _PASSED = {*names_of(RunResult, "passed"), *names_of(RunResult, "pass_rate")}
 _OF_TIMING = set(names_of(Timing)) - {"status", "reason", "tool_calls"}
 
 
-def _first(part: dict[str, Any], names: tuple[str, ...]) -> str | None:
+def _first(part: dict[str, Any], names: Iterable[str]) -> str | None:
     values = (part.get(name) for name in names)
     return next((str(value) for value in values if isinstance(value, str | int)), None)
-
-
-def _listed(raw: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows that are runs: those of `runs`, results with figures or sides of their own."""
-    for key in _ROWS:
-        rows = raw.get(key)
-        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
-            is_run = key == "runs" or all(map(_is_run, rows)) or all(map(_is_sided, rows))
-            return rows if is_run else []
-    return []
-
-
-def _is_sided(row: dict[str, Any]) -> bool:
-    """Whether a result is an eval, with an object for each of several configurations."""
-    return sum(is_configuration(key) and isinstance(part, dict) for key, part in row.items()) > 1
-
-
-def _is_run(row: dict[str, Any]) -> bool:
-    """Whether a result names its eval, or is measured, and is no check that has a text."""
-    measured = sum(type(value) in (int, float) for value in row.values()) > 1
-    called = named_run(row)
-    return (
-        not _TEXTS & row.keys()
-        and (judged(row) is not row or bool(_PASSED & row.keys()) or called is not row)
-        and (measured or bool(set(_EVAL) & called.keys()) or bool(verdicts_in(row)))
-    )
-
-
-def _parts_in(raw: Any, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if not isinstance(raw, dict):
-        return
-    listed = _listed(raw)
-    if not listed and any(raw.get(name) for name in _VERDICTS):
-        return
-    around = {**known, **{key: raw[key] for key in (*_EVAL, *_SIDE, "run_number") if key in raw}}
-    if listed:
-        for entry in listed:
-            own = {**around, **{key: entry[key] for key in ("id", "name") if key in entry}}
-            yield from _parts_in(entry, own) if _is_of_several(entry) else [{**around, **entry}]
-        return
-    for key, part in raw.items():
-        listed = of_list(key, part)
-        if listed is None and not is_configuration(key):
-            continue
-        side = {**around, "configuration": listed or key}
-        for entry in part if isinstance(part, list) else [part]:
-            if isinstance(entry, dict):
-                yield from _parts_in(entry, side) if _is_of_several(entry) else [{**side, **entry}]
-
-
-def _is_of_several(raw: dict[str, Any]) -> bool:
-    return next(_parts_in(raw, {}), None) is not None
 
 
 def _from_raw(raw: Any, path: str, problems: Problems) -> Grading:

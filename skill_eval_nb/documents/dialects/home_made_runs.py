@@ -150,6 +150,13 @@ GROUPS = ("configs", "configurations", "conditions", "variants", "arms", "sides"
 """Where people keep an object for each configuration, with its rows in one of `PLACES`."""
 
 _EVAL = {*names_of(BenchmarkRun, "eval_id"), *names_of(BenchmarkRun, "eval_name")}
+SURE_OF_EVAL = [
+    key
+    for field in ("eval_id", "eval_name")
+    for key in names_of(BenchmarkRun, field)
+    if key not in ("id", "name")
+]
+"""Names of an eval's id or name that nothing else has."""
 _SIDE = {*names_of(BenchmarkRun, "configuration")}
 _IDENTITY = {*_EVAL, *_SIDE, *names_of(BenchmarkRun, "run_number"), "skill", "skill_name", "model"}
 _IDENTITY |= {*names_of(BenchmarkRun, "harness")}
@@ -286,6 +293,34 @@ def _alike(evals: list[list[Row]]) -> bool:
         any(keys & other for at, other in enumerate(figures) if at != place)
         for place, keys in enumerate(figures)
     )
+
+
+def rows_of_several(raw: Any) -> list[Plain]:
+    """The rows of a grading that grades several runs: by configuration, or in lists.
+
+    Results are runs where each names its side, or is measured or graded and no check itself.
+    """
+    raw = {"results": raw} if isinstance(raw, list) else raw
+    if not isinstance(raw, dict):
+        return []
+    known = {key: raw[key] for key in _IDENTITY if key in raw}
+    for place in ("runs", "results"):
+        rows = [row for _, row in _rows(raw.get(place), "$", known)]
+        if rows and (place == "runs" or all(map(_is_run, rows))):
+            return rows
+    if any(raw.get(key) for key in names_of(Grading, "expectations")):
+        return []
+    found = [row for key in raw for row in _loose(key, raw[key], "$")]
+    found = found or (list(_rows_in(raw, "$", {})) if _sides_in(raw) else [])
+    return [{**known, **row} for _, row in found]
+
+
+def _is_run(row: Plain) -> bool:
+    """Whether a result names its side, or its eval, or is measured, and is no check with a text."""
+    named, numbers = named_run(row), sum(map(is_number, row.values()))
+    graded = judged(row) is not row or bool(_PASSED & row.keys()) or named is not row
+    known = numbers > 1 or any(key in named for key in SURE_OF_EVAL) or bool(verdicts_in(row))
+    return bool(_SIDE & row.keys()) or (not row.keys() & {*_TEXTS} and graded and known)
 
 
 def has_rows(raw: Any) -> bool:

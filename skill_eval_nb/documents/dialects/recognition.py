@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
@@ -336,14 +337,12 @@ def distances(kind: str, raw: Any) -> dict[str, Distance]:
 def _look(raw: Any, wire: type[Document]) -> Distance:
     document, faults = mend(raw, wire)
     errors = sum(fault.severity == "error" for fault in faults)
-    marks: dict[str, set[str]] = {"known": set(), "unknown": set(), "absent": set()}
+    marks: dict[str, set[str]] = defaultdict(set)
     for mark, where in walk(document):
         marks[mark].add(where)
-    absent = marks["absent"] - marks["known"]
-    odd = sum(fault.severity != "error" for fault in faults.collapsed()) + len(marks["unknown"])
-    return Distance(
-        _is_foreign(document), errors, odd, 0 if errors else len(absent), marks["unknown"]
-    )
+    absent, unknown = marks["absent"] - marks["known"], marks["unknown"]
+    odd = sum(fault.severity != "error" for fault in faults.collapsed()) + len(unknown)
+    return Distance(_is_foreign(document), errors, odd, 0 if errors else len(absent), unknown)
 
 
 _HOLDING = (inspect.ListType, inspect.DictType, inspect.StructType)
