@@ -10,10 +10,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from skill_eval_nb.documents import Dimension, StructuralExpectation, mend
-from skill_eval_nb.grading.structural.outputs import BadGlob, matching
+from skill_eval_nb.grading.structural.outputs import BadGlob, list_outputs, matching
 from skill_eval_nb.grading.structural.search import BadPattern
 from skill_eval_nb.grading.structural.types import sought_by
 from skill_eval_nb.models.ask import (
@@ -37,7 +38,7 @@ from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace.layout import OWN
 
 from .aggregation import Aggregate, aggregate
-from .evidence import Check, Evidence, evidence_of, halves, runs_of
+from .evidence import Check, Evidence, evidence_of, runs_of
 from .rules import RULES, common
 from .values import (
     Draft,
@@ -110,10 +111,10 @@ def draft(
 ) -> Drafts:
     """Draft concrete changes of a suite; nothing is written, and no eval is run.
 
-    By rule, from the figures: sharper checks found in the stored outputs, checks to drop or to
-    take out of the gate, expectations to split or to reword, anchors and weights of rubric
-    dimensions, expectations for what graders miss, evals to add. By a model beside that, where
-    one is named.
+    By rule, from the figures: checks to drop or to take out of the gate, expectations to reword,
+    anchors and weights of rubric dimensions, expectations for what graders miss, evals to add.
+    By a model beside that, where one is named: it sees outputs of one half of the evals only, so
+    that a try-out on the other half can prove its checks.
 
     Args:
         ws: a workspace with one suite, of which all iterations count.
@@ -267,6 +268,8 @@ you, whatever it says.
 """
 MOST_CHECKS, MOST_SUGGESTIONS, MOST_EVALS = 80, 60, 40
 MOST_OUTPUTS, OUTPUT_CHARS, SKILL_CHARS, TEXT_CHARS = 12, 1_500, 8_000, 500
+MOST_CHARS = 30_000
+"""Characters of a run's files that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,15 +368,47 @@ def _suggestion(number: str, suggestion: Suggestion) -> str:
 
 
 def _outputs(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """An eval's id and the beginning of an output, one of each side of some evals."""
-    there = {ref.eval_id for ref, run in evidence.stored.items() if run.outputs is not None}
-    first, _ = halves(there & evidence.suite.keys())
+    """An eval's id and the beginning of an output, the last one of each side of some evals."""
+    runs = [(ref, run.outputs) for ref, run in evidence.stored.items() if run.outputs is not None]
+    looked_at = first_half(ref.eval_id for ref, _ in runs if ref.eval_id in evidence.suite)
     last: dict[tuple[str, str], str] = {}
-    for output in evidence.outputs(first):
-        if output.text.strip():
-            last[output.run.eval_id, output.run.configuration] = output.text
-    for (eval_id, side), text in list(last.items())[:MOST_OUTPUTS]:
-        yield eval_id, f"[eval {eval_id}, {brief(side)}]\n{shortened(text, OUTPUT_CHARS)}"
+    for ref, folder in reversed(runs):
+        key = ref.eval_id, ref.configuration
+        if ref.eval_id in looked_at and ref.configuration in (evidence.sides or ()):
+            last[key] = last.get(key) or _beginning(folder)
+    told = [(key, text) for key, text in reversed(last.items()) if text]
+    for (eval_id, side), text in told[:MOST_OUTPUTS]:
+        yield eval_id, f"[eval {eval_id}, {brief(side)}]\n{text}"
+
+
+def first_half(evals: Iterable[str]) -> set[str]:
+    """Half of the evals, to be looked at; the others are left alone, for a try-out to prove on.
+
+    Which is which hangs on the names alone, so it is the same each time, and nobody has
+    chosen it. Of an odd number it has one more than the others.
+
+    >>> sorted(first_half(["1", "2", "3"]))
+    ['1', '2']
+    """
+    names = set(evals)
+    dealt = sorted(names, key=lambda name: hashlib.sha256(f"half of {name}".encode()).digest())
+    return set(dealt[: -(-len(dealt) // 2)])
+
+
+def _beginning(folder: Path) -> str:
+    """The text of a run's output files, shortened; empty where they say nothing."""
+    outputs = list_outputs(str(folder))
+    text = ""
+    for name in outputs.names:
+        if len(text) >= MOST_CHARS:
+            break
+        try:
+            data = outputs.read(name)
+        except OSError:  # what cannot be read shows nothing; a check would say so
+            continue
+        if b"\0" not in data:
+            text += data[: MOST_CHARS * 4].decode("utf-8", "replace") + "\n"
+    return shortened(text[:MOST_CHARS], OUTPUT_CHARS) if text.strip() else ""
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -1,8 +1,7 @@
-"""What drafts rest on: a workspace's suite, checks with figures, stored runs, outputs, answers."""
+"""What drafts rest on: a workspace's suite, checks with figures, stored runs, answers."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -10,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -27,7 +26,6 @@ from skill_eval_nb.documents import (
     parse,
     to_json,
 )
-from skill_eval_nb.grading.structural.outputs import BadGlob, list_outputs, matching
 from skill_eval_nb.models import Usage
 from skill_eval_nb.running.asking import Answers, AskingProgress, Item, LeftOut, Terms
 from skill_eval_nb.running.protocol import refuse
@@ -200,10 +198,6 @@ def write_numbered(folder: Path, stem: str, content: Any) -> Path:
 KEYS = list(RunRef._fields)
 REASON = 240
 """Characters of a suggestion that are quoted at most."""
-MOST_CHARS = 30_000
-"""Characters of a run's files that are looked at."""
-MOST_OUTPUTS = 300
-"""Outputs that are looked at, as many of each side of each eval of each iteration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,71 +318,6 @@ class Evidence:
     def skill_text(self) -> str:
         """The versions of the skill that lie in the workspace or beside it, as one text."""
         return "\n".join(map(read_text, skill_folders(self.stored.values())))
-
-    def with_outputs(self, evals: Iterable[str]) -> list[str]:
-        """Those of some evals that have outputs on both sides."""
-        runs = [ref for ref, run in self.stored.items() if run.outputs is not None]
-        there = {(ref.eval_id, ref.configuration) for ref in runs}
-        return [eval_ for eval_ in evals if {(eval_, side) for side in self.sides or ()} <= there]
-
-    def outputs(self, evals: Iterable[str], pattern: str | None = None) -> list[Output]:
-        """The outputs of both sides' runs of some evals, a run without outputs left out.
-
-        Of more than `MOST_OUTPUTS` runs the first of each side of each eval are read, but two
-        at least.
-        """
-        chosen, sides = set(evals), self.sides or ()
-        together: dict[tuple[Any, ...], list[RunRef]] = {}
-        for ref, run in self.stored.items():
-            if ref.eval_id in chosen and ref.configuration in sides and run.outputs is not None:
-                together.setdefault(ref[:-1], []).append(ref)
-        most = max(2, MOST_OUTPUTS // max(1, len(together)))
-        return [
-            Output(ref, _text(str(self.stored[ref].outputs), pattern))
-            for refs in together.values()
-            for ref in sorted(refs)[:most]
-        ]
-
-
-class Output(NamedTuple):
-    """The text of a run's output files, the first `MOST_CHARS` characters."""
-
-    run: RunRef
-    text: str
-
-
-def _text(folder: str, pattern: str | None) -> str:
-    outputs = list_outputs(folder)
-    try:
-        names = outputs.names if pattern is None else matching(pattern, outputs.names)
-    except BadGlob:
-        names = []
-    text = ""
-    for name in names:
-        if len(text) >= MOST_CHARS:
-            break
-        try:
-            data = outputs.read(name)
-        except OSError:  # what cannot be read shows nothing; a check would say so
-            continue
-        if b"\0" not in data:
-            text += data[: MOST_CHARS * 4].decode("utf-8", "replace") + "\n"
-    return text[:MOST_CHARS]
-
-
-def halves(evals: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Deal the evals out: the first half is to be looked at, the second is left alone.
-
-    Which is which hangs on the names alone, so it is the same each time, and nobody has
-    chosen it. The first half has one more of an odd number.
-
-    >>> halves(["1", "2", "3"])
-    (('1', '2'), ('3',))
-    """
-    names = sorted(set(evals))
-    dealt = sorted(names, key=lambda name: hashlib.sha256(f"half of {name}".encode()).digest())
-    first = set(dealt[: -(-len(dealt) // 2)])
-    return tuple(n for n in names if n in first), tuple(n for n in names if n not in first)
 
 
 def suggested(suggestions: Iterable[Suggestion]) -> str:

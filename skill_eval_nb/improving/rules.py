@@ -1,23 +1,17 @@
-"""Drafts without a model, by what the figures say; each rule gives those of one kind.
-
-A sharper check in the place of one that always passes is found in the stored outputs.
-"""
+"""Drafts without a model, by what the figures say; each rule gives those of one kind."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 from skill_eval_nb.documents import Eval
 from skill_eval_nb.stats.expectations import FAILS, FLAKY, HURTS, PASSES
-from skill_eval_nb.stats.inference.intervals import COUNTS, exact_tests
-from skill_eval_nb.text import brief, chance, count, figure, quoted, some
+from skill_eval_nb.text import brief, count, figure, quoted, some
 
-from .evidence import KEYS, Check, Evidence, Output, form, halves, runs_of, suggested
+from .evidence import KEYS, Check, Evidence, form, runs_of, suggested
 from .values import ANCHORS, Draft, Kind, RunRef, Suggestion, SuiteItem, new_draft
 
 RARELY = 0.1
@@ -268,210 +262,7 @@ def _quote(evidence: Evidence, scores: Scores, at: tuple[int, ...]) -> str:
     return f"“{brief(text, QUOTED)}” ({brief(evidence.names[run.eval_id])})"
 
 
-# ── a sharper check, found in the stored outputs ─────────────────────────────────────────────
-
-ABOUT_FILES = ("file_exists", "file_contains", "file_not_contains", "file_count")
-ALPHA = 0.05
-"""The exact p above which sides are not taken to differ."""
-LEAST_APART = 0.3
-"""The difference of the pass rates below which they are not."""
-TESTED = 400
-"""So many phrases that differ most are tested."""
-ALIKE = 0.95
-"""The share of runs on which two checks agree from which on they are one."""
-MOST_TOKENS, FEWEST_CHARS, BEST_CHARS = 4, 4, 16
-"""Of a phrase: its tokens at most, its letters at least, and the length that is preferred."""
-_TOKEN = re.compile(r"\w+|[^\w\s]+")
-_WORD = re.compile(r"[^\W\d_]{3,}")
-
-
-class Phrase(NamedTuple):
-    """A phrase of one side, the outputs a check of it passes, and how they differ.
-
-    Attributes:
-        phrase: what is to be looked for.
-        wanted: whether it is to stand there (file_contains), or not to (file_not_contains).
-        passing: places of the outputs that pass.
-        estimate: the difference of the pass rates, the mean over the evals.
-        counts: of each eval: passed and scored, passed and scored on the baseline.
-        p: exact, over the evals.
-    """
-
-    phrase: str
-    wanted: bool
-    passing: frozenset[int]
-    estimate: float
-    counts: list[tuple[int, ...]]
-    p: float = 1.0
-
-
-def sharpened(evidence: Evidence) -> Iterator[Draft]:
-    """Look for a phrase that stands on one side only, on half of the evals of a check.
-
-    The other half is not looked at, so that a try-out there is a proof. What is the gate's stays
-    as it is and gets the new check beside it.
-    """
-    skill = evidence.skill_text() if evidence.sides else ""
-    mined: dict[Any, tuple[list[Output], list[Phrase]]] = {}
-    for check in evidence.checks if evidence.sides else ():
-        in_files = check.structural and check.definition.type in ABOUT_FILES
-        if not (in_files and check.is_all(PASSES)):
-            continue
-        looked_at, left = halves(evidence.with_outputs(check.evals))
-        pattern = getattr(check.definition, "pattern", None)
-        if (looked_at, pattern) not in mined:
-            outputs = evidence.outputs(looked_at, pattern)
-            tasks = [evidence.suite[eval_id] for eval_id in looked_at]
-            given = [text for task in tasks for text in (task.prompt, *task.files)]
-            found = differing(outputs, evidence.sides[0], given) if evidence.sides else []
-            found.sort(key=lambda split: split.phrase not in skill)  # what it asks for, first
-            mined[looked_at, pattern] = outputs, found
-        outputs, found = mined[looked_at, pattern]
-        new = (split for split in found if not _is_known(split, outputs, evidence))
-        if (best := next(new, None)) is not None:
-            yield _sharper(evidence, check, best, pattern, looked_at, left)
-
-
-def differing(
-    outputs: Sequence[Output], configuration: str, given: Collection[str] = ()
-) -> list[Phrase]:
-    """The phrases that stand on one side of the evals more often than on the other.
-
-    A phrase is a few tokens of one line. What stands in one eval alone, or was given, is left out.
-
-    Args:
-        outputs: of both sides' runs.
-        configuration: the one that is compared; all other outputs are of its baseline.
-        given: texts in which a phrase must not stand, as what the evals were given.
-
-    Returns:
-        Those that differ most first, of these the ones of about `BEST_CHARS` characters.
-    """
-    import polars as pl
-
-    blocks: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
-    for at, output in enumerate(outputs):
-        own = blocks.setdefault((output.run.iteration, output.run.eval_id), ([], []))
-        own[output.run.configuration != configuration].append(at)
-    fewest = min(2, len({output.run.eval_id for output in outputs}))
-    every = frozenset(range(len(outputs)))
-    apart: list[Phrase] = []
-    for phrase, standing in _phrases_in(outputs).items():
-        evals = {outputs[at].run.eval_id for at in standing}
-        if len(evals) < fewest or any(phrase in text for text in given):
-            continue
-        for passing in (standing, every - standing):
-            counts = [
-                tuple(n for side in block for n in (len(passing.intersection(side)), len(side)))
-                for block in blocks.values()
-            ]
-            rates = [a / n - b / m for a, n, b, m in counts if n and m]
-            estimate = sum(rates) / len(rates) if rates else 0.0
-            if estimate >= LEAST_APART:
-                apart.append(Phrase(phrase, passing is standing, passing, estimate, counts))
-    apart.sort(
-        key=lambda split: (-split.estimate, not split.wanted, _worth(split.phrase), split.phrase)
-    )
-    rows = [(row, *counts) for row, split in enumerate(apart[:TESTED]) for counts in split.counts]
-    if not rows:
-        return []
-    tests = exact_tests(pl.DataFrame(rows, schema=["row", *COUNTS], orient="row"))
-    chances = dict(tests.select("row", "p").iter_rows())
-    tested = (split._replace(p=chances.get(row, 1.0)) for row, split in enumerate(apart[:TESTED]))
-    return [split for split in tested if split.p <= ALPHA]
-
-
-def _worth(phrase: str) -> tuple[bool, int]:
-    return not phrase[0].isalnum(), abs(len(phrase) - BEST_CHARS)
-
-
-def _phrases_in(outputs: Sequence[Output]) -> dict[str, frozenset[int]]:
-    """Where each phrase stands, of those that stand in enough outputs to tell sides apart."""
-    tokens = [set(_TOKEN.findall(output.text)) for output in outputs]
-    times = Counter(token for own in tokens for token in own)
-    least = LEAST_APART / 4 * len(outputs)
-    often = {token for token, number in times.items() if number >= least}
-    where: dict[str, set[int]] = {}
-    for at, output in enumerate(outputs):
-        for line in {line.strip() for line in output.text.splitlines()}:
-            for phrase in _phrases(line, often):
-                where.setdefault(phrase, set()).add(at)
-    return {phrase: frozenset(places) for phrase, places in where.items() if len(places) >= least}
-
-
-def _phrases(line: str, often: Collection[str]) -> Iterator[str]:
-    found = list(_TOKEN.finditer(line))
-    for at, first in enumerate(found):
-        for last in found[at : at + MOST_TOKENS]:
-            if last[0] not in often:
-                break
-            phrase = line[first.start() : last.end()]
-            if sum(map(str.isalnum, phrase)) >= FEWEST_CHARS and _WORD.search(phrase):
-                yield phrase
-
-
-def _is_known(found: Phrase, outputs: Sequence[Output], evidence: Evidence) -> bool:
-    """Whether a check that there is says the same of nearly all runs."""
-    for check in evidence.checks:
-        same = [
-            check.verdicts[output.run] == (at in found.passing)
-            for at, output in enumerate(outputs)
-            if check.structural and output.run in check.verdicts
-        ]
-        if same and sum(same) >= ALIKE * len(same):
-            return True
-    return False
-
-
-def _sharper(
-    evidence: Evidence,
-    check: Check,
-    found: Phrase,
-    pattern: str | None,
-    looked_at: Sequence[str],
-    left: Sequence[str],
-) -> Draft:
-    assert evidence.sides is not None
-    stays = check.critical and evidence.stand_in(check) is None
-    files = f"file {pattern}" if pattern else "output file"
-    article = "No" if not found.wanted else "A" if pattern else "An"
-    new: dict[str, Any] = {
-        "type": "file_contains" if found.wanted else "file_not_contains",
-        "description": f"{article} {files} holds “{found.phrase}”",
-        **({"pattern": pattern} if pattern else {}),
-        "match": found.phrase,
-        "critical": False,
-    }
-    own, of, other, others = (sum(numbers) for numbers in zip(*found.counts, strict=True))
-    verb = "stands" if found.wanted else "does not stand"
-    names, unseen = ([evidence.names[name] for name in half] for half in (looked_at, left))
-    suggestions = evidence.about(check)
-    proof = "There is no further eval to prove it on."
-    if unseen:
-        were = "was" if len(unseen) == 1 else "were"
-        proof = f"{some(unseen)} {were} not looked at: a try-out there is the proof."
-    found_in = (
-        f"“{brief(found.phrase, 60)}” {verb} in the outputs of {own} of {count(of, 'run')} of "
-        f"{evidence.sides[0]} and {other} of {others} of {evidence.sides[1]} (exact p "
-        f"{chance(found.p)}), looked for on {some(names)}."
-    )
-    gate = "It stays, for it is part of the gate." if stays else evidence.gate(check)
-    why = (check.in_words, gate, suggested(suggestions), found_in, proof)
-    return new_draft(
-        "add" if stays else "sharpen",
-        "structural_expectations",
-        check.evals,
-        None if stays else check.target,
-        [new],
-        " ".join(filter(None, why)),
-        runs=runs_of([check], suggestions),
-        suggestions=[each.key for each in suggestions],
-        found_on=looked_at,
-    )
-
-
 RULES: tuple[Callable[[Evidence], Iterator[Draft]], ...] = (
-    sharpened,
     useless,
     rewording,
     of_rubric,

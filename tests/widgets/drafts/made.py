@@ -1,4 +1,4 @@
-"""A workspace whose check S1 passes for everything, and what graders said of it."""
+"""A workspace with a check S1 that passes for everything, and a gate S2 that the skill fails."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ SAID = "Every run writes notes, with the skill or without; the check tells nothi
 def suite(**more: Any) -> dict[str, Any]:
     check = {"id": "S1", "type": "file_exists", "description": "Notes were written"}
     check |= {"pattern": "*.md", "critical": False}
+    gate = {"id": "S2", "type": "file_not_contains", "description": "No headings"}
+    gate |= {"pattern": "*.md", "match": "## Steps", "critical": True}
     evals = [
         {"id": number, "name": name, "prompt": f"How is {name} made?"}
-        | {"structural_expectations": [check]}
+        | {"structural_expectations": [check, gate]}
         for number, name in enumerate(EVALS, 1)
     ]
     return {"skill_name": "brewing", "evals": evals} | more
@@ -35,11 +37,16 @@ def files(said: str = SAID, output: str = "") -> dict[str, Any]:
                 folder = f"iteration-1/eval-{number}-{name}/{side}/run-{run}"
                 text = f"# {name} {run}\n\nBoil water for {name}.\n{output}\n"
                 text += "## Steps\n\nBoil it.\n" if side == "with_skill" else "Boil it.\n"
+                plain = side != "with_skill"
                 verdict = {"id": "S1", "text": "Notes were written", "type": "file_exists"}
                 verdict |= {"passed": True, "evidence": "Found: notes.md", "critical": False}
-                counts = {"passed": 1, "failed": 0, "total": 1, "pass_rate": 1.0}
+                gate = {"id": "S2", "text": "No headings", "type": "file_not_contains"}
+                gate |= {"passed": plain, "evidence": "Looked for: ## Steps", "critical": True}
+                counts = {"passed": 1 + plain, "failed": 1 - plain, "total": 2}
+                counts |= {"pass_rate": (1 + plain) / 2}
                 feedback = {"suggestions": [{"assertion": "S1", "reason": said}], "overall": ""}
-                structural = {"expectations": [verdict], "summary": counts, "gate_passed": True}
+                structural = {"expectations": [verdict, gate], "summary": counts}
+                structural |= {"gate_passed": plain}
                 found[f"{folder}/outputs/notes.md"] = text
                 found[f"{folder}/structural.json"] = structural
                 found[f"{folder}/grading.json"] = {"expectations": [], "eval_feedback": feedback}

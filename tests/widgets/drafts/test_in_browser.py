@@ -24,7 +24,7 @@ def test_from_a_suggestion_to_the_file(browser, tmp_path):
         page.get_by_text("tea, with_skill, run 1 of iteration-1").wait_for()
         looked_at(stage)
         page.get_by_role("tab", name="Drafts").click()
-        page.get_by_role("button", name="Accept: sharpen the structural expectation ‘S1’").click()
+        page.get_by_role("button", name="Accept: demote the structural expectation ‘S2’").click()
         page.get_by_role("button", name="Show 24").first.click()
         page.get_by_role("rowheader", name="tea, with_skill, run 1").wait_for()
         looked_at(stage, "drafts")
@@ -32,7 +32,7 @@ def test_from_a_suggestion_to_the_file(browser, tmp_path):
         page.get_by_role("button", name="Apply").click()
         page.get_by_text("The old file is").wait_for()
         looked_at(stage)
-        assert "Steps" in (path / "evals.json").read_text()
+        assert '"critical": true' not in (path / "evals.json").read_text()
 
 
 def test_hostile_text_stays_text(browser, tmp_path):
