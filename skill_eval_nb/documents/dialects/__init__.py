@@ -75,40 +75,6 @@ def _of(result: RunResult) -> list[str]:
     return sentences
 
 
-_ABSENT = ("missing", "wrong-type")
-
-
-def written(document: Document, faults: Faults) -> Any:
-    """The fields of a document that `mend` made, in the document's order.
-
-    Fields that the type does not know are left out, and so are those that there was nothing
-    usable for (`faults` of the same `mend` say which): a required figure that is not known
-    is absent, never 0.
-    """
-    empty = {fault.where for fault in faults if fault.code in _ABSENT}
-    return _plain(document, "$", empty)
-
-
-def _plain(value: Any, where: str, empty: set[str]) -> Any:
-    if isinstance(value, list):
-        return [_plain(item, f"{where}[{index}]", empty) for index, item in enumerate(value)]
-    if isinstance(value, dict):
-        return {key: _plain(item, f"{where}.{key}", empty) for key, item in value.items()}
-    if not isinstance(value, Document):
-        return value
-    origin = origin_of(value)
-    names = {} if origin is None else {name: key for key, name in origin.keys.items()}
-    out = {}
-    bare = origin is not None and not isinstance(origin.raw, dict)
-    for field in struct_fields(type(value)):
-        name, item = field.encode_name, getattr(value, field.name)
-        place = where if bare else f"{where}.{names.get(name, name)}"
-        if place in empty or (name not in names and at_default(item, field)):
-            continue
-        out[name] = _plain(item, place, empty)
-    return out.get(value.plain) if bare else out
-
-
 def read(kind: str, raw: Any) -> tuple[Any, Faults]:
     """Read a plain JSON value as the shared document of its kind, whatever dialect it is of.
 
@@ -130,7 +96,7 @@ def _read(kind: str, raw: Any) -> tuple[list[Any], Faults]:
         if form is not None and form.to_neutral is not None and form.fits(raw):
             wire, faults = mend(raw, form.wire)
             if not any(fault.severity == "error" for fault in faults):
-                plain = form.to_neutral(written(wire, faults))
+                plain = form.to_neutral(canonical(wire))
                 documents = [mend(one, NEUTRAL[kind])[0] for one in plain]
                 not_in(raw, documents, faults)
                 faults.extend(unused(wire))
