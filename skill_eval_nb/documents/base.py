@@ -363,9 +363,9 @@ MODEL_NAME = (
     r"|ultra|max|plus|large|medium|small|instruct|preview|latest|thinking|codex|coder|code|cli))*"
 )
 """A regular expression for the names of models that people give to folders and keys."""
-SIDE_OF_MODEL = (
-    rf"(?P<model>{MODEL_NAME})[-_ ](?P<side>(?:with|without|no|old|new)[-_ ]?skill|baseline)"
-)
+SIDE = r"(?:with|without|no|old|new)[-_ ]?skill|baseline"
+"""One for the usual names of a configuration."""
+SIDE_OF_MODEL = rf"(?P<model>{MODEL_NAME})[-_ ](?P<side>{SIDE})"
 """One for a configuration's name that begins with a model's: `gemini_with_skill`."""
 
 _MODEL_ALONE = re.compile(MODEL_NAME, re.IGNORECASE)

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents.base import is_model, plainly
+from skill_eval_nb.documents.base import SIDE, is_model, plainly
 from skill_eval_nb.documents.tools import ENDINGS, TRIAL_FILES, trial_file
 
 from .names import (
@@ -435,7 +435,7 @@ _ABOUT_EVAL = re.compile(
 
 _GRADING_OF_EVAL = re.compile(r"(?P<eval>.+?)[-_. ]+grading\.json", re.IGNORECASE)
 _PARTS = {
-    "side": r"((?:with|without|old|new|no)[-_]?skill|baseline)",
+    "side": rf"({SIDE})",
     "iteration": r"iter(?:ation)?[-_]?(\d+)",
     "run": r"run[-_]?(\d+)",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from skill_eval_nb.documents.base import SIDE_OF_MODEL
+from skill_eval_nb.documents.base import SIDE, SIDE_OF_MODEL
 
 _RUN = re.compile(
     r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d{1,9})", re.IGNORECASE
@@ -38,7 +38,7 @@ _CONFIGURATION = re.compile(
     r"|before|after|v\d+(?:[._-]\d+)*",
     re.IGNORECASE,
 )
-SKILL_OR_NOT = re.compile(r"(?:with|without|no|old|new)[-_ ]?skill|baseline", re.IGNORECASE)
+SKILL_OR_NOT = re.compile(SIDE, re.IGNORECASE)
 _HASH = re.compile(r"--[0-9a-f]{8,64}$")
 """What some tools put behind the name of an eval, to tell the versions of its text apart."""
 

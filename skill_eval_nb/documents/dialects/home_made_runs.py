@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import SIDE_OF_MODEL, Faults, is_model, names_of, plainly
+from ..base import SIDE, SIDE_OF_MODEL, Faults, is_model, names_of, plainly
 from ..parsing import Unreadable, is_verdict, read_number
 from ..repair import mend, not_used
 from ..results import BenchmarkRun, RunResult
 from ..run import TEXT_NAMES, GradedExpectation, Grading, Timing
 
-_CONFIGURATION = re.compile(
-    r"(?:^|_)((?:with|without|old|new|no)_skill|baseline|delta)(?=_|$)", re.IGNORECASE
-)
+_CONFIGURATION = re.compile(rf"(?:^|_)({SIDE}|delta)(?=_|$)", re.IGNORECASE)
 _WHOLE = re.compile(
     r"control|treatment|vanilla|(?P<lettered>(?:configuration|config|version|variant|arm)_[ab])"
     rf"|{SIDE_OF_MODEL}",

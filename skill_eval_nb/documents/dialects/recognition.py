@@ -117,12 +117,6 @@ _ANALYSED = {"improvementsuggestions", "winnerstrengths", "loserweaknesses", "co
 """Why one side of a comparison won."""
 
 
-def is_history(raw: Any) -> bool:
-    """Versions of a skill."""
-    rows = _objects(raw, "iterations", "versions") if isinstance(raw, dict) else []
-    return any("version" in _keys(row) for row in rows)
-
-
 def is_feedback(raw: Any) -> bool:
     """Reviews."""
     return isinstance(raw, dict) and isinstance(raw.get("reviews"), list)
@@ -140,21 +134,19 @@ def is_triggers(raw: Any) -> bool:
     )
 
 
-def is_suggestions(raw: Any) -> bool:
-    """Suggestions, and how many runs made them."""
-    rows = _objects(raw, "suggestions") if isinstance(raw, dict) else []
-    return any("frequency" in _keys(row) for row in rows)
+def has(*all_of: str, any_of: Iterable[str] = (), below: str = "") -> Callable[[Any], bool]:
+    """Whether an object has keys by all of these names, and one of those, if there are any.
 
-
-def has(*all_of: str, any_of: Iterable[str] = ()) -> Callable[[Any], bool]:
-    """Whether an object has keys by all of these names, and one of those, if there are any."""
+    With `below` it is an object in one of the lists by these names that has them.
+    """
     wanted, options = set(all_of), set(any_of)
-    return lambda raw: wanted <= (keys := _keys(raw)) and bool(not options or keys & options)
 
+    def fits(raw: Any) -> bool:
+        rows = _objects(raw, *below.split()) if below and isinstance(raw, dict) else [raw]
+        found = map(_keys, rows)
+        return any(wanted <= keys and bool(not options or keys & options) for keys in found)
 
-def knows(document: type[Document]) -> Callable[[Any], bool]:
-    """Whether an object has a field of `document`, for files whose name says the rest."""
-    return has(any_of=map(plainly, names_of(document)))
+    return fits
 
 
 NEUTRAL: dict[str, type[Document]] = {
@@ -189,8 +181,8 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("comparison", r"comparison", has("winner", any_of=_COMPARED), True),
     ("analysis", r"analysis", has(any_of=_ANALYSED), True),
     ("optimization", r"optimi[sz]ation|best_description", has("bestdescription"), True),
-    ("history", r"history", is_history, True),
-    ("suggestions", r"feedback_aggregate|suggestion", is_suggestions, True),
+    ("history", r"history", has("version", below="iterations versions"), True),
+    ("suggestions", r"feedback_aggregate|suggestion", has("frequency", below="suggestions"), True),
     ("feedback", r"feedback", is_feedback, True),
     ("benchmark", r"benchmark", is_benchmark, True),
     ("benchmark", r"benchmark", has_rates, False),
@@ -200,9 +192,10 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("evals", r"evals|eval_metadata|test_cases|cases", is_evals, True),
     ("eval_metadata", r"eval_metadata|assertions", is_eval_metadata, True),
     ("grading", r"grading", is_grading, True),
-    ("eval_metadata", r"eval_metadata", knows(EvalMetadata), False),
-    ("metrics", r"metrics", knows(Metrics), False),
-    ("timing", r"timing", knows(Timing), False),
+    *(
+        (kind, kind, has(any_of=map(plainly, names_of(NEUTRAL[kind]))), False)
+        for kind in ("eval_metadata", "metrics", "timing")
+    ),
     ("metrics", r"^metrics$", lambda raw: isinstance(raw, dict), False),
     ("timing", r"^timing$", lambda raw: isinstance(raw, dict), False),
 )
@@ -387,20 +380,11 @@ def walk(value: Any, where: str = "$") -> Iterator[tuple[str, str]]:
         yield from walk(item, place)
 
 
-def document_names() -> list[str]:
-    """The kinds of document that have a schema.
-
-    >>> document_names()[:4]
-    ['evals', 'eval_metadata', 'structural', 'grading']
-    """
-    return list(NEUTRAL)
-
-
 def json_schema(kind: str, dialect: str | None = None) -> dict[str, Any]:
     """The JSON Schema of a document: in the shared form, or as one dialect has it.
 
     Args:
-        kind: one of `document_names()`; the name of its file will do, too.
+        kind: one of `NEUTRAL`; the name of its file will do, too.
         dialect: one of the dialects; without it, everything that we know is described.
 
     Raises:
