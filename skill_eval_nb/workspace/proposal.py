@@ -11,22 +11,15 @@ from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults
-from skill_eval_nb.documents.base import is_model
-from skill_eval_nb.documents.tools import UNSTATED, Results
+from skill_eval_nb.documents.tools import UNSTATED
 from skill_eval_nb.documents.tools.own_layout import OwnLayout, match_names, table_of
 from skill_eval_nb.documents.tools.part import side_in
-from skill_eval_nb.documents.tools.rows import (
-    ITSELF,
-    TABLE_ENDINGS,
-    UP,
-    as_pair,
-    read_values,
-)
+from skill_eval_nb.documents.tools.rows import ITSELF, TABLE_ENDINGS, UP, as_pair, read_values
 from skill_eval_nb.documents.tools.table import ROLES, Table, read_rows, recognise_columns
 from skill_eval_nb.text import count, some
 
-from .layout import is_configuration, is_iteration, run_number
-from .problems import Problem, Problems
+from .layout import is_configuration, run_number
+from .problems import Problems
 
 _MOST_FILES, _MOST_BYTES, _MOST_ROWS = 60, 1 << 23, 200
 """So many files, of so many bytes, and so many of their rows are looked at for a proposal."""
@@ -35,30 +28,28 @@ _ENDINGS = tuple(ending for ending in TABLE_ENDINGS if ending != ".txt")
 _NAME = re.compile(
     r"(?:^|[_.-])(?:id|name|case|key|title|slug|text|criterion|label)$", re.IGNORECASE
 )
-_RATE = re.compile(r"score|rate|acc|reward|match|correct|f1|pass", re.IGNORECASE)
-_OF_LEAF = {"verdict": ITSELF}
-"""What is known of rows that are no objects, below names of checks."""
-_VERDICTS = {"query", "passed", "pass_rate", "verdict", "rating"}
+_RESULTS = {"query", "passed", "pass_rate", "verdict", "rating"}
 """Roles of which each is a result."""
+
+Values = Sequence[tuple[str, Any]]
+"""Files, each with what it holds."""
 
 
 def add_proposal(problems: Problems) -> None:
     """Add to what is said of files that look like results, and were not read, what would."""
-    unread = {problem.path for problem in problems if _is_unread(problem)}
+    unread = {
+        one.path: at
+        for at, one in reversed(list(enumerate(problems)))
+        if one.code == "not-a-document" or (one.code, one.severity) == ("above-runs", "warning")
+    }
     base = os.path.commonpath(map(os.path.dirname, unread)) if unread else ""
     proposal, files = propose(base or ".", sorted(unread))
-    if not proposal:
-        return
-    at = next(at for at, one in enumerate(problems) if one.path in files and _is_unread(one))
-    problems[at] = replace(problems[at], message=f"{problems[at].message}. {proposal}")
+    if proposal:
+        at = min(unread[path] for path in files)
+        problems[at] = replace(problems[at], message=f"{problems[at].message}. {proposal}")
 
 
-def _is_unread(problem: Problem) -> bool:
-    above = problem.code == "above-runs" and problem.severity == "warning"
-    return above or problem.code == "not-a-document"
-
-
-def propose(root: str, paths: Iterable[str]) -> tuple[str, Iterable[str]]:
+def propose(root: str, paths: Iterable[str]) -> tuple[str, Sequence[str]]:
     """The call that reads most of these files below `root`, in words, and which it reads.
 
     It is empty where none looks like results.
@@ -71,19 +62,25 @@ def propose(root: str, paths: Iterable[str]) -> tuple[str, Iterable[str]]:
             if os.path.getsize(path) > _MOST_BYTES:
                 continue
             whole = read_values(path, read_bytes(path, root), Faults())
-            value = _cut(whole)
         except (OSError, ValueError, TypeError):
             continue
-        if (best := find_likely_rows(value))[0]:
+        value = _cut(whole)
+        score, rows = find_likely_rows(value)
+        if score:
             file = os.path.relpath(path, root).replace(os.sep, "/")
-            ending = os.path.splitext(file)[1]
-            groups.setdefault((*best, file.count("/"), ending), {})[path] = file, value
+            shape = score, rows, file.count("/"), os.path.splitext(file)[1]
+            groups.setdefault(shape, {})[path] = file, value
             at_least = "at least " if at_least or value != whole else ""
-    for (_, rows, _, _), files in sorted(
-        groups.items(), key=lambda one: (-one[0][0], -len(one[1]))
-    ):
-        if proposal := _try(root, rows, files, at_least):
-            return proposal, files
+    for (_, rows, *_), files in sorted(groups.items(), key=lambda one: (-one[0][0], -len(one[1]))):
+        try:
+            call, gives = _try(root, rows, list(files.values()))
+        except (OSError, ValueError, KeyError):
+            continue
+        proposal = (
+            f"What looks most like results, in no form that is known: {some(sorted(files))}. If "
+            f"that is what it is, {call} gives {at_least}{gives}"
+        )
+        return proposal, list(files)
     return "", ()
 
 
@@ -94,55 +91,57 @@ def _cut(value: Any) -> Any:
     return [_cut(inner) for inner in value[:_MOST_ROWS]] if isinstance(value, list) else value
 
 
-def _try(root: str, rows: str, files: Mapping[str, tuple[str, Any]], at_least: str) -> str:
-    pattern = _pattern_of([file for file, _ in files.values()])
-    told = OwnLayout(pattern, rows or None, None, _OF_LEAF if rows.endswith("{check}") else {})
-    try:
-        table = table_of([(file, value, {}) for file, value in files.values()], told, Faults())
-        if "{configuration}" not in told.files + rows and _recur(table, len(files)):
-            told = replace(told, files=told.files.replace("{eval}", "{configuration}"))
-        braced = set(re.findall(r"\{(\w+)\}", told.files + rows))
-        told = replace(told, columns={**_complete(table, braced), **told.columns})
-        values = [
-            (file, value, match_names(told.files, file) or {}) for file, value in files.values()
-        ]
-        found = read_rows(table_of(values, told, Faults()))
-    except (OSError, ValueError, KeyError):
-        return ""
-    path = f"{root}/{told.files}".removeprefix("./")
+def _table(rows: str, values: Values, files: str = "", **columns: str) -> tuple[OwnLayout, Table]:
+    """A layout, and the rows of some files by it."""
+    columns |= {"verdict": ITSELF} if rows.endswith("{check}") else {}
+    told = OwnLayout(files, rows or None, None, columns)
+    named = [(file, value, match_names(files, file) or {}) for file, value in values]
+    return told, table_of(named, told, Faults())
+
+
+def _try(root: str, rows: str, values: Values) -> tuple[str, str]:
+    """A call that reads some files, and what it gives, in words.
+
+    Raises:
+        KeyError: it gives nothing.
+        ValueError: it gives nothing.
+    """
+    braced = set(re.findall(r"\{(\w+)\}", rows))
+    columns = _complete(_table(rows, values)[1], braced)
+    pattern = _pattern_of([file for file, _ in values], braced | {"eval"} & columns.keys())
+    braced = set(re.findall(r"\{(\w+)\}", pattern))
+    columns = {role: column for role, column in columns.items() if role not in braced}
+    told, table = _table(rows, values, pattern, **columns)
+    found = read_rows(table)
+    path = f"{root}/{pattern}".removeprefix("./")
     given = {"rows": told.rows, **told.columns}
     said = "".join(f", {name}={value!r}" for name, value in given.items() if value)
-    shown = some(file.removeprefix("./") for file in sorted(files))
-    return (
-        f"What looks most like results, in no form that is known: {shown}. If that is what it is, "
-        f"sen.from_files({path!r}{said}) gives {at_least}{_describe(found)}"
-    )
+    runs = [run for results in found for run in results.runs]
+    sides = {run.configuration for run in runs} - {UNSTATED}
+    evals = count(len({str(run.eval_id) for run in runs}), "eval")
+    gives = f"{evals} × {count(len(sides), 'side')}, {count(len(runs), 'run')}"
+    missing = [fault.message for fault in table.faults if fault.severity == "error"]
+    if queries := sum(len(one.queries) for results in found for one in results.triggers):
+        gives = count(queries, "trigger query")
+    elif not sides:
+        missing.append("nothing tells the side of a run: add configuration=…, or name it in braces")
+    return f"sen.from_files({path!r}{said})", "; ".join([gives, *missing[:2]])
 
 
-def _is_verdict(value: Any) -> bool:
-    return isinstance(value, bool) or as_pair(value) is not None
-
-
-def _recur(table: Table, files: int) -> bool:
-    """Whether two or three files have the same names in their rows: then each is a side."""
-    name = next(filter(_NAME.search, table.names), "")
-    names = [str(row.get(name)) for row in table.rows]
-    return 1 < files <= 3 and len(names) == files * len(set(names))
+# ── which rows ─────────────────────────────────────────────────────────────────────────────────
 
 
 def find_likely_rows(value: Any) -> tuple[int, str]:
     """How much the likeliest rows of a value look like results (0: not), and the path to them."""
     found: list[tuple[int, int, str]] = []
     for path in islice(_places([value], "", 0), _MOST_FILES):
-        told = OwnLayout("", path, None, _OF_LEAF if path.endswith("{check}") else {})
         try:
-            table = table_of([("", value, {})], told, Faults())
+            table = _table(path, [("", value)])[1]
         except ValueError:
             continue
         columns = recognise_columns(table)
         named = len({"eval", "check", "dimension", "configuration", "query"} & columns.keys())
-        known = 4 * bool(_VERDICTS & columns.keys()) or 3 * bool(_verdict_in(table))
-        if result := known or 2 * ("score" in columns):
+        if result := 4 * bool(_RESULTS & columns.keys()) or 2 * ("score" in columns):
             found.append((result + named, -len(path), path))
     score, _, path = max(found, default=(0, 0, ""))
     return score, path
@@ -152,99 +151,70 @@ def _places(samples: Sequence[Any], path: str, depth: int) -> Iterator[str]:
     """Where rows may be within some values that stand at the same place."""
     inner = [one for value in samples if isinstance(value, list) for one in value]
     objects = [value for value in samples if isinstance(value, Mapping)]
-    if depth > _DEEPEST or (inner and as_pair(inner) is not None):
+    if depth > _DEEPEST:
         return
     if any(isinstance(one, Mapping | list) for one in inner):
         if any(isinstance(one, Mapping) for one in inner):
             yield f"{path}[*]"
         yield from _places(inner, f"{path}[*]", depth + 1)
-    elif objects and (name := _name_of_keys(objects, path)) is not None:
+    elif objects and (name := _name_of_keys(objects)) and f"{{{name}}}" not in path:
         inner = [one for value in objects for one in value.values()]
         path = f"{path}.{{{name}}}".lstrip(".")
-        if name == "check" or not isinstance(inner[0], list):
+        if not isinstance(inner[0], list) or name == "check":
             yield path
         yield from _places(inner, path, depth + 1)
     elif objects:
         if not path:
             yield ""
         for key in islice(dict.fromkeys(key for value in objects for key in value), _MOST_FILES):
-            below = [value[key] for value in objects if key in value]
             if re.fullmatch(r"[^.\[\]{}]+", key):
+                below = [value[key] for value in objects if key in value]
                 yield from _places(below, f"{path}.{key}".lstrip("."), depth + 1)
 
 
-def _name_of_keys(objects: Sequence[Mapping[str, Any]], path: str) -> str | None:
+def _name_of_keys(objects: Sequence[Mapping[str, Any]]) -> str | None:
     """What the keys of objects are, where each has the same behind it; else None."""
-    keys = list(dict.fromkeys(key for one in objects for key in one))
+    keys = {key for one in objects for key in one}
     values = [value for one in objects for value in one.values()]
     if not values or any(key in names for key in keys for names in ROLES.values()):
         return None
-    kind = _kind_of(keys)
     if len(values) > 1 and all(map(_is_verdict, values)):
-        kind = "check"
-    else:
-        rows = [value[0] if isinstance(value, list) and value else value for value in values]
-        alike = all(isinstance(row, Mapping) for row in rows) and set.intersection(*map(set, rows))
-        if not alike or (len(keys) < 2 and kind != "configuration"):
-            return None
-    kind = kind or "eval"
-    return None if f"{{{kind}}}" in path else kind
+        return "check"
+    rows = [value[0] if isinstance(value, list) and value else value for value in values]
+    if not all(isinstance(row, Mapping) for row in rows) or not set.intersection(*map(set, rows)):
+        return None
+    return "configuration" if all(map(_is_side, keys)) else "eval" if len(keys) > 1 else None
+
+
+def _is_verdict(value: Any) -> bool:
+    return isinstance(value, bool) or as_pair(value) is not None
 
 
 def _is_side(name: str) -> bool:
     return is_configuration(name) or side_in(name) is not None
 
 
-def _kind_of(names: Sequence[str]) -> str | None:
-    """What names are that have a form of their own."""
-    for kind, has_form in (
-        ("configuration", _is_side),
-        ("run", lambda name: run_number(name) is not None),
-        ("iteration", is_iteration),
-        ("model", is_model),
-    ):
-        if all(map(has_form, names)):
-            return kind
-    return None
+# ── which files and columns ────────────────────────────────────────────────────────────────────
 
 
-def _pattern_of(files: Sequence[str]) -> str:
-    """The path that files have, with names in braces for what differs, or is a side."""
+def _pattern_of(files: Sequence[str], known: set[str]) -> str:
+    """The path that files have, with names in braces for what differs and no column tells."""
     ending = os.path.splitext(files[0])[1]
     split = (file.removesuffix(ending).split("/") for file in files)
     levels = [list(dict.fromkeys(names)) for names in zip(*split, strict=True)]
-    kinds: dict[int, str] = {}
-    for at, names in enumerate(levels):
-        kind = _kind_of(names)
-        if kind not in (None, *kinds.values()) and (len(names) > 1 or kind == "configuration"):
-            kinds[at] = f"{{{kind}}}"
-    free = [kind for kind in ("{eval}", "{configuration}") if kind not in kinds.values()]
-    for at in sorted(range(len(levels)), key=lambda at: -len(levels[at])):
-        if at not in kinds and len(levels[at]) > 1:  # the evals are more than the sides
-            kinds[at] = free.pop(0) if free else "*"
-    parts = []
-    for at, names in enumerate(levels):
-        begin = os.path.commonprefix(names) if len(names) > 1 else ""  # noqa: RUF071
-        begin = (
-            begin.rstrip("0123456789")
-            if "run" in kinds.get(at, "")
-            else re.sub(r"[^\W_]+$", "", begin)
-        )
-        parts.append(begin + kinds[at] if at in kinds else names[0])
+    free = [role for role in ("eval", "configuration", "run") if role not in known]
+    parts = [names[0] for names in levels]
+    for at in sorted(range(len(levels)), key=lambda at: -len(levels[at])):  # evals are the most
+        role = free[0] if free else "*"
+        if "configuration" in free and all(map(_is_side, levels[at])):
+            role = "configuration"
+        elif "run" in free and all(run_number(name) is not None for name in levels[at]):
+            role = "run"
+        elif len(levels[at]) == 1:
+            continue
+        parts[at] = f"{{{role}}}" if free else "*"
+        free = [other for other in free if other != role]
     return "/".join(parts) + ending
-
-
-def _verdict_in(table: Table) -> tuple[str, str] | None:
-    """The column that is likeliest a verdict or a rate, and the role of one."""
-    rate = None
-    for name in table.names:
-        cells = [row.get(name) for row in table.rows if row.get(name) is not None]
-        if cells and all(map(_is_verdict, cells)):
-            return "passed", name
-        shares = all(isinstance(cell, int | float) and 0 <= cell <= 1 for cell in cells)
-        if cells and shares and _RATE.search(name):
-            rate = rate or ("pass_rate", name)
-    return rate
 
 
 def _complete(table: Table, braced: set[str]) -> dict[str, str]:
@@ -254,8 +224,6 @@ def _complete(table: Table, braced: set[str]) -> dict[str, str]:
         for role, column in recognise_columns(table).items()
         if role not in braced and not column.startswith("{")
     }
-    if not _VERDICTS & columns.keys() and (found := _verdict_in(table)) is not None:
-        columns[found[0]] = found[1]
     names = sorted(filter(_NAME.search, table.names), key=lambda name: not name.startswith(UP))
     free = [name for name in names if name not in columns.values() and not name.startswith("{")]
     if "eval" not in columns.keys() | braced and free:
@@ -264,26 +232,4 @@ def _complete(table: Table, braced: set[str]) -> dict[str, str]:
     counted = {"check", "dimension", "total", "failed", "query"} & (columns.keys() | braced)
     if "passed" in columns and own and not counted:
         columns |= {"check": own[0], "verdict": columns.pop("passed")}
-    if "score" in columns and not _VERDICTS & columns.keys():
-        values = [table.figure(at, "score", columns["score"]) for at in range(len(table.rows))]
-        if all(value is None or 0 <= value <= 1 for value in values):
-            columns["pass_rate"] = columns.pop("score")
     return columns
-
-
-def _describe(found: Sequence[Results]) -> str:
-    """How much results are, and what is missing in them, in words."""
-    runs = [run for results in found for run in results.runs]
-    queries = sum(len(one.queries) for results in found for one in results.triggers)
-    evals = {str(run.eval_id) for run in runs}
-    sides = {run.configuration for run in runs} - {UNSTATED}
-    gives = f"{count(len(evals), 'eval')} × {count(len(sides), 'side')}, {count(len(runs), 'run')}"
-    missing = [
-        one.message for results in found for one in results.faults if one.severity == "error"
-    ]
-    if not sides and not queries:
-        missing.append(
-            "nothing tells the side of a run: add configuration=…, a column or in braces"
-        )
-    gives = count(queries, "trigger query") if queries else gives
-    return "; ".join([gives, *missing[:2]])

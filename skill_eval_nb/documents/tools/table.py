@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from skill_eval_nb.text import count, did_you_mean
+from skill_eval_nb.text import count, did_you_mean, some
 
 from ..base import Faults, Severity, names_of, plainly
 from ..evals import TriggerQuery, TriggerSet
@@ -36,8 +36,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     "harness": ("harness", "agent", "executor", "scaffold"),
     "status": ("status", "run_status", "execution_status"),
     "started_at": ("started_at", "timestamp", "start_time"),
-    "pass_rate": ("pass_rate", "success_rate", "accuracy", "reward"),
-    "passed": ("passed", "n_passed", "tests_passed", "passes", "pass", "success", "correct"),
+    "pass_rate": ("pass_rate", "success_rate", "accuracy", "reward", "exact_match", "acc"),
+    "passed": ("passed", "n_passed", "tests_passed", "passes", "pass", "success", "correct", "ok"),
     "failed": ("failed", "n_failed", "tests_failed"),
     "total": ("total", "tests_total", "n_tests", "n_checks"),
     "score": ("score", "weighted_score", "composite"),
@@ -50,7 +50,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "steps": ("steps", "turns", "num_turns"),
     "skill_used": ("skill_used", "skill_loaded", "skill_invoked"),
     "check": ("check", "expectation", "assertion", "check_name", "test_name", "item"),
-    "verdict": ("verdict", "passed", "pass", "result", "outcome", "success", "met"),
+    "verdict": ("verdict", "passed", "pass", "result", "outcome", "success", "met", "ok"),
     "dimension": ("dimension", "criterion", "rubric_dimension"),
     "rating": ("rating", "score", "dimension_score", "grade"),
     "weight": ("weight",),
@@ -68,6 +68,8 @@ _LONG = {
     "query": "should_trigger", "triggered": "should_trigger",
 }  # fmt: skip
 """Roles that columns have only where there is one of the other role."""
+_FLAGS = {"passed", "verdict", "skill_used", "configuration"}
+"""Roles of columns of verdicts, or of true and false; `configuration` for switches alone."""
 _UNITS = {"pass_rate": "rate", "time_seconds": "seconds", "duration_ms": "milliseconds"}
 _RUBRIC = ("rubric:", "rubric_")
 """How the columns are called that are a rubric dimension each."""
@@ -77,9 +79,15 @@ _ERRORED = frozenset(
 )
 """Words for a run that came to no result."""
 _RANGES = {"pass_rate": (0.0, 1.0), "rating": (0.0, 5.0), "score": (-math.inf, math.inf)}
+_SCALES = (
+    (0.0, 1.0, 5.0, "shares of 1: read as shares of 5"),
+    (5.0, 10.0, 0.5, "scores up to 10: halved"),
+    (10.0, 100.0, 0.05, "scores up to 100: read as scores up to 5"),
+)
+"""Of scores whose largest lies above the first and not above the second: factor, and in words."""
 
 
-# ── its rows as runs ───────────────────────────────────────────────────────────────────────────
+# ── its columns ────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass
@@ -88,7 +96,8 @@ class Table:
 
     `stated` is role to column as somebody says it, `columns` the same with those that are
     recognised; `words` are verdicts by the words for them; `paths` are the files of the rows, and
-    `bare` the places of those that stand for a run without checks or scores.
+    `bare` the places of those that stand for a run without checks or scores. `counted` is whether
+    any verdict is so many of so many.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -101,9 +110,7 @@ class Table:
     bare: frozenset[int] = frozenset()
     faults: Faults = field(default_factory=Faults)
     columns: dict[str, str] = field(default_factory=dict)
-    lost: dict[str, list[int]] = field(default_factory=dict)
-    scales: dict[str, float] = field(default_factory=dict)
-    refused: set[str] = field(default_factory=set)
+    done: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
     counted: bool = False
 
     def __post_init__(self) -> None:
@@ -113,52 +120,32 @@ class Table:
         """Note what is wrong with the table, or with a column of it."""
         self.faults.add(severity, code, f"$[*].{column}" if column else "$", message)
 
-    def cell(self, at: int, role: str, column: str | None = None) -> tuple[str, Any]:
-        """The column of a role, and what a row has there; None of one that is not used."""
-        column = column or self.columns.get(role, "")
-        return column, None if column in self.refused else self.rows[at].get(column)
-
-    def value(self, row: Mapping[str, Any], role: str) -> Any:
+    def value(self, at: int, role: str, column: str = "") -> Any:
         """What a row has for a role; None where that is nothing."""
-        value = row.get(self.columns.get(role, ""))
-        return None if _is_nothing(value) else value
+        value = self.rows[at].get(column or self.columns.get(role, ""))
+        is_nothing = value == "" or (isinstance(value, float) and math.isnan(value))
+        return None if is_nothing else value
 
-    def text(self, row: Mapping[str, Any], role: str) -> str | None:
+    def text(self, at: int, role: str) -> str | None:
         """The same as a text that holds no key."""
-        value = self.value(row, role)
+        value = self.value(at, role)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         return None if value is None else without_keys(str(value)).strip() or None
 
-    def figure(self, at: int, role: str, column: str | None = None) -> float | None:
-        """The figure of a row in the unit that is meant; NaN for what is none."""
-        column, value = self.cell(at, role, column)
-        if _is_nothing(value) or (isinstance(value, str) and value.strip().lower() in UNSCORED):
-            return None
-        unit = _UNITS.get(role) if isinstance(value, str) else None
-        try:
-            number = float(value) if isinstance(value, bool) else read_number(value, unit)
-        except Unreadable:
-            return math.nan
-        return number * self.scales.get(column, 1.0) if unit is None else number
+    def read(self, role: str, column: str = "") -> list[Any]:
+        """The figures or verdicts of a column, a row each; what is wrong with it is told once."""
+        key = role, column or self.columns.get(role, "")
+        if key not in self.done:
+            cells = [self.value(at, role, column) for at in range(len(self.rows))]
+            counts = role == "passed" and self.has("total", "failed")
+            read = _read_verdicts if role in _FLAGS and not counts else _read_figures
+            self.done[key] = read(self, *key, cells)
+        return self.done[key]
 
-    def number(self, at: int, role: str, column: str | None = None) -> float | None:
-        """The same; what is none, or out of range, is noted for its column."""
-        number = self.figure(at, role, column)
-        least, most = _RANGES.get(role, (0.0, math.inf))
-        if number is not None and not least <= number <= most:
-            self.lost.setdefault(self.cell(at, role, column)[0], []).append(at)
-            return None
-        return number
-
-    def flag(self, at: int, role: str, column: str | None = None) -> bool | None:
-        """The verdict of a row; what is none is noted for its column."""
-        column, value = self.cell(at, role, column)
-        try:
-            return self.read_verdict(value)
-        except Unreadable:
-            self.lost.setdefault(column, []).append(at)
-            return None
+    def has(self, *roles: str) -> bool:
+        """Whether there is a column of one of these roles."""
+        return not self.columns.keys().isdisjoint(roles)
 
     def read_verdict(self, value: Any) -> bool | None:
         """True, false, or None where a cell says neither.
@@ -166,63 +153,96 @@ class Table:
         Raises:
             Unreadable: nobody has said what it means.
         """
-        word = "" if _is_nothing(value) else str(value).strip().lower()
+        word = "" if value is None else str(value).strip().lower()
         if word in self.words:
             return self.words[word]
         return None if not word or word in _ERRORED else read_bool(value)
 
 
-def _is_list(value: Any) -> bool:
-    """Whether a cell holds rows of its own."""
-    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
-
-
-def _is_nothing(value: Any) -> bool:
-    """Whether a cell is empty."""
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
-
-
-def read_rows(table: Table) -> list[Results]:
-    """What a table tells, one result an iteration; the first has all the faults.
-
-    Raises:
-        KeyError: for a role or a column that there is not; the message names the nearest one.
-    """
-    for role in table.stated:
-        require_name(role, ROLES, "role")
-    for column in (*table.stated.values(), *table.dimensions, *table.checks):
-        require_name(column, table.names, "column")
-    table.columns = recognise_columns(table)
-    wide = [name for name in table.names if name.lower().startswith(_RUBRIC)]
-    taken = table.columns.values()
-    table.dimensions = [name for name in table.dimensions or wide if name not in taken]
-    _tell_columns(table)
-    _refuse_words(table)
-    _scale(table)
-    results: dict[str | None, Results] = {}
-    if "query" in table.columns:
-        results[None] = Results(triggers=list(_trigger_sets(table)))
-    else:
-        for iteration, run in _runs(table):
-            results.setdefault(iteration, Results(iteration=iteration)).runs.append(run)
-        empty = sum(table.value(row, "configuration") is None for row in table.rows)
-        if empty and (column := table.columns.get("configuration")):
-            message = f"{empty} rows name no side, and are compared with nothing: fill the column"
-            table.tell("warning", "no-configuration", message, column)
-    for column, rows in table.lost.items():
+def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> list[float | None]:
+    """The figures of a column on the scale that is meant; of two scales none is used."""
+    figures = [_figure(cell, _UNITS.get(role)) for cell in cells]
+    known = [figure for figure in figures if figure is not None and not math.isnan(figure)]
+    for factor, what in _scale_of(role, known):
+        figures = [None if figure is None else figure * factor for figure in figures]
         message = (
-            f"{column!r} has no figure of use in {len(set(rows))} rows, such as "
-            f"{_example(table, rows[0], column)}: taken as not known. Write a number in its range, "
-            "or leave it empty"
+            f"{column!r} goes up to {max(known):g}: {what}. If that is wrong, convert it before"
         )
-        table.tell("warning", "not-a-figure", message, column)
-    found = list(results.values()) or [Results()]
-    found[0].faults = table.faults
+        table.tell("warning", "converted", message, column)
+    least, most = _RANGES.get(role, (0.0, math.inf))
+    lost = {at: x for at, x in enumerate(figures) if x is not None and not least <= x <= most}
+    if not lost:
+        return figures
+    outside = [at for at, figure in lost.items() if not math.isnan(figure)]
+    refused = bool(outside) and role in ("pass_rate", "rating")
+    at = (outside or list(lost))[0]
+    what = f"no figure of use in {len(lost)} rows"
+    then = "taken as not known. Write a number in its range, or leave it empty"
+    if refused:
+        what = f"{len(outside)} values that are not within {least:g} to {most:g}"
+        then = (
+            "none of it was used. Bring it to one scale, or keep it as a figure of its own: "
+            f"score={column!r}"
+        )
+    example = f"{without_keys(repr(cells[at])[:60])} in row {at + 1}"
+    message = f"{column!r} has {what}, such as {example}: {then}"
+    table.tell("error" if refused else "warning", "not-a-figure", message, column)
+    return [None if refused or at in lost else figure for at, figure in enumerate(figures)]
+
+
+def _figure(cell: Any, unit: str | None) -> float | None:
+    """A number in a unit; NaN for what is none."""
+    if cell is None or (isinstance(cell, str) and cell.strip().lower() in UNSCORED):
+        return None
+    try:
+        if isinstance(cell, str):
+            return read_number(cell, unit)
+        return read_number(float(cell) if isinstance(cell, bool) else cell)
+    except Unreadable:
+        return math.nan
+
+
+def _scale_of(role: str, known: Sequence[float]) -> Iterator[tuple[float, str]]:
+    """What makes figures shares of 1, or scores up to 5, where they have another scale."""
+    if role == "pass_rate":
+        high = [value for value in known if value > 1]
+        most = len(high) * 2 > sum(value != 0 for value in known)
+        if most and max(high) <= 100 and not any(0 < value < 1 for value in known):
+            yield 0.01, "percentages: read as shares of 1"
+    elif role == "rating" and known:
+        for above, most, factor, what in _SCALES:
+            if above < max(known) <= most and not (most == 1 and min(known) == 1):
+                yield factor, what
+
+
+def _read_verdicts(
+    table: Table, _: str, column: str, cells: list[Any]
+) -> list[bool | tuple[int, int] | None]:
+    """The verdicts of a column; where one is not understood, the others would be one-sided."""
+    found: list[bool | tuple[int, int] | None] = []
+    unknown: dict[str, bool] = {}
+    for cell in cells:
+        try:
+            found.append(as_pair(cell) or table.read_verdict(cell))
+        except Unreadable:
+            unknown[without_keys(str(cell))[:30]] = isinstance(cell, int | float)
+    if unknown:
+        message = (
+            f"{column!r} has values of which nobody has said if they mean passed or failed, "
+            "so none of it was used. Say it, with True, False or None: words={"
+            f"{', '.join(f'{word!r}: …' for word in list(unknown)[:_SHOWN])}}}"
+        )
+        if all(unknown.values()):
+            message += f". If it is a rate: pass_rate={column!r}; if a count, say total=… too"
+        table.tell("error", "unknown-words", message, column)
+        return [None] * len(cells)
+    if set(found) == {True, None} and all(cell is None or isinstance(cell, str) for cell in cells):
+        message = (
+            f"{column!r} has no word for failed, and empty cells, which were taken as not "
+            "scored. If they mean failed, say words={'': False}"
+        )
+        table.tell("warning", "one-sided", message, column)
     return found
-
-
-def _example(table: Table, at: int, column: str) -> str:
-    return f"{without_keys(repr(table.rows[at].get(column))[:60])} in row {at + 1}"
 
 
 def require_name(name: str, known: Iterable[str], what: str) -> None:
@@ -268,38 +288,42 @@ def _tells_sides(table: Table, columns: Mapping[str, str], plain: Mapping[str, s
     return len({side for _, side in pairs}) == 1 or len({of for of, _ in pairs}) < len(pairs)
 
 
+def _is_list(value: Any) -> bool:
+    """Whether a cell holds rows of its own."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
 def _tell_columns(table: Table) -> None:
     """Say which column was taken for what, and what is missing."""
-    columns, names = table.columns, table.names
-    roles = [
+    columns = table.columns
+    told = [
         f"{role} is {column!r}" + ("" if role in table.stated else " (by its name)")
         for role, column in columns.items()
     ]
-    others = {"pass_rate", "passed", "check", "dimension"} & columns.keys()
-    if "score" in columns and not others and not _outside(table, "pass_rate", columns["score"]):
-        roles.append(f"which is no rate unless you say so (pass_rate={columns['score']!r})")
-    roles += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
-    roles += [f"{check!r} is a check" for check in table.checks]
-    used = {*columns.values(), *table.dimensions, *table.checks}
+    alone = table.has("score") and not table.has("pass_rate", "passed", "check", "dimension")
+    if alone and all(score is None or 0 <= score <= 1 for score in table.read("score")):
+        told.append(f"which is no rate unless you say so (pass_rate={columns['score']!r})")
+    told += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
+    told += [f"{check!r} is a check" for check in table.checks]
     first = table.rows[0] if table.rows else {}
+    used = {*columns.values(), *table.dimensions, *table.checks}
     rest = [
-        f"{name!r}"
-        + (f" (a list: rows='[*].{name}[*]' reads it)" if _is_list(first.get(name)) else "")
-        for name in names
+        f"{name!r} (a list: rows='[*].{name}[*]' reads it)" if _is_list(first.get(name))
+        else repr(name)
+        for name in table.names
         if name not in used
-    ]
-    unused = f"; not used: {', '.join(rest[:_SHOWN])}" if rest else ""
-    unused += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
-    table.tell("info", "columns", f"columns: {', '.join(roles) or 'none'}{unused}")
-    if "query" in columns:
+    ]  # fmt: skip
+    unused = f"; not used: {some(rest, _SHOWN)}" if rest else ""
+    table.tell("info", "columns", f"columns: {', '.join(told) or 'none'}{unused}")
+    if table.has("query"):
         return
     for role, what in (("eval", "the eval"), ("configuration", "the side")):
-        if role not in columns:
-            known = ", ".join(names)
+        if not table.has(role):
+            known = ", ".join(table.names)
             message = f"no column tells {what} of a row: name it, {role}=…; there are {known}"
             table.tell("error" if role == "eval" else "warning", f"no-{role}", message)
-    figures = {"pass_rate", "passed", "score", "check", "dimension", "status"}
-    if not figures & columns.keys() and not table.dimensions and not table.checks:
+    results = ("pass_rate", "passed", "score", "check", "dimension", "status")
+    if not table.has(*results) and not table.dimensions and not table.checks:
         message = (
             "no column has a result: name one, as in pass_rate=…, check=… with verdict=…, or "
             "dimension=… with rating=…, or dimensions=[…]"
@@ -307,151 +331,85 @@ def _tell_columns(table: Table) -> None:
         table.tell("error", "no-result", message)
 
 
-_SCALES = (
-    (0.0, 1.0, 5.0, "shares of 1: read as shares of 5"),
-    (5.0, 10.0, 0.5, "scores up to 10: halved"),
-    (10.0, 100.0, 0.05, "scores up to 100: read as scores up to 5"),
-)
-"""Of scores whose largest lies above the first and not above the second: factor, and in words."""
+# ── its rows as runs ───────────────────────────────────────────────────────────────────────────
 
 
-def _verdict_columns(table: Table) -> list[str]:
-    columns = [*table.checks, table.columns.get("verdict")]
-    if not {"total", "failed"} & table.columns.keys():
-        columns.append(table.columns.get("passed"))
-    if plainly(table.columns.get("configuration", "")) in map(plainly, _SWITCHES):
-        columns.append(table.columns["configuration"])
-    return [column for column in columns if column]
+def read_rows(table: Table) -> list[Results]:
+    """What a table tells, one result an iteration; the first has all the faults.
 
-
-def _refuse_words(table: Table) -> None:
-    """Refuse a column of verdicts some of which nobody knows: the others would be one-sided."""
-    for column in _verdict_columns(table):
-        known: set[bool | None] = set()
-        unknown: dict[str, bool] = {}
-        cells = [row.get(column) for row in table.rows]
-        for cell in cells:
-            if as_pair(cell):
-                table.counted = True
-                continue
-            try:
-                known.add(table.read_verdict(cell))
-            except Unreadable:
-                unknown[without_keys(str(cell))[:30]] = _figure(cell) is not None
-        if unknown:
-            table.refused.add(column)
-            message = (
-                f"{column!r} has values of which nobody has said if they mean passed or failed, "
-                "so none of it was used. Say it, with True, False or None: words={"
-                f"{', '.join(f'{word!r}: …' for word in list(unknown)[:_SHOWN])}}}"
-            )
-            if all(unknown.values()):
-                message += f". If it is a rate: pass_rate={column!r}; if a count, say total=… too"
-            table.tell("error", "unknown-words", message, column)
-        elif known == {True, None} and all(_is_nothing(c) or isinstance(c, str) for c in cells):
-            message = (
-                f"{column!r} has no word for failed, and empty cells, which were taken as not "
-                "scored. If they mean failed, say words={'': False}"
-            )
-            table.tell("warning", "one-sided", message, column)
-    if table.counted:
-        table.tell(
-            "info", "counted", "so many of so many: counted, and no expectations of their own"
-        )
-
-
-def _outside(table: Table, role: str, column: str) -> list[int]:
-    """The rows whose figure is out of the range of a role."""
-    least, most = _RANGES[role]
-    figures = enumerate(table.figure(at, role, column) for at in range(len(table.rows)))
-    return [
-        at for at, figure in figures if figure is not None and (figure < least or figure > most)
-    ]
-
-
-def _refuse_scale(table: Table, role: str, column: str) -> None:
-    """Refuse a column of rates or scores of which a part has another scale."""
-    if outside := _outside(table, role, column):
-        table.refused.add(column)
-        least, most = _RANGES[role]
-        message = (
-            f"{column!r} has {len(outside)} values that are not within {least:g} to {most:g}, such "
-            f"as {_example(table, outside[0], column)}, so none of it was used. Bring it to one "
-            f"scale, or keep it as a figure of its own: score={column!r}"
-        )
-        table.tell("error", "not-a-figure", message, column)
-
-
-def _scale(table: Table) -> None:
-    """How the figures of a column become shares of 1, or scores of 1 to 5: told where they do."""
-
-    def figures(column: str) -> list[float]:
-        found = (_figure(row.get(column)) for row in table.rows)
-        return [number for number in found if number is not None]
-
-    def convert(column: str, top: float, factor: float, what: str) -> None:
-        table.scales[column] = factor
-        message = f"{column!r} goes up to {top:g}: {what}. If that is wrong, convert it before"
-        table.tell("warning", "converted", message, column)
-
-    if (rate := table.columns.get("pass_rate")) is not None:
-        values = figures(rate)
-        high = [value for value in values if value > 1]
-        most = len(high) * 2 > sum(value != 0 for value in values)
-        if high and max(high) <= 100 and most and not any(0 < value < 1 for value in values):
-            convert(rate, max(high), 0.01, "percentages: read as shares of 1")
-        _refuse_scale(table, "pass_rate", rate)
-    for column in filter(None, (table.columns.get("rating"), *table.dimensions)):
-        values = figures(column)
-        top = max(values, default=5.0)
-        for above, most, factor, what in _SCALES:
-            if above < top <= most and not (most == 1 and min(values) == 1):
-                convert(column, top, factor, what)
-        _refuse_scale(table, "rating", column)
-
-
-def _figure(value: Any) -> float | None:
-    try:
-        number = read_number(value)
-    except Unreadable:
-        return None
-    return number if math.isfinite(number) else None
+    Raises:
+        KeyError: for a role or a column that there is not; the message names the nearest one.
+    """
+    for role in table.stated:
+        require_name(role, ROLES, "role")
+    for column in (*table.stated.values(), *table.dimensions, *table.checks) if table.rows else ():
+        require_name(column, table.names, "column")
+    table.columns = recognise_columns(table)
+    wide = [name for name in table.names if name.lower().startswith(_RUBRIC)]
+    taken = table.columns.values()
+    table.dimensions = [name for name in table.dimensions or wide if name not in taken]
+    _tell_columns(table)
+    results: dict[str | None, Results] = {}
+    if table.has("query"):
+        results[None] = Results(triggers=list(_trigger_sets(table)))
+    else:
+        for iteration, run in _runs(table):
+            results.setdefault(iteration, Results(iteration=iteration)).runs.append(run)
+    found = list(results.values()) or [Results()]
+    found[0].faults = table.faults
+    return found
 
 
 def _runs(table: Table) -> Iterator[tuple[str | None, Run]]:
     """The runs, each with its iteration: a row each, or of all rows that have the same keys."""
-    part = next((role for role in ("check", "dimension") if role in table.columns), None)
-    groups = list(_group_rows(table, part).values())
+    verdicts = [table.read("verdict", column) for column in (*table.checks, "")]
+    verdicts += [] if table.has("total", "failed") else [table.read("passed")]
+    table.counted = any(isinstance(one, tuple) for column in verdicts for one in column)
+    if table.counted:
+        message = "so many of so many: counted, and no expectations of their own"
+        table.tell("info", "counted", message)
+    empty = sum(table.value(at, "configuration") is None for at in range(len(table.rows)))
+    if empty and (column := table.columns.get("configuration")):
+        message = f"{empty} rows name no side, and are compared with nothing: fill the column"
+        table.tell("warning", "no-configuration", message, column)
+    part = next((role for role in ("check", "dimension") if table.has(role)), "")
+    groups = _group_rows(table, part)
     if part:
-        _refuse_varying(table, groups)
-    for rows in groups:
+        _refuse_varying(table, groups.values())
+    for (*_, copy, _), rows in groups.items():
         run = _read_keys(table, rows[0])
+        run.run_id = copy
         _add_figures(table, rows[0], run)
-        _add_wide(table, rows[0], run)
         for at in rows:
-            if part and at not in table.bare:
-                _add_long(table, at, run, part)
-        yield table.text(table.rows[rows[0]], "iteration"), run
+            if part and at not in table.bare and run.grading is not None:
+                _add_part(table, at, run, run.grading, part)
+        yield table.text(rows[0], "iteration"), run
 
 
-def _group_rows(table: Table, part: str | None) -> dict[tuple[Any, ...], list[int]]:
+def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
     """The rows of each run, by its keys; what is no row of a run is told."""
     found: dict[tuple[Any, ...], list[int]] = {}
     met: Counter[tuple[Any, ...]] = Counter()
-    numbered = "run" in table.columns
+    numbered = table.has("run")
+    first: dict[tuple[Any, ...], object] = {}
     again: list[int] = []
-    every = [_keys(table, at) for at in range(len(table.rows))]
-    left_out = _left_out(table, every) if part is None else set()
-    for at, (row, keys) in enumerate(zip(table.rows, every, strict=True)):
-        if at in left_out:
+    if table.bare and not part:
+        message = f"{count(len(table.bare), 'object')} without rows of its own: no run"
+        table.tell("warning", "no-rows", message)
+    roles = ("iteration", "skill", "eval", "eval_name", "configuration", "model", "harness", "run")
+    every = [tuple(table.text(at, role) for role in roles) for at in range(len(table.rows))]
+    copies = [None] * len(every) if part else _copies(table, every)
+    for at, keys in enumerate(every):
+        if at in table.bare and not part:
             continue
-        inside = (*keys, table.text(row, part), *_judge(table, row)) if part else keys
+        inside = (*keys, table.text(at, part), *_judge(table, at)) if part else keys
         met[inside] += 1
-        if numbered and met[inside] > 1:
+        copy = copies[at] or at
+        if numbered and first.setdefault(inside, copy) != copy:
             again.append(at)
             if part:  # a second verdict on the same check of the same run
                 continue
-        key = (*keys, met[inside] if not numbered or not part else 1)
+        key = (*keys, copies[at], met[inside] if not numbered or not part else 1)
         found.setdefault(key, []).append(at)
     if again:
         what = "the first counts" if part else "each is a run of its own"
@@ -463,74 +421,53 @@ def _group_rows(table: Table, part: str | None) -> dict[tuple[Any, ...], list[in
     return found
 
 
-def _keys(table: Table, at: int) -> tuple[str | None, ...]:
-    roles = ("iteration", "skill", "eval", "eval_name", "configuration", "model", "harness", "run")
-    return tuple(table.text(table.rows[at], role) for role in roles)
-
-
-def _left_out(table: Table, every: Sequence[tuple[str | None, ...]]) -> set[int]:
-    """The rows that are no runs: objects without rows of their own, and copies; both are told.
+def _copies(table: Table, every: Sequence[tuple[str | None, ...]]) -> list[str | None]:
+    """What the rows of a run and its copies have in common; None where there can be none.
 
     Rows of the same run are copies where all that repeat a run's keys are the same in every
     column: else the numbers do not tell runs apart, and each row is one.
     """
-    if table.bare:
-        message = f"{count(len(table.bare), 'object')} without rows of its own: no run"
-        table.tell("warning", "no-rows", message)
-    first: dict[object, str] = {}
-    copies: set[int] = set()
-    for at, row in enumerate(table.rows if {"run", "started_at"} & table.columns.keys() else ()):
-        whole = repr([row.get(name) for name in table.names])
-        same = first.setdefault((*every[at], table.text(row, "started_at")), whole)
-        if same != whole:
-            return set(table.bare)
-        if same is not whole:
-            copies.add(at)
-    if copies:
-        message = (
-            f"{count(len(copies), 'row')} the same as an earlier one in every column (the first is "
-            f"row {min(copies) + 1}): counted once"
-        )
-        table.tell("warning", "copy", message)
-    return copies | table.bare
+    wholes = [repr([row.get(name) for name in table.names]) for row in table.rows]
+    runs = [(*keys, table.text(at, "started_at")) for at, keys in enumerate(every)]
+    same = len(set(zip(runs, wholes, strict=True))) == len(set(runs))
+    return [*wholes] if same and table.has("run", "started_at") else [None] * len(wholes)
 
 
-def _refuse_varying(table: Table, groups: Sequence[Sequence[int]]) -> None:
+def _refuse_varying(table: Table, groups: Iterable[Sequence[int]]) -> None:
     """Refuse figures of runs that differ among the checks of one: they are of the checks."""
     for role in ("pass_rate", "score", "tokens", "cost_usd", "tool_calls", "steps", *_UNITS):
-        column = table.columns.get(role, "")
-        cells = ({repr(table.rows[at].get(column)) for at in rows} for rows in groups)
-        if column and any(len(values) > 1 for values in cells):
-            table.refused.add(column)
+        cells = ({repr(table.value(at, role)) for at in rows} for rows in groups)
+        if table.has(role) and any(len(values) > 1 for values in cells):
+            column = table.columns[role]
+            table.done[role, column] = [None] * len(table.rows)
             message = f"{column!r} differs within runs: it is no {role} of a run, and was not used"
             table.tell("warning" if role in table.stated else "info", "varies", message, column)
 
 
-def _judge(table: Table, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    return table.text(row, "judging"), table.text(row, "judge_model")
+def _judge(table: Table, at: int) -> tuple[str | None, str | None]:
+    return table.text(at, "judging"), table.text(at, "judge_model")
 
 
 def _read_keys(table: Table, at: int) -> Run:
-    row = table.rows[at]
-    side: Any = table.value(row, "configuration")
-    column = plainly(table.columns.get("configuration", ""))
-    if isinstance(side, bool) or column in map(plainly, _SWITCHES):
-        on = table.flag(at, "configuration")
-        side = UNSTATED if on is None else WITH if on else WITHOUT
-    eval_ = table.text(row, "eval") or table.text(row, "eval_name") or "unnamed"
+    side: Any = table.value(at, "configuration")
+    if plainly(table.columns.get("configuration", "")) in map(plainly, _SWITCHES):
+        side = table.read("configuration")[at]
+    if isinstance(side, bool):
+        side = WITH if side else WITHOUT
+    eval_ = table.text(at, "eval") or table.text(at, "eval_name") or "unnamed"
     try:
-        number = read_int(table.value(row, "run"))
-    except (Unreadable, TypeError):
+        number = read_int(table.value(at, "run"))
+    except Unreadable:
         number = None
     return Run(
-        configuration=without_keys(str(side)) if side is not None else UNSTATED,
+        configuration=UNSTATED if side is None else without_keys(str(side)),
         eval_id=eval_,
-        eval_name=table.text(row, "eval_name") or eval_,
+        eval_name=table.text(at, "eval_name") or eval_,
         run_number=number if number and number > 0 else None,
-        skill=table.text(row, "skill"),
-        model=table.text(row, "model"),
-        harness=table.text(row, "harness"),
-        judge_model=None if "dimension" in table.columns else table.text(row, "judge_model"),
+        skill=table.text(at, "skill"),
+        model=table.text(at, "model"),
+        harness=table.text(at, "harness"),
+        judge_model=None if table.has("dimension") else table.text(at, "judge_model"),
         path=table.paths[at] if table.paths else None,
     )
 
@@ -538,88 +475,70 @@ def _read_keys(table: Table, at: int) -> Run:
 def _add_figures(table: Table, at: int, run: Run) -> None:
     """What a run came to, and what it took."""
 
-    def whole(role: str) -> int | None:
-        value = table.number(at, role)
-        return None if value is None else round(value)
+    def figure(role: str) -> Any:
+        return table.read(role)[at]
 
-    row, grading = table.rows[at], Grading([])
-    status = (table.text(row, "status") or table.text(row, "passed") or "").lower()
-    passed = table.cell(at, "passed")[1]
-    if {"total", "failed"} & table.columns.keys():
-        grading.summary = Summary(whole("passed"), whole("failed"), whole("total"))
-    elif (pair := as_pair(passed)) is not None:
-        _count(grading, *pair)
-    elif "passed" in table.columns and "check" not in table.columns:
-        verdict = table.flag(at, "passed")
-        if verdict is not None:
-            grading.expectations.append(GradedExpectation("the run passed", verdict))
-    run.rate, run.score = table.number(at, "pass_rate"), table.number(at, "score")
+    def whole(role: str) -> int | None:
+        return None if figure(role) is None else round(figure(role))
+
+    grading = Grading([])
+    status = (table.text(at, "status") or table.text(at, "passed") or "").lower()
     failed = status in _ERRORED
+    if table.has("total", "failed"):
+        grading.summary = Summary(whole("passed"), whole("failed"), whole("total"))
+    elif figure("passed") is not None and (at in table.bare or not table.has("check")):
+        _add_check(table, grading, "the run passed", figure("passed"))
+    for column in table.checks:
+        _add_check(table, grading, column, table.read("verdict", column)[at])
+    for column in table.dimensions:
+        name = column[7:] if column.lower().startswith(_RUBRIC) else column
+        grading.rubric_scores[name] = RubricScore(table.read("rating", column)[at])
+    run.rate, run.score = figure("pass_rate"), figure("score")
     run.grading = None if failed else grading
     run.timing = Timing(
-        total_duration_seconds=table.number(at, "time_seconds"),
-        duration_ms=table.number(at, "duration_ms"),
+        total_duration_seconds=figure("time_seconds"),
+        duration_ms=figure("duration_ms"),
         total_tokens=whole("tokens"),
         cache_read_tokens=whole("tokens_cached"),
-        executor_start=table.text(row, "started_at"),
+        executor_start=table.text(at, "started_at"),
         status="error" if failed else None,
         reason=status if failed else None,
     )
     run.metrics = Metrics(
         total_tool_calls=whole("tool_calls"),
         total_steps=whole("steps"),
-        cost_usd=table.number(at, "cost_usd"),
-        skill_used=table.flag(at, "skill_used"),
+        cost_usd=figure("cost_usd"),
+        skill_used=figure("skill_used"),
     )
 
 
-def _count(grading: Grading, part: int, whole: int) -> None:
-    """Add so many of so many to what passed."""
-    summary = grading.summary or Summary(0, 0, 0)
-    passed, total = (summary.passed or 0) + part, (summary.total or 0) + whole
-    grading.summary = Summary(passed, total - passed, total)
-
-
-def _add_check(table: Table, at: int, grading: Grading, name: str, column: str | None) -> None:
+def _add_check(
+    table: Table, grading: Grading, name: str, verdict: Any, evidence: str | None = None
+) -> None:
     """A verdict on a check; where some are so many of so many, all are counted alone."""
-    pair = as_pair(table.cell(at, "verdict", column)[1])
-    verdict = table.flag(at, "verdict", column) if pair is None else None
     if not table.counted:
-        evidence = None if column else table.text(table.rows[at], "evidence")
         grading.expectations.append(GradedExpectation(name, verdict, evidence))
-    elif (pair or verdict is not None) and not {"total", "failed"} & table.columns.keys():
-        _count(grading, *(pair or (int(bool(verdict)), 1)))
+    elif verdict is not None and not table.has("total", "failed"):
+        part, whole = verdict if isinstance(verdict, tuple) else (int(verdict), 1)
+        before = grading.summary or Summary(0, 0, 0)
+        passed, total = (before.passed or 0) + part, (before.total or 0) + whole
+        grading.summary = Summary(passed, total - passed, total)
 
 
-def _add_wide(table: Table, at: int, run: Run) -> None:
-    """Checks and dimensions that are a column each."""
-    if run.grading is None:
-        return
-    for column in table.checks:
-        _add_check(table, at, run.grading, column, column)
-    for column in table.dimensions:
-        score = table.number(at, "rating", column)
-        name = column[7:] if column.lower().startswith(_RUBRIC) else column
-        run.grading.rubric_scores[name] = RubricScore(score)
-
-
-def _add_long(table: Table, at: int, run: Run, part: str) -> None:
+def _add_part(table: Table, at: int, run: Run, grading: Grading, part: str) -> None:
     """A row that is a check, or a dimension, of a run."""
-    row = table.rows[at]
-    name, evidence = table.text(row, part) or "unnamed", table.text(row, "evidence")
-    if run.grading is None:
-        return
+    name, evidence = table.text(at, part) or "unnamed", table.text(at, "evidence")
     if part == "check":
-        _add_check(table, at, run.grading, name, None)
+        _add_check(table, grading, name, table.read("verdict")[at], evidence)
         return
-    score = RubricScore(table.number(at, "rating"), evidence, table.number(at, "weight"))
-    judge = table.text(row, "judge_model")
-    if "judging" not in table.columns and "judge_model" not in table.columns:
-        run.grading.rubric_scores[name] = score
+    score = RubricScore(table.read("rating")[at], evidence, table.read("weight")[at])
+    if not table.has("judging", "judge_model"):
+        grading.rubric_scores[name] = score
         return
-    key = "/".join(filter(None, _judge(table, row)))
+    key = "/".join(filter(None, _judge(table, at)))
     judging = next((known for known in run.judgings if known.batch == key), None)
     if judging is None:
+        judge = table.text(at, "judge_model")
         judging = Judging({}, judging=len(run.judgings) + 1, judge_model=judge, batch=key)
         run.judgings.append(judging)
     judging.rubric_scores[name] = score
@@ -631,30 +550,35 @@ def _add_long(table: Table, at: int, run: Run, part: str) -> None:
 def _trigger_sets(table: Table) -> Iterator[TriggerSet]:
     """The queries, a set for each skill and side; rows of the same query are runs of it."""
     sets: dict[tuple[str | None, str | None], dict[str, TriggerQuery]] = {}
-    for at, row in enumerate(table.rows):
-        skill, text = table.text(row, "skill"), table.text(row, "query")
+    empty = 0
+    for at in range(len(table.rows)):
+        skill, text = table.text(at, "skill"), table.text(at, "query")
         if text is None:
-            table.lost.setdefault(table.columns["query"], []).append(at)
+            empty += 1
             continue
-        queries = sets.setdefault((skill, table.text(row, "configuration")), {})
-        should = _is_picked(table, at, "should_trigger", skill)
-        query = queries.setdefault(text, TriggerQuery(text, should))
-        pair = as_pair(table.cell(at, "triggered")[1])
-        if pair is None and (picked := _is_picked(table, at, "triggered", skill)) is not None:
+        queries = sets.setdefault((skill, table.text(at, "configuration")), {})
+        query = queries.setdefault(
+            text, TriggerQuery(text, _is_picked(table, at, "should_trigger"))
+        )
+        pair = as_pair(table.value(at, "triggered"))
+        if pair is None and (picked := _is_picked(table, at, "triggered")) is not None:
             pair = int(picked), 1
         if pair is not None:
             query.triggered = (query.triggered or 0) + pair[0]
             query.runs = (query.runs or 0) + pair[1]
+    if empty:
+        table.tell("warning", "no-query", f"{count(empty, 'row')} without a query: left out")
     for (skill, side), queries in sets.items():
         yield TriggerSet(list(queries.values()), skill_name=skill, description=side)
 
 
-def _is_picked(table: Table, at: int, role: str, skill: str | None) -> bool | None:
+def _is_picked(table: Table, at: int, role: str) -> bool | None:
     """Whether a cell says yes, or names a skill: the one that is asked for, where it is known."""
-    value = table.cell(at, role)[1]
+    value = table.value(at, role)
     if isinstance(value, str) and value.strip().lower() in ("none", "null", "nothing"):
         return False
     try:
         return table.read_verdict(value)
     except Unreadable:
+        skill = table.text(at, "skill")
         return not isinstance(value, str) or skill is None or value.strip() == skill
