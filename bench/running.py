@@ -141,7 +141,7 @@ async def plainly(address: str) -> float:
 
 def overhead(folder: Path, repeat: int) -> tuple[Taken, Taken]:
     """The best of some tries, of a job and of the SDK alone."""
-    command = [sys.executable, "-m", "skill_eval_nb.models.stand_in", "--latency", str(LATENCY)]
+    command = [sys.executable, "-m", "tests.stand_in", "--latency", str(LATENCY)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:

@@ -17,13 +17,14 @@ import skill_eval_nb as sen
 from skill_eval_nb.cli.shell import app
 from skill_eval_nb.grading.judge import Judge
 from skill_eval_nb.improving import analyse, compare, draft
-from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models import Connection
 from skill_eval_nb.running import judge_again
 from skill_eval_nb.widgets.review.book import Book
 from skill_eval_nb.widgets.ui.source import key_of
 from skill_eval_nb.workspace.feedback import Remarks
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
+from tests.stand_in import RiggedStandIn
 
 SECRET = "the diary of the user"
 SIDE = "iteration-1/eval-1-lend-a-book/with_skill"
@@ -103,7 +104,7 @@ def files(folder: Path) -> dict[str, bytes | None]:
 
 def ask_everything(ws: Path, log: Path) -> None:
     """Judge, compare and analyse, whatever comes of it."""
-    connection = Connection(stand_in=StandIn(log=str(log)))
+    connection = Connection(stand_in=RiggedStandIn(log=str(log)))
     judged = judge_again(ws, judge=Judge("stand-in-judge"), connection=connection)
     linked = {run for run in ws.glob("*/*/*/run-*") if run.is_symlink()}
     assert linked <= {one.folder for one in judged.left_out}
@@ -168,7 +169,9 @@ def test_no_document_of_the_user_s_is_taken_for_one_of_theirs(
     log, out = tmp_path / "log", tmp_path / "out"
     with suppress(ValueError):  # without the suite there is nothing to ask
         ask_everything(ws, log)
-    draft(sen.load(ws), model="stand-in-judge", connection=Connection(stand_in=StandIn(log=log)))
+    draft(
+        sen.load(ws), model="stand-in-judge", connection=Connection(stand_in=RiggedStandIn(log=log))
+    )
     for command in ("report", "tables --format csv", "convert"):
         name, *options = command.split()
         done = CliRunner().invoke(app, [name, str(ws), "--out", str(out / name), *options])

@@ -24,7 +24,7 @@ HEAVY = (
     "skill_eval_nb.tables",
 )
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-STARTED = {"skill_eval_nb.__main__", "skill_eval_nb.models.stand_in.__main__"}
+STARTED = {"skill_eval_nb.__main__"}
 ROOMS = [room.name for room in pkgutil.iter_modules(sen.__path__) if room.ispkg]
 HOSTS = re.compile(r"\b(pypi|pythonhosted|npmjs|deb\.debian)\.(org|com|io)\b")
 

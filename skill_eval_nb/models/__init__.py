@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .client import Connection, Reply
     from .client import ModelFault as ModelFault
     from .client import connect as connect
-    from .stand_in import StandIn, serve
+    from .stand_in import StandIn
     from .usage import (
         BadPrices,
         BudgetSpent,
@@ -52,7 +52,6 @@ __all__ = [
     "batches",
     "connect",
     "load_prices",
-    "serve",
     "together",
     "worst_case",
 ]
@@ -63,7 +62,7 @@ __getattr__, __dir__ = lazy(
     {
         "": "batches",
         ".client": "Client Connection ModelFault Reply connect",
-        ".stand_in": "StandIn serve",
+        ".stand_in": "StandIn",
         ".usage": "BadPrices BudgetSpent Meter Prices Tally Usage load_prices together worst_case",
     },
 )

@@ -478,9 +478,6 @@ def _hash(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-NOT_COMPARED = frozenset(("batch_seconds", "faults", "latency", "log", "store"))
-"""Settings of a stand-in that change nothing about what it answers in the end."""
-
 PREPARED = "prepared"
 """The one event in the journal of an iteration that waits for a plan."""
 
@@ -539,7 +536,7 @@ def plain(value: Any) -> Any:
         fields = [
             field
             for field in dataclasses.fields(value)
-            if field.compare and field.name not in NOT_COMPARED and not field.name.startswith("_")
+            if field.compare and not field.name.startswith("_")
         ]
         fields_ = {field.name: plain(getattr(value, field.name)) for field in fields}
         return {"is": type(value).__name__, **fields_}

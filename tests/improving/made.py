@@ -14,11 +14,12 @@ from skill_eval_nb.improving.drafting import Drafts
 from skill_eval_nb.improving.drafting import draft as drafts_of
 from skill_eval_nb.improving.evidence import Evidence, evidence_of
 from skill_eval_nb.improving.values import Part, key_of
-from skill_eval_nb.models import Connection, Prices, StandIn
+from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.usage import Rates
 from skill_eval_nb.running import grade_stored
 from skill_eval_nb.tables import load
 from tests.corpus.build import graded, lay
+from tests.stand_in import RiggedStandIn
 
 SIDES = NEW, OLD = ("with_skill", "without_skill")
 CHECKS = "structural_expectations"
@@ -245,7 +246,7 @@ def _transcript(run: Path, side: str) -> str:
 
 def offline(prefers: Any = "better", **fields: Any) -> Connection:
     """A connection to a stand-in that compares like this."""
-    return Connection(stand_in=StandIn(prefers=prefers, **fields))
+    return Connection(stand_in=RiggedStandIn(prefers=prefers, **fields))
 
 
 def requests(log: Path) -> list[str]:

@@ -14,12 +14,12 @@ from skill_eval_nb.documents.dialects.recognition import json_schema
 from skill_eval_nb.grading.analyst import Analyst
 from skill_eval_nb.improving.analysis import analyse
 from skill_eval_nb.improving.comparison import compare
-from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.tables import check
 from skill_eval_nb.text import dollars
 from tests.checkout import ROOT
 from tests.corpus.build import lay
 from tests.improving.made import LINE, NEW, OLD, PRICES, ledgers, offline, requests
+from tests.stand_in import Fault
 
 BUNDLED = ROOT / "data" / "skill-creator-workspace"
 

@@ -16,13 +16,13 @@ from scipy import stats as scipy_stats
 import skill_eval_nb as sen
 from skill_eval_nb.improving import comparison as outcome
 from skill_eval_nb.improving.comparison import compare
-from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.stats import preference
 from skill_eval_nb.tables import check
 from skill_eval_nb.text import signed
 from tests.corpus.build import lay
 from tests.improving.made import EXECUTOR, LINE, NEW, OLD, PRICES, ledgers, offline, requests
+from tests.stand_in import Fault
 
 
 @pytest.fixture

@@ -209,11 +209,18 @@ NOTEBOOK = """() => {
 }"""
 
 SLOW = """
+import asyncio
+import httpx2
 import skill_eval_nb as sen
-from skill_eval_nb.models import StandIn
-from skill_eval_nb.running.executors.offline import Offline
 
-sen.run_panel('data/release-notes', runs=2, executor=Offline(StandIn(latency=0.1)))
+answer = httpx2.MockTransport.handle_async_request
+
+async def answer_late(transport, request):
+    await asyncio.sleep(0.1)
+    return await answer(transport, request)
+
+httpx2.MockTransport.handle_async_request = answer_late
+sen.run_panel('data/release-notes', runs=2, executor='offline')
 """
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
 

@@ -184,7 +184,7 @@ def check_log(job: Job, log: Path) -> int:
 @contextlib.contextmanager
 def served(log: Path, latency: float) -> Iterator[str]:
     """The stand-in, served by a process of its own."""
-    command = [sys.executable, "-m", "skill_eval_nb.models.stand_in"]
+    command = [sys.executable, "-m", "tests.stand_in"]
     command += ["--log", str(log), "--latency", str(latency)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

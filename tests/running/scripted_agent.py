@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from skill_eval_nb.models import StandIn
-from skill_eval_nb.models.stand_in import serve
 from tests.models.scripted import Answer, Scripted, Seen, message, plain
 from tests.running.executors.claude_code.scripted import say, streamed, use
+from tests.stand_in import serve
 
 Commands = Mapping[str, Sequence[str]]
 """A word of a prompt, and the commands that its agent runs, one a turn."""

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from skill_eval_nb.models import Connection, StandIn, load_prices
 from skill_eval_nb.models.ask import TEXT, Answered, BadAnswer, Question, an_object
-from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running.asking import NO_MONEY, AskingProgress, ask_all, worst_usd
 from skill_eval_nb.running.threads import Stopped
 from tests.models.scripted import Scripted, Seen, bad, good
+from tests.stand_in import Fault, RiggedStandIn
 
 MODEL = "claude-haiku-4-5"
 OFFLINE = Connection(stand_in=StandIn())
@@ -78,7 +77,7 @@ def test_the_ceiling_holds_and_what_does_not_fit_is_told() -> None:
     one = worst_usd(questions[:1])
     assert one is not None
     assert worst_usd(questions) == pytest.approx(6 * one)
-    broken = replace(OFFLINE.stand_in, faults=(Fault("invalid_json"),))  # asked thrice each
+    broken = RiggedStandIn(faults=(Fault("invalid_json"),))  # asked thrice each
     got = ask_all(questions, connection=Connection(stand_in=broken), budget_usd=2.5 * one)
     assert got.cost_usd is not None
     assert got.cost_usd <= 2.5 * one

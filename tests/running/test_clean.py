@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.models.stand_in import serve
+from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Plan, plan_runs
 from skill_eval_nb.running.executors.harness import session_id
 from tests import bubblewrap
@@ -27,6 +26,7 @@ from tests.corpus.build import lay
 from tests.models.scripted import Scripted
 from tests.running.needs_harness import needs_harness
 from tests.running.scripted_agent import scripted_agent
+from tests.stand_in import RiggedStandIn, serve
 
 pytestmark = bubblewrap.needed
 
@@ -125,7 +125,7 @@ def told(request, tmp_path_factory) -> Told:
     root = tmp_path_factory.mktemp("root")
     log = root / "log.jsonl"
     # It writes the same with the skill and without.
-    model = StandIn(base=4.5, effect=0.0, eval_sd=0.0, run_sd=0.0, log=str(log))
+    model = RiggedStandIn(base=4.5, effect=0.0, eval_sd=0.0, run_sd=0.0, log=str(log))
     with ExitStack() as stack:
         if way == "offline":
             options: dict[str, Any] = {"executor_options": {"stand_in": model}}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models import Connection
 from skill_eval_nb.running.files import (
     clear,
     collect,
@@ -30,6 +30,7 @@ from skill_eval_nb.running.suite import find_inputs, read_suite
 from tests.corpus.build import lay
 from tests.running.made_jobs import job_plan
 from tests.running.made_plans import make_skill
+from tests.stand_in import RiggedStandIn
 
 
 @pytest.fixture
@@ -236,7 +237,7 @@ def test_typed_expectations_go_to_the_checks_and_the_others_to_the_judge(tmp_pat
     spoken = [{"name": "good", "description": "The notes read well"}]
     spoken += [{"name": "apt", "description": "The notes are apt", "type": "custom"}]
     make_skill(tmp_path / "skill", [{"id": 1, "prompt": "Do", "assertions": [*typed, *spoken]}])
-    model = Connection(stand_in=StandIn(log=str(tmp_path / "log")))
+    model = Connection(stand_in=RiggedStandIn(log=str(tmp_path / "log")))
     options = {"configurations": ["with_skill"], "allow_scripts": True, "sandbox": "none"}
     plan = job_plan(tmp_path, connection=model, **options)
     assert plan.start().wait(60).finished == 1

@@ -184,7 +184,6 @@ def test_more_of_the_same_continues_the_iteration(tmp_path):
         {"concurrency": 2},
         {"judgings": 0},
         {"retry_errored": True},
-        {"executor": Fake("offline", StandIn(log="x", latency=2.0))},
     ):
         made = plan(tmp_path, **options)
         assert made.iteration == 1, options

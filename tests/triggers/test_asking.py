@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb.models import Connection, StandIn, load_prices
-from skill_eval_nb.models.stand_in import Fault
+from skill_eval_nb.models import Connection, load_prices
 from skill_eval_nb.running.asking import worst_usd
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, Round, SearchOver
 from skill_eval_nb.triggers.propose import Proposal, kept, propose, question
+from tests.stand_in import Fault, RiggedStandIn
 from tests.triggers.made import lines
 
 HAIKU = "claude-haiku-4-5"
@@ -20,7 +20,7 @@ WORST = worst_usd([QUESTION], load_prices())
 
 
 def asked(folder, *faults: Fault, left_usd: float | None = 1.0) -> Proposal:
-    stand_in = StandIn(faults=faults, log=str(folder / "log"))
+    stand_in = RiggedStandIn(faults=faults, log=str(folder / "log"))
     return propose(
         QUESTION,
         folder,

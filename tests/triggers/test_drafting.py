@@ -11,7 +11,6 @@ import pytest
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.models.ask import BadAnswer
-from skill_eval_nb.models.stand_in import Fault, StandIn
 from skill_eval_nb.models.stand_in.settings import JUDGE
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import SkillSource, read_skill
@@ -25,6 +24,7 @@ from skill_eval_nb.triggers.draft import (
     read,
 )
 from skill_eval_nb.triggers.queries import read_queries
+from tests.stand_in import Fault, RiggedStandIn
 from tests.triggers.made import SOUND, lines, make_skill
 
 PAID = "claude-sonnet-4-6"
@@ -47,7 +47,7 @@ def notes(tmp_path: Path) -> Path:
 
 def drafted(own: Path, log: Path | None = None, *faults: Fault, **options: Any) -> DraftedQueries:
     """Drafts by the stand-in, which notes its calls."""
-    stand_in = StandIn(log=None if log is None else str(log), faults=faults)
+    stand_in = RiggedStandIn(log=None if log is None else str(log), faults=faults)
     given = {"model": JUDGE, "connection": Connection(stand_in=stand_in)}
     return draft_queries(own, **(given | options))
 

@@ -11,6 +11,7 @@ from skill_eval_nb.running import Limits
 from skill_eval_nb.running.journal import read
 from skill_eval_nb.triggers import Query
 from tests import bubblewrap
+from tests.stand_in import RiggedStandIn
 from tests.triggers.made import FLY, lines, make_skill, measured, went
 
 HAIKU = "claude-haiku-4-5"
@@ -29,7 +30,7 @@ def billed(log) -> float:
 @pytest.fixture
 def bought(tmp_path):
     """A measurement of all queries, as it is paid for."""
-    stand_in = StandIn(log=str(tmp_path / "log"), latency=0.02)
+    stand_in = RiggedStandIn(log=str(tmp_path / "log"), latency=0.02)
     given = {"connection": Connection(stand_in=stand_in), "runs": 2, "concurrency": 8}
     given |= {"model": HAIKU, "limits": Limits(turns=2, output_tokens=1000)}
     return lambda **more: measured(tmp_path, *QUERIES, **given, **more)

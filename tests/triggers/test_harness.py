@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models import Connection
 from skill_eval_nb.models.stand_in.agent import fitting
 from skill_eval_nb.running import Limits
 from skill_eval_nb.running.executors.claude_code import ClaudeCode
@@ -16,6 +16,7 @@ from skill_eval_nb.triggers import Query
 from skill_eval_nb.triggers.attempt import PlannedAttempt, mark
 from tests.running.executors.claude_code.scripted import Conversation, say, use
 from tests.running.needs_harness import needs_harness
+from tests.stand_in import RiggedStandIn
 from tests.triggers.made import FLY, lines, make_skill, measured
 from tests.triggers.planted import CANARY, planted
 
@@ -37,7 +38,7 @@ def measurement(tmp_path_factory):
     make_skill(root / "kites", description=KITES)
     for name, description in OTHERS.items():
         make_skill(root / "others" / name, description=description)
-    stand_in = StandIn(opens=0.6, log=str(root / "log"))
+    stand_in = RiggedStandIn(opens=0.6, log=str(root / "log"))
     with planted(root / "home") as home:
         found = measured(
             root,

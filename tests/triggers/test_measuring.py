@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.models.stand_in.settings import Fault
+from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits, Refused
 from skill_eval_nb.triggers import Query, measure
 from skill_eval_nb.triggers.attempt import (
@@ -28,6 +27,7 @@ from skill_eval_nb.triggers.attempt import (
     staged,
 )
 from tests import bubblewrap
+from tests.stand_in import Fault, RiggedStandIn
 from tests.triggers.made import (
     FLY,
     OPENED,
@@ -54,7 +54,7 @@ def opens_for_kites(task):
     ("kind", "seconds", "told"), [("silence", 0.5, "0.5 s"), ("refusal", 60.0, "refus")]
 )
 def test_a_time_out_or_refusal_is_errored(tmp_path, kind, seconds, told):
-    connection = Connection(stand_in=StandIn(faults=(Fault(kind),)))
+    connection = Connection(stand_in=RiggedStandIn(faults=(Fault(kind),)))
     limits = Limits(turns=3, seconds=seconds)
     found = measured(tmp_path, FLY, runs=1, connection=connection, limits=limits)
     [one] = found.attempts

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models import Connection
 from skill_eval_nb.models.stand_in.agent import fitting
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.triggers import Query, optimise, write_description
+from tests.stand_in import RiggedStandIn
 from tests.triggers.made import Told, gave, lines, make_skill, used, went
 
 PRESENT = "Helps with invoice posting."
@@ -48,7 +49,7 @@ class World:
         self.skill = root / "books"
         if not self.skill.exists():
             make_skill(self.skill, description=PRESENT, body="# Books\n")
-        self.connection = Connection(stand_in=StandIn(log=str(self.log)))
+        self.connection = Connection(stand_in=RiggedStandIn(log=str(self.log)))
 
     def _run(self, task):
         self.runs += 1

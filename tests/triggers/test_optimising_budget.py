@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from skill_eval_nb.models import Connection, StandIn, Usage, load_prices
+from skill_eval_nb.models import Connection, Usage, load_prices
 from skill_eval_nb.running import Execution, Limits, Task
 from skill_eval_nb.triggers import optimise
+from tests.stand_in import RiggedStandIn
 from tests.triggers.made import lines, make_skill
 from tests.triggers.test_optimising import PRESENT, queries, routed
 
@@ -50,7 +51,7 @@ class Bank:
             others="none",
             runs=2,
             limits=LIMITS,
-            connection=Connection(stand_in=StandIn(log=str(self.log))),
+            connection=Connection(stand_in=RiggedStandIn(log=str(self.log))),
             **options,
         )
 

@@ -1,4 +1,4 @@
-"""From a request to the content of its answer, and what a fault makes of it. Pure.
+"""From a request to the content of its answer. Pure.
 
 The stand-in as judge, comparator, analyst and merger counts features of what it is sent. They are
 meant for notes with entries (lines that begin with a dash), scale 1 to 5, and are rough: that is
@@ -18,7 +18,7 @@ from typing import Any
 from . import agent, reading, writers
 from .agent import OPENLY, stated
 from .reading import as_score, minimal
-from .settings import Fault, Role, StandIn, normal
+from .settings import Role, StandIn, normal
 
 PASSES_AT = 3.0
 """The quality at which an expectation of middling difficulty is as likely met as not."""
@@ -428,8 +428,6 @@ ANSWERERS: dict[Role, Callable[[StandIn, Mapping[str, Any]], Any]] = {
 }
 """What answers as JSON, by role; any other form gets the least that it takes."""
 
-HUGE = "huge.txt"
-
 
 @dataclass(frozen=True, slots=True)
 class ComposedReply:
@@ -440,73 +438,27 @@ class ComposedReply:
     output_tokens: int
 
 
-def compose(
-    stand_in: StandIn, request: Mapping[str, Any], role: Role, fault: Fault | None
-) -> ComposedReply:
-    """The answer to a request of the right form.
-
-    An answer longer than `max_tokens` is cut there and stops for it, as the API does; a use
-    of a tool that does not fit is left out.
-    """
-    if fault and fault.kind == "refusal":
-        return ComposedReply([], "refusal", 1)
+def compose(stand_in: StandIn, request: Mapping[str, Any], role: Role) -> ComposedReply:
+    """The answer to a request of the right form."""
     if role == "executor":
-        content, stop_reason = _executed(stand_in, request, fault)
+        content, stop_reason = agent.act(agent.Situation(stand_in, request))
     else:
-        text, stop_reason = _as_json(stand_in, request, role, fault), "end_turn"
+        answerer = ANSWERERS.get(role)
+        answer = answerer(stand_in, request) if answerer else minimal(reading.schema_of(request))
+        text, stop_reason = json.dumps(answer, ensure_ascii=False), "end_turn"
         content = [{"type": "text", "text": text}]
-    if fault and fault.kind == "huge_answer":
-        content = [{"type": "text", "text": "huge " * (fault.size // 5)}]
-        stop_reason = "end_turn"
+    return limit(content, stop_reason, request["max_tokens"])
+
+
+def limit(content: list[dict[str, Any]], stop_reason: str, allowed: int) -> ComposedReply:
+    """An answer that stops at `max_tokens` where it is longer, as the API does.
+
+    A use of a tool that does not fit is left out.
+    """
     whole = sum(map(reading.count, content))
-    allowed = request["max_tokens"]
-    if fault and fault.kind == "max_tokens":
-        allowed = min(allowed, whole // 2)
     if whole <= allowed:
         return ComposedReply(content, stop_reason, max(1, whole))
     return ComposedReply(_cut(content, allowed), "max_tokens", max(1, allowed))
-
-
-def _executed(
-    stand_in: StandIn, request: Mapping[str, Any], fault: Fault | None
-) -> tuple[list[dict[str, Any]], str]:
-    situation = agent.Situation(stand_in, request)
-    if fault and fault.kind == "huge_output":
-        command = f"head -c {fault.size} /dev/zero | tr '\\0' x | tee {HUGE}"
-        step = agent.bash(situation, "This will be large.", command)
-        taken = [use for use in situation.uses if use.input.get("command") == command]
-        if step and not taken:
-            return agent.use(situation, step), "tool_use"
-    return agent.act(situation)
-
-
-def _as_json(stand_in: StandIn, request: Mapping[str, Any], role: Role, fault: Fault | None) -> str:
-    answerer = ANSWERERS.get(role)
-    answer = answerer(stand_in, request) if answerer else minimal(reading.schema_of(request))
-    if role == "judge":
-        answer = _wrong(answer, fault)
-    text = json.dumps(answer, ensure_ascii=False)
-    if fault and fault.kind == "invalid_json":
-        return text[: max(1, len(text) // 2)] + " … and so on"
-    return text
-
-
-def _wrong(answer: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
-    """A judge's answer, as wrong as the fault has it."""
-    kind = fault.kind if fault else None
-    scores = answer.get("dimensions") or []
-    checks = answer.get("expectations") or []
-    if kind == "out_of_range":
-        return {**answer, "dimensions": [{**score, "score": 9} for score in scores]}
-    if kind == "missing_dimensions":
-        return {**answer, "dimensions": scores[:-1]}
-    if kind == "no_evidence":
-        return {
-            **answer,
-            "dimensions": [{**score, "evidence": ""} for score in scores],
-            "expectations": [{**check, "evidence": ""} for check in checks],
-        }
-    return answer
 
 
 def _cut(content: list[dict[str, Any]], allowed: int) -> list[dict[str, Any]]:

@@ -18,7 +18,6 @@ import hashlib
 import json
 import math
 import re
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -60,30 +59,28 @@ def count_request(request: Mapping[str, Any]) -> int:
 
 
 class PrefixCache:
-    """The prefixes that were marked before. Safe among threads."""
+    """The prefixes that were marked before."""
 
     def __init__(self, minimum: int) -> None:
         self._minimum = minimum
         self._known: set[tuple[str, str]] = set()
-        self._lock = threading.Lock()
 
     def usage(self, request: Mapping[str, Any]) -> dict[str, int]:
         """The input side of the API's `usage`; remembers what the request marks."""
         digest = hashlib.blake2b()
         model = str(request.get("model"))
         total = read = marked = 0
-        with self._lock:
-            new: list[tuple[str, str]] = []
-            for block, mark in _blocks(request):
-                digest.update(_compact(unmarked(block)) + b"\n")
-                total += count(block)
-                here = (model, digest.hexdigest())
-                if here in self._known:
-                    read = total
-                if mark and total >= self._minimum:
-                    marked = total
-                    new.append(here)
-            self._known.update(new)
+        new: list[tuple[str, str]] = []
+        for block, mark in _blocks(request):
+            digest.update(_compact(unmarked(block)) + b"\n")
+            total += count(block)
+            here = (model, digest.hexdigest())
+            if here in self._known:
+                read = total
+            if mark and total >= self._minimum:
+                marked = total
+                new.append(here)
+        self._known.update(new)
         read = read if marked else 0
         written = max(0, marked - read)
         return {

@@ -17,15 +17,14 @@ from skill_eval_nb.models import (
     Connection,
     Meter,
     ModelFault,
-    StandIn,
     Tally,
     connect,
     load_prices,
 )
-from skill_eval_nb.models.stand_in.settings import Fault
 from tests.grading.evidence.test_images import picture
 from tests.grading.judge.cases import Scripted, answer, case, reply
 from tests.models.scripted import Ceiling
+from tests.stand_in import Fault, RiggedStandIn
 
 JUDGE = Judge("claude-haiku-4-5")
 
@@ -137,7 +136,7 @@ def test_the_real_sdk_and_a_judge_that_misbehaves_once(tmp_path, kind, per_dimen
     tally = Tally()
 
     async def main() -> Judging:
-        async with connect(Connection(stand_in=StandIn(seed=3, faults=faults))) as client:
+        async with connect(Connection(stand_in=RiggedStandIn(seed=3, faults=faults))) as client:
             return await judge(client, who, case(tmp_path), 1, tally, prices=load_prices())
 
     one = asyncio.run(main())

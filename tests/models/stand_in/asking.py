@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anthropic
+import httpx2
 
 from skill_eval_nb.grading.judge import SCHEMA
-from skill_eval_nb.models.stand_in import StandIn, serve, transport
-from skill_eval_nb.models.stand_in.app import ReceivedRequest
+from skill_eval_nb.models.stand_in import StandIn, transport
+from tests.stand_in import serve
 
 WAYS = ["server", "transport"]
 TOOLS = [
@@ -61,10 +62,9 @@ def ask(stand_in, way, do, **options):
 
 def post(app, request):
     """The app's answer to a request, without a wire between."""
-    asked = ReceivedRequest("POST", "/v1/messages", {}, json.dumps(request).encode(), "test")
-    answer = app.answer(asked)
-    assert answer.status == 200, answer.pieces
-    return json.loads(b"".join(answer.pieces))
+    answer = app.answer(httpx2.Request("POST", "http://stand-in/v1/messages", json=request))
+    assert answer.status_code == 200, answer.text
+    return answer.json()
 
 
 def plain(text="hello", session=None, **more):

@@ -10,9 +10,10 @@ import httpx2
 import pydantic
 import pytest
 
-from skill_eval_nb.models.stand_in import Fault, StandIn
-from skill_eval_nb.models.stand_in.settings import Kind, Misfortune
+from skill_eval_nb.models.stand_in import StandIn
 from tests.models.stand_in.asking import WAYS, ask, judging, plain, work
+from tests.stand_in import Fault, RiggedStandIn
+from tests.stand_in.faults import Kind, Misfortune
 
 way = pytest.mark.parametrize("way", WAYS)
 TRIED = set()
@@ -20,7 +21,7 @@ TRIED = set()
 
 def told(kind, **fields):
     TRIED.add(kind)
-    return StandIn(faults=(Fault(kind, **fields),))
+    return RiggedStandIn(faults=(Fault(kind, **fields),))
 
 
 def create(stand_in, way, request=None, **options):

@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 import anthropic
 import pytest
 
-from skill_eval_nb.models.stand_in import Fault, StandIn, serve
+from skill_eval_nb.models.stand_in import StandIn
 from tests.models.stand_in.asking import LISTING, TOOLS, WAYS, ask, judging, plain, read_log
+from tests.stand_in import Fault, RiggedStandIn, serve
 
 
 def connection(address):
@@ -53,7 +54,7 @@ def test_it_listens_on_loopback_prints_nothing_and_leaves_no_thread(capfd):
 
 
 def test_it_stops_at_once_while_clients_wait_in_silence_and_latency():
-    stand_in = StandIn(latency=300, faults=(Fault("silence", holds="be silent"),))
+    stand_in = RiggedStandIn(latency=300, faults=(Fault("silence", holds="be silent"),))
     held = []
     with serve(stand_in) as address:
         for text in ("be silent", "be slow"):
@@ -114,8 +115,8 @@ def test_a_client_that_waits_in_vain_is_timed_out_or_cancelled():
         return "cancelled"
 
     with pytest.raises(anthropic.APITimeoutError):
-        ask(StandIn(latency=100), "transport", wait, timeout=0.2)
-    silent = StandIn(faults=(Fault("silence"),))
+        ask(RiggedStandIn(latency=100), "transport", wait, timeout=0.2)
+    silent = RiggedStandIn(faults=(Fault("silence"),))
     assert ask(silent, "transport", wait_no_longer, timeout=None) == "cancelled"
 
 
@@ -125,7 +126,7 @@ def test_a_client_that_waits_in_vain_is_timed_out_or_cancelled():
 @pytest.mark.parametrize("way", WAYS)
 def test_a_line_holds_the_whole_request_and_no_credentials(way, tmp_path):
     log = tmp_path / "log.jsonl"
-    stand_in = StandIn(log=str(log), faults=(Fault("overloaded_529", role="judge", first=1),))
+    stand_in = RiggedStandIn(log=str(log), faults=(Fault("overloaded_529", role="judge", first=1),))
 
     async def run(sdk):
         await sdk.messages.create(**plain("canary-1", session="run-7"))
@@ -154,7 +155,7 @@ def test_a_line_holds_the_whole_request_and_no_credentials(way, tmp_path):
 def test_lines_of_many_processes_do_not_mix(tmp_path):
     path = tmp_path / "log.jsonl"
     program = (
-        "import sys; from skill_eval_nb.models.stand_in.app import write\n"
+        "import sys; from tests.stand_in.app import write\n"
         "for n in range(40): write(sys.argv[1], {'n': n, 'who': sys.argv[2], 'text': 'x' * 50_000})"
     )
     running = [subprocess.Popen([sys.executable, "-c", program, path, who]) for who in "abc"]
@@ -168,7 +169,7 @@ def test_lines_of_many_processes_do_not_mix(tmp_path):
 
 def test_it_serves_and_stops(tmp_path):
     log = tmp_path / "log"
-    command = [sys.executable, "-m", "skill_eval_nb.models.stand_in", "--log", log]
+    command = [sys.executable, "-m", "tests.stand_in", "--log", log]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         at = connection(process.stdout.readline().strip())
@@ -226,7 +227,7 @@ def test_it_runs_for_its_time_and_can_be_cancelled(way):
         assert ended.request_counts.canceled == 1
         assert (await collected(sdk, name))["a"].type == "canceled"
 
-    ask(StandIn(batch_seconds=3600), way, run)
+    ask(RiggedStandIn(batch_seconds=3600), way, run)
 
 
 @way
@@ -239,7 +240,7 @@ def test_faults_become_errored_and_expired(way):
         made = await sdk.messages.batches.create(requests=[*requests("a", "b", "c"), wrong])
         return await collected(sdk, made.id)
 
-    results = ask(StandIn(faults=faults), way, run)
+    results = ask(RiggedStandIn(faults=faults), way, run)
     assert results["a"].error.error.type == "overloaded_error"
     assert results["b"].type == "expired"
     assert results["c"].message.stop_reason == "refusal"
@@ -247,7 +248,7 @@ def test_faults_become_errored_and_expired(way):
 
 
 def test_with_a_store_another_process_can_collect(tmp_path):
-    stand_in = StandIn(store=str(tmp_path / "store"), log=str(tmp_path / "log.jsonl"))
+    stand_in = RiggedStandIn(store=str(tmp_path / "store"), log=str(tmp_path / "log.jsonl"))
 
     async def submit(sdk):
         params = judging("stand-in quality: 4")

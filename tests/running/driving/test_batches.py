@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.models import Connection, StandIn, serve
-from skill_eval_nb.models.stand_in.settings import Fault
+from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running import batch as batching
 from skill_eval_nb.running.journal import read
 from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import job_plan, until
+from tests.stand_in import Fault, RiggedStandIn, serve
 
 LIMITS = Limits(usd=0.001)
 
@@ -36,7 +36,7 @@ def requests(log: Path) -> list[str]:
 
 def test_all_judgings_go_as_one_batch_at_half_the_price(tmp_path):
     log = tmp_path / "log"
-    with serve(StandIn(log=str(log))) as address:
+    with serve(RiggedStandIn(log=str(log))) as address:
         progress = batch_plan(tmp_path, address, budget_usd=5.0).start().wait(60)
         alone = batch_plan(tmp_path / "b", address, judge_batch=False).start().wait(60)
     assert (progress.status, progress.finished) == ("done", 6), progress
@@ -53,7 +53,7 @@ def test_all_judgings_go_as_one_batch_at_half_the_price(tmp_path):
 
 def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path):
     log, store = tmp_path / "log", tmp_path / "store"
-    slow = StandIn(log=str(log), store=str(store), batch_seconds=4.0)
+    slow = RiggedStandIn(log=str(log), store=str(store), batch_seconds=4.0)
     with serve(slow) as address:
         job = batch_plan(tmp_path, address, budget_usd=5.0).start()
         until(lambda: read(tmp_path / "ws" / "iteration-1").batches)
@@ -63,7 +63,7 @@ def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path)
     told = read(tmp_path / "ws" / "iteration-1")
     assert [one.step for one in told.open.values()] == ["batch"]
     assert told.spent_usd > 0  # at its worst, until it is known
-    with serve(StandIn(log=str(log), store=str(store))) as address:
+    with serve(RiggedStandIn(log=str(log), store=str(store))) as address:
         more = batch_plan(tmp_path, address, budget_usd=5.0).start().wait(60)
     assert (more.status, more.finished) == ("done", 6), more
     assert requests(log).count("server POST /v1/messages/batches") == 1
@@ -75,7 +75,7 @@ def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path)
 
 def test_what_a_batch_did_not_answer_is_judged_alone(tmp_path):
     fault = Fault("silence", role="judge", first=1)  # in a batch: expired
-    with serve(StandIn(faults=(fault,))) as address:
+    with serve(RiggedStandIn(faults=(fault,))) as address:
         progress = batch_plan(tmp_path, address).start().wait(60)
     assert (progress.status, progress.finished, progress.errored) == ("done", 6, 0)
     assert len(progress.problems) == 12
@@ -84,7 +84,7 @@ def test_what_a_batch_did_not_answer_is_judged_alone(tmp_path):
 
 
 def test_a_refusal_in_a_batch_is_an_errored_run(tmp_path):
-    with serve(StandIn(faults=(Fault("refusal", role="judge"),))) as address:
+    with serve(RiggedStandIn(faults=(Fault("refusal", role="judge"),))) as address:
         progress = batch_plan(tmp_path, address).start().wait(60)
     assert (progress.status, progress.finished, progress.errored) == ("done", 0, 6)
     assert all("judge: the judge model refused" in one for one in progress.problems)

@@ -18,8 +18,7 @@ import pytest
 from rich.console import Console
 
 import skill_eval_nb as sen
-from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.models.stand_in.settings import Fault
+from skill_eval_nb.models import Connection
 from skill_eval_nb.running import steps
 from skill_eval_nb.running.budget import Budget
 from skill_eval_nb.running.dispatcher import JobFailed
@@ -31,6 +30,7 @@ from skill_eval_nb.running.scheduler import Scheduler
 from skill_eval_nb.tables import check
 from tests.running.made_jobs import PRICES, Writer, job_plan, until
 from tests.running.made_plans import EVALS, make_skill
+from tests.stand_in import Fault, RiggedStandIn
 
 
 def folders(workspace: Path) -> list[Path]:
@@ -209,7 +209,7 @@ def test_errored_runs_are_done_again_only_where_asked_for_and_from_where_they_fa
 ):
     options: dict[str, Any] = {"evals_only": ["Short log"]}
     if fails == "the judge":
-        refusing = StandIn(faults=(Fault("refusal", role="judge"),))
+        refusing = RiggedStandIn(faults=(Fault("refusal", role="judge"),))
         progress = finished(tmp_path, connection=Connection(stand_in=refusing), **options)
     else:
         monkeypatch.setattr(fails, broken)
@@ -339,7 +339,7 @@ def test_the_judge_sees_the_input_files_and_no_configuration(tmp_path):
         tmp_path,
         Writer(text="By the notes skill, on the side terse-notes; not-terse wrote notes."),
         configurations={"terse-notes": tmp_path / "skill", "not-terse": None},
-        connection=Connection(stand_in=StandIn(log=str(log))),
+        connection=Connection(stand_in=RiggedStandIn(log=str(log))),
     )
     assert progress.start().wait(60).finished == 6
     asked = [json.loads(line)["body"]["messages"][0] for line in log.read_text().splitlines()]

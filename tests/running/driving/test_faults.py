@@ -13,11 +13,11 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.grading import judge, sandbox
-from skill_eval_nb.models import Connection, StandIn, serve
-from skill_eval_nb.models.stand_in.settings import Fault
+from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running.job import Progress
 from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import Writer, job_plan
+from tests.stand_in import Fault, RiggedStandIn, serve
 
 pytestmark = pytest.mark.skipif(
     sandbox.available() is not None, reason=f"no sandbox here: {sandbox.available()}"
@@ -53,7 +53,9 @@ ONCE = [
 
 @pytest.mark.parametrize("fault", ONCE, ids=lambda one: one.kind)
 def test_what_goes_wrong_once_is_graded_after_a_retry(tmp_path, fault):
-    progress, runs, _ = carried_out(tmp_path, StandIn(faults=(fault,)), limits=Limits(seconds=60.0))
+    progress, runs, _ = carried_out(
+        tmp_path, RiggedStandIn(faults=(fault,)), limits=Limits(seconds=60.0)
+    )
     assert (progress.status, progress.errored) == ("done", 0), progress.problems
     assert runs["status"].to_list() == ["graded", "graded"]
 
@@ -75,7 +77,7 @@ def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, f
     monkeypatch.setattr(judge, "Judge", partial(judge.Judge, deadline=given))
     # What executes may take its time where it is the judge that fails.
     limits = Limits(seconds=3 * (given if fault.role == "executor" else DEADLINE))
-    progress, runs, seconds = carried_out(tmp_path, StandIn(faults=(fault,)), limits=limits)
+    progress, runs, seconds = carried_out(tmp_path, RiggedStandIn(faults=(fault,)), limits=limits)
     assert (progress.status, progress.finished, progress.errored) == ("done", 0, 2)
     assert runs["status"].to_list() == ["errored", "errored"]
     assert runs["pass_rate"].null_count() == runs["rubric_weighted_mean"].null_count() == 2

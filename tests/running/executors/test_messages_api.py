@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from skill_eval_nb.grading.sandbox import BoxLimits, available
 from skill_eval_nb.grading.sandbox import process as availability
 from skill_eval_nb.models import BudgetSpent, Tally, Usage
-from skill_eval_nb.models.stand_in import Fault, StandIn
 from skill_eval_nb.running.executors.messages_api import MessagesApi
 from skill_eval_nb.running.executors.toolbox import fault, tools
 from skill_eval_nb.running.protocol import Limits
@@ -30,6 +29,7 @@ from tests.running.executors.scripted_model import (
     says,
     uses,
 )
+from tests.stand_in import Fault, RiggedStandIn
 
 pytestmark = needed
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_graded_is_errored_with_the_reason(tmp_path, answer, said
 
 def test_the_limit_of_seconds_holds_for_commands_and_for_the_model(tmp_path):
     mark = marker()
-    models = (Scripted(bash(f"sleep {mark}"), DONE), StandIn(faults=(Fault("silence"),)))
+    models = (Scripted(bash(f"sleep {mark}"), DONE), RiggedStandIn(faults=(Fault("silence"),)))
     for number, model in enumerate(models):
         execution = worked(a_task(tmp_path / str(number), model, limits=Limits(seconds=1.0)))
         assert execution.status == "errored"

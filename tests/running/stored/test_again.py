@@ -12,7 +12,6 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn, Usage, load_prices
-from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running import batch, judge_again
 from skill_eval_nb.running import rejudging as stored_batch
 from skill_eval_nb.running.asking import AskingProgress
@@ -22,6 +21,7 @@ from skill_eval_nb.tables import check
 from skill_eval_nb.workspace import Problems
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
+from tests.stand_in import Fault, RiggedStandIn
 
 DIMENSIONS = [
     {"id": "Q1", "name": "clarity", "weight": 2, "description": "Is it clear?"},
@@ -165,7 +165,7 @@ def test_a_grading_of_two_sides_stays(workspace: Path) -> None:
 
 def test_a_judge_that_fails_writes_no_score(workspace: Path) -> None:
     before = {path: path.read_bytes() for path in workspace.rglob("*.json")}
-    stand_in = StandIn(faults=(Fault("no_evidence", role="judge"),))
+    stand_in = RiggedStandIn(faults=(Fault("no_evidence", role="judge"),))
     done = judge_again(workspace, connection=Connection(stand_in=stand_in))
     assert done.status == "partial"
     assert not done.judged
@@ -182,7 +182,7 @@ def test_the_judge_is_blind_and_the_key_opaque(workspace: Path, tmp_path: Path) 
     }
     said = "By the canary-adder skill, in iteration-1/eval-1-sum/with_skill/run-1"
     lay(run_of(workspace), {"transcript.md": said, **canaries})
-    judge_again(workspace, connection=Connection(stand_in=StandIn(log=str(log))))
+    judge_again(workspace, connection=Connection(stand_in=RiggedStandIn(log=str(log))))
     sent = log.read_text("utf-8").replace(str(log), "")
     for canary in ("canary", "with_skill", "without_skill", str(workspace)):
         assert canary not in sent
@@ -212,24 +212,26 @@ def test_the_budget_holds_and_what_does_not_fit_is_said(workspace: Path) -> None
 
 
 @pytest.fixture
-def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RiggedStandIn:
     monkeypatch.setattr(batch, "EVERY", 0.05)
     (tmp_path / "store").mkdir()
-    return StandIn(seed=1, store=str(tmp_path / "store"), log=str(tmp_path / "log.jsonl"))
+    return RiggedStandIn(seed=1, store=str(tmp_path / "store"), log=str(tmp_path / "log.jsonl"))
 
 
-def batched(workspace: Path, stand_in: StandIn, model: str = MODEL, **more: Any) -> JudgedAgain:
+def batched(
+    workspace: Path, stand_in: RiggedStandIn, model: str = MODEL, **more: Any
+) -> JudgedAgain:
     reached = Connection(stand_in=stand_in)
     return judge_again(workspace, judge_model=model, connection=reached, batch=True, **more)
 
 
-def submitted(stand_in: StandIn) -> int:
+def submitted(stand_in: RiggedStandIn) -> int:
     lines = [json.loads(line) for line in Path(str(stand_in.log)).read_text("utf-8").splitlines()]
     posts = [one for one in lines if one["path"].rstrip("/").endswith("/messages/batches")]
     return sum(one.get("method", "POST") == "POST" for one in posts)
 
 
-def test_by_batch_at_half_the_price(workspace: Path, batching: StandIn) -> None:
+def test_by_batch_at_half_the_price(workspace: Path, batching: RiggedStandIn) -> None:
     done = batched(workspace, batching, again=2)
     assert (done.status, len(done.judged), submitted(batching)) == ("done", 8, 1)
     assert not (workspace / "batch.json").exists()
@@ -240,7 +242,7 @@ def test_by_batch_at_half_the_price(workspace: Path, batching: StandIn) -> None:
 
 
 def test_an_answer_of_a_batch_that_cannot_be_used_is_asked_for_alone(
-    workspace: Path, batching: StandIn
+    workspace: Path, batching: RiggedStandIn
 ) -> None:
     fault = Fault("missing_dimensions", role="judge", calls=(2,))
     done = batched(workspace, replace(batching, faults=(fault,)))
@@ -252,7 +254,7 @@ def test_an_answer_of_a_batch_that_cannot_be_used_is_asked_for_alone(
 
 
 def test_an_interrupted_batch_is_taken_up_again(
-    workspace: Path, batching: StandIn, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, batching: RiggedStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
         pass
@@ -280,7 +282,9 @@ def test_an_interrupted_batch_is_taken_up_again(
     assert not (workspace / "batch.json").exists()
 
 
-def test_a_batch_whose_id_was_lost_is_not_sent_twice(workspace: Path, batching: StandIn) -> None:
+def test_a_batch_whose_id_was_lost_is_not_sent_twice(
+    workspace: Path, batching: RiggedStandIn
+) -> None:
     lay(workspace, {"batch.json": {"ids": [], "judge": {}, "items": []}})
     with pytest.raises(ValueError, match="may have been submitted"):
         batched(workspace, batching)
@@ -289,7 +293,7 @@ def test_a_batch_whose_id_was_lost_is_not_sent_twice(workspace: Path, batching: 
         batched(workspace, batching)
 
 
-def test_a_batch_within_a_budget(workspace: Path, batching: StandIn) -> None:
+def test_a_batch_within_a_budget(workspace: Path, batching: RiggedStandIn) -> None:
     done = batched(workspace, batching, budget_usd=0.06)
     assert done.status == "partial"
     assert 0 < len(done.judged) < 4

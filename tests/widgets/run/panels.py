@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 from typing import Any, TypeVar
 
-from skill_eval_nb.models import StandIn
 from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.widgets.run import RunPanel, run_panel
 from skill_eval_nb.widgets.trigger import TriggerPanel
 from skill_eval_nb.widgets.ui import Panel, find, text
 from tests.checkout import ROOT
+from tests.stand_in import RiggedStandIn
 
 P = TypeVar("P", bound=Panel)
 
@@ -37,7 +37,7 @@ def panel_on(skill: Path, **given: Any) -> RunPanel:
 
 def slow(seconds: float = 0.3, **stand_in: Any) -> Offline:
     """An executor whose model takes its time for every answer."""
-    return Offline(StandIn(latency=seconds, **stand_in))
+    return Offline(RiggedStandIn(latency=seconds, **stand_in))
 
 
 def ended(panel: RunPanel) -> RunPanel:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models import Connection
 from skill_eval_nb.widgets.run import judge as at_work
 from skill_eval_nb.widgets.run import run_panel
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.source import Source
 from tests.running.made_jobs import until
+from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import (
     SMALL,
     button,
@@ -29,7 +30,7 @@ from tests.widgets.run.panels import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-SLOW = Connection(stand_in=StandIn(latency=0.4))
+SLOW = Connection(stand_in=RiggedStandIn(latency=0.4))
 
 
 @pytest.fixture(scope="module")

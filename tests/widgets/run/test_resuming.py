@@ -14,6 +14,7 @@ from skill_eval_nb.models import StandIn
 from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.widgets.run.plan import form_of
 from tests.running.made_jobs import until
+from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import (
     button,
     ended,
@@ -55,7 +56,7 @@ def executed(home: Path) -> list[str]:
 
 
 def test_a_fresh_panel_goes_on_with_the_same_settings_and_pays_nothing_twice(skill: Path) -> None:
-    before = stopped(skill, executor=Offline(StandIn(latency=0.2, seed=9)))
+    before = stopped(skill, executor=Offline(RiggedStandIn(latency=0.2, seed=9)))
     done = executed(before.home)
     fresh = panel_on(skill)
     assert "iteration-1: 1 of 4 runs are there" in shown(fresh)

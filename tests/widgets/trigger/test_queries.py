@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models import Connection
 from skill_eval_nb.triggers import Query, read_queries
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
+from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import button, fill, shown
 from tests.widgets.trigger.made import demo_skill, do, panel_on, press
 
@@ -130,7 +131,7 @@ def test_importing_adds_what_is_not_there(skill: Path, tmp_path: Path) -> None:
 
 def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
-    panel = panel_on(skill, connection=Connection(stand_in=StandIn(log=str(log))))
+    panel = panel_on(skill, connection=Connection(stand_in=RiggedStandIn(log=str(log))))
     do(panel, "set_model", "draft_model", "claude-haiku-4-5")
     fill(panel, draft_n=4)
     press(panel, "What would it cost?")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.models.stand_in.settings import Fault
+from skill_eval_nb.models import Connection
 from skill_eval_nb.triggers import Query, measure
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
+from tests.stand_in import Fault, RiggedStandIn
 from tests.widgets.run.panels import button, fill, shown
 from tests.widgets.trigger.made import ASKED, do, ended, panel_on, press, run, through
 
@@ -17,7 +17,7 @@ PRICED = "claude-haiku-4-5"
 
 def through_a(skill: Path, **stand_in):
     """A panel whose queries are run by a stand-in of this kind."""
-    return through(panel_on(skill, connection=Connection(stand_in=StandIn(**stand_in))))
+    return through(panel_on(skill, connection=Connection(stand_in=RiggedStandIn(**stand_in))))
 
 
 def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_new_panel_finds_what_there_is_and_only_what_is_missing_is_run(skill: 
 
 def test_nothing_is_spent_without_a_budget_or_a_word(skill: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
-    panel = panel_on(skill, connection=Connection(stand_in=StandIn(log=str(log))))
+    panel = panel_on(skill, connection=Connection(stand_in=RiggedStandIn(log=str(log))))
     through(panel, model=PRICED)
     assert "a budget that surely holds" in shown(panel)
     assert "give a budget" in shown(panel)

@@ -10,6 +10,7 @@ from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.triggers import Query
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
+from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import fill, shown
 from tests.widgets.trigger.made import demo_skill, do, ended, panel_on, press, through
 
@@ -95,7 +96,7 @@ def test_a_file_that_was_changed_meanwhile_is_not_written_over(skill: Path) -> N
 
 
 def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None:
-    slow = Connection(stand_in=StandIn(latency=0.1))
+    slow = Connection(stand_in=RiggedStandIn(latency=0.1))
     panel = panel_on(skill, QUERIES, connection=slow)
     through(panel, "description")
     fill(panel, runs=1, others="none", concurrency=2)

@@ -21,8 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.grading.sandbox import Box, BoxLimits
-from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage
-from skill_eval_nb.models.stand_in import Fault
+from skill_eval_nb.models import BudgetSpent, Connection, Tally, Usage
 from skill_eval_nb.running.executors import forwarder, harness
 from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of, was_opened
 from skill_eval_nb.running.executors.harness import Process
@@ -30,6 +29,7 @@ from skill_eval_nb.running.protocol import Execution, Limits, Task
 from tests.running.executors.claude_code.scripted import Conversation, say, use
 from tests.running.executors.made_tasks import skill, task
 from tests.running.made_jobs import until
+from tests.stand_in import Fault, RiggedStandIn
 
 real = pytest.mark.skipif(
     ClaudeCode().why_not("bubblewrap") is not None,
@@ -173,7 +173,7 @@ def test_at_the_ceiling_the_run_ends_and_the_ceiling_holds(tmp_path):
 
 @real
 def test_a_silent_model_ends_the_run_at_its_limit(tmp_path):
-    stand_in = StandIn(faults=(Fault("silence"),))
+    stand_in = RiggedStandIn(faults=(Fault("silence"),))
     tally = Tally()
     one = task(tmp_path / "run", Connection(stand_in=stand_in), limits=Limits(seconds=5.0))
     execution = run(one, tally)
@@ -186,7 +186,7 @@ def test_a_silent_model_ends_the_run_at_its_limit(tmp_path):
 
 @real
 def test_cancelled_it_leaves_nothing_running(tmp_path):
-    one = task(tmp_path / "run", Connection(stand_in=StandIn(faults=(Fault("silence"),))))
+    one = task(tmp_path / "run", Connection(stand_in=RiggedStandIn(faults=(Fault("silence"),))))
 
     class Asked(Tally):
         def reserve(self, model, worst, *, batch=False):
@@ -236,7 +236,7 @@ def test_without_a_sandbox_no_key_is_seen_and_nothing_is_left(tmp_path, monkeypa
     ],
 )
 def test_what_the_model_will_not_do_is_the_reason(tmp_path, kind, told):
-    stand_in = StandIn(faults=(Fault(kind),))
+    stand_in = RiggedStandIn(faults=(Fault(kind),))
     execution = run(task(tmp_path / "run", Connection(stand_in=stand_in)))
     assert execution.status == "errored"
     assert told in (execution.reason or "")

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage, serve
-from skill_eval_nb.models.stand_in.settings import Fault
+from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage
 from skill_eval_nb.running.executors import relay as relay_room
 from skill_eval_nb.running.executors.relay import AnswerReader, Relay
 from tests.models.scripted import Answer, Scripted, Seen
 from tests.running.executors.claude_code.scripted import Conversation, say
+from tests.stand_in import Fault, RiggedStandIn, serve
 
 BODY = {
     "model": "stand-in",
@@ -291,7 +291,7 @@ def test_what_is_refused_is_not_billed(kind, status):
         return await post(client), relay.ended.done()
 
     tally = Tally()
-    answer, ended = through(Connection(stand_in=StandIn(faults=(Fault(kind),))), work, tally)
+    answer, ended = through(Connection(stand_in=RiggedStandIn(faults=(Fault(kind),))), work, tally)
     assert answer.status_code == status
     assert answer.headers.get("retry-after") == ("1" if status == 429 else None)
     assert (tally.calls, tally.open, ended) == (0, Usage(), False)
@@ -299,7 +299,7 @@ def test_what_is_refused_is_not_billed(kind, status):
 
 @pytest.mark.parametrize("served", [False, True])
 def test_a_cut_answer_is_cut_here_too_and_counts_at_its_worst(served):
-    tally, stand_in = Tally(), StandIn(faults=(Fault("cut"),))
+    tally, stand_in = Tally(), RiggedStandIn(faults=(Fault("cut"),))
     with serve(stand_in) if served else contextlib.nullcontext() as address:
         cut = Connection(address) if served else Connection(stand_in=stand_in)
         with pytest.raises(httpx2.HTTPError):
@@ -317,7 +317,7 @@ def test_a_spent_budget_sends_nothing_and_ends_the_run(tmp_path):
         return await post(client), await relay.ended
 
     log = tmp_path / "log"
-    answer, reason = through(Connection(stand_in=StandIn(log=str(log))), work, Spent())
+    answer, reason = through(Connection(stand_in=RiggedStandIn(log=str(log))), work, Spent())
     assert (answer.status_code, reason) == (400, "no more than $1")
     assert answer.headers["x-should-retry"] == "false"
     assert not log.exists()
@@ -336,7 +336,7 @@ def test_a_client_that_leaves_ends_its_call():
             await client.post("/v1/messages", json=BODY, timeout=0.5)
         await settled.wait()
 
-    through(Connection(stand_in=StandIn(faults=(Fault("silence"),))), work, tally)
+    through(Connection(stand_in=RiggedStandIn(faults=(Fault("silence"),))), work, tally)
     assert tally.assumed.calls == 1
     assert tally.open == Usage()
 

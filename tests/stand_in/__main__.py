@@ -1,4 +1,4 @@
-"""Serve the stand-in by itself: `python -m skill_eval_nb.models.stand_in --port 8765`."""
+"""Serve the stand-in by itself: `python -m tests.stand_in --port 8765`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ import dataclasses
 import signal
 import threading
 
-from .app import serve
-from .settings import StandIn
+from . import RiggedStandIn, serve
 
 
 def main() -> None:
     """Serve until interrupted; the address is printed first."""
     parser = argparse.ArgumentParser(
-        prog="python -m skill_eval_nb.models.stand_in",
+        prog="python -m tests.stand_in",
         description="Serve the stand-in model on 127.0.0.1. Its answers come from no model.",
     )
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
-    for field in dataclasses.fields(StandIn):
+    for field in dataclasses.fields(RiggedStandIn):
         if field.name != "faults":
             kind = str if field.default is None else type(field.default)
             name = "--" + field.name.replace("_", "-")
@@ -28,8 +27,8 @@ def main() -> None:
     done = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: done.set())
-    with serve(StandIn(**fields), port) as address:
-        print(address, flush=True)  # noqa: T201  what the caller waits for
+    with serve(RiggedStandIn(**fields), port) as address:
+        print(address, flush=True)
         done.wait()
 
 
