@@ -128,7 +128,7 @@ ByRun = Mapping[tuple[Any, ...], list[Row]]
 def benchmark(ws: Workspace, timestamp: str | None = None) -> list[Benchmark]:
     """The aggregate of every iteration, in the form that all dialects are written from.
 
-    One document an iteration (of a skill, of a workspace), in natural order. Runs, verdicts
+    One document an iteration (of a skill, of a workspace), the newest last. Runs, verdicts
     and notes are those of the tables; `run_summary` is `stats.summarize`. Its `delta` is the
     first configuration's mean minus that of the baseline, printed with its sign, as the
     documents have it; where pairing by eval gives another figure, `notes` says which. What

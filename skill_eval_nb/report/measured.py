@@ -23,6 +23,7 @@ from skill_eval_nb.stats.values import (
     model_name,
     models,
     natural,
+    order_iterations,
 )
 from skill_eval_nb.tables import TABLES, Table, Workspace
 
@@ -87,27 +88,23 @@ class Slice:
 
 
 def slices(ws: Workspace) -> list[Slice]:
-    """Every iteration that has runs or stated figures, `iteration-10` after `iteration-9`.
+    """Every iteration that has runs or stated figures, the newest of a skill last.
 
     One that was run by several models is a slice for each. Where there are none at all, the eval
     suites that wait for their first run.
     """
     import polars as pl
 
-    runs = ws.polars("runs")
-    tables = [ws.polars(name).select(ITERATION) for name in ("runs", "stated")]
-    if not any(table.height for table in tables):
-        tables = [ws.polars("evals").with_columns(iteration=pl.lit(NO_ITERATION)).select(ITERATION)]
-    rows = {row for table in tables for row in table.unique().iter_rows()}
+    runs, stated = ws.polars("runs"), ws.polars("stated").select(ITERATION)
+    rows = pl.concat([runs.select(*ITERATION, "started_at"), stated], how="diagonal")
+    if rows.is_empty():
+        rows = ws.polars("evals").with_columns(iteration=pl.lit(NO_ITERATION))
+    suites = rows.partition_by(ITERATION[:2], as_dict=True)
     return [
-        replace(place, model=model)
-        for place in sorted(
-            (Slice(*row) for row in rows),
-            key=lambda place: [
-                natural(name) for name in (place.workspace, place.skill, place.iteration)
-            ],
-        )
-        for model in models(runs.filter(**{name: getattr(place, name) for name in ITERATION}))
+        Slice(workspace, skill, name, model)
+        for workspace, skill in sorted(suites, key=lambda names: [natural(name) for name in names])
+        for name in order_iterations(suites[workspace, skill])
+        for model in models(runs.filter(workspace=workspace, skill=skill, iteration=name))
     ]
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.frames import frame_of, like
+from skill_eval_nb.tables.frames import frame_of
 
 from .inference.intervals import eval_noise
 from .pairing import UNSTATED
-from .values import EVAL, GROUP, RUN, in_order, natural, rows_of_runs
+from .values import EVAL, GROUP, RUN, in_order, natural, order_answer, rows_of_runs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -525,7 +525,7 @@ def agreement(
     if keys:
         names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (KINDS.index(kind),)}
         table = in_order(table, **names)
-    return like(data, table) if keys or hasattr(data, "columns") else table
+    return order_answer(data, table) if keys or hasattr(data, "columns") else table
 
 
 def _figures(raters: Raters, scale: tuple[int, int], level: float) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.tables.document_rows import RUNS_EACH
-from skill_eval_nb.tables.frames import frame_of, like
+from skill_eval_nb.tables.frames import frame_of
 
 from .pairing import cells, side, sides
 from .summary import STATISTICS, consistency, place, spread
@@ -23,6 +23,7 @@ from .values import (
     Key,
     in_order,
     natural,
+    order_answer,
     runs_of,
     scores_of,
 )
@@ -493,7 +494,7 @@ def audit(workspace: Any) -> Any:
         .select(AUDIT)
     )
     names = dict.fromkeys([*ITERATION, "path"], natural)
-    return like(workspace, in_order(rows, **names, configuration=_delta_last, metric=place))
+    return order_answer(workspace, in_order(rows, **names, configuration=_delta_last, metric=place))
 
 
 def _values(runs: pl.DataFrame, scores: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:

@@ -9,7 +9,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import some
 
 from .checks import SIDES, leave_out
@@ -38,6 +37,7 @@ from .values import (
     UNITS,
     confidence,
     no_such,
+    order_answer,
     runs_by_model,
     runs_of,
     scores_of,
@@ -446,7 +446,7 @@ def deltas(
     kind, data = data, as_one_iteration(data) if pool == "iteration" else data
     values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
     own = Own(data, weights, cluster, other_checks)
-    return like(kind, _answered(own, values, question, baseline, versus, pool, joint=joint))
+    return order_answer(kind, _answered(own, values, question, baseline, versus, pool, joint=joint))
 
 
 def deltas_by_dimension(
@@ -514,7 +514,7 @@ def deltas_by_dimension(
         found = pl.DataFrame([also_beyond(*rows) for rows in both], found.schema)
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
-    return like(kind, found.select(*found.columns[:at], dimension, *found.columns[at:]))
+    return order_answer(kind, found.select(*found.columns[:at], dimension, *found.columns[at:]))
 
 
 def deltas_by_eval(
@@ -573,7 +573,7 @@ def deltas_by_eval(
     keys = ITERATION if pool == "model" else GROUP
     facts = facts_of(pairs.turn(runs_of(data)), keys)
     found = pairs.turn(mark_stand_in(found, facts, keys))
-    return like(kind, found.select(pl.exclude("n_unpaired", "unpaired"), why))
+    return order_answer(kind, found.select(pl.exclude("n_unpaired", "unpaired"), why))
 
 
 def _question(scope: str, worth: float | None, level: float, pool: str | None) -> DeltaQuestion:

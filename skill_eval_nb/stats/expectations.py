@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import brief, chance, count, figure, signed
 
 from .comparison import TINY
@@ -23,6 +22,7 @@ from .values import (
     in_order,
     is_table,
     natural,
+    order_answer,
     rows_of_runs,
     runs_by_model,
 )
@@ -444,7 +444,9 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
     )
     about = [*GROUP, *CHECK, *KIND, *COMPARISON]
     unpaired = pl.col("unpaired").list.len().cast(pl.Int64).alias("n_unpaired")
-    return like(data, found.select(*about, *FIGURES, "n_evals", unpaired, "unpaired", "evals"))
+    return order_answer(
+        data, found.select(*about, *FIGURES, "n_evals", unpaired, "unpaired", "evals")
+    )
 
 
 def discrimination_by_eval(data: Any, baseline: str | None = None, level: float = 0.95) -> Any:
@@ -474,7 +476,7 @@ def discrimination_by_eval(data: Any, baseline: str | None = None, level: float 
     cells = _in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
     found = _judged(cells.with_row_index("row"), level)
     about = [*GROUP, *EVAL, *CHECK, *KIND, *COMPARISON]
-    return like(data, found.select(*about, *FIGURES))
+    return order_answer(data, found.select(*about, *FIGURES))
 
 
 def flakiness_by_eval(data: Any, baseline: str | None = None) -> pl.DataFrame:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import (
     MINUS,
     NOTHING,
@@ -46,6 +45,7 @@ from .values import (
     is_of_several_models,
     model_name,
     natural,
+    order_answer,
     runs_by_model,
     runs_of,
     values_of,
@@ -89,7 +89,7 @@ def group_of(row: Row) -> tuple[str | None, ...]:
     return tuple(row[name] for name in GROUP)
 
 
-def groups_of(found: pl.DataFrame, *keys: str) -> Iterator[list[Row]]:
+def groups_of(found: pl.DataFrame, *keys: str) -> Iterator[list[dict[str, Any]]]:
     """The rows of each group, as they come; `keys` tell more of them apart."""
     for own in found.partition_by(*GROUP, *keys, maintain_order=True):
         yield own.to_dicts()
@@ -507,7 +507,9 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         "numbers": pl.List(number),
     }
     frame = pl.DataFrame(sorted(found, key=_place), types)
-    return like(data, frame.group_by(GROUP, maintain_order=True).head(most).select(list(types)))
+    return order_answer(
+        data, frame.group_by(GROUP, maintain_order=True).head(most).select(list(types))
+    )
 
 
 def _place(note: Note) -> Key:

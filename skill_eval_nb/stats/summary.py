@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.frames import like
-
 from .comparison import SCOPES
 from .deltas import deltas, deltas_by_eval
 from .pairing import Versus, side
@@ -23,6 +21,7 @@ from .values import (
     metrics_of,
     natural,
     no_such,
+    order_answer,
     runs_by_model,
     scores_of,
     secondary_level,
@@ -121,7 +120,7 @@ def outliers(
     )
     order = {name: place for place, name in enumerate(metrics)}
     groups = dict.fromkeys(GROUP, natural)
-    return like(
+    return order_answer(
         data, in_order(found, **groups, metric=lambda name: (order[name],), configuration=side)
     )
 
@@ -225,7 +224,7 @@ def summarize(data: Any) -> Any:
         Metrics are those of which the skill has a figure at all, and `pass_rate` always.
         `rubric:<dimension>` is 1-5, a run's score its mean over judgings. `consistency` is
         1 - stddev / mean of overall_efficiency; it stands in `mean`, and is null at mean 0.
-        Iterations are in natural order, the with-skill side before the baseline.
+        The newest iteration is last, the with-skill side before the baseline.
 
     >>> import polars as pl
     >>> runs = pl.DataFrame({
@@ -252,7 +251,7 @@ def summarize(data: Any) -> Any:
         .select(*keys, "metric", *STATISTICS, "n_runs", "n_errored")
     )
     names = dict.fromkeys(GROUP, natural)
-    return like(data, in_order(summary, **names, configuration=side, metric=place))
+    return order_answer(data, in_order(summary, **names, configuration=side, metric=place))
 
 
 def _figures(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
@@ -341,7 +340,7 @@ def pass_at_k(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -
         pl.col("pass_at_k").count().cast(pl.Int64).alias("n_evals"),
         pl.len().cast(pl.Int64).alias("n_evals_all"),
     )
-    return like(data, means)
+    return order_answer(data, means)
 
 
 def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -> Any:
@@ -366,7 +365,7 @@ def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float 
     >>> pass_at_k_by_eval(runs, k=[1], threshold=0.9)["pass_at_k"].to_list()
     [1.0, 1.0]
     """
-    return like(data, _by_eval(data, k, threshold))
+    return order_answer(data, _by_eval(data, k, threshold))
 
 
 def _by_eval(data: Any, k: Sequence[int], threshold: float) -> pl.DataFrame:

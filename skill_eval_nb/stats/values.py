@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.tables.frames import frame_of, like
 
 if TYPE_CHECKING:
     import polars as pl
@@ -191,6 +191,33 @@ def runs_of(data: Any) -> pl.DataFrame:
     texts = (pl.lit(None, pl.String).alias(name) for name in details)
     flag = pl.lit(None, pl.Boolean).alias("gate_passed")
     return runs.with_columns(*texts, flag, *nothing)
+
+
+@kept
+def _places(data: Any) -> pl.DataFrame:
+    """Where each iteration stands among those of its skill: ITERATION, place."""
+    import polars as pl
+
+    rows = [
+        (*suite, name, place)
+        for suite, own in runs_of(data).drop_nulls("iteration").group_by(ITERATION[:2])
+        for place, name in enumerate(order_iterations(own))
+    ]
+    types = dict.fromkeys(ITERATION, pl.String) | {"place": pl.Int64}
+    return pl.DataFrame(rows, types, orient="row")
+
+
+def order_answer(data: Any, frame: pl.DataFrame) -> Any:
+    """`frame`, which is in natural order, in the kind of `data`: the newest iteration last."""
+    import polars as pl
+
+    places = _places(data)
+    placed = frame.select(ITERATION).join(
+        places, ITERATION, how="left", nulls_equal=True, maintain_order="left"
+    )
+    suites = pl.struct(ITERATION[:2]).rle_id()
+    rows = placed.select(pl.arg_sort_by(suites, "place", maintain_order=True))
+    return like(data, frame[rows.to_series()])
 
 
 def rows_of_runs(data: Any, table: str) -> pl.DataFrame:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.frames import like
-
 from .judgings import CELL, Panels, by_eval, by_run, dimension, freed, judgings_of, of_several
 from .pairing import side
 from .summary import place
-from .values import GROUP, RUBRIC, confidence, in_order, natural
+from .values import GROUP, RUBRIC, confidence, in_order, natural, order_answer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -499,7 +497,7 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
     figures = _figures(found.found, level)
     rows = named(found).join(figures, on=["cell", "level"], maintain_order="left")
     estimable = rows.drop_nulls("component").with_columns(dimension(), note())
-    return like(data, estimable.select(COLUMNS))
+    return order_answer(data, estimable.select(COLUMNS))
 
 
 def _figures(found: MeanSquares, level: float) -> pl.DataFrame:
@@ -598,7 +596,7 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
         )
         .select(SEVERITIES)
     )
-    return like(data, rows)
+    return order_answer(data, rows)
 
 
 def _severities(panels: Panels | None) -> pl.DataFrame:

@@ -1,8 +1,10 @@
 """Parts of a workspace, and folders that are safe whatever the names."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from skill_eval_nb import stats
 from skill_eval_nb.report.measured import Slice, folders, slices
 from tests.report.made import HOSTILE, check, in_iterations, of_two_models, problem, run, workspace
 
@@ -52,6 +54,29 @@ def test_a_part_has_its_own_rows_and_problems():
         "tdd-workspace/iteration-1/eval-1",
         "tdd-workspace/evals.json",
     }
+
+
+ORDERS = [
+    ({"iteration-10": None, "iteration-9": None}, ["iteration-9", "iteration-10"]),
+    ({"iteration-2": None, "iteration-main": None}, ["iteration-main", "iteration-2"]),
+    ({"iteration-2": "2026-03-01", "final": "2026-04-01"}, ["iteration-2", "final"]),
+    ({"iteration-2": "2026-03-01", "base": "2026-02-01"}, ["base", "iteration-2"]),
+    ({"after": "2026-02-01", "before": "2026-01-01"}, ["before", "after"]),
+]
+
+
+@pytest.mark.parametrize(("begun", "order"), ORDERS)
+def test_the_newest_iteration_is_last_in_reports_and_figures(begun, order):
+    sides = ("with_skill", "without_skill")
+    rows = [
+        run("1", side, 1, 1.0, iteration=name, started_at=stamp and f"{stamp}T12:00:00Z")
+        for name, stamp in begun.items()
+        for side in sides
+    ]
+    ws = workspace(runs=rows)
+    assert [place.iteration for place in slices(ws)] == order
+    for figures in (stats.summarize, stats.deltas, stats.deltas_by_eval, stats.pass_at_k):
+        assert list(dict.fromkeys(figures(ws)["iteration"])) == order
 
 
 def test_several_models_are_a_slice_each_and_together_all_there_is():

@@ -137,7 +137,7 @@ def test_a_verdict_on_an_eval_rests_on_its_p_adjusted_as_scipy_does() -> None:
     for others, word in ((0, "helps"), (40, "too few runs")):
         rows = clear + single + [row | {"iteration": "iteration-2"} for row in clear]
         rows += [row for at in range(others) for row in both(flat, flat, eval_id=f"e{at}")]
-        later, *found = plain(deltas_by_eval(runs_table(rows)))
+        *found, later = plain(deltas_by_eval(runs_table(rows)))
         assert (later["iteration"], later["p_adjusted"]) == ("iteration-2", later["p"])
         p = [row["p"] for row in found if row["p"] is not None]
         adjusted = [row["p_adjusted"] for row in found if row["p"] is not None]
