@@ -1,4 +1,4 @@
-"""Writing into a JSON file that others write, too: what stays the same stays byte for byte."""
+"""Writing into a JSON file that others write, too: it keeps its indentation and line ends."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import re
 import shutil
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from difflib import SequenceMatcher, unified_diff
-from itertools import count, pairwise
+from difflib import unified_diff
+from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from skill_eval_nb.disk import open_regular, write_atomic
 from skill_eval_nb.documents.base import to_json
@@ -160,20 +160,8 @@ def alone(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
 
 
-_BLANK = re.compile(r"[ \t\r\n]*")
-
-
 class NotPlain(ValueError):
     """The text is no strict JSON; the message says why."""
-
-
-class _Part(NamedTuple):
-    """A part of a list or an object: where it begins (with its name), its value, and ends."""
-
-    name: str | int
-    begin: int
-    value: int
-    end: int
 
 
 def plain_value(text: str) -> Any:
@@ -221,163 +209,68 @@ def same(value: Any, other: Any) -> bool:
 
 
 def written_like(value: Any, data: bytes | None) -> bytes:
-    r"""A value as JSON, in the place of what a file holds: what stays the same stays byte for byte.
+    r"""A value as JSON, indented, escaped, spaced and with line ends as a file has it.
 
-    What is new stands in the indentation, and on a line or on lines, as what is beside it. Where
-    the file is no strict JSON, the whole is written in its indentation, escapes and line ends.
+    What stands on one line there stays on one. Where the file says the same already, it stays byte
+    for byte.
 
     Args:
         value: what the file is to say.
         data: what it holds now; None where there is no file.
 
-    >>> written_like([1, 2, 3], b'[1,\n 2]\n'), written_like({"a": 1}, b'{\r\n\t"a": 2}')
-    (b'[1,\n 2,\n 3]\n', b'{\r\n\t"a": 1}')
-    >>> written_like({"b": "é", "c": "è"}, b'{"a": [ 1 ], "b": "\\u00e9"}')
-    b'{"b": "\\u00e9", "c": "\\u00e8"}'
+    >>> written_like({"a": [1, 2], "b": 3}, b'{\r\n\t"a": [1, 2]\r\n}')
+    b'{\r\n\t"a": [1, 2],\r\n\t"b": 3\r\n}'
+    >>> written_like({"b": "é", "c": "è"}, b'{"b":"\\u00e9"}')
+    b'{"b":"\\u00e9","c":"\\u00e8"}'
     """
     if data is None:
         return to_json(value)
     text = data.decode("utf-8")
     mark, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
-    writer, at = _Writer(text), _skip(text, 0)
-    try:
-        old = plain_value(text)
-    except NotPlain:
-        new = writer.rendered(value, "", inline=writer.unit is None)
-        new += writer.newline if text.endswith("\n") else ""
-    else:
-        _, end = json.JSONDecoder().raw_decode(text, at)
-        new = text[:at] + writer.written(at, end, old, value) + text[end:]
+    one_liners: dict[str, str] = {}
+    with suppress(NotPlain):
+        if same(plain_value(text), value):
+            return data
+        one_liners = _one_liners(text)
+    indent = re.search(r"\n([ \t]+)\S", text)
+    colon = re.search(r'"(\s*:[ \t]*)', text)
+    between = colon[1] if colon else ": "
+    encoder = json.JSONEncoder(
+        ensure_ascii=text.isascii() and "\\u" in text,
+        separators=("," if between == ":" else ", ", between),
+    )
+    new = _laid_out(value, encoder, indent[1], one_liners) if indent else encoder.encode(value)
+    new += text[len(text.rstrip()) :].replace("\r\n", "\n")
+    if "\r\n" in text:
+        new = new.replace("\n", "\r\n")
     return (mark + new).encode("utf-8", "backslashreplace")  # half of a surrogate pair
 
 
-def _aligned(old: list[Any], new: list[Any]) -> list[tuple[int | None, Any]]:
-    """The items of a list, each with the place of the old one that it is, or comes instead of."""
-    texts = [[json.dumps(element, sort_keys=True) for element in each] for each in (old, new)]
-    found: list[tuple[int | None, Any]] = []
-    for _, i, j, k, m in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
-        found += [(i + at if i + at < j else None, element) for at, element in enumerate(new[k:m])]
+def _one_liners(text: str) -> dict[str, str]:
+    """The lists and objects that stand on one line in a text, by their plain JSON."""
+    found: dict[str, str] = {}
+    for opening in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]', text):
+        if opening[0] in "[{":
+            value, end = json.JSONDecoder().raw_decode(text, opening.start())
+            piece = text[opening.start() : end]
+            if "\n" not in piece:
+                found[json.dumps(value)] = piece
     return found
 
 
-class _Writer:
-    """Writes values as a text has them."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        indent = re.search(r"\n([ \t]+)\S", text)
-        self.unit = indent[1] if indent else None
-        self.escaped = text.isascii() and "\\u" in text
-        self.newline = "\r\n" if "\r\n" in text else "\n"
-        colon = re.search(r'"(\s*:[ \t]*)', text)
-        self.colon = colon[1] if colon else ": "
-        self.comma = ", " if self.colon != ":" else ","
-
-    def written(self, at: int, end: int, old: Any, new: Any) -> str:
-        """The text of a value in the place of the one that stands there."""
-        if isinstance(old, list) and isinstance(new, list):
-            return self._list(at, end, old, new)
-        if isinstance(old, dict) and isinstance(new, dict):
-            return self._object(at, end, old, new)
-        if same(old, new):
-            return self.text[at:end]
-        return self.rendered(new, self._indent(at), inline="\n" not in self.text[at:end])
-
-    def rendered(self, value: Any, indent: str, *, inline: bool) -> str:
-        """A new value: on one line, or its lines indented further than `indent`."""
-        text = json.dumps(
-            value,
-            ensure_ascii=self.escaped,
-            indent=None if inline else self.unit,
-            separators=(self.comma if inline else ",", self.colon),
-        )
-        return text.replace("\n", self.newline + indent)
-
-    def _list(self, at: int, end: int, old: list[Any], new: list[Any]) -> str:
-        parts = list(self._parts(at))
-        texts: list[tuple[int | None, str]] = []
-        for place, value in _aligned(old, new):
-            if place is None:
-                texts.append((None, self._beside(at, parts, value)))
-            else:
-                part = parts[place]
-                texts.append((place, self.written(part.value, part.end, old[place], value)))
-        return self._joined(at, end, parts, texts)
-
-    def _object(self, at: int, end: int, old: dict[str, Any], new: dict[str, Any]) -> str:
-        parts = list(self._parts(at))
-        texts: list[tuple[int | None, str]] = []
-        for place, part in enumerate(parts):
-            if part.name in new:
-                name = self.text[part.begin : part.value]
-                value = self.written(part.value, part.end, old[str(part.name)], new[str(part.name)])
-                texts.append((place, name + value))
-        for name, value in new.items():
-            if name not in old:
-                key = json.dumps(name, ensure_ascii=self.escaped)
-                texts.append((None, key + self.colon + self._beside(at, parts, value)))
-        return self._joined(at, end, parts, texts)
-
-    def _beside(self, at: int, parts: Sequence[_Part], value: Any) -> str:
-        """A new part: on one line where a part like it is, or where all of them are."""
-        if not parts:
-            return self.rendered(value, self._indent(at) + (self.unit or ""), inline=not self.unit)
-        opening = "[" if isinstance(value, list) else "{"
-        alike = [part for part in parts if self.text[part.value] == opening]
-        beside = self.text[alike[-1].value : alike[-1].end] if alike else ""
-        inline = "\n" not in self.text[at : parts[-1].end] or (
-            len(beside) > 2 and "\n" not in beside
-        )
-        return self.rendered(value, self._indent(parts[-1].begin), inline=inline or not self.unit)
-
-    def _joined(
-        self, at: int, end: int, parts: Sequence[_Part], texts: Sequence[tuple[int | None, str]]
-    ) -> str:
-        """The parts within their brackets, with what stood between those that stay."""
-        opening, closing = self.text[at], self.text[end - 1]
-        if not texts:
-            return opening + closing if parts else self.text[at:end]
-        if parts:
-            lead, tail = self.text[at + 1 : parts[0].begin], self.text[parts[-1].end : end - 1]
-            usual = "," + lead if "\n" in lead else self.comma
-        else:
-            indent = self.newline + self._indent(at)
-            lead, tail = (indent + self.unit, indent) if self.unit else ("", "")
-            usual = "," + lead if self.unit else self.comma
-        if len(parts) > 1:
-            usual = self.text[parts[-2].end : parts[-1].begin]
-        whole = texts[0][1]
-        for (before, _), (after, text) in pairwise(texts):
-            if before is None or after != before + 1:
-                whole += usual + text
-            else:
-                whole += self.text[parts[before].end : parts[before + 1].begin] + text
-        return opening + lead + whole + tail + closing
-
-    def _parts(self, at: int) -> Iterator[_Part]:
-        """The parts of the list or object that begins in a place."""
-        text, read = self.text, json.JSONDecoder().raw_decode
-        is_object = text[at] == "{"
-        place, begin = 0, _skip(text, at + 1)
-        while text[begin] not in "]}":
-            name: str | int = place
-            value = begin
-            if is_object:
-                name, value = read(text, begin)
-                value = _skip(text, _skip(text, value) + 1)
-            _, end = read(text, value)
-            yield _Part(name, begin, value, end)
-            begin, place = _skip(text, end), place + 1
-            if text[begin] == ",":
-                begin = _skip(text, begin + 1)
-
-    def _indent(self, at: int) -> str:
-        """The blanks that the line of a place begins with."""
-        line = self.text[self.text.rfind("\n", 0, at) + 1 : at]
-        return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    assert found is not None
-    return found.end()
+def _laid_out(
+    value: Any, encoder: json.JSONEncoder, unit: str, one_liners: Mapping[str, str]
+) -> str:
+    """A value as JSON in lines that `unit` indents, but for what stands on one line."""
+    if not isinstance(value, list | dict) or not value:
+        return encoder.encode(value)
+    if (piece := one_liners.get(json.dumps(value))) is not None:
+        return piece
+    parts = value if isinstance(value, list) else value.values()
+    items = [_laid_out(part, encoder, unit, one_liners) for part in parts]
+    if isinstance(value, dict):
+        names = (encoder.encode(name) + encoder.key_separator for name in value)
+        items = map("".join, zip(names, items, strict=True))
+    inner = ",\n".join(items).replace("\n", "\n" + unit)
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    return f"{opening}\n{unit}{inner}\n{closing}"
