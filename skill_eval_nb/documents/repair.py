@@ -574,7 +574,7 @@ def _with_inlined(
 ) -> Iterator[tuple[Document, dict[str, str]]]:
     """A document and those whose fields stand directly in its object, each with its keys."""
     yield document, keys
-    for name, field in fields_of(type(document)).items():
+    for name, field in looked_for(type(document)).items():
         part = getattr(document, field.field.name) if field.inline else None
         if isinstance(part, Document) and name not in keys.values() and (of := origin_of(part)):
             yield from _with_inlined(part, of.keys)

@@ -30,7 +30,6 @@ from skill_eval_nb.workspace import (
 from skill_eval_nb.workspace.layout import eval_parts
 
 from .columns import RUN_KEYS, TABLES
-from .frames import SideKeys
 from .run_rows import figures, match_checks
 
 _PLACES = {
@@ -212,6 +211,17 @@ def join_queries(sets: list[tuple[str, str, TriggerSet]], problems: Problems) ->
             problems.add("info", "copy", path, message)
             both = zip(own.queries, keys, strict=True)
             own.queries = [query for query, key in both if key not in measured]
+
+
+class SideKeys(NamedTuple):
+    """The keys of a run but its number, as the tables have them."""
+
+    workspace: str
+    skill: str
+    iteration: str
+    eval_id: str
+    eval_name: str
+    configuration: str
 
 
 class Shared(NamedTuple):

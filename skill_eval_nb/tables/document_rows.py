@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isclose
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -38,8 +38,8 @@ from skill_eval_nb.workspace import (
 from skill_eval_nb.workspace.layout import eval_parts
 
 from .columns import RUN_KEYS, TABLES
-from .counted import Counted
-from .frames import Rows, SideKeys
+from .counted import Counted, SideKeys
+from .run_rows import Row, Rows
 
 
 class Home(NamedTuple):
@@ -94,9 +94,9 @@ def _add_feedback(
             problems.add("warning", "unknown-run", home.path, message, where=where)
         key = key or EvalKey(named, named)
         of_it = SideKeys(*home.names, home.iteration, *key, side or UNSTATED)
-        run = rows.keys.add(of_it, 1 if number is None else number)
+        keys = (*of_it, 1 if number is None else number)
         scores = scores_text(review.scores)
-        rows["feedback"].append((run, review.feedback, review.timestamp, document.status, scores))
+        rows["feedback"].append((*keys, review.feedback, review.timestamp, document.status, scores))
 
 
 def scores_text(scores: Mapping[str, float]) -> str | None:
@@ -105,9 +105,6 @@ def scores_text(scores: Mapping[str, float]) -> str | None:
         return None
     whole = {name: int(score) if score == int(score) else score for name, score in scores.items()}
     return json.dumps(whole, ensure_ascii=False)
-
-
-Row = tuple[Any, ...]
 
 
 def _comparison(home: Home, comparison: Comparison) -> Iterator[Row]:
@@ -174,14 +171,18 @@ _ROWS_OF: dict[str, tuple[str, Callable[[Home, Any], Iterator[Row]]]] = {
 """By the kind of document: its table, and what gives the rows."""
 
 
+_OF_NO_RUN = (UNSTATED, UNSTATED, UNSTATED, 0)
+"""The keys, from the eval on, of what was said of an iteration."""
+
+
 def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> None:
     """Add the suggestions that were collected over runs; they belong to no single one."""
-    key = rows.keys.add(SideKeys(*home.names, home.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
+    keys = (*home.names, home.iteration, *_OF_NO_RUN)
     for suggestion in document.suggestions:
         times = "once" if suggestion.frequency == 1 else f"{suggestion.frequency} times"
         reason = f"{suggestion.reason} (said {times})"
         reason += f" Proposed: {suggestion.action}" if suggestion.action else ""
-        rows["suggestions"].append((key, suggestion.assertion, "aggregate", reason))
+        rows["suggestions"].append((*keys, suggestion.assertion, "aggregate", reason))
 
 
 DELTA = "delta"
@@ -235,8 +236,8 @@ class Sums:
 def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows: Rows) -> None:
     """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
     if benchmark.document.notes:
-        key = rows.keys.add(SideKeys(*names, benchmark.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
-        rows["notes"].extend((key, "analyst", text) for text in benchmark.document.notes)
+        keys = (*names, benchmark.iteration, *_OF_NO_RUN)
+        rows["notes"].extend((*keys, "analyst", text) for text in benchmark.document.notes)
     for configuration, summary in benchmark.document.run_summary.items():
         for metric, figures in _metrics(summary, configuration == DELTA):
             values = _as_numbers(figures, metric)
@@ -343,15 +344,17 @@ def add_suites(
     definitions: list[Definition],
     seen: Mapping[str, list[SeenEval]],
     names: Mapping[str, tuple[str, str]],
+    sides: Iterable[SideKeys],
     rows: Rows,
 ) -> None:
     """Add the rows of `evals` and `dimensions`; `names` gives each workspace's name and skill.
 
-    An eval whose runs are of a skill of their own is of this skill.
+    An eval whose runs are of a skill of their own is of this skill; `sides` are those of all
+    runs that were found.
     """
     defined: set[tuple[str, str]] = set()
     skills: dict[tuple[str, str], dict[str, None]] = {}
-    for side in rows.keys.runs():
+    for side in sides:
         skills.setdefault((side.workspace, side.eval_id), {})[side.skill] = None
 
     def named(workspace: str, eval_id: str) -> tuple[str, str]:

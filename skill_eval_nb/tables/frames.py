@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from .columns import RUN_KEYS, TABLES, Table
+from .columns import TABLES, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
 
 Backend = Literal["polars", "pandas"]
-
-MANY = 1000
-"""In a column longer than this it pays to look for values that repeat."""
 
 
 def schema(table: Table) -> dict[str, Any]:
@@ -32,49 +29,31 @@ def schema(table: Table) -> dict[str, Any]:
     return {column.name: types[column.type] for column in table.columns}
 
 
-def to_polars(table: Table, values: dict[str, list[Any]]) -> pl.DataFrame:
+def to_polars(table: Table, values: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """A frame of the declared columns; those that are not given are all null."""
-    import polars as pl
-
-    length = len(next(iter(values.values()), []))
-    types = schema(table)
-    return pl.DataFrame(
-        [series(name, values.get(name, [None] * length), types[name]) for name in table.names]
-    )
+    return frame_of_columns(schema(table), values)
 
 
-def columns(rows: Sequence[tuple[Any, ...]], width: int) -> Sequence[Sequence[Any]]:
-    """Rows of `width` values each, turned into columns."""
-    return list(zip(*rows, strict=True)) if rows else [()] * width
+def frame_of_rows(types: Mapping[str, Any], rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
+    """A frame of rows that have a value for each of the columns, in their order."""
+    columns = zip(*rows, strict=True)
+    return frame_of_columns(types, dict(zip(types, columns, strict=bool(rows))))
 
 
-def series(name: str, values: Sequence[Any], type_: Any) -> pl.Series:
-    """A column; half surrogate pairs, which no UTF-8 text can hold, become `\ufffd`.
+def frame_of_columns(types: Mapping[str, Any], values: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    """A frame of columns of these types; those that are not given are all null.
 
-    Texts that come again and again are kept once.
+    Half surrogate pairs, which no UTF-8 text can hold, become `\ufffd`.
     """
     import polars as pl
 
-    if len(values) > MANY:
-        if not any(values) and values.count(None) == len(values):
-            return pl.Series(name, [None], type_).new_from_index(0, len(values))
-        if type_ == pl.String and _repeats(values):
-            place = {value: index for index, value in enumerate(dict.fromkeys(values))}
-            places = pl.Series(map(place.__getitem__, values), dtype=pl.UInt32)
-            return series(name, list(place), type_).gather(places)
+    nothing = [None] * len(next(iter(values.values()), ()))
+    columns = {name: values.get(name, nothing) for name in types}
     try:
-        return pl.Series(name, values, type_)
+        return pl.DataFrame(columns, schema=types)
     except UnicodeEncodeError:
-        return pl.Series(name, [_whole(value) for value in values], type_)
-
-
-def _repeats(values: Sequence[Any]) -> bool:
-    """Whether a sample has few different values, of which some are too long to stand in a row.
-
-    Up to 12 bytes polars keeps in the row itself; only longer ones are worth keeping once.
-    """
-    sample = set(values[:: len(values) // 256])
-    return len(sample) < 64 and max(len(text or "") for text in sample) > 12
+        whole = {name: list(map(_whole, column)) for name, column in columns.items()}
+        return pl.DataFrame(whole, schema=types)
 
 
 def _whole(value: Any) -> Any:
@@ -138,180 +117,3 @@ def like(data: Any, frame: pl.DataFrame) -> Any:
 
     backend = data.backend if _is_workspace(data) else nw.from_native(data).implementation.value
     return to_pandas(frame) if backend == "pandas" else frame
-
-
-LONG = 1024
-"""A key that stays the same for so many runs on end, on average, is put together from blocks."""
-
-Pieces = Sequence["pl.Series"]
-"""The indices of the keys of a table's rows, a few thousand rows a piece."""
-
-
-class SideKeys(NamedTuple):
-    """The keys of a run but its number, as the tables have them."""
-
-    workspace: str
-    skill: str
-    iteration: str
-    eval_id: str
-    eval_name: str
-    configuration: str
-
-
-class Keys:
-    """The keys of runs by their index: the side, of which there are few, and the number."""
-
-    def __init__(self) -> None:
-        self._sides: dict[SideKeys, int] = {}
-        self._side: list[int] = []
-        self._number: list[int] = []
-
-    def add(self, side: SideKeys, number: int) -> int:
-        """Remember a run's keys; gives their index."""
-        self._side.append(self._sides.setdefault(side, len(self._sides)))
-        self._number.append(number)
-        return len(self._number) - 1
-
-    def runs(self) -> dict[SideKeys, set[int]]:
-        """The numbers of the runs that were remembered, by their sides."""
-        found: dict[SideKeys, set[int]] = {side: set() for side in self._sides}
-        numbers = list(found.values())
-        for side, number in zip(self._side, self._number, strict=True):
-            numbers[side].add(number)
-        return found
-
-    def filler(self) -> Callable[[Pieces], list[pl.Series]]:
-        """A function from the indices of the keys of a table's rows to the columns of the keys."""
-        import polars as pl
-
-        types = schema(TABLES["runs"])
-        *names, last = (column.name for column in RUN_KEYS)
-        side = pl.Series(self._side, dtype=pl.UInt32)
-        number = series(last, self._number, types[last])
-        texts = columns(list(self._sides), len(names))
-        fillers = [
-            _key_column(series(name, own, types[name]), side)
-            for name, own in zip(names, texts, strict=True)
-        ]
-
-        def fill(pieces: Pieces) -> list[pl.Series]:
-            keys = pl.concat(pieces, rechunk=True)
-            sides = side[keys]
-            return [*(make(pieces, sides) for make in fillers), number[keys]]
-
-        return fill
-
-
-def _key_column(texts: pl.Series, side: pl.Series) -> Callable[[Pieces, pl.Series], pl.Series]:
-    """A function from keys and sides of a table's rows to the column of a key.
-
-    `texts` has the key for each side, `side` the side of each run.
-    """
-    import polars as pl
-
-    stretch = texts.rle_id()[side].rle_id()
-    if not len(side) or (stretch[-1] + 1) * LONG > len(side):
-        return lambda _, sides: texts[sides]
-    blocks: dict[int, pl.Series] = {}
-
-    def piece(keys: pl.Series) -> pl.Series:
-        met = stretch[keys]
-        if met.min() != met.max():
-            return texts[side[keys]]
-        block = blocks.get(met[0])
-        if block is None or len(block) < len(keys):
-            block = blocks[met[0]] = texts[side[keys[:1]]].new_from_index(0, len(keys))
-        return block.head(len(keys))
-
-    return lambda pieces, _: pl.concat([piece(keys) for keys in pieces])
-
-
-PIECE = 4000
-"""So many rows, at least, become columns at once; in small pieces texts take more room."""
-
-
-class Rows:
-    """The rows of all tables while they are read.
-
-    Rows of run-level tables begin with the index of their run's `keys` in place of these, which
-    are filled in at the end.
-    """
-
-    def __init__(self) -> None:
-        self.keys = Keys()
-        self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES}
-        self._columns: dict[str, list[list[Any]]] = {}
-        self._packed: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
-
-    def __getitem__(self, table: str) -> list[tuple[Any, ...]]:
-        return self._rows[table]
-
-    def add(self, table: str, row: tuple[Any, ...]) -> None:
-        """Add a row of a table of many rows."""
-        rows = self._rows[table]
-        rows.append(row)
-        if len(rows) == PIECE:
-            self._pack(table, columns(rows, len(row)))
-            rows.clear()
-
-    def add_columns(self, table: str, values: list[list[Any]]) -> None:
-        """Add many rows of a table at once, given as columns."""
-        if not values[0]:
-            return
-        waiting = self._columns.setdefault(table, values)
-        if waiting is not values:
-            for column, more in zip(waiting, values, strict=True):
-                column.extend(more)
-        if len(waiting[0]) >= PIECE:
-            self._pack(table, self._columns.pop(table))
-
-    def _pack(self, table: str, values: Sequence[Sequence[Any]]) -> None:
-        """Turn values into a piece of a table, where they take less room."""
-        import polars as pl
-
-        names, types = _packed_columns(table)
-        self._packed[table].append(
-            pl.DataFrame(
-                [series(name, data, types[name]) for name, data in zip(names, values, strict=True)]
-            )
-        )
-
-    def _pieces(self, table: str) -> list[pl.DataFrame]:
-        """What was collected of a table, which is given away."""
-        if table in self._columns:
-            self._pack(table, self._columns.pop(table))
-        rows = self._rows.pop(table)
-        if rows:
-            self._pack(table, columns(rows, len(rows[0])))
-        return self._packed.pop(table)
-
-    def frames(self, tables: list[str]) -> dict[str, pl.DataFrame]:
-        """The tables as frames, in the order they were collected."""
-        import polars as pl
-
-        fill = self.keys.filler()
-        frames = {}
-        for table in tables:
-            pieces = self._pieces(table)
-            frame = pl.concat(pieces) if pieces else pl.DataFrame(schema=schema(TABLES[table]))
-            if pieces and is_run_level(table):
-                keys, *others = frame.get_columns()
-                frame = pl.DataFrame(fill(keys.get_chunks()) + others)
-            frames[table] = frame
-        return frames
-
-
-def is_run_level(table: str) -> bool:
-    """Whether a table's rows belong to a run."""
-    return TABLES[table].columns[: len(RUN_KEYS)] == RUN_KEYS
-
-
-def _packed_columns(table: str) -> tuple[list[str], dict[str, Any]]:
-    """The columns that the tuples of a table hold, and their types."""
-    import polars as pl
-
-    types = schema(TABLES[table])
-    if not is_run_level(table):
-        return list(types), types
-    names = ["key", *list(types)[len(RUN_KEYS) :]]
-    return names, {"key": pl.UInt32, **types}

@@ -1,15 +1,11 @@
-"""The rows of runs in the tables that hold texts: what was checked, scored, claimed, remarked.
-
-They are made a column at a time over a few hundred runs at once: with a row a text, that is
-what keeps reading everything nearly as fast as reading the figures.
-"""
+"""The rows of runs in the tables that hold texts: what was checked, scored, claimed, remarked."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from skill_eval_nb.documents import (
     Expectation,
@@ -392,89 +388,46 @@ def _first(value: Any, other: Any) -> Any:
     return other if value is None else value
 
 
-class Texts(NamedTuple):
-    """A run whose texts are to become rows: its key, its documents, its rubric's weights."""
-
-    key: int
-    documents: RunDocuments
-    weights: Mapping[str, float]
+Row = tuple[Any, ...]
+Rows = Mapping[str, list[Row]]
+"""The rows of all tables while they are read."""
 
 
-Columns = list[list[Any]]
-
-
-def text_columns(chunk: list[Texts]) -> dict[str, Columns]:
-    """The columns of each table, the key first, over a chunk of runs."""
-    graded = [
-        (run.key, run.documents.grading) for run in chunk if run.documents.grading is not None
-    ]
-    return {
-        "expectations": _expectations(chunk),
-        "rubric_scores": _rubric_scores(chunk),
-        "claims": _columns((row for run in graded for row in _claims(*run)), 5),
-        "notes": _columns((row for run in graded for row in _notes(*run)), 3),
-        "suggestions": _columns((row for run in graded for row in _suggestions(*run)), 4),
-        "tool_calls": _columns((row for run in chunk for row in _tool_calls(run)), 3),
+def add_texts(keys: Row, documents: RunDocuments, weights: Mapping[str, float], rows: Rows) -> None:
+    """Add the rows of a run, which begin with its keys, to the tables that hold texts."""
+    found = {
+        "expectations": _expectations(documents),
+        "rubric_scores": _rubric_scores(documents, weights),
+        "tool_calls": _tool_calls(documents),
     }
+    if (grading := documents.grading) is not None:
+        found["claims"] = _claims(grading)
+        found["notes"] = _notes(grading)
+        found["suggestions"] = _suggestions(grading)
+    for table, own in found.items():
+        rows[table].extend(keys + row for row in own)
 
 
-def _columns(rows: Iterable[tuple[Any, ...]], width: int) -> Columns:
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
+def _expectations(documents: RunDocuments) -> Iterator[Row]:
+    for layer, document in (("structural", documents.structural), ("judged", documents.grading)):
+        for one in document.expectations if document is not None else ():
+            about = one.critical, one.confidence, one.evidence
+            yield layer, one.id, one.text, one.type, one.passed, *about
 
 
-def _expectations(chunk: list[Texts]) -> Columns:
-    found = [
-        (run.key, layer, expectation)
-        for run in chunk
-        for layer, document in (
-            ("structural", run.documents.structural),
-            ("judged", run.documents.grading),
-        )
-        if document is not None
-        for expectation in document.expectations
-    ]
-    ones = [expectation for _, _, expectation in found]
-    return [
-        [key for key, _, _ in found],
-        [layer for _, layer, _ in found],
-        [expectation.id for expectation in ones],
-        [expectation.text for expectation in ones],
-        [expectation.type for expectation in ones],
-        [expectation.passed for expectation in ones],
-        [expectation.critical for expectation in ones],
-        [expectation.confidence for expectation in ones],
-        [expectation.evidence for expectation in ones],
-    ]
+def _rubric_scores(documents: RunDocuments, weights: Mapping[str, float]) -> Iterator[Row]:
+    for judging, model, scores in scores_of(documents):
+        for dimension, score in scores.items():
+            weight = weights.get(dimension, 1.0 if score.weight is None else score.weight)
+            yield judging, model, dimension, score.score, weight, score.evidence
 
 
-def _rubric_scores(chunk: list[Texts]) -> Columns:
-    found = [
-        (run, judging, model, dimension, score)
-        for run in chunk
-        for judging, model, scores in scores_of(run.documents)
-        for dimension, score in scores.items()
-    ]
-    ones = [row[4] for row in found]
-    return [
-        [row[0].key for row in found],
-        [row[1] for row in found],
-        [row[2] for row in found],
-        [row[3] for row in found],
-        [score.score for score in ones],
-        [
-            run.weights.get(dimension, 1.0 if score.weight is None else score.weight)
-            for run, _, _, dimension, score in found
-        ],
-        [score.evidence for score in ones],
-    ]
-
-
-def _claims(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
+def _claims(grading: Grading) -> Iterator[Row]:
     for claim in grading.claims:
-        yield key, claim.claim, claim.type, claim.verified, claim.evidence
+        yield claim.claim, claim.type, claim.verified, claim.evidence
 
 
-def _notes(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
+def _notes(grading: Grading) -> Iterator[Row]:
     found = [("factual_issue", grading.factual_issues)]
     if (notes := grading.user_notes_summary) is not None:
         found = [
@@ -485,15 +438,15 @@ def _notes(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
         ]
     for kind, texts in found:
         for text in texts:
-            yield key, kind, text
+            yield kind, text
 
 
-def _suggestions(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
+def _suggestions(grading: Grading) -> Iterator[Row]:
     if (feedback := grading.eval_feedback) is not None:
         for suggestion in feedback.suggestions:
-            yield key, suggestion.assertion, "critique", suggestion.reason
+            yield suggestion.assertion, "critique", suggestion.reason
         if feedback.overall:
-            yield key, None, "overall", feedback.overall
+            yield None, "overall", feedback.overall
     if (critique := grading.eval_critique) is not None:
         for kind, texts in (
             ("vague", critique.vague_assertions),
@@ -501,12 +454,12 @@ def _suggestions(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
             ("suggested", critique.suggested_assertions),
         ):
             for text in texts:
-                yield key, None, kind, text
+                yield None, kind, text
 
 
-def _tool_calls(run: Texts) -> Iterator[tuple[Any, ...]]:
-    metrics = run.documents.measured
+def _tool_calls(documents: RunDocuments) -> Iterator[Row]:
+    metrics = documents.measured
     if metrics is not None and isinstance(metrics.tool_calls, dict):
         for tool, number in metrics.tool_calls.items():
             if number is not None:
-                yield run.key, tool, number
+                yield tool, number

@@ -31,10 +31,10 @@ from skill_eval_nb.workspace import (
 )
 
 from .columns import MODELS, RUN_KEYS, TABLES
-from .counted import Copies, Counted, counted, join_queries
+from .counted import Copies, Counted, SideKeys, counted, join_queries
 from .document_rows import Home, Sums, add_document, add_stated, add_suites
-from .frames import Backend, Rows, SideKeys, frame_of, to_pandas, to_polars
-from .run_rows import Texts, text_columns
+from .frames import Backend, frame_of, frame_of_rows, schema, to_pandas, to_polars
+from .run_rows import Rows, add_texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,10 +87,6 @@ class Gaps:
         return found
 
 
-CHUNK = 256
-"""The texts of so many runs become columns at once: more would leave the processor's cache."""
-
-
 def assemble(
     layout: Layout,
     base: str,
@@ -107,16 +103,17 @@ def assemble(
     with collector_paused():
         files = files or read_files(layout.files, problems)
         catalogue = catalogue or catalogued(layout, files, base, problems)
-        rows, gaps = Rows(), Gaps()
+        gaps = Gaps()
+        rows: Rows = {name: [] for name in TABLES}
         runs = counted(layout, files, catalogue, problems)
         if not texts:
             _add_runs(runs, catalogue, texts, rows, gaps)
-            return rows.frames(["runs"])
+            return {"runs": frame_of_rows(schema(TABLES["runs"]), rows["runs"])}
         copies, sums = Copies(), Sums()
         if catalogue.benchmarks or len(catalogue.names) > 1:
             runs = _noted(runs, copies, sums)
-        _add_runs(runs, catalogue, texts, rows, gaps)
-        add_suites(catalogue.definitions, catalogue.seen, catalogue.names, rows)
+        known = _add_runs(runs, catalogue, texts, rows, gaps)
+        add_suites(catalogue.definitions, catalogue.seen, catalogue.names, known, rows)
         for benchmark in catalogue.benchmarks:
             sums.as_means(benchmark, problems)
             add_stated(
@@ -125,7 +122,6 @@ def assemble(
                 catalogue.below(benchmark.path),
                 rows,
             )
-        known = rows.keys.runs()
         gaps.report(problems)
         copies.report(problems)
         skills = {folder: skill for folder, (_, skill) in catalogue.names.items()}
@@ -153,7 +149,7 @@ def assemble(
             (own.severity, own.code, own.path, own.where, own.message, own.workspace)
             for own in told
         )
-        frames = rows.frames(list(TABLES))
+        frames = {name: frame_of_rows(schema(TABLES[name]), own) for name, own in rows.items()}
     layers = single_layers(frames["runs"], frames["evals"])
     frames["problems"] = frames["problems"].vstack(layers)
     return frames
@@ -161,20 +157,22 @@ def assemble(
 
 def _add_runs(
     runs: Iterable[Counted], catalogue: Catalogue, texts: bool, rows: Rows, gaps: Gaps
-) -> None:
-    """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs."""
-    chunk: list[Texts] = []
+) -> dict[SideKeys, set[int]]:
+    """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs.
+
+    Gives the numbers of the runs by their sides.
+    """
+    found: dict[SideKeys, set[int]] = {}
     for run in runs:
-        key, path = rows.keys.add(run.side, run.number), run.documents.path
+        found.setdefault(run.side, set()).add(run.number)
+        keys, path = (*run.side, run.number), run.documents.path
         timing, incomplete = run.documents.timing, run.documents.incomplete
         reason = incomplete or (timing.reason if timing and run.figures[0] == "errored" else None)
         gaps.add(run.side, run.figures[0], path, reason)
-        rows.add("runs", (key, *run.figures[:-1], catalogue.below(path)))
+        rows["runs"].append((*keys, *run.figures[:-1], catalogue.below(path)))
         if texts:
-            chunk.append(Texts(key, run.documents, run.weights))
-            if len(chunk) == CHUNK:
-                _add_texts(chunk, rows)
-    _add_texts(chunk, rows)
+            add_texts(keys, run.documents, run.weights, rows)
+    return found
 
 
 def _noted(runs: Iterable[Counted], copies: Copies, sums: Sums) -> Iterator[Counted]:
@@ -183,12 +181,6 @@ def _noted(runs: Iterable[Counted], copies: Copies, sums: Sums) -> Iterator[Coun
         copies.add(run.folder, (run.side[2:], run.number, run.figures[:-1]))
         sums.add(run.folder, run)
         yield run
-
-
-def _add_texts(chunk: list[Texts], rows: Rows) -> None:
-    for table, values in text_columns(chunk).items():
-        rows.add_columns(table, values)
-    chunk.clear()
 
 
 EFFICIENCY_OF_ONE = "efficiency-of-one"

@@ -164,7 +164,7 @@ class Measured(Shown):
         """
         import polars as pl
 
-        from skill_eval_nb.tables.frames import columns, series
+        from skill_eval_nb.tables.frames import frame_of_rows
 
         texts, string, number = pl.List(pl.String), pl.String, pl.Float64
         schema = {"query": string, "should_trigger": pl.Boolean, "tags": texts, "split": string}
@@ -178,8 +178,7 @@ class Measured(Shown):
             )
             for attempt in self.attempts
         ]
-        values = zip(schema.items(), columns(rows, len(schema)), strict=True)
-        frame = pl.DataFrame([series(name, column, kind) for (name, kind), column in values])
+        frame = frame_of_rows(schema, rows)
         return frame if backend == "polars" else frame.to_pandas()
 
     @cached_property

@@ -123,6 +123,7 @@ def eval_parts(name: str) -> tuple[str | None, str]:
     return str(int(found["number"])), found["rest"] or name
 
 
+@lru_cache(maxsize=4096)  # the same names come again and again
 def slug(text: str) -> str:
     """A name without case, blanks and punctuation, to compare names that people write by hand.
 

@@ -88,21 +88,6 @@ def figures_equal_full_pass(path: Path) -> sen.Workspace:
     return ws
 
 
-@pytest.mark.parametrize(("piece", "long"), [(1, 1), (2, 1), (3, 10), (10**6, 10**6)])
-def test_tables_are_the_same_whatever_the_pieces_they_are_put_together_from(
-    monkeypatch, piece, long
-):
-    path = ROOT / "data" / "tdd-workspace"
-    whole = sen.load(path).tables()
-    monkeypatch.setattr("skill_eval_nb.tables.frames.PIECE", piece)
-    monkeypatch.setattr("skill_eval_nb.tables.frames.LONG", long)
-    monkeypatch.setattr("skill_eval_nb.tables.frames.MANY", 256)
-    monkeypatch.setattr("skill_eval_nb.tables.workspace.CHUNK", min(piece, 40))
-    for name, frame in sen.load(path).tables().items():
-        assert frame.equals(whole[name]), name
-        assert frame.schema == whole[name].schema
-
-
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.name)
 def test_figures_alone_are_those_of_the_full_pass(path):
     first, second = figures_equal_full_pass(path), sen.load(path)

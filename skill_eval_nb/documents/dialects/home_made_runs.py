@@ -328,7 +328,8 @@ def has_rows(raw: Any) -> bool:
         return False
     if any(of_list(key, value) and any(_loose(key, value, "$")) for key, value in raw.items()):
         return True
-    found = [_rows(raw.get(place), "$", {}, group=place in GROUPS) for place in (*PLACES, *GROUPS)]
+    places = [place for place in (*PLACES, *GROUPS) if place in raw]
+    found = [_rows(raw[place], "$", {}, group=place in GROUPS) for place in places]
     found += [_loose(key, value, "$") for key, value in raw.items()]
     return any(
         (
