@@ -343,11 +343,10 @@ def place_of_file(folder: Folder) -> Place:
         return _place_of_root(folder) if is_configuration(folder.name) else home_of(folder)
     if is_configuration(folder.name):
         return _side_of(folder)
-    if is_iteration(folder.name) or is_container(folder.name) or "benchmark.json" in folder.files:
+    holds = is_iteration(folder.name) or is_container(folder.name)
+    if holds or "benchmark.json" in folder.files or not _is_eval_folder(folder):
         return home_of(folder)
-    if is_eval(folder.name) or "eval_metadata.json" in folder.files:
-        return replace(home_of(folder.parent), eval=folder.name)
-    return home_of(folder)
+    return replace(home_of(folder.parent), eval=folder.name)
 
 
 def is_nested(folder: Folder) -> bool:
@@ -611,12 +610,12 @@ def _parts_in(stem: str) -> dict[str, str]:
     return parts | {"eval": stem.strip("-_. ")}
 
 
-def _flat_place(folder: Folder, stem: str) -> tuple[Place, int]:
+def _flat_place(folder: Folder, stem: str, side: str = UNSTATED) -> tuple[Place, int]:
     """The place and number of what a flat file tells; without an eval it is the folder's."""
-    parts = _parts_in(stem)
+    parts = {"side": side, **_parts_in(stem)}
     eval_ = parts["eval"] or (UNSTATED if is_container(folder.name) else folder.name)
     place = home_of(folder if parts["eval"] else folder.parent or folder)
-    place = replace(place, eval=eval_, configuration=parts.get("side", UNSTATED))
+    place = replace(place, eval=eval_, configuration=parts["side"])
     if "iteration" in parts:
         place = replace(place, iteration=f"iteration-{parts['iteration']}")
     return with_model(place, folder), int(parts.get("run", 1))
@@ -835,21 +834,16 @@ def _number_runs(side: Folder, folders: list[Folder]) -> list[int]:
 def _run_by_file(folder: Folder, name: str) -> RunPlace | None:
     """A run of which one file tells: grading_with_skill.json, with_skill/eval-3-grading.json."""
     path = f"{folder.path}/{name}"
-    side = _GRADING_OF_SIDE.fullmatch(name)
+    side, match = _GRADING_OF_SIDE.fullmatch(name), _GRADING_OF_EVAL.fullmatch(name)
     if side and is_configuration(side["configuration"]):
-        home = home_of(folder.parent or folder)
-        eval_ = UNSTATED if is_container(folder.name) else folder.name
-        place = replace(home, eval=eval_, configuration=side["configuration"])
-        place = with_model(place, folder)
+        place, _ = _flat_place(folder, "", side["configuration"])
         return RunPlace(place, 1, path, (), grading=path)
-    match = _GRADING_OF_EVAL.fullmatch(name)
     if match and "side" in _parts_in(match["eval"]):
         return RunPlace(*_flat_place(folder, match["eval"]), path, (), grading=path)
     if match and (is_configuration(folder.name) or is_eval(match["eval"])):
         configuration = folder.name if is_configuration(folder.name) else UNSTATED
         place = replace(home_of(folder), eval=match["eval"], configuration=configuration)
-        place = with_model(place, folder)
-        return RunPlace(place, 1, path, (), grading=path)
+        return RunPlace(with_model(place, folder), 1, path, (), grading=path)
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import fmean
@@ -10,7 +9,7 @@ from typing import Annotated, Any, cast
 
 import msgspec
 
-from ..base import Document
+from ..base import Document, plainly
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +80,6 @@ def narrow(
     return cast("type[Document]", struct)
 
 
-def numbered(text: str) -> int | None:
-    """The number in an eval's id or folder name, if it is a plain one.
-
-    >>> numbered("eval-3-login"), numbered("7"), numbered("v2-login")
-    (3, 7, None)
-    """
-    found = re.fullmatch(r"(?:eval-?)?(\d{1,9})(?:-.*)?", text)
-    return int(found[1]) if found else None
-
-
 Plain = dict[str, Any]
 
 
@@ -124,7 +113,11 @@ def when(value: Any, change: Callable[[Any], Any]) -> Any:
     return None if value is None else change(value)
 
 
-def objects(raw: Any, name: str) -> list[Plain]:
-    """The objects of a list in an object."""
-    found = raw.get(name) if isinstance(raw, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+def objects(raw: Any, *names: str) -> list[Plain]:
+    """The objects of the first list under one of `names` (or of `raw`, if it is a list)."""
+    found = raw if isinstance(raw, list) else None
+    if isinstance(raw, dict):
+        lists = {plainly(key): value for key, value in raw.items()}
+        wanted = (plainly(name) for name in names)
+        found = next((lists[name] for name in wanted if isinstance(lists.get(name), list)), None)
+    return [item for item in found or [] if isinstance(item, dict)]

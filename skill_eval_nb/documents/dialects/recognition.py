@@ -26,7 +26,7 @@ from ..repair import mend
 from ..results import Analysis, Benchmark, Comparison, History
 from ..run import Grading, Judging, Metrics, Structural, Timing
 from .codingbuddy import CODINGBUDDY
-from .form import Form
+from .form import Form, objects
 from .home_made import HOME_MADE, components, outcomes, speaks_of_triggers, suits
 from .home_made_runs import has_rows, is_measurement, is_side
 from .iterations import ITERATIONS
@@ -39,16 +39,6 @@ def _keys(value: Any) -> set[str]:
     return {plainly(key) for key in value} if isinstance(value, dict) else set()
 
 
-def _objects(raw: Any, *names: str) -> list[dict[str, Any]]:
-    """The objects of the first list under one of `names` (or of `raw`, if it is a list)."""
-    found = raw if isinstance(raw, list) else None
-    if isinstance(raw, dict):
-        lists = {plainly(key): value for key, value in raw.items()}
-        wanted = (plainly(name) for name in names)
-        found = next((lists[name] for name in wanted if isinstance(lists.get(name), list)), None)
-    return [item for item in found or [] if isinstance(item, dict)]
-
-
 _PROMPTS = {"prompt", "task", "taskprompt"}
 _CHECKS = {"assertions", "expectations", "expectedoutput", "expectedbehavior", "groundtruth"}
 _QUERIES = {plainly(name) for name in names_of(TriggerQuery, "query")}
@@ -59,7 +49,7 @@ def is_evals(raw: Any) -> bool:
     """Evals, cases or scenarios with a prompt each."""
     if is_triggers(raw):
         return False
-    rows = [_keys(row) for row in _objects(raw, "evals", "test_cases", "cases", "scenarios")]
+    rows = [_keys(row) for row in objects(raw, "evals", "test_cases", "cases", "scenarios")]
     return any(
         keys & _PROMPTS or (keys & {"query", "input", "question"} and keys & _CHECKS)
         for keys in rows
@@ -77,7 +67,7 @@ def is_grading(raw: Any) -> bool:
     """Verdicts, and no prompt that would make it an eval."""
     if not isinstance(raw, dict) or _keys(raw) & _PROMPTS:
         return False
-    rows = _objects(raw, *names_of(Grading, "expectations"))
+    rows = objects(raw, *names_of(Grading, "expectations"))
     return (
         any(_keys(row) & _VERDICTS for row in rows)
         or {"assertionsmet", "assertionsmissed"} <= _keys(raw)
@@ -92,11 +82,11 @@ def is_benchmark(raw: Any) -> bool:
         return False
     if "runsummary" in keys or {"skillname", "evalresults"} <= keys or "pertestcase" in keys:
         return True
-    if any("pertestcase" in _keys(entry) for entry in _objects(raw, "entries")):
+    if any("pertestcase" in _keys(entry) for entry in objects(raw, "entries")):
         return True
-    if any(_keys(part) & {"configurations", "evaluations"} for part in _objects(raw, "iterations")):
+    if any(_keys(part) & {"configurations", "evaluations"} for part in objects(raw, "iterations")):
         return True
-    rows = _objects(raw, "runs", "evals", "results", "cases")
+    rows = objects(raw, "runs", "evals", "results", "cases")
     return any(
         sum(is_side(key, value) for key, value in row.items()) > 1 and "prompt" not in _keys(row)
         for row in rows
@@ -124,7 +114,7 @@ def is_feedback(raw: Any) -> bool:
 
 def is_triggers(raw: Any) -> bool:
     """Queries, and whether the skill should be picked up for them, with nothing else to check."""
-    rows = [_keys(query) for query in _objects(raw, *names_of(TriggerSet, "queries"))]
+    rows = [_keys(query) for query in objects(raw, *names_of(TriggerSet, "queries"))]
     if any(keys & {"assertions", "expectations"} for keys in rows):
         return False
     return speaks_of_triggers(raw) or any(
@@ -142,7 +132,7 @@ def has(*all_of: str, any_of: Iterable[str] = (), below: str = "") -> Callable[[
     wanted, options = set(all_of), set(any_of)
 
     def fits(raw: Any) -> bool:
-        rows = _objects(raw, *below.split()) if below and isinstance(raw, dict) else [raw]
+        rows = objects(raw, *below.split()) if below and isinstance(raw, dict) else [raw]
         found = map(_keys, rows)
         return any(wanted <= keys and bool(not options or keys & options) for keys in found)
 
