@@ -15,8 +15,8 @@ from skill_eval_nb.documents.tools.own_layout import (
     root_and_pattern,
     table_of,
 )
-from skill_eval_nb.documents.tools.rows import flatten, read_values
-from skill_eval_nb.documents.tools.table import Table, read_rows
+from skill_eval_nb.documents.tools.rows import read_values
+from skill_eval_nb.documents.tools.table import read_rows
 from skill_eval_nb.workspace import FilePlace, Files, Layout, Place, Problems, add_results
 from skill_eval_nb.workspace.proposal import find_likely_rows
 
@@ -90,13 +90,11 @@ def from_table(
     def read() -> list[Results]:
         faults = Faults()
         value = table if path is None else read_values(path, read_bytes(path), faults)
-        if isinstance(value, list | Mapping):
-            plain = isinstance(value, list) and any(isinstance(row, Mapping) for row in value)
-            likely = find_likely_rows(value)[1] if rows is None and not plain else rows
-            told = OwnLayout("", likely, None, columns, dimensions, checks, words or {})
-            return read_rows(table_of([(path or "", value, {})], told, faults))
-        frame = _rows_of_frame(value)
-        return read_rows(Table(*frame, columns, dimensions, checks, words or {}, faults=faults))
+        value = value if isinstance(value, list | Mapping) else _rows_of_frame(value)
+        plain = isinstance(value, list) and any(isinstance(row, Mapping) for row in value)
+        likely = find_likely_rows(value)[1] if rows is None and not plain else rows
+        told = OwnLayout("", likely, None, columns, dimensions, checks, words or {})
+        return read_rows(table_of([(path or "", value, {})], told, faults))
 
     base = os.path.dirname(os.path.abspath(path)) if path else ""
     stem = os.path.basename(path).rsplit(".", 1)[0] if path else "table"
@@ -193,8 +191,7 @@ def _workspace_of(
     )
 
 
-def _rows_of_frame(table: Any) -> tuple[list[dict[str, Any]], list[str]]:
-    """Rows and columns; an object in a row is a column for each of its fields."""
+def _rows_of_frame(table: Any) -> list[dict[str, Any]]:
     import narwhals as nw
 
     try:
@@ -205,5 +202,4 @@ def _rows_of_frame(table: Any) -> tuple[list[dict[str, Any]], list[str]]:
             f"{kind} is no table: give polars, pandas or Arrow, a list of dicts, or a file's path"
         ) from None
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    rows = [flatten(row) for row in eager.to_polars().to_dicts()]
-    return rows, list(dict.fromkeys(name for row in rows for name in row)) or list(eager.columns)
+    return eager.to_polars().to_dicts()

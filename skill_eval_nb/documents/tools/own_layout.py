@@ -25,7 +25,10 @@ OWN_LAYOUT = "skill-eval-nb.toml"
 
 _LONGEST = 4000
 """So many characters of a text are taken apart."""
-_PART = re.compile(r"\{(\w+)\}|(\*\*/)|(\*)|(\?)")
+_NAME = re.compile(r"\{[^\W\d]\w*\}")
+_PART = re.compile(rf"({_NAME.pattern}|\*\*/|\*|\?)")
+_WILD = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}
+"""What does not matter in a path, as regular expressions."""
 
 
 @dataclass(frozen=True)
@@ -83,22 +86,13 @@ def _patterns_of(files: str) -> tuple[str, str]:
     """
     if files.count("**") > 2 or max(len(_PART.findall(name)) for name in files.split("/")) > 3:
         raise ValueError(f"{files!r} has more than three names in braces between two slashes")
-    wild, expression, at = "", "", 0
-    for part in [*_PART.finditer(files), None]:
-        literal = files[at : part.start() if part else None]
-        wild, expression = wild + glob.escape(literal), expression + re.escape(literal)
-        if part is None:
-            break
-        name, folders, _, one = part.groups()
-        again = name and f"(?P<{name}>" in expression
+    expression = ""
+    for part in _PART.split(files):
+        name = part[1:-1] if _NAME.fullmatch(part) else ""
+        again = f"(?P<{name}>" in expression
         named = f"(?P={name})" if again else f"(?P<{name}>[^/]+)"
-        anything = "(?:[^/]+/)*" if folders else "[^/]" if one else "[^/]*"
-        wild, expression = (
-            wild + (folders or one or "*"),
-            expression + (named if name else anything),
-        )
-        at = part.end()
-    return wild, expression
+        expression += named if name else _WILD.get(part) or re.escape(part)
+    return _NAME.sub("*", files.replace("[", "[[]")), expression
 
 
 def match_names(pattern: str, text: str) -> dict[str, str] | None:
@@ -112,19 +106,18 @@ def match_names(pattern: str, text: str) -> dict[str, str] | None:
     return {f"{{{name}}}": part for name, part in names} if matched else None
 
 
-def _split(found: list[Found], told: OwnLayout, faults: Faults) -> list[Found]:
-    """The rows with what a column of them tells in parts, such as `{eval}/{configuration}`."""
+def _split(found: Sequence[Found], told: OwnLayout, faults: Faults) -> None:
+    """Add to the rows what a column of them tells in parts, such as `{eval}/{configuration}`."""
     for column, pattern in told.split.items():
-        texts = [str(r.value.get(column)) if isinstance(r.value, Mapping) else "" for r in found]
-        parts = [match_names(pattern, text) for text in texts]
-        if unlike := sum(part is None for part in parts):
+        unlike = 0
+        for row in found:
+            text = str(row.value.get(column)) if isinstance(row.value, Mapping) else ""
+            parts = match_names(pattern, text)
+            row.keys.update(parts or {})
+            unlike += parts is None
+        if unlike:
             message = f"{unlike} rows have no {column!r} of the form {pattern}"
             faults.add("warning", "no-parts", f"$[*].{column}", message)
-        found = [
-            replace(row, keys={**row.keys, **(part or {})})
-            for row, part in zip(found, parts, strict=True)
-        ]
-    return found
 
 
 def read_own_layout(root: str, told: OwnLayout) -> list[Results]:
@@ -165,37 +158,27 @@ def table_of(
     """
     found: list[Found] = []
     paths: list[str] = []
+    missing: list[str] = []
     named = {*told.columns.values(), *told.dimensions, *told.checks}
-    first = ""
     for path, value, keys in values:
-        missing: list[tuple[str, str]] = []
-        if value == []:
-            faults.add("warning", "no-rows", "$" if root is None else path, "there are no rows")
-            continue
-        rows = find_rows(value, where_rows := told.path_in(value), missing, keys)
-        if ITSELF not in named:
-            bare = [row for row in rows if not row.bare and not isinstance(row.value, Mapping)]
-            if bare:
-                message = f"{len(bare)} rows at {where_rows} are no objects: left out"
-                faults.add("warning", "no-rows", "$" if root is None else path, message)
-                rows = [row for row in rows if row.bare or isinstance(row.value, Mapping)]
-        for where, why in missing:
-            first = first or f"{path} at {where}: {why}".lstrip()
-            faults.add(
-                "warning",
-                "no-rows",
-                where if root is None else path,
-                f"no rows at {where_rows}: {why}",
-            )
+        at, lost = told.path_in(value), []
+        rows = find_rows(value, at, lost, keys) if value != [] else []
+        objects = [row for row in rows if row.bare or isinstance(row.value, Mapping)]
+        if ITSELF not in named and len(objects) < len(rows):
+            lost.append(f"{len(rows) - len(objects)} rows at {at} are no objects: left out")
+            rows = objects
+        for why in ["there are no rows"] if value == [] else lost:
+            faults.add("warning", "no-rows", path if root else "$", why)
         found += rows
         paths += [f"{root}/{path}"] * len(rows) if root else []
-    if not found and first:
-        raise ValueError(f"There are no rows: {first}")
-    found = _split(found, told, faults)
-    braced = dict.fromkeys(name[1:-1] for row in found for name in row.keys)
-    stated = {role: f"{{{role}}}" for role in braced if role in ROLES} | dict(told.columns)
-    others = {path: path for path in (*told.dimensions, *told.checks)}
-    rows, names = rows_of(found, {**others, **stated})
+        missing += [f"{path}: {why}".lstrip(": ") for why in lost]
+    if missing and not found:
+        raise ValueError(missing[0])
+    _split(found, told, faults)
+    braced = {name: name[1:-1] for row in found for name in row.keys}
+    stated = {role: name for name, role in braced.items() if role in ROLES} | dict(told.columns)
+    paths_of = {**{path: path for path in (*told.dimensions, *told.checks)}, **stated}
+    rows, names = rows_of(found, paths_of)
     bare = frozenset(at for at, row in enumerate(found) if row.bare)
     said = told.dimensions, told.checks, told.words
     return Table(rows, names, stated, *said, paths, bare, faults)

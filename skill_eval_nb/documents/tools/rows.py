@@ -9,6 +9,8 @@ import re
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
 from typing import Any
 
 from skill_eval_nb.disk import decode
@@ -113,13 +115,13 @@ class Found:
     """
 
     value: Any
-    keys: Mapping[str, str]
+    keys: dict[str, str]
     above: tuple[Mapping[str, Any], ...] = ()
     bare: bool = False
 
 
 def find_rows(
-    raw: Any, path: str, missing: list[tuple[str, str]], keys: Mapping[str, str] | None = None
+    raw: Any, path: str, missing: list[str], keys: Mapping[str, str] | None = None
 ) -> list[Found]:
     """The values at a path; `missing` takes where there is none, and what is there instead.
 
@@ -133,7 +135,7 @@ def find_rows(
 
     def follow(raw: Any, at: int, row: Found, where: str, *, inside: bool) -> Iterator[Found]:
         if at == len(steps):
-            yield Found(raw, row.keys, row.above)
+            yield Found(raw, dict(row.keys), row.above)
             return
         step = steps[at]
         if step == "[*]" and isinstance(raw, list) and raw:
@@ -152,18 +154,18 @@ def find_rows(
             elif len(_EVERY.findall("".join(steps[at:]))) <= 1 and (
                 not raw or (isinstance(raw, Mapping) and (inside or step in raw))
             ):
-                yield Found(None, row.keys, above, bare=True)
+                yield Found(None, dict(row.keys), above, bare=True)
             else:
-                missing.append((where, _tell_missing(raw, step)))
+                missing.append(f"no rows at {path}: at {where} {_tell_missing(raw, step)}")
 
     steps = _STEP.findall(path)
-    return list(follow(raw, 0, Found(None, keys or {}), "$", inside=False))
+    return list(follow(raw, 0, Found(None, dict(keys or {})), "$", inside=False))
 
 
 def _take(raw: Any, step: str) -> Any:
     """What a step leads to; None where it leads nowhere, or to null."""
-    if step[0] == "[" and isinstance(raw, list):
-        return next(iter(raw[slice(int(step[1:-1]), None)]), None) if step != "[*]" else None
+    if isinstance(raw, list) and re.fullmatch(r"\[-?\d+\]", step):
+        return next(iter(raw[slice(int(step[1:-1]), None)]), None)
     return raw.get(step) if isinstance(raw, Mapping) else None
 
 
@@ -193,31 +195,26 @@ def rows_of(found: Sequence[Found], stated: Mapping[str, str]) -> tuple[list[Any
     scalars: dict[tuple[int, int], dict[str, Any]] = {}
     rows: list[ChainMap[str, Any]] = []
     for one in found:
-        row = ChainMap[str, Any](_own(one), dict(one.keys))
+        own = flatten(one.value) if isinstance(one.value, Mapping) else {ITSELF: one.value}
+        row = ChainMap[str, Any]({} if one.bare else own, dict(one.keys))
         for level, above in enumerate(reversed(one.above), 1):
-            key = level, id(above)
-            if key not in scalars:
-                flat = ((f"{UP * level}{name}", value) for name, value in above.items())
-                scalars[key] = {
-                    n: value for n, value in flat if not isinstance(value, Mapping | list)
+            if (level, id(above)) not in scalars:
+                scalars[level, id(above)] = {
+                    f"{UP * level}{name}": value
+                    for name, value in above.items()
+                    if not isinstance(value, Mapping | list)
                 }
-            row.maps.append(scalars[key])
+            row.maps.append(scalars[level, id(above)])
         rows.append(row)
-    names = dict.fromkeys(name for one in found for name in one.keys)
-    names |= dict.fromkeys(name for row in rows for name in row.maps[0])
-    names |= dict.fromkeys(name for flat in scalars.values() for name in flat)
+    maps = (*(row.maps[1] for row in rows), *(row.maps[0] for row in rows), *scalars.values())
+    names = dict.fromkeys(chain.from_iterable(maps))
     for path in dict.fromkeys(stated.values()):
-        for row, one in zip(rows, found, strict=True) if path not in names else ():
-            if (value := _look_up(path, row, one, stated)) is not None:
-                row.maps[0][path] = value
-        names |= dict.fromkeys([path] if any(path in row for row in rows) else ())
+        if path not in names:
+            for row, one in zip(rows, found, strict=True):
+                if (value := _look_up(path, row, one, stated)) is not None:
+                    row.maps[0][path] = value
+                    names[path] = None
     return rows, list(names)
-
-
-def _own(row: Found) -> dict[str, Any]:
-    if isinstance(row.value, Mapping):
-        return flatten(row.value)
-    return {} if row.bare else {ITSELF: row.value}
 
 
 def flatten(row: Mapping[str, Any], above: str = "") -> dict[str, Any]:
@@ -236,19 +233,14 @@ def flatten(row: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 
 
 def _look_up(path: str, row: Mapping[str, Any], found: Found, stated: Mapping[str, str]) -> Any:
-    scopes = [found.value, *reversed(found.above)]
-    ups = (len(path) - len(path.lstrip("./"))) // len(UP) if path.startswith(UP) else 0
-    for scope in scopes[ups : ups + 1] if ups else scopes:
-        value = scope
-        for step in _STEP.findall(path[ups * len(UP) :]):
-            role = step[1:-1]
-            filled = row.get(stated.get(role, step)) if step[0] == "{" else step
-            value = None if filled is None else _take(value, str(filled))
-            if value is None:
-                break
-        else:
-            return value
-    return None
+    """What stands at a path in a row, else in an object above it: in that one, with `../`."""
+    scopes, ups = [found.value, *reversed(found.above)], path.count(UP)
+    steps = [
+        str(row.get(stated.get(step[1:-1], step))) if step[0] == "{" else step
+        for step in _STEP.findall(path.removeprefix(UP * ups))
+    ]
+    inside = (reduce(_take, steps, scope) for scope in scopes[ups : ups + 1 if ups else None])
+    return next((value for value in inside if value is not None), None)
 
 
 def as_pair(value: Any) -> tuple[int, int] | None:
@@ -259,11 +251,9 @@ def as_pair(value: Any) -> tuple[int, int] | None:
     """
     if isinstance(value, Mapping):
         value = [value.get("passed"), value.get("total")]
-    if isinstance(value, str) and (
-        share := re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", value)
-    ):
-        value = [int(share[1]), int(share[2])]
-    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,9}\s*/\s*\d{1,9}\s*", value):
+        value = [int(number) for number in value.split("/")]
+    if not isinstance(value, list | tuple) or len(value) != 2:
         return None
     part, whole = value
     return (part, whole) if type(part) is type(whole) is int and 0 <= part <= whole else None

@@ -486,7 +486,7 @@ def _add_figures(table: Table, at: int, run: Run) -> None:
     failed = status in _ERRORED
     if table.has("total", "failed"):
         grading.summary = Summary(whole("passed"), whole("failed"), whole("total"))
-    elif figure("passed") is not None and (at in table.bare or not table.has("check")):
+    elif figure("passed") is not None and not table.has("check"):
         _add_check(table, grading, "the run passed", figure("passed"))
     for column in table.checks:
         _add_check(table, grading, column, table.read("verdict", column)[at])
