@@ -63,7 +63,6 @@ class Change(Shown):
         applied: keys of the drafts that are in it.
         refused: why a draft is not in it, by its key.
         problems: what `skill-eval-nb check` has against it that it did not have before.
-        ids: the ids that the items of each draft have, by the draft's key.
         written: what was written; None as long as nothing was.
     """
 
@@ -72,7 +71,6 @@ class Change(Shown):
     applied: tuple[str, ...]
     refused: Mapping[str, str]
     problems: tuple[Problem, ...]
-    ids: Mapping[str, tuple[str, ...]]
     written: Written | None = None
 
     @property
@@ -194,9 +192,9 @@ def preview(
     """
     suite = open_suite(evals, workspace)
     edits = edits_of([drafts] if isinstance(drafts, Draft) else drafts, suite)
-    after = written_like(edits.value, suite.data) if edits.ids else suite.data
+    after = written_like(edits.value, suite.data) if edits.applied else suite.data
     problems = _new_problems(suite, after) if after != suite.data else ()
-    return Change(suite, after, tuple(edits.ids), edits.refused, tuple(problems), edits.ids)
+    return Change(suite, after, edits.applied, edits.refused, tuple(problems))
 
 
 def apply(

@@ -251,12 +251,12 @@ class Edits(NamedTuple):
 
     Attributes:
         value: its new plain value.
-        ids: the ids that the new items of each draft have, by the draft's key.
+        applied: keys of the drafts that are in it.
         refused: why a draft has no part in it, by its key.
     """
 
     value: Any
-    ids: dict[str, tuple[str, ...]]
+    applied: tuple[str, ...]
     refused: dict[str, str]
 
 
@@ -268,18 +268,19 @@ def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
     """
     now = _State(suite.text.value, list(range(len(suite.keys))))
     style = _Style(suite.text)
-    ids: dict[str, tuple[str, ...]] = {}
+    applied: list[str] = []
     refused: dict[str, str] = {}
     for draft in drafts:
         editor = _Editor(suite, style, copy.deepcopy(now))
         try:
-            if draft.key in ids:
+            if draft.key in applied:
                 raise refuse("the same draft was given twice")
-            ids[draft.key] = tuple(editor.take(draft))
+            editor.take(draft)
+            applied.append(draft.key)
             now = editor.now
         except Refused as error:
             refused.setdefault(draft.key, "; ".join(error.faults))
-    return Edits(now.value, ids, refused)
+    return Edits(now.value, tuple(applied), refused)
 
 
 class _List(NamedTuple):
@@ -548,8 +549,8 @@ class _Editor:
         self._suite, self._style = suite, style
         self._document, _ = read("evals", now.value)
 
-    def take(self, draft: Draft) -> list[str]:
-        """Take in a draft; gives the ids that its items have.
+    def take(self, draft: Draft) -> None:
+        """Take in a draft.
 
         Raises:
             Refused: it cannot be applied.
@@ -559,13 +560,14 @@ class _Editor:
         if draft.target is None and not draft.new:
             raise refuse("it changes nothing: it has neither a target nor anything new")
         if draft.part == "evals":
-            return self._on_suite(draft)
-        if not draft.evals:
+            self._on_suite(draft)
+        elif not draft.evals:
             raise refuse("it names no eval that it changes")
-        places = dict.fromkeys(self._suite.eval_of(eval_) for eval_ in draft.evals)
-        return [id_ for place in places for id_ in self._on_eval(draft, place)]
+        else:
+            for place in dict.fromkeys(self._suite.eval_of(eval_) for eval_ in draft.evals):
+                self._on_eval(draft, place)
 
-    def _on_suite(self, draft: Draft) -> list[str]:
+    def _on_suite(self, draft: Draft) -> None:
         value, by, places = self.now.value, self.now.by, self.now.places
         if isinstance(value, list):
             value, name = {"evals": value}, "evals"
@@ -575,7 +577,8 @@ class _Editor:
         fresh: list[int | None] = [None] * len(draft.new)
         if draft.target is None:
             places.extend(fresh)
-            return self._put(draft, None, listed, None)
+            self._put(draft, None, listed, None)
+            return
         place = self._suite.eval_of(draft.target)
         if (place, PART) in by:
             raise refuse(f"{by[place, PART]} changes a part of this eval already")
@@ -586,9 +589,9 @@ class _Editor:
         places[own : own + 1] = fresh
         raw = raw_of(self._document.evals[own])
         at = next(at for at, item in enumerate(listed.value) if item is raw)
-        return self._put(draft, None, listed, at)
+        self._put(draft, None, listed, at)
 
-    def _on_eval(self, draft: Draft, place: int) -> list[str]:
+    def _on_eval(self, draft: Draft, place: int) -> None:
         name, target, by = self._suite.keys[place].id, draft.target, self.now.by
         if (place, WHOLE) in by:
             raise refuse(f"{by[place, WHOLE]} changes the whole of eval {name} already")
@@ -611,7 +614,7 @@ class _Editor:
             names = () if document is None else filter(None, _names(document))
             by |= dict.fromkeys(((place, each) for each in names), draft.key)
         by.setdefault((place, PART), draft.key)
-        return self._put(draft, place, listed, at)
+        self._put(draft, place, listed, at)
 
     def _of_eval(self, part: str, eval_: Eval) -> _List:
         raw = raw_of(eval_)
@@ -631,8 +634,8 @@ class _Editor:
         inner = keys_of(rubric).get("dimensions", inner)
         return _list_of(part, raw[outer], inner, rubric.dimensions)
 
-    def _put(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> list[str]:
-        """Put the new items in the place of one, or behind all; gives their ids.
+    def _put(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> None:
+        """Put the new items in the place of one, or behind all.
 
         Raises:
             Refused: such an item is there already.
@@ -650,8 +653,6 @@ class _Editor:
         end = len(listed.value)
         listed.value[slice(end, end) if at is None else slice(at, at + 1)] = items
         listed.above[listed.name] = listed.value
-        key = style.name(KINDS[part], "id")
-        return [str(item[key]) for item in items if isinstance(item, dict) and key in item]
 
 
 def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) -> _List:

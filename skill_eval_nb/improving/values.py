@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -137,13 +138,14 @@ ANCHORS = ("1", "3", "5")
 LOOKED_FOR = ("match", "match_any", "match_regex")
 
 
+@lru_cache(maxsize=10_000)
 def plain(text: str) -> str:
-    """A text as two are compared.
+    """A text without what makes no other expectation of it: case, spaces, marks at its ends.
 
-    >>> plain(" It  Builds ")
-    'it builds'
+    >>> plain(" The  file exists. ")
+    'the file exists'
     """
-    return " ".join(text.casefold().split())
+    return " ".join(text.split()).casefold().strip(" .:;!,\"'`“”‘’")
 
 
 def key_of(part: Part, evals: Sequence[str], target: str | None, new: Sequence[SuiteItem]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from scipy.spatial.distance import squareform
 from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables.frames import frame_of
 
-from .values import RunRef, Source
+from .values import RunRef, Source, plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,16 +85,6 @@ def finder(data: Any) -> Finder:
         return find(key, words, reason if words is None else "")
 
     return found
-
-
-@lru_cache(maxsize=10_000)
-def plain(text: str) -> str:
-    """A text without what makes no other expectation of it: case, spaces, marks at its ends.
-
-    >>> plain(" The  file exists. ")
-    'the file exists'
-    """
-    return " ".join(text.split()).casefold().strip(" .:;!,\"'`“”‘’")
 
 
 def _named(words: str, known: list[About], numbered: list[About]) -> About | None:

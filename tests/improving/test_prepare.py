@@ -43,7 +43,8 @@ def test_a_plan_takes_the_prepared_iteration_and_runs_in_it(skill):
     end = plan.start().wait()
     assert (end.status, end.problems) == ("done", ())
     checks = sen.load(home).polars("expectations").filter(iteration="iteration-2")
-    assert change.ids[one.key][0] in checks["expectation_id"].to_list()
+    new = json.loads(change.after)["evals"][1][CHECKS][-1]["id"]
+    assert new in checks["expectation_id"].to_list()
     assert sen.plan_runs(skill, evals_only=[2], **BARE).why_iteration.startswith("continued")
 
 
