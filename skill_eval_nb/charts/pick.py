@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.stats.values import GROUP, ITERATION, MODEL, natural, no_such, order_iterations
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import brief, called, quoted
+from skill_eval_nb.workspace.layout import NO_ITERATION
 
 from .theme import TOOLTIP
 
@@ -19,8 +20,6 @@ SUITE = ["workspace", "skill"]
 NAMES = [*GROUP, "eval_id", "eval_name", "configuration", "layer", "text"]
 PARTS = 6
 """Parts that one chart holds."""
-NO_ITERATION = "none"
-"""What the tables call the iteration where a workspace has no such level."""
 
 
 @dataclass(frozen=True, slots=True)

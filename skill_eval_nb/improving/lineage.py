@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from skill_eval_nb.documents.results import Version as StatedVersion
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.pairing import cells
-from skill_eval_nb.stats.values import EVAL, RUBRIC, better, values_of
+from skill_eval_nb.stats.values import EVAL, RUBRIC, better, read_time, values_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import brief, count, figure
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
@@ -420,13 +419,7 @@ def oldest(stamps: Iterable[str | None]) -> str | None:
     >>> oldest(["2026-01-15T10:30:00Z", "2026-01-15T11:00:00+02:00", None, "soon"])
     '2026-01-15T11:00:00+02:00'
     """
-    times: dict[str, datetime] = {}
-    for stamp in filter(None, stamps):
-        try:
-            time = datetime.fromisoformat(stamp)
-        except ValueError:
-            continue
-        times[stamp] = time if time.tzinfo else time.replace(tzinfo=UTC)
+    times = {stamp: time for stamp in stamps if stamp and (time := read_time(stamp))}
     return min(times, key=lambda stamp: (times[stamp], stamp), default=None)
 
 

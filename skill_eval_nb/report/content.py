@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from skill_eval_nb.stats.values import read_time
+from skill_eval_nb.text import brief
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -86,9 +87,6 @@ def section(heading: str, parts: Iterable[Part], sections: Iterable[Section] = (
 CLIP = 160
 """The longest text a report shows, in characters: enough to know which one is meant."""
 
-_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
-"""Characters that turn the direction of what stands around them."""
-
 
 def line(text: str, clip: int = CLIP) -> str:
     r"""`text` on one line, without control characters, cut after `clip` characters.
@@ -96,13 +94,7 @@ def line(text: str, clip: int = CLIP) -> str:
     >>> line("two\nlines\x07  here"), line("abcdef", clip=4)
     ('two lines here', 'abc…')
     """
-    shown = "".join(
-        " " if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") else character
-        for character in text
-        if character not in _TURNS
-    )
-    joined = " ".join(shown.split())
-    return joined if len(joined) <= clip else joined[: clip - 1].rstrip() + "…"
+    return brief(text, clip)
 
 
 def newest(stamps: Iterable[str | None]) -> str | None:
@@ -113,13 +105,5 @@ def newest(stamps: Iterable[str | None]) -> str | None:
     >>> newest(["2026-01-15T10:30:00Z", "2026-01-15T11:00:00+02:00", None, "soon"])
     '2026-01-15T10:30:00Z'
     """
-    times = {stamp: time for stamp in stamps if stamp and (time := _time(stamp))}
+    times = {stamp: time for stamp in stamps if stamp and (time := read_time(stamp))}
     return max(times, key=lambda stamp: (times[stamp], stamp), default=None)
-
-
-def _time(stamp: str) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(stamp)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from skill_eval_nb.documents import Benchmark, BenchmarkRun, GradedExpectation, Stats
 from skill_eval_nb.documents.dialects import canonical
+from skill_eval_nb.documents.dialects.form import Plain, without_none
 from skill_eval_nb.documents.dialects.iterations import DELTAS, OVERALL
 from skill_eval_nb.text import brief, count, some
 
@@ -24,7 +25,6 @@ SIDE = {"pass_rate": "pass_rate", "tokens": "tokens", "duration": "time_seconds"
 TOTALS = {"pass_rate": "pass_rate", "tokens": "tokens", "duration_seconds": "time_seconds"}
 """And those over all evals."""
 
-Plain = dict[str, Any]
 Runs = Iterable[BenchmarkRun]
 
 
@@ -57,7 +57,7 @@ def _write_codingbuddy(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]
     ids = [key if type(key) is int else at for at, key in enumerate(evals)]
     stated = benchmark.run_summary.get("with_skill")
     summary = {
-        name: _known({"mean": figure.mean, "stddev": figure.stddev})
+        name: without_none({"mean": figure.mean, "stddev": figure.stddev})
         for name, of in TOTALS.items()
         if isinstance(figure := getattr(stated, of, None), Stats)
     }
@@ -71,7 +71,7 @@ def _write_codingbuddy(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]
     if not isinstance(iteration, int):
         losses.append(f"The iteration {line(measured.place.iteration)} is written as {number}.")
     skill = re.sub(r"[^a-z0-9]+", "-", (benchmark.metadata.skill_name or "").lower()).strip("-")
-    return _known(
+    return without_none(
         {
             "skill_name": skill or None,
             "iteration": iteration if isinstance(iteration, int) else number,
@@ -137,7 +137,7 @@ def _write_iterations(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
     """Each iteration's configurations with their evals, the share of runs that passed a check."""
     blocks = [_iteration(benchmark) for benchmark, _, _ in group]
     losses = ["Rubric scores and single runs have no place: checks have the share that passed."]
-    return _known({"skill_name": _skill(group), "iterations": blocks}), losses
+    return without_none({"skill_name": _skill(group), "iterations": blocks}), losses
 
 
 def _iteration(benchmark: Benchmark) -> Plain:
@@ -148,18 +148,20 @@ def _iteration(benchmark: Benchmark) -> Plain:
         overall = {
             of: _mean_of(getattr(summary.get(name), own, None)) for of, own in OVERALL.items()
         }
-        side = _known({"name": name, "tests": tests or None, "overall": _known(overall) or None})
+        side = without_none(
+            {"name": name, "tests": tests or None, "overall": without_none(overall) or None}
+        )
         sides += [side] if name != "delta" and len(side) > 1 else []
     deltas = {name: getattr(summary.get("delta"), own, None) for name, own in DELTAS.items()}
     about = {"iteration": benchmark.metadata.iteration, "timestamp": benchmark.metadata.timestamp}
-    return _known({**about, "configurations": sides, "deltas": _known(deltas) or None})
+    return without_none({**about, "configurations": sides, "deltas": without_none(deltas) or None})
 
 
 def _test(runs: Sequence[BenchmarkRun]) -> Plain:
     checks: dict[str, list[GradedExpectation]] = {}
     for expectation in (one for run in runs for one in run.expectations):
         checks.setdefault(expectation.text, []).append(expectation)
-    return _known(
+    return without_none(
         {
             "eval_id": runs[0].eval_id,
             "eval_name": runs[0].eval_name,
@@ -175,7 +177,7 @@ def _tested(text: str, verdicts: Sequence[GradedExpectation]) -> Plain:
     details = f"passed {sum(scored)}/{len(scored)} runs" if scored else None
     if len(verdicts) == 1:
         details = verdicts[0].evidence or details
-    return _known(
+    return without_none(
         {"name": text, "pass_rate": fmean(scored) if scored else None, "details": details}
     )
 
@@ -190,7 +192,7 @@ def _write_test_cases(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
     if others:
         names = some([brief(name) for name in sorted(others)], 6)
         losses.append(f"Left out: {names}; there is a place for one configuration.")
-    return _known({**about, "entries": entries}), losses
+    return without_none({**about, "entries": entries}), losses
 
 
 def _entry(benchmark: Benchmark, _: IterationFigures, number: int) -> Plain:
@@ -202,11 +204,11 @@ def _entry(benchmark: Benchmark, _: IterationFigures, number: int) -> Plain:
     if isinstance(rate, Stats):
         scores |= {"std_dev": rate.stddev, "min": rate.min, "max": rate.max}
     figures = {"score": "pass_rate", "duration_seconds": "time_seconds"}
-    return _known(
+    return without_none(
         {
             "description_version": int(digits) if re.fullmatch(r"\d{1,9}", digits) else number,
             "timestamp": metadata.timestamp,
-            "scores": _known(scores) or None,
+            "scores": without_none(scores) or None,
             "per_test_case": [
                 {"test_case_id": str(key), **_means(runs, figures)} for key, runs in cases.items()
             ],
@@ -259,7 +261,3 @@ def _spread(values: list[float]) -> Plain | None:
 def _mean_of(stated: Any) -> float | None:
     value = stated.mean if isinstance(stated, Stats) else stated
     return value if isinstance(value, int | float) else None
-
-
-def _known(value: Plain) -> Plain:
-    return {key: item for key, item in value.items() if item is not None}

@@ -19,8 +19,8 @@ from skill_eval_nb.documents import (
     RunResult,
     Stats,
 )
-from skill_eval_nb.stats.audit import DELTA
 from skill_eval_nb.stats.values import RUBRIC, natural
+from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import count, some
 
 from .content import line, newest

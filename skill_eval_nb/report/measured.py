@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import stats
-from skill_eval_nb.stats.audit import DELTA
 from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.summary import overview
@@ -26,15 +25,15 @@ from skill_eval_nb.stats.values import (
     order_iterations,
 )
 from skill_eval_nb.tables import TABLES, Table, Workspace
+from skill_eval_nb.tables.document_rows import DELTA
+from skill_eval_nb.text import MISSING
+from skill_eval_nb.workspace.layout import NO_ITERATION
 
 from .content import Figure, line
 
 if TYPE_CHECKING:
     import polars as pl
 
-
-NO_ITERATION = "none"
-"""What the tables call the iteration where a workspace has no such level."""
 
 _LONGEST = 60
 _UNSAFE = re.compile(r"[^\w.+=@() -]+")
@@ -284,9 +283,6 @@ def _in_order(names: Iterable[str], baseline: str | None) -> tuple[str, ...]:
 def _looked_up(rows: Iterable[Row]) -> dict[tuple[str, str], Row]:
     return {(row["configuration"], row["metric"]): row for row in rows}
 
-
-MISSING = "–"
-"""What stands where a figure is not known."""
 
 _NAMES = {
     "time_seconds": "Time",

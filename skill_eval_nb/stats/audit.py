@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.tables.document_rows import RUNS_EACH
+from skill_eval_nb.tables.document_rows import DELTA, RUNS_EACH
 from skill_eval_nb.tables.frames import frame_of
 
 from .pairing import cells, side, sides
@@ -105,8 +105,6 @@ def _rounding(number: str, unit: float) -> Rounding:
 
 
 CONSISTENCY = "consistency"
-DELTA = "delta"
-"""What a benchmark.json calls the difference between its two configurations."""
 WHOLE = [column.name for column in TABLES["runs"].columns if column.type == "whole"]
 """Metrics that are counts: a mean of `3800.0` is one that was stated as 3800."""
 

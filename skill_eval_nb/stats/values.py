@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import wraps
 from itertools import groupby
@@ -14,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.tables.frames import frame_of, like
+from skill_eval_nb.text import did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +33,15 @@ def natural(name: str) -> Key:
     return tuple((len(piece), piece) if at % 2 else piece for at, piece in enumerate(pieces)), name
 
 
+def read_time(stamp: str | None) -> datetime | None:
+    """An ISO 8601 time, that of UTC where it names no zone; None for what is no such time."""
+    try:
+        time = datetime.fromisoformat(stamp or "")
+    except ValueError:
+        return None
+    return time.replace(tzinfo=time.tzinfo or UTC)
+
+
 def order_iterations(runs: pl.DataFrame) -> list[str]:
     """The names of the iterations of runs of one skill, the newest last.
 
@@ -47,9 +55,7 @@ def order_iterations(runs: pl.DataFrame) -> list[str]:
     begun: dict[str, list[datetime]] = {name: [] for name in runs["iteration"].unique()}
     if "started_at" in runs.columns:
         for name, stamp in runs.select("iteration", "started_at").unique().iter_rows():
-            with suppress(TypeError, ValueError):  # no stamp, or none of this form
-                time = datetime.fromisoformat(stamp)
-                begun[name].append(time.replace(tzinfo=time.tzinfo or UTC))
+            begun[name] += filter(None, [read_time(stamp)])
     numbered = sorted((name for name in begun if re.search(r"\d", name)), key=natural)
     others = sorted(begun.keys() - numbered, key=natural)
     if not numbered:
@@ -81,10 +87,8 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> ValueError:
     There is no metric `pas_rate`. Did you mean `pass_rate`? There are: pass_rate, tokens.
     """
     names = sorted(known, key=natural)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean `{near[0]}`?" if near else ""
     there = f"There are: {', '.join(names)}." if names else "There are none."
-    return ValueError(f"There is no {kind} `{name}`.{hint} {there}")
+    return ValueError(f"There is no {kind} `{name}`.{did_you_mean(name, names)} {there}")
 
 
 def confidence(level: float) -> float:
