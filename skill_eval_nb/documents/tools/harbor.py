@@ -26,7 +26,7 @@ from .part import (
     secrets_in,
     side_in,
     side_of,
-    without_keys,
+    total_of,
 )
 
 _REWARDS = ("reward.txt", "reward.json")
@@ -120,7 +120,7 @@ def read_trial(raw: dict[str, Any], path: str) -> Results:
     run.timing = Timing(
         total_duration_seconds=seconds_between(start, end)
         or seconds_between(begun, whole.text("finished_at")),
-        total_tokens=None if None in tokens else sum(token or 0 for token in tokens),
+        total_tokens=total_of(None, *tokens),
         cache_read_tokens=used.whole("n_cache_tokens"),
         executor_start=begun,
     )
@@ -155,11 +155,8 @@ def _reward(run: Run, rewards: Part, folder: str) -> None:
     run.grading = Grading(_tests(folder, rewards))
     if main is not None:
         run.score, run.rate = rewards.number(main), rewards.rate(main)
-    run.scores = {
-        without_keys(name, rewards.secrets): (value, None)
-        for name in names
-        if name != main and (value := rewards.number(name)) is not None
-    }
+    scores = rewards.numbers().items()
+    run.scores = {name: (value, None) for name, value in scores if name != main}
 
 
 def _tests(folder: str, of: Part) -> list[GradedExpectation]:

@@ -206,6 +206,12 @@ def votes(of: dict[str, list[bool]]) -> list[Judging]:
     ]
 
 
+def total_of(stated: int | None, *parts: int | None) -> int | None:
+    """A total as it is stated, else the sum of its parts, where all of them are known."""
+    known = [part for part in parts if part is not None]
+    return sum(known) if stated is None and known and len(known) == len(parts) else stated
+
+
 def seconds_between(start: str | None, end: str | None) -> float | None:
     """Seconds from one ISO 8601 time to another; None where either is none, or they are turned."""
     try:
@@ -413,6 +419,15 @@ class Part:
         """The counts of an object, by their names."""
         inside = self.part(name)
         return {without_keys(str(key), self.secrets): inside.whole(key) for key in inside.raw}
+
+    def numbers(self, least: float = -math.inf) -> dict[str, float]:
+        """The fields that are finite numbers, not below `least`, by their names."""
+        found = ((name, self.number(name, least)) for name in self.raw)
+        return {
+            without_keys(str(name), self.secrets): value
+            for name, value in found
+            if value is not None
+        }
 
     def named(self, name: str) -> dict[str, Part]:
         """The objects of an object, by their names."""

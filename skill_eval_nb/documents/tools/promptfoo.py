@@ -20,7 +20,6 @@ from .part import (
     secrets_in,
     side_in,
     side_of,
-    without_keys,
     without_side,
 )
 
@@ -159,11 +158,7 @@ def _run(part: Part) -> Run:
         cached=cached,
         error=(error or "no reason is given") if failed else None,
         grading=None if failed else Grading(verdicts),
-        scores={
-            without_keys(name, part.secrets): (value, None)
-            for name in sorted(named.raw)
-            if (value := named.number(name)) is not None
-        },
+        scores={name: (value, None) for name, value in sorted(named.numbers().items())},
         checked=True,
         score=part.number("score"),
         timing=Timing(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..results import Comparison
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import UNSTATED, Part, Results, Run, side_of
+from .part import UNSTATED, Part, Results, Run, side_of, total_of
 
 _COMPARISONS = ("comparison", "comparison-report")
 _TIES, _BASELINES = ("tie", "equal", "draw"), ("baseline", "B")
@@ -68,10 +68,7 @@ def _trial(trial: Part, path: str) -> Run:
     about = (trial, trajectory, trajectory.part("metadata"), experiment, trial.part("config"))
     metrics = trajectory.part("metrics")
     tokens = metrics.part("tokenUsage")
-    total = tokens.whole("totalTokens")
     parts = (tokens.whole("inputTokens"), tokens.whole("outputTokens"))
-    if total is None and None not in parts:
-        total = sum(part or 0 for part in parts)
     milliseconds = metrics.number("wallTimeMs", 0)
     if milliseconds is None:
         milliseconds = trial.number("durationMs", 0)
@@ -103,7 +100,7 @@ def _trial(trial: Part, path: str) -> Run:
         score=grade.number("score"),
         timing=Timing(
             duration_ms=milliseconds,
-            total_tokens=total,
+            total_tokens=total_of(tokens.whole("totalTokens"), *parts),
             cache_read_tokens=tokens.whole("cacheReadTokens"),
             executor_start=grade.text("timestamp"),
         ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..evals import EvalMetadata
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import UNSTATED, Aggregate, Part, Results, Run, mean, side_of
+from .part import UNSTATED, Aggregate, Part, Results, Run, mean, side_of, total_of
 
 KEYS = frozenset({"tasks"})
 
@@ -67,8 +67,7 @@ def _triggers(stated: Part) -> dict[str, float]:
         }
         for name, (right, of) in shares.items():
             stated.agrees(name, right / of if of else None, "its counts")
-    figures = {name: stated.number(name, 0) for name in stated.raw}
-    return {f"trigger:{name}": value for name, value in figures.items() if value is not None}
+    return {f"trigger:{name}": value for name, value in stated.numbers(0).items()}
 
 
 def _run(part: Part) -> Run:
@@ -81,13 +80,11 @@ def _run(part: Part) -> Run:
     ]
     digest, status = part.part("session_digest"), part.text("status")
     usage = digest.part("usage")
-    parts = (
+    tokens = total_of(
+        digest.whole("tokens_total"),
         digest.whole("tokens_in") if "tokens_in" in digest.raw else usage.whole("input_tokens"),
         digest.whole("tokens_out") if "tokens_out" in digest.raw else usage.whole("output_tokens"),
     )
-    tokens = digest.whole("tokens_total")
-    if tokens is None and None not in parts:
-        tokens = sum(part or 0 for part in parts)
     failed = status == "error" or (not verdicts and status == "failed")
     return Run(
         configuration="",
