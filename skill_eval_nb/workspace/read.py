@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -450,8 +450,8 @@ def _read_unusual(
         problems.add("error", "too-large", grading, TOO_LARGE)
         raw = None
     sides = [
-        (side.place(run.place), side.number, _graded(side.raw, run.path, grading, problems))
-        for side in sides_in(raw, run.place)
+        (place, number, _graded(part, run.path, grading, problems))
+        for place, number, part in sides_in(raw, run.place)
     ]
     if sides:
         faults = Faults()
@@ -548,56 +548,34 @@ def _judgings(run: RunPlace, problems: Problems) -> Iterator[Judging]:
                 yield judging
 
 
-class SideRun(NamedTuple):
-    """One of several runs that a file grades: what names it there, and its own part."""
-
-    eval: str | None
-    configuration: str | None
-    number: int
-    raw: Any
-    is_eval: bool = False
-    """Whether it is the eval, and not the folder, that its name is of."""
-
-    def place(self, above: Place) -> Place:
-        """Its place; what the file does not name is that of the file."""
-        return replace(
-            above,
-            eval=self.eval
-            if self.eval and (self.is_eval or above.eval == UNSTATED)
-            else above.eval,
-            configuration=self.configuration or above.configuration,
-        )
-
-
 _VERSION = re.compile(r"v?\d", re.IGNORECASE)
 
 
-def sides_in(raw: Any, place: Place) -> list[SideRun]:
-    """The parts of a grading that grades several runs: by configuration, or in lists.
+def sides_in(raw: Any, place: Place) -> Iterator[tuple[Place, int, dict[str, Any]]]:
+    """The parts of a grading of several runs, with place and number: by configuration, or in lists.
 
-    Rows of no eval, in a file of no eval, are an eval each.
+    What a part does not name is that of the file. Rows of no eval, in a file of no eval, are
+    an eval each.
     """
-    found: list[SideRun] = []
-    met: Counter[tuple[str | None, str | None]] = Counter()
     is_side = place.configuration != UNSTATED and not _VERSION.match(place.configuration)
     known = {"configuration": place.configuration} if is_side else {}
     parts = apart_by_skill([named_run({**known, **part}) for part in rows_of_several(raw)])
-    ids = (*SURE_OF_EVAL, "id")
-    told = {_first(part, ids) for part in parts}
+    told = {_first(part, (*SURE_OF_EVAL, "id")) for part in parts}
     listed = isinstance(raw, dict) and "runs" in raw
     many = eval_parts(place.eval)[0] is None and not listed and len(told - {None}) > 1
-    names = (*SURE_OF_EVAL, *(("name", "id") if place.eval == UNSTATED or many else ()))
+    is_open = place.eval == UNSTATED or many
+    names = (*SURE_OF_EVAL, *(("name", "id") if is_open else ()))
     unnamed = Counter(_first(part, _SIDE) for part in parts if _first(part, names) is None)
     several = place.eval == UNSTATED and max(unnamed.values(), default=0) > 1
+    met: Counter[tuple[str | None, str]] = Counter()
     for position, part in enumerate(parts, 1):
-        eval_, configuration = _first(part, names), _first(part, _SIDE)
-        if several and eval_ is None:
-            eval_ = f"row {position}"
-        met[eval_, configuration] += 1
+        eval_ = _first(part, names) or (f"row {position}" if several else None)
+        side = _first(part, _SIDE) or place.configuration
+        met[eval_, side] += 1
         number = part.get("run_number", part.get("run"))
-        number = number if type(number) is int else met[eval_, configuration]
-        found.append(SideRun(eval_, configuration, number, judged(part), many))
-    return found
+        number = number if type(number) is int else met[eval_, side]
+        named = eval_ if eval_ and is_open else place.eval
+        yield replace(place, eval=named, configuration=side), number, judged(part)
 
 
 _ROWS = ("runs", "results")
