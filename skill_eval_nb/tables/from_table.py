@@ -99,7 +99,7 @@ def from_table(
     base = os.path.dirname(os.path.abspath(path)) if path else ""
     stem = os.path.basename(path).rsplit(".", 1)[0] if path else "table"
     folder = f"{base}/{name or stem}" if path else name or stem
-    return _workspace_of(read, path or folder, folder, backend, fixed=path is None)
+    return _workspace_of(read, path or folder, folder, backend)
 
 
 def from_files(
@@ -168,12 +168,7 @@ def from_files(
 
 
 def _workspace_of(
-    read: Callable[[], list[Results]],
-    path: str,
-    folder: str,
-    backend: Backend,
-    *,
-    fixed: bool = False,
+    read: Callable[[], list[Results]], path: str, folder: str, backend: Backend
 ) -> Workspace:
     if backend not in ("polars", "pandas"):
         raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
@@ -187,7 +182,7 @@ def _workspace_of(
         lambda texts: assemble(Layout(), base, texts, Problems(met), files),
         base,
         backend,
-        None if fixed else lambda: _workspace_of(read, path, folder, backend),
+        lambda: _workspace_of(read, path, folder, backend),
     )
 
 

@@ -305,10 +305,9 @@ def _tell_columns(table: Table) -> None:
         told.append(f"which is no rate unless you say so (pass_rate={columns['score']!r})")
     told += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
     told += [f"{check!r} is a check" for check in table.checks]
-    first = table.rows[0] if table.rows else {}
     used = {*columns.values(), *table.dimensions, *table.checks}
     rest = [
-        f"{name!r} (a list: rows='[*].{name}[*]' reads it)" if _is_list(first.get(name))
+        f"{name!r} (a list: rows='[*].{name}[*]' reads it)" if _is_list(table.rows[0].get(name))
         else repr(name)
         for name in table.names
         if name not in used
@@ -342,7 +341,9 @@ def read_rows(table: Table) -> list[Results]:
     """
     for role in table.stated:
         require_name(role, ROLES, "role")
-    for column in (*table.stated.values(), *table.dimensions, *table.checks) if table.rows else ():
+    if not table.rows:  # which is told of the file
+        return [Results(faults=table.faults)]
+    for column in (*table.stated.values(), *table.dimensions, *table.checks):
         require_name(column, table.names, "column")
     table.columns = recognise_columns(table)
     wide = [name for name in table.names if name.lower().startswith(_RUBRIC)]
