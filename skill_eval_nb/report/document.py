@@ -74,9 +74,17 @@ def in_document_order(measured: IterationFigures) -> list[str]:
     return [*first, *(name for name in measured.configurations if name not in first)]
 
 
+def _metrics(measured: IterationFigures) -> list[str]:
+    """Those that have a field, without the efficiency where it is the pass rate again."""
+    rubric = any(
+        measured.figure(name, "rubric_normalized") is not None for name in measured.configurations
+    )
+    return [name for name in SHOWN if rubric or name != "overall_efficiency"]
+
+
 def _of_configuration(measured: IterationFigures, name: str) -> ConfigurationSummary:
     return ConfigurationSummary(
-        **{metric: _stats(measured, name, metric) for metric in SHOWN},
+        **{metric: _stats(measured, name, metric) for metric in _metrics(measured)},
         consistency=rounded(measured.figure(name, "consistency"), "consistency"),
         rubric_dimensions={
             dimension: found
@@ -90,7 +98,7 @@ def _of_delta(measured: IterationFigures, name: str) -> ConfigurationSummary:
     """The differences of the two means, as the document has them, where some eval is paired."""
     figures: dict[str, Any] = {
         metric: printed(measured.gap(name, metric), metric)
-        for metric in SHOWN
+        for metric in _metrics(measured)
         if measured.delta(name, metric) is not None
     }
     return ConfigurationSummary(**figures)
@@ -209,6 +217,7 @@ def _run(row: Row, notes: list[Row], verdicts: list[Row], scores: list[Row]) -> 
                 name: rounded(row[name], name)
                 for name in RunResult.__struct_fields__
                 if name in row
+                and (name != "overall_efficiency" or row["rubric_normalized"] is not None)
             }
         ),
         expectations=[_expectation(verdict) for verdict in rated(verdicts)],

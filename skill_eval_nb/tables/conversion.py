@@ -449,7 +449,8 @@ class _Writer:
             yield "grading", _graded(grading, run, row)
         if structural is not None:
             yield "structural", structural
-        if timing != Timing() or (grading is None and structural is None):  # something tells of it
+        untold = grading is None and (structural is None or row["status"] == "executed")
+        if timing != Timing() or untold:  # something tells of it, and that it took place
             yield "timing", timing
         shadowed = grading is not None and grading.execution_metrics is not None
         if metrics != Metrics() or (shadowed and run.documents.metrics is not None):

@@ -239,10 +239,16 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
 
 
 def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | None, Any]:
+    """The kind and the document of any file; how it is written matters only where it is used."""
+    own = Problems()
+    raw = load_any(file.path, own)
+    kind, document = (None, None) if raw is None else _document(name, file, raw, own)
+    problems += (one for one in own if kind is not None or one.code != "repaired-json")
+    return kind, document
+
+
+def _document(name: str, file: FilePlace, raw: Any, problems: Problems) -> tuple[str | None, Any]:
     path = file.path
-    raw = load_any(path, problems)
-    if raw is None:
-        return None, None
     if (tool := tool_of(raw)) is not None:
         return RESULTS, (tool, read_results(tool, raw, path))
     if is_too_large(raw):
