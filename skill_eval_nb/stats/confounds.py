@@ -357,10 +357,8 @@ def strata(paired: pl.DataFrame) -> dict[tuple[Any, ...], list[str]]:
         if len(models) > 1:
             factor, unit = IN_WORDS.get(UNITS.get(str(key[-1]), "1-5"), (1, ""))
             estimates = [factor * estimate for estimate in _estimates(own, len(models))]
-            named = "; ".join(
-                f"{brief(model)} {signed(estimate)}{unit}"
-                for model, estimate in zip(models, estimates, strict=True)
-            )
+            both = zip(models, estimates, strict=True)
+            named = "; ".join(f"{brief(model)} {signed(value)}{unit}" for model, value in both)
             sentences.append(f"The mean over {len(models)} models, each as much: {named}.")
             if min(estimates) < 0 < max(estimates):
                 sentences.append("Their signs are opposite: the mean holds for none of them.")

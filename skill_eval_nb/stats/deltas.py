@@ -641,10 +641,7 @@ def _answered(
         **dict.fromkeys([name for name in SETTLED if name in found.columns], pl.Float64),
     }
     after = found.columns.index("reason") + 1
-    found = found.with_columns(
-        pl.Series(name, [answer[name] for answer in settled], dtype=kind)
-        for name, kind in columns.items()
-    )
+    found = found.with_columns(pl.DataFrame(settled, columns).get_columns())
     names = [*found.columns[:after], *list(columns)[2:5]]
     found = found.select(*names, pl.exclude(names))
     return pairs.turn(mark_stand_in(found, known.facts, keys))

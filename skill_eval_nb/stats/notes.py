@@ -523,12 +523,10 @@ def sized(value: float, metric: str) -> str:
     >>> sized(42.0, "time_seconds"), sized(1700.0, "tokens"), sized(0.0123, "cost_usd")
     ('42 s', '1,700 tokens', '$0.0123')
     """
-    match UNITS[metric]:
-        case "seconds":
-            return f"{figure(value)} s"
-        case "usd":
-            return f"${figure(value)}"
-    return f"{figure(value)} {UNITS[metric] or metric.replace('_', ' ')}"
+    unit = UNITS[metric]
+    if unit == "usd":
+        return f"${figure(value)}"
+    return f"{figure(value)} {'s' if unit == 'seconds' else unit or metric.replace('_', ' ')}"
 
 
 def amount(value: float, metric: str) -> str:

@@ -11,7 +11,7 @@ from skill_eval_nb.running.spec import planned
 from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables.frames import like
-from skill_eval_nb.text import tied
+from skill_eval_nb.text import MISSING, tied
 from skill_eval_nb.widgets.explore import VIEWS, Explorer, nothing_view, safely
 from skill_eval_nb.workspace.files import iteration_folder
 from skill_eval_nb.workspace.read import nearest_metadata
@@ -47,7 +47,6 @@ KINDS = {
     "How it was run": "",
 }
 """What can differ, and what to know of it."""
-MISSING = "–"
 
 
 @dataclass(frozen=True, slots=True)

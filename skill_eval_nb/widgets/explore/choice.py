@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from skill_eval_nb.stats.pairing import UNSTATED, choose, side, turned
 from skill_eval_nb.stats.values import (
+    HEADLINE,
     METRICS,
     RUBRIC,
     RUN,
@@ -25,10 +26,6 @@ from skill_eval_nb.workspace import NO_ITERATION
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-HEADLINE = "pass_rate"
-"""What is looked at first where it is known."""
 
 
 @dataclass(frozen=True, slots=True)

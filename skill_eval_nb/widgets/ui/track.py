@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skill_eval_nb.charts.metrics import Metric
-from skill_eval_nb.text import called
+from skill_eval_nb.text import MISSING, called
 
 from .tree import Child, Node, h
 
@@ -199,8 +199,6 @@ def track(axis: Axis, row: Mapping[str, Any] | None, meant: Metric) -> Node:
         zero=0.0,
     )
 
-
-MISSING = "–"
 
 UNITS = {"rate": "pp", "1-5": "points", "seconds": "s", "usd": "US$", "": ""}
 
