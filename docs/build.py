@@ -19,7 +19,7 @@ import yaml
 
 import skill_eval_nb as sen
 from skill_eval_nb.cli import app
-from skill_eval_nb.documents.dialects import DIALECTS, PATHS
+from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.documents.dialects.recognition import json_schema
 from skill_eval_nb.documents.tools import TOOLS
 from skill_eval_nb.share import copy_notebooks
@@ -153,15 +153,14 @@ def python() -> Iterator[tuple[str, str]]:
 
 
 def dialects() -> Iterator[tuple[str, str]]:
-    """A page a dialect: its documents, where they lie, and what each holds."""
+    """A page a dialect: its documents, and what each holds."""
     for name, forms in DIALECTS.items():
         module = import_module(f"skill_eval_nb.documents.dialects.{name.replace('-', '_')}")
-        parts = [f"# {name}", first(module.__doc__), "Read and written."]
+        parts = [f"# {name}", first(module.__doc__), "Read; what is written is of our own form."]
         for kind in forms:
             schema = json_schema(kind, name)
             rows = [(key, one.get("description", "")) for key, one in properties(schema).items()]
-            where = PATHS[name].kinds.get(kind, "")
-            parts += [f"## {kind}", f"`{where}`. {first(schema.get('description', ''))}"]
+            parts += [f"## {kind}", first(schema.get("description", ""))]
             parts += [table(["key", "what it is"], rows)] if rows else []
         yield f"dialects/{name}.md", "\n\n".join(parts)
 

@@ -46,7 +46,7 @@ def verdicts(path):
 
 
 @pytest.mark.skipif(sandbox.available() is not None, reason="no sandbox for the scripts here")
-def test_every_stored_verdict_is_found_again_and_written_in_the_dialect_s_form(bundled):
+def test_every_stored_verdict_is_found_again_and_written_with_the_same_keys(bundled):
     """They were made with the outputs, by code that is not ours."""
     result = grade_stored(bundled / "tdd-workspace", allow_scripts=True)
     assert (result.checked, result.written, result.kept) == (68, 0, ())
@@ -65,7 +65,6 @@ def test_every_stored_verdict_is_found_again_and_written_in_the_dialect_s_form(b
         for one in old["expectations"] + new["expectations"]:
             del one["evidence"]
         assert new == old
-        assert list(new["expectations"][0]) == list(old["expectations"][0])
         assert recognise("structural", new) == "skill-evaluator"
 
 
