@@ -134,6 +134,7 @@ def _try(root: str, rows: str, values: Values) -> tuple[str, str]:
 def find_likely_rows(value: Any) -> tuple[int, str]:
     """How much the likeliest rows of a value look like results (0: not), and the path to them."""
     found: list[tuple[int, int, str]] = []
+    value = _cut(value)
     for path in islice(_places([value], "", 0), _MOST_FILES):
         try:
             table = _table(path, [("", value)])[1]

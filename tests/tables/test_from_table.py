@@ -191,6 +191,7 @@ def test_a_messy_file(tmp_path: Path) -> None:
 
 GERMAN = "eval;side;run;pass_rate;tokens\nMüll;an;1;0,125;1.234\nMüll;aus;1;1.0;1.234,0\n"
 ENGLISH = "eval,side,run,pass_rate,tokens\nMüll,an,1,0.125,1234\nMüll,aus,1,1.0,1234\n"
+INDEXED = ENGLISH.replace("eval,", ",eval,").replace("Müll,", "0,Müll,")
 WRITTEN = {
     "a semicolon and a decimal comma": ("a.csv", GERMAN.encode("utf-8-sig")),
     "a spreadsheet's own line": ("a.csv", b"sep=;\r\n" + GERMAN.encode()),
@@ -199,6 +200,7 @@ WRITTEN = {
     "UTF-16 without a mark": ("a.csv", ENGLISH.encode("utf-16-le")),
     "Windows-1252": ("a.csv", ENGLISH.encode("cp1252")),
     "a line too long": ("a.csv", ENGLISH.replace("aus,1,1.0,1234", "aus,1,1.0,1234,y,z").encode()),
+    "an index without a name": ("a.csv", INDEXED.encode()),
     "a quote that stays open": ("a.csv", ENGLISH.encode() + b'"'),
 }
 
@@ -211,6 +213,7 @@ def test_how_a_file_is_written(tmp_path: Path, written: str) -> None:
     rates = ws.runs.select("eval_id", "configuration", "pass_rate").rows()
     assert rates[:2] == [("Müll", "an", 0.125), ("Müll", "aus", 1.0)]
     assert set(ws.runs["tokens"][:2]) == {1234}
+    assert ws.runs["executor_model"].null_count() == ws.runs.height
     odd = "UTF-16" in written or "Windows" in written
     assert (("encoding" in codes(ws)) or ("repaired-json" in codes(ws))) == odd
 

@@ -122,7 +122,8 @@ class Table:
 
     def value(self, at: int, role: str, column: str = "") -> Any:
         """What a row has for a role; None where that is nothing."""
-        value = self.rows[at].get(column or self.columns.get(role, ""))
+        column = column or self.columns.get(role, "")
+        value = self.rows[at].get(column) if column else None
         is_nothing = value == "" or (isinstance(value, float) and math.isnan(value))
         return None if is_nothing else value
 
