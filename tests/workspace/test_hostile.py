@@ -473,6 +473,12 @@ NEARLY = {
 }
 
 
+@pytest.mark.parametrize("scores", [None, 5, [{}], [{"name": "depth"}]])
+def test_scores_that_are_none_end_no_load(ws_folder: Path, scores: Any) -> None:
+    ws = load_with(ws_folder, {"iteration-1/benchmark.json": [{"rubric_scores": scores}]})
+    assert SOUND_KEY in keys(ws)
+
+
 @pytest.mark.parametrize("name", NEARLY)
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

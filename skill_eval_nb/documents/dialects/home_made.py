@@ -47,7 +47,8 @@ def summary_of(block: Plain, runs: list[Plain], where: str, faults: Faults) -> P
         faults: gets what could not be understood.
     """
     out: Plain = {}
-    dimensions = {name for run in runs for name in run.get("rubric_scores", {})}
+    scores = (_by_name(run.get("rubric_scores")) for run in runs)
+    dimensions = {name for own in scores if isinstance(own, dict) for name in own}
     for place in SUMMARIES:
         found = _by_name(block.get(place))
         if isinstance(found, dict):
