@@ -39,6 +39,7 @@ from skill_eval_nb.documents.dialects.home_made import components, share_of
 from skill_eval_nb.documents.dialects.home_made_runs import (
     SURE_OF_EVAL,
     apart_by_skill,
+    are_verdicts,
     judged,
     named_run,
     of_list,
@@ -565,7 +566,11 @@ def sides_in(raw: Any, place: Place) -> Iterator[tuple[Place, int, dict[str, Any
     """
     is_side = place.configuration != UNSTATED and not _VERSION.match(place.configuration)
     known = {"configuration": place.configuration} if is_side else {}
-    parts = apart_by_skill([named_run({**known, **part}) for part in rows_of_several(raw)])
+    rows = rows_of_several(raw)
+    keyed = _rows_by_side(raw) if isinstance(raw, dict) else []
+    if len({row["configuration"] for row in keyed}) > len({_first(row, _SIDE) for row in rows}):
+        rows = keyed  # that folders of a side have such names is known here alone
+    parts = apart_by_skill([named_run({**known, **part}) for part in rows])
     told = {_first(part, (*SURE_OF_EVAL, "id")) for part in parts}
     listed = isinstance(raw, dict) and "runs" in raw
     many = eval_parts(place.eval)[0] is None and not listed and len(told - {None}) > 1
@@ -582,6 +587,27 @@ def sides_in(raw: Any, place: Place) -> Iterator[tuple[Place, int, dict[str, Any
         number = number if type(number) is int else met[eval_, side]
         named = eval_ if eval_ and is_open else place.eval
         yield replace(place, eval=named, configuration=side), number, judged(part)
+
+
+def _rows_by_side(raw: dict[str, Any]) -> list[dict[str, Any]]:
+    """The runs of a grading whose keys are named as folders of sides are, where it has several."""
+    sides = {
+        of_list(key, part) or key: part
+        for key, part in raw.items()
+        if is_configuration(key) and isinstance(part, dict | list) and part
+    }
+    if len(sides) < 2 or any(raw.get(name) for name in (*_ROWS, *_VERDICTS)):
+        return []
+    around = {key: raw[key] for key in (*SURE_OF_EVAL, "run_number") if key in raw}
+    found = []
+    for side, part in sides.items():
+        if isinstance(part, dict):
+            runs = part["runs"] if isinstance(part.get("runs"), list) else [part]
+        else:
+            runs = [{"expectations": part}] if are_verdicts(part) else part
+        rows = [run for run in runs if isinstance(run, dict)]
+        found += [{**around, **row, "configuration": side} for row in rows]
+    return found
 
 
 _ROWS = ("runs", "results")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -416,6 +417,34 @@ def test_any_name_below_the_side_of_an_eval_is_a_run(
     runs = [(run["eval_id"], run["configuration"]) for run in ws.runs.to_dicts()]
     assert Counter(runs) == {(id_, side): len(names) for id_ in "12" for side in BOTH}
     assert not ws.runs.select("eval_id", "configuration", "run_number").is_duplicated().any()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("before", "after"), ("v1", "v2"), ("plain", "skill"), ("no_skill", "skill"), tuple(BOTH)],
+    ids="-".join,
+)
+@pytest.mark.parametrize(
+    ("part", "runs"),
+    [
+        (graded, 1),
+        (expectations, 1),
+        (lambda marks: {"runs": [graded(marks)] * 3}, 3),
+        (lambda marks: [graded(marks)] * 3, 3),
+    ],
+    ids=["grading", "verdicts", "runs", "gradings"],
+)
+def test_a_grading_keyed_by_sides(
+    tmp_path: Path, names: tuple[str, str], part: Callable[[str], Any], runs: int
+) -> None:
+    keyed = {name: part(marks) for name, marks in zip(names, BOTH.values(), strict=True)}
+    ws = sen.load(lay(tmp_path / WS, {"iteration-1/eval-1/grading.json": keyed}))
+    rates = {
+        (run["configuration"], run["run_number"]): run["pass_rate"] for run in ws.runs.to_dicts()
+    }
+    expected = zip(names, (1.0, THIRD), strict=True)
+    assert rates == {(side, at): rate for side, rate in expected for at in range(1, runs + 1)}
+    assert ws.problems.is_empty()
 
 
 def test_several_workspaces_below_one_folder(tmp_path: Path) -> None:

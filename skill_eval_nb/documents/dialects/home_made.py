@@ -207,7 +207,9 @@ def _with_dimensions(raw: Plain) -> Plain:
     whole = ("total_score", "max_score") if share_of(raw) is not None else ()
     plain = {key: value for key, value in raw.items() if key not in whole}
     for key in names_of(Grading, "expectations"):
-        rows = [row for row in plain.get(key) or () if isinstance(row, dict) and "name" in row]
+        found = plain.get(key)
+        rows = found if isinstance(found, list) else []
+        rows = [row for row in rows if isinstance(row, dict) and "name" in row]
         scores = [row.get("score") for row in rows]
         if not rows or not all(map(is_score, scores)) or set(scores) == {1}:
             continue

@@ -351,7 +351,7 @@ def is_measurement(raw: Any) -> bool:
     return any(
         _EVAL & row.keys()
         and any(
-            isinstance(row.get(key), list) and row[key] and _are_verdicts(row[key])
+            isinstance(row.get(key), list) and row[key] and are_verdicts(row[key])
             for key in _VERDICTS
         )
         for place in PLACES
@@ -386,7 +386,7 @@ def _of_side(key: str, value: Any) -> bool:
 def of_list(key: str, value: Any) -> str | None:
     """The configuration that a list of rows is called after: `with_skill_detail`."""
     configuration = configuration_in(key)
-    is_list = isinstance(value, list) and bool(_entries(value)) and not _are_verdicts(value)
+    is_list = isinstance(value, list) and bool(_entries(value)) and not are_verdicts(value)
     start = configuration is not None and key.lower().startswith(f"{configuration}_")
     return configuration if is_list and start and configuration != "delta" else None
 
@@ -472,12 +472,12 @@ def _holds_rows(key: str, value: Any) -> bool:
     """Whether rows lie below a key: a list of them, or a configuration with such a list."""
     if is_side(key, value):
         if isinstance(value, list):
-            return bool(_entries(value)) and not _are_verdicts(value)
+            return bool(_entries(value)) and not are_verdicts(value)
         return isinstance(value, dict) and (
             any(_holds_rows(place, value[place]) for place in PLACES if place in value)
             or _are_evals(value)
         )
-    return key in PLACES and bool(_entries(value)) and not _are_verdicts(value)
+    return key in PLACES and bool(_entries(value)) and not are_verdicts(value)
 
 
 def _are_evals(value: Plain) -> bool:
@@ -494,7 +494,7 @@ def _are_evals(value: Plain) -> bool:
     )
 
 
-def _are_verdicts(found: Any) -> bool:
+def are_verdicts(found: Any) -> bool:
     """Whether entries are the verdicts of one run, and no runs."""
     return all(_verdict(entry) for _, entry in _entries(found))
 
