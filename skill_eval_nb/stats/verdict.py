@@ -98,7 +98,7 @@ def sentence(word: str | None, metric: str, who: str, where: str) -> str:
     if word is None and better(metric) is None:
         return f"{who} changes the {metric.replace('_', ' ')} on {where}"
     if word is None:
-        return f"There is no verdict whether {who} {verb} on {where}"
+        return f"No verdict on whether {who} {verb} on {where}"
     does = word_of(word, metric)
     if does != word:
         return f"{who} {does} on {where}"

@@ -169,8 +169,8 @@ def test_the_demo(tmp_path, monkeypatch):
     assert "done: 6 of 6 runs" in result.stdout  # of the skill that teaches this shell
     benchmark = (out / "release-notes-workspace" / "benchmark.md").read_text()
     for told in (
-        "**There is no verdict whether with_skill helps on these 6 evals.**",
-        "**There is no verdict whether with_skill helps on tasks like these.**",
+        "**No verdict on whether with_skill helps on these 6 evals.**",
+        "**No verdict on whether with_skill helps on tasks like these.**",
         "The stand-in is no model",
         "Run these evals more often",
         "Checks that tell nothing about the skill",
