@@ -20,7 +20,7 @@ from .printing import (
     print_diff,
     tell_spent,
 )
-from .shell import InOrder, PathArgument, app, busy, err, loaded, out, reported, show
+from .shell import InOrder, PathArgument, all_but, app, busy, err, loaded, out, reported, show
 
 if TYPE_CHECKING:
     from skill_eval_nb.improving import Draft
@@ -74,25 +74,18 @@ def compare(
     Nothing is run. Each comparison is kept in the workspace and never paid for again. Exit code
     1 where one is missing.
     """
+    options = all_but(locals(), "path", "budget_usd", "dry_run", "yes")
+
     from skill_eval_nb.improving import compare as compare_sides
     from skill_eval_nb.models import load_prices
 
-    ws = loaded(path)
-    options = {
-        "model": model,
-        "evals": evals,
-        "repeat": repeat,
-        "seed": seed,
-        "prices": load_prices(prices),
-    }
-    planned = compare_sides(ws, a, b, dry_run=True, **options)
+    options |= {"ws": loaded(path), "prices": load_prices(prices)}
+    planned = compare_sides(dry_run=True, **options)
     if dry_run:
         show(planned)
         return
     ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
-    compared = compare_sides(
-        ws, a, b, budget_usd=budget_usd, concurrency=concurrency, progress=tell_spent, **options
-    )
+    compared = compare_sides(budget_usd=budget_usd, progress=tell_spent, **options)
     show(compared)
     raise typer.Exit(0 if compared.status == "done" else 1)
 
@@ -197,23 +190,15 @@ def try_(
     Nothing of the suite or of the runs changes. A drafted rubric dimension is judged only with
     --budget-usd, which is for all drafts together; without it the price is told.
     """
+    options = all_but(locals(), "drafts", "path", "keys", "budget_usd")
+
     import skill_eval_nb as sen
 
     chosen = _chosen(sen.improving.read_drafts(drafts), keys)
-    ws, left = loaded(path), budget_usd
-    known = sen.models.load_prices(prices)
+    options |= {"ws": loaded(path), "prices": sen.models.load_prices(prices)}
+    left = budget_usd
     for number_ in chosen:
-        tried = sen.improving.try_out(
-            number_,
-            ws,
-            baseline=baseline,
-            allow_scripts=allow_scripts,
-            near=near,
-            judge_model=judge_model,
-            prices=known,
-            budget_usd=left,
-            progress=tell_spent,
-        )
+        tried = sen.improving.try_out(number_, budget_usd=left, progress=tell_spent, **options)
         show(tried)
         if left is not None:
             left = max(0.0, left - (tried.cost_usd or 0.0))
@@ -279,24 +264,19 @@ def analyse(
     Each analysis is kept beside its comparison and never paid for again. Exit code 1 where one
     is missing.
     """
+    options = all_but(locals(), "path", "budget_usd", "dry_run", "yes")
+
     from skill_eval_nb.improving.analysis import analyse
     from skill_eval_nb.models import load_prices
 
-    ws = loaded(path)
-    options = {
-        "comparison": comparison,
-        "sides": None if sides is None else _pair(sides, "A,B", "--sides"),
-        "model": model,
-        "prices": load_prices(prices),
-    }
-    planned = analyse(ws, dry_run=True, **options)
+    options |= {"ws": loaded(path), "prices": load_prices(prices)}
+    options["sides"] = None if sides is None else _pair(sides, "A,B", "--sides")
+    planned = analyse(dry_run=True, **options)
     if dry_run:
         show(planned)
         return
     ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
-    found = analyse(
-        ws, budget_usd=budget_usd, concurrency=concurrency, progress=tell_spent, **options
-    )
+    found = analyse(budget_usd=budget_usd, progress=tell_spent, **options)
     show(found)
     raise typer.Exit(0 if found.status == "done" else 1)
 

@@ -21,7 +21,18 @@ from .printing import (
     print_problems,
     tell_spent,
 )
-from .shell import INTERRUPTED, PathArgument, app, busy, err, in_options, out, reported, show
+from .shell import (
+    INTERRUPTED,
+    PathArgument,
+    all_but,
+    app,
+    busy,
+    err,
+    in_options,
+    out,
+    reported,
+    show,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor as Pool
@@ -78,7 +89,7 @@ def run(
             help="with_skill, without_skill or NAME=FOLDER of another skill; may be given again.",
         ),
     ] = None,
-    only: EvalsOption = None,
+    evals_only: EvalsOption = None,
     executor: ExecutorOption = "offline",
     executor_model: Annotated[str | None, typer.Option(help="The model that works.")] = None,
     judge_model: Annotated[
@@ -88,7 +99,7 @@ def run(
         int | None, typer.Option(help="Runs of each eval on each side; else the suite's, else 3.")
     ] = None,
     judgings: Annotated[int, typer.Option(help="Judgings of each run; 0 for none.")] = 1,
-    batch: Annotated[
+    judge_batch: Annotated[
         bool, typer.Option("--judge-batch", help="Judge by batch: half the price, and later.")
     ] = False,
     budget_usd: BudgetOption = None,
@@ -124,30 +135,13 @@ def run(
     Shows the plan and its price first. Whatever is finished is kept: the same command, given
     again, does only what is missing. Exit code 1 where something is left to be done or errored.
     """
+    options = all_but(locals(), "run_usd", "resume", "dry_run", "dask", "yes")
+
     import skill_eval_nb as sen
 
-    plan = sen.plan_runs(
-        skill,
-        evals,
-        workspace,
-        configurations=_sides(configurations, skill),
-        runs=runs,
-        executor=executor,
-        executor_model=executor_model,
-        judge_model=judge_model,
-        judgings=judgings,
-        judge_batch=batch,
-        budget_usd=budget_usd,
-        concurrency=concurrency,
-        seed=seed,
-        evals_only=only,
-        iteration=iteration,
-        sandbox=sandbox,
-        allow_scripts=allow_scripts,
-        prices=prices,
-        retry_errored=retry_errored,
-        limits=None if run_usd is None else sen.running.Limits(usd=run_usd),
-    )
+    options["configurations"] = _sides(configurations, skill)
+    limits = None if run_usd is None else sen.running.Limits(usd=run_usd)
+    plan = sen.plan_runs(limits=limits, **options)
     show(plan, "" if dry_run else TO_BEGIN)
     if resume and not (plan.folder / "journal.jsonl").exists():
         raise typer.BadParameter(
@@ -192,12 +186,12 @@ def grade(
     Nothing is run and no model is asked. Verdicts that differ from those stored are told and
     kept, unless forced. Exit code 1 where one is kept, or cannot be written.
     """
+    options = all_but(locals())
+
     from skill_eval_nb.running import grade_stored
 
     with busy(f"checking the outputs in {path}"):
-        graded = grade_stored(
-            path, layer=layer, allow_scripts=allow_scripts, near=near, force=force, sandbox=sandbox
-        )
+        graded = grade_stored(**options)
     print_problems(graded.problems)
     out.print(Text(str(graded)))
     lost = any(problem.code == "not-written" for problem in graded.problems)
@@ -225,21 +219,15 @@ def judge(
     Nothing is run. New judgings are added, and grading.json is made anew from all of them.
     Exit code 1 where a judging failed or was left out.
     """
+    options = all_but(locals(), "yes")
+
     import skill_eval_nb as sen
 
     models = [judge_model] if judge_model else _judges_of(path)
     if not models or not all(model.startswith("stand-in") for model in models):
         ask_first(budget_usd, yes)
-    judged = sen.judge_again(
-        path,
-        again=again,
-        judge_model=judge_model,
-        batch=batch,
-        budget_usd=budget_usd,
-        concurrency=concurrency,
-        prices=sen.models.load_prices(prices),
-        progress=tell_spent,
-    )
+    options["prices"] = sen.models.load_prices(prices)
+    judged = sen.judge_again(progress=tell_spent, **options)
     show(judged)
     raise typer.Exit(0 if judged.status == "done" else 1)
 

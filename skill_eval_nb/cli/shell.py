@@ -7,7 +7,7 @@ import inspect
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -250,6 +250,15 @@ def show(value: object, leave: str = "") -> None:
         print(json.dumps(value._data(), ensure_ascii=False))  # noqa: SLF001 - as its notebook does
     else:
         print(json.dumps({"text": str(value)}, ensure_ascii=False))
+
+
+def all_but(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """What a command was given, by name, without what the function that it calls does not take.
+
+    >>> all_but({"runs": 3, "yes": True}, "yes")
+    {'runs': 3}
+    """
+    return {name: value for name, value in given.items() if name not in names}
 
 
 def tell(progress: str) -> None:

@@ -18,7 +18,7 @@ from .printing import (
     ask_first,
     print_diff,
 )
-from .shell import app, out, reported, show, tell
+from .shell import all_but, app, out, reported, show, tell
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.measured import Measured
@@ -72,32 +72,17 @@ def trigger(
     what is missing. Exit code 1 where attempts errored or are missing, or where the measurement
     is broken.
     """
-    from skill_eval_nb.models import load_prices
-    from skill_eval_nb.running.skill import read_skill
-    from skill_eval_nb.triggers.measurement import measure
-    from skill_eval_nb.triggers.queries import read_queries
+    options = all_but(locals(), "dry_run", "yes")
 
-    queries_ = read_queries(queries, skill=read_skill(skill).name)
-    options: dict[str, Any] = {
-        "runs": runs,
-        "model": model,
-        "executor": executor,
-        "others": others_of(others),
-        "description": description,
-        "folder": folder,
-        "budget_usd": budget_usd,
-        "concurrency": concurrency,
-        "seed": seed,
-        "sandbox": sandbox,
-        "prices": load_prices(prices),
-        "retry_errored": retry_errored,
-    }
-    planned = measure(skill, queries_, dry_run=True, **options)
+    from skill_eval_nb.triggers.measurement import measure
+
+    options |= _as_taken(skill, queries, others, prices)
+    planned = measure(dry_run=True, **options)
     show(planned)
     if dry_run:
         return
     ask_first(budget_usd, yes, planned.price.worst_usd)
-    measured = measure(skill, queries_, progress=_tell, **options)
+    measured = measure(progress=_tell, **options)
     show(measured)
     out.print(Text(f"The attempts are in {measured.folder}."))
     raise typer.Exit(0 if _is_sound(measured) else 1)
@@ -198,36 +183,18 @@ def trigger_optimise(
     Whatever was made is kept: the same command, given again, makes only what is missing. Exit
     code 1 where the search did not come to its end, or the first measurement is broken.
     """
-    from skill_eval_nb.models import load_prices
-    from skill_eval_nb.running.skill import read_skill
+    options = all_but(locals(), "write", "dry_run", "yes")
+
     from skill_eval_nb.triggers.describe import write_description
     from skill_eval_nb.triggers.optimisation import optimise
-    from skill_eval_nb.triggers.queries import read_queries
 
-    queries_ = read_queries(queries, skill=read_skill(skill).name)
-    options: dict[str, Any] = {
-        "model": model,
-        "proposer_model": proposer_model,
-        "rounds": rounds,
-        "runs": runs,
-        "held_out": held_out,
-        "executor": executor,
-        "others": others_of(others),
-        "competing": competing or (),
-        "folder": folder,
-        "budget_usd": budget_usd,
-        "concurrency": concurrency,
-        "seed": seed,
-        "sandbox": sandbox,
-        "prices": load_prices(prices),
-        "retry_errored": retry_errored,
-    }
-    planned = optimise(skill, queries_, dry_run=True, **options)
+    options |= {"competing": competing or (), **_as_taken(skill, queries, others, prices)}
+    planned = optimise(dry_run=True, **options)
     show(planned)
     if dry_run:
         return
     ask_first(budget_usd, yes, planned.estimate.worst)
-    found = optimise(skill, queries_, progress=_tell_search, **options)
+    found = optimise(progress=_tell_search, **options)
     show(found)
     out.print(Text(f"All of it is in {found.folder}."))
     diff = write_description(skill, found.best_description) if found.has_new else ""
@@ -245,6 +212,21 @@ def others_of(given: list[str] | None) -> Any:
     if not given:
         return "bundled"
     return given[0] if given in (["bundled"], ["none"]) else given
+
+
+def _as_taken(
+    skill: Path, queries: Path, others: list[str] | None, prices: Path | None
+) -> dict[str, Any]:
+    """The queries, the other skills and the prices, as `measure` takes them."""
+    from skill_eval_nb.models import load_prices
+    from skill_eval_nb.running.skill import read_skill
+    from skill_eval_nb.triggers.queries import read_queries
+
+    return {
+        "queries": read_queries(queries, skill=read_skill(skill).name),
+        "others": others_of(others),
+        "prices": load_prices(prices),
+    }
 
 
 def _is_sound(measured: Measured) -> bool:
