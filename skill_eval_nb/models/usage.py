@@ -27,8 +27,9 @@ import json
 import os
 import re
 import threading
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -36,6 +37,7 @@ from importlib.metadata import version
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Protocol
+from uuid import UUID, uuid4
 
 import msgspec
 
@@ -277,6 +279,25 @@ class Meter(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class CallReservation:
+    """A call that was reserved.
+
+    Attributes:
+        model: who is called.
+        batch: whether it goes by a batch.
+        worst: the most that it can use.
+        price: what that costs, in billionths of a dollar; 0 where its meter knows no prices.
+        mark: tells it from every other, in a copy of its meter too.
+    """
+
+    model: str
+    batch: bool
+    worst: Usage
+    price: int = 0
+    mark: UUID = field(default_factory=uuid4)
+
+
 class Tally:
     """A meter without a ceiling: it only counts. Picklable, and safe among threads.
 
@@ -288,18 +309,17 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._numbers = itertools.count(1)
-        self._open: dict[int, tuple[str, bool, Usage]] = {}
+        self._lock = threading.RLock()
+        self._open: set[CallReservation] = set()
         self._known: dict[tuple[str, bool], Usage] = {}
         self._assumed: dict[tuple[str, bool], Usage] = {}
 
-    def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> Hashable:
-        """A ticket; see `Meter.reserve`. Never raises."""
+    def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> CallReservation:
+        """A ticket; see `Meter.reserve`. Only a meter with a cap raises."""
         with self._lock:
-            ticket = next(self._numbers)
-            self._open[ticket] = (model, batch, worst)
-        return ticket
+            ticket = CallReservation(model, batch, worst, self._allow(model, worst, batch))
+            self._open.add(ticket)
+            return ticket
 
     def settle(self, ticket: Any, usage: Usage | None) -> None:
         """Count the usage; without one, the worst case, as `assumed`.
@@ -308,10 +328,11 @@ class Tally:
             KeyError: for a ticket that is not open.
         """
         with self._lock:
-            model, batch, worst = self._open.pop(ticket)
+            self._open.remove(ticket)
             counts = self._assumed if usage is None else self._known
-            used = worst if usage is None else usage
-            counts[model, batch] = counts.get((model, batch), Usage()) + used
+            used = ticket.worst if usage is None else usage
+            key = ticket.model, ticket.batch
+            counts[key] = counts.get(key, Usage()) + used
 
     def release(self, ticket: Any) -> None:
         """Count nothing.
@@ -320,7 +341,7 @@ class Tally:
             KeyError: for a ticket that is not open.
         """
         with self._lock:
-            del self._open[ticket]
+            self._open.remove(ticket)
 
     @property
     def usage(self) -> Usage:
@@ -338,7 +359,7 @@ class Tally:
     def open(self) -> Usage:
         """The worst case of calls in flight."""
         with self._lock:
-            return sum((worst for _, _, worst in self._open.values()), Usage())
+            return sum((ticket.worst for ticket in self._open), Usage())
 
     @property
     def calls(self) -> int:
@@ -356,17 +377,17 @@ class Tally:
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 
+    def _allow(self, model: str, worst: Usage, batch: bool) -> int:  # noqa: ARG002 -- others need it
+        """The price of a call at its worst, as its ticket has it; meters with a cap may refuse."""
+        return 0
+
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
-            state = {"open": dict(self._open), "next": next(self._numbers)}
-            return state | {"known": dict(self._known), "assumed": dict(self._assumed)}
+            return {name: copy(value) for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._lock = threading.Lock()
-        self._numbers = itertools.count(state["next"])
-        self._open = state["open"]
-        self._known = state["known"]
-        self._assumed = state["assumed"]
+        vars(self).update(state)
+        self._lock = threading.RLock()
 
 
 class _Together:

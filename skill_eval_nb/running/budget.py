@@ -17,29 +17,19 @@ import asyncio
 import json
 import math
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.models.usage import BudgetSpent, PriceList, Usage
+from skill_eval_nb.models.usage import BudgetSpent, PriceList, Tally, Usage
 from skill_eval_nb.text import dollars
 
 UNIT = 10**9
 """Billionths of a dollar in a dollar."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CallReservation:
-    """A call that was reserved: its model, whether it goes by a batch, its price at worst."""
-
-    model: str
-    batch: bool
-    worst: int
-
-
-class BudgetMeter:
+class BudgetMeter(Tally):
     """A meter with a cap of its own: what one step may spend, wherever it runs.
 
     It can be sent to another process, which then counts for itself; the reservation that it
@@ -53,40 +43,34 @@ class BudgetMeter:
             cap_usd: the most that may be spent, in US dollars; None for no cap.
             prices: what calls cost.
         """
+        super().__init__()
         self._cap = None if cap_usd is None else down(cap_usd)
         self._prices = prices
-        self._lock = RLock()
-        self._open: dict[int, CallReservation] = {}
         self._spent = 0
-        self._usage = Usage()
-        self._unpriced: set[str] = set()
+        self._unpriced = False
 
-    def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> CallReservation:
-        """Take the worst price of a call from the cap.
+    def _allow(self, model: str, worst: Usage, batch: bool) -> int:
+        """The worst price of a call, which the cap holds.
 
         Raises:
             BudgetSpent: the cap could be passed, or there is a cap and no known price.
         """
         known = self._prices.cost(worst, model, batch=batch)
-        price = None if known is None else up(known)
-        with self._lock:
-            if price is None:
-                if self._cap is not None:
-                    raise BudgetSpent(
-                        f"no price is known for `{model}`, so no limit in dollars can be kept"
-                    )
-                self._unpriced.add(model)
-                price = 0
-            left = self._left()
-            if left is not None and price > left:
-                amounts = (price, self._cap or 0, max(left, 0))
-                could, cap, rest = (dollars(amount / UNIT) for amount in amounts)
+        if known is None:
+            if self._cap is not None:
                 raise BudgetSpent(
-                    f"the next call could cost {could}, and of the {cap} allotted {rest} is left"
+                    f"no price is known for `{model}`, so no limit in dollars can be kept"
                 )
-            ticket = CallReservation(model, batch, price)
-            self._open[id(ticket)] = ticket
-            return ticket
+            self._unpriced = True
+            return 0
+        price, left = up(known), self._left()
+        if left is not None and price > left:
+            amounts = (price, self._cap or 0, max(left, 0))
+            could, cap, rest = (dollars(amount / UNIT) for amount in amounts)
+            raise BudgetSpent(
+                f"the next call could cost {could}, and of the {cap} allotted {rest} is left"
+            )
+        return price
 
     def settle(self, ticket: Any, usage: Usage | None) -> None:
         """Count a call by what it used; by its worst where no answer came (None).
@@ -95,22 +79,12 @@ class BudgetMeter:
             KeyError: the ticket is not open here: it was settled or released before.
         """
         with self._lock:
-            self._take(ticket)
-            cost = ticket.worst
+            super().settle(ticket, usage)
+            cost = ticket.price
             if usage is not None:
-                self._usage += usage
                 known = self._prices.cost(usage, ticket.model, batch=ticket.batch)
-                cost = ticket.worst if known is None else up(known)
+                cost = cost if known is None else up(known)
             self._spend(cost)
-
-    def release(self, ticket: Any) -> None:
-        """Give back what a call had reserved: it surely was not billed.
-
-        Raises:
-            KeyError: the ticket is not open here: it was settled or released before.
-        """
-        with self._lock:
-            self._take(ticket)
 
     @property
     def spent_usd(self) -> float:
@@ -127,7 +101,7 @@ class BudgetMeter:
     def worst_usd(self) -> float:
         """What was spent and what open calls may cost at worst."""
         with self._lock:
-            return (self._spent + sum(booking.worst for booking in self._open.values())) / UNIT
+            return (self._spent + self._in_flight) / UNIT
 
     @property
     def cap_usd(self) -> float | None:
@@ -135,29 +109,14 @@ class BudgetMeter:
         return None if self._cap is None else self._cap / UNIT
 
     @property
-    def usage(self) -> Usage:
-        """The tokens of all calls that were answered."""
-        return self._usage
+    def _in_flight(self) -> int:
+        return sum(ticket.price for ticket in self._open)
 
     def _left(self) -> int | None:
-        if self._cap is None:
-            return None
-        return self._cap - self._spent - sum(booking.worst for booking in self._open.values())
-
-    def _take(self, ticket: CallReservation) -> None:
-        if self._open.get(id(ticket)) is not ticket:
-            raise KeyError("this call is not open: it was settled or released before")
-        del self._open[id(ticket)]
+        return None if self._cap is None else self._cap - self._spent - self._in_flight
 
     def _spend(self, amount: int) -> None:
         self._spent += amount
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._lock = RLock()
 
 
 def up(amount: float) -> int:
@@ -193,7 +152,7 @@ class Reservation(BudgetMeter):
         if self._closed:
             return 0
         if self._cap is None:
-            return sum(reservation.worst for reservation in self._open.values())
+            return self._in_flight
         return max(self._cap - self._spent, 0)
 
     def meter(self) -> BudgetMeter:
@@ -208,16 +167,15 @@ class Reservation(BudgetMeter):
         with self._lock:
             self._spend(up(spent_usd))
 
-    def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> CallReservation:
-        """As `Purse.reserve`; a closed reservation has nothing to give.
+    def _allow(self, model: str, worst: Usage, batch: bool) -> int:
+        """As of any meter; a closed reservation has nothing to give.
 
         Raises:
             BudgetSpent: the cap could be passed, or the reservation is closed.
         """
-        with self._lock:
-            if self._closed:
-                raise BudgetSpent("the step that this money was for has ended")
-            return super().reserve(model, worst, batch=batch)
+        if self._closed:
+            raise BudgetSpent("the step that this money was for has ended")
+        return super()._allow(model, worst, batch)
 
     def close(self) -> None:
         """Give back what was not used; calls that are still open count at their worst.
@@ -225,7 +183,7 @@ class Reservation(BudgetMeter):
         Closing twice does no harm.
         """
         with self._lock:
-            for ticket in list(self._open.values()):
+            for ticket in list(self._open):
                 self.settle(ticket, None)
             self._closed = True
             self._budget.forget(self)

@@ -111,7 +111,7 @@ class Simulated(RuleBasedStateMachine):
     @rule(reservation=consumes(reservations))
     def close(self, reservation: Reservation) -> None:
         self.open.discard(reservation)
-        for ticket in list(reservation._open.values()):
+        for ticket in list(reservation._open):
             self.billed += self.in_flight.pop(id(ticket))
         reservation.close()
 
