@@ -39,6 +39,7 @@ from skill_eval_nb.stats.preference import (
     PLAIN,
     TIE,
     Orders,
+    Wins,
     majority,
     most_often,
     settled,
@@ -558,11 +559,9 @@ def rates(row: Mapping[str, Any], a: str) -> Iterator[str]:
 
 def _found_out(row: Mapping[str, Any], pairs: int) -> str:
     """That the comparator goes by the place, not by the works; empty where it does not."""
-    from scipy.stats import binomtest
-
     primacy, recency = row["primacy"], row["recency"]
-    changed = primacy + recency
-    if 2 * changed <= pairs or binomtest(primacy, changed).pvalue > 1 - LEVEL:
+    p = Wins(primacy, recency, ties=0).p
+    if 2 * (primacy + recency) <= pairs or p is None or p > 1 - LEVEL:
         return ""
     place, times = ("first", primacy) if primacy > recency else ("last", recency)
     return (

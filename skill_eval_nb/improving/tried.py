@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import isnan
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.running.asking import Terms
@@ -14,7 +13,7 @@ from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference.intervals import exact_tests
-from skill_eval_nb.stats.pairing import side, sides
+from skill_eval_nb.stats.pairing import pairs, side, sides
 from skill_eval_nb.stats.values import EVAL, ITERATION, MODEL, RUN, in_order, natural, runs_of
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, signed
@@ -32,8 +31,6 @@ What = Literal["draft", "replaced"]
 Where = Literal["all", "elsewhere"]
 Cell = tuple[list[float], list[float]]
 """The values of an eval of an iteration on the one side and on the baseline's."""
-Cells = Mapping[tuple[str, str], Sequence[tuple[str, Cell]]]
-"""By configuration and baseline, the evals that have values on both sides."""
 Values = Sequence[float | None]
 """The verdict (0 or 1) or the score of each run; None where there is none."""
 
@@ -330,7 +327,7 @@ class Trial:
         elif mine is not None and theirs is not None:
             own, other = parts["draft", proof], parts["replaced", proof]
             gained = own.with_columns((pl.col("value") - other["value"]).alias("value"))
-            is_better, why = _better(_cells(gained, who), mine, theirs, self.level)
+            is_better, why = _better(_pair_values(gained, who), mine, theirs, self.level)
         rows = [asdict(part) for several in found.values() for part in several]
         return {
             "sides": pl.concat([_counted(part, *key, scored) for key, part in parts.items()]),
@@ -406,75 +403,68 @@ def differences(
     """Each configuration against its baseline, inside evals.
 
     Args:
-        values: the keys of runs, and `value`: 0 and 1, or scores.
+        values: the keys of runs, `status`, and `value`: 0 and 1, or scores.
         who: what `stats.pairing.sides` gives.
         what: whose values they are.
         where: of which evals.
         level: 1 - alpha.
     """
+    import polars as pl
+
+    paired = _pair_values(values, who)
+    compared = who.select("configuration", "baseline").drop_nulls().unique()
     found: list[Difference] = []
-    for pair, evals in _cells(values, who).items():
-        cells = [cell for _, cell in evals]
-        met = {value for cell in cells for side_ in cell for value in side_}
-        mine = baseline = estimate = p = least = None
-        if cells:
-            mine, baseline = (fmean(fmean(cell[at]) for cell in cells) for at in (0, 1))
-            estimate = fmean(fmean(cell[0]) - fmean(cell[1]) for cell in cells)
-            p, least = _exact(cells) if met <= {0, 1} else (compare(cells, "suite", level).p, None)
+    for mine, baseline in in_order(compared, configuration=side, baseline=natural).iter_rows():
+        evals = paired.filter(configuration=mine, baseline=baseline)
+        figures = evals.select(
+            pl.col("mean", "baseline_mean", "estimate").mean(),
+            pl.col("n_runs", "n_runs_baseline").sum(),
+            pl.struct("workspace", "eval_id").n_unique().alias("n_evals"),
+        ).row(0, named=True)
+        cells, p, least = _values_of(evals), None, None
+        met = {value for cell in cells for own in cell for value in own}
+        if met and met <= {0, 1}:
+            p, least = _exact(evals)
+        elif met:
+            p = compare(cells, "suite", level).p
+        says = _says(figures["estimate"], p, least, met, level)
         found.append(
-            Difference(
-                what,
-                where,
-                *pair,
-                mine,
-                baseline,
-                estimate,
-                p,
-                least,
-                n_evals=len({name for name, _ in evals}),
-                n_runs=sum(len(runs) for runs, _ in cells),
-                n_runs_baseline=sum(len(runs) for _, runs in cells),
-                says=_says(estimate, p, least, met, level),
-            )
+            Difference(what, where, mine, baseline, **figures, p=p, least_p=least, says=says)
         )
     return found
 
 
-def _cells(values: pl.DataFrame, who: pl.DataFrame) -> Cells:
-    """Each pair of configuration and baseline, with the evals that have values on both sides.
+def _pair_values(values: pl.DataFrame, who: pl.DataFrame) -> pl.DataFrame:
+    """`stats.pairing.pairs` of the evals that have values on both sides, whoever ran them.
 
-    Each eval of each iteration is a stratum of its own, so nothing is compared across. Evals
-    are named by workspace and id, so that one of two iterations is known as the same.
+    Each eval of each iteration is a pair of its own, so nothing is compared across.
     """
     import polars as pl
 
-    value = pl.col("value").drop_nulls().sort()
-    own = values.group_by(*PLACE, "configuration").agg(value.alias("one"))
-    other = own.rename({"one": "other", "configuration": "baseline"})
-    both = who.drop_nulls(["configuration", "baseline"])
-    cells = (
-        both.join(own, on=[*ITERATION, "configuration"], nulls_equal=True)
-        .join(other, on=[*PLACE, "baseline"], nulls_equal=True)
-        .filter(pl.col("one").list.len() > 0, pl.col("other").list.len() > 0)
-        .sort(PLACE)
-    )
-    pairs = both.select("configuration", "baseline").unique().rows()
-    pairs.sort(key=lambda pair: (side(pair[0]), natural(pair[1])))
-    found: dict[tuple[str, str], list[tuple[str, Cell]]] = {pair: [] for pair in pairs}
-    columns = ("configuration", "baseline", "workspace", "eval_id", "one", "other")
-    for *pair, workspace, eval_id, mine, theirs in cells.select(columns).iter_rows():
-        found[pair[0], pair[1]].append((f"{workspace}/{eval_id}", (mine, theirs)))
-    return found
+    alike = {name: pl.lit(None, pl.String) for name in MODEL}
+    paired = pairs(values.with_columns(pl.lit("value").alias("metric"), **alike), who)
+    return paired.drop_nulls("estimate")
 
 
-def _exact(cells: Sequence[Cell]) -> tuple[float, float]:
+def _values_of(paired: pl.DataFrame) -> list[Cell]:
+    return paired.select("values", "baseline_values").rows()
+
+
+def _exact(paired: pl.DataFrame) -> tuple[float, float]:
     """The p of passes on two sides, eval by eval, and the smallest that there could be."""
     import polars as pl
 
-    rows = [(0, sum(cell), len(cell), sum(other), len(other)) for cell, other in cells]
-    names = ["row", "passed", "scored", "passed_baseline", "scored_baseline"]
-    found = exact_tests(pl.DataFrame(rows, dict.fromkeys(names, pl.Int64), orient="row"))
-    ((_, p, least),) = found.iter_rows()
+    def passed(values: str) -> pl.Expr:
+        return pl.col(values).list.sum().cast(pl.Int64)
+
+    tables = paired.select(
+        pl.lit(0, pl.Int64).alias("row"),
+        passed("values").alias("passed"),
+        pl.col("n_runs").alias("scored"),
+        passed("baseline_values").alias("passed_baseline"),
+        pl.col("n_runs_baseline").alias("scored_baseline"),
+    )
+    ((_, p, least),) = exact_tests(tables).iter_rows()
     return p, least
 
 
@@ -494,14 +484,14 @@ def _says(
 
 
 def _better(
-    gained: Cells, mine: Difference, theirs: Difference, level: float
+    gained: pl.DataFrame, mine: Difference, theirs: Difference, level: float
 ) -> tuple[bool | None, str]:
     """Whether a draft tells the sides apart better than what it replaces, and why.
 
     Run by run the one value is taken from the other; what is left is compared between the
     sides by the exact permutation inside evals, as any figure is.
     """
-    cells = [cell for _, cell in gained.get((mine.configuration, mine.baseline), [])]
+    cells = _values_of(gained.filter(configuration=mine.configuration, baseline=mine.baseline))
     if not cells or mine.estimate is None or theirs.estimate is None:
         return None, "no eval has a figure of both on both sides"
     found = compare(cells, "suite", level)
