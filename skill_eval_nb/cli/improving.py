@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -80,14 +81,7 @@ def compare(
     from skill_eval_nb.models import load_prices
 
     options |= {"ws": loaded(path), "prices": load_prices(prices)}
-    planned = compare_sides(dry_run=True, **options)
-    if dry_run:
-        show(planned)
-        return
-    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
-    compared = compare_sides(budget_usd=budget_usd, progress=tell_spent, **options)
-    show(compared)
-    raise typer.Exit(0 if compared.status == "done" else 1)
+    _ask_models(partial(compare_sides, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 
 @improve.command()
@@ -271,14 +265,7 @@ def analyse(
 
     options |= {"ws": loaded(path), "prices": load_prices(prices)}
     options["sides"] = None if sides is None else _pair(sides, "A,B", "--sides")
-    planned = analyse(dry_run=True, **options)
-    if dry_run:
-        show(planned)
-        return
-    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
-    found = analyse(budget_usd=budget_usd, progress=tell_spent, **options)
-    show(found)
-    raise typer.Exit(0 if found.status == "done" else 1)
+    _ask_models(partial(analyse, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 
 @improve.command()
@@ -313,6 +300,20 @@ def history(
     show(found)
     if out_file is not None:
         out.print(Text(f"wrote {found.write(out_file, force=force)}"))
+
+
+def _ask_models(
+    ask: Callable[..., Any], budget_usd: float | None, *, dry_run: bool, yes: bool
+) -> None:
+    """Price comparisons or analyses, and unless that is all, have them made."""
+    planned = ask(dry_run=True)
+    if dry_run:
+        show(planned)
+        return
+    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
+    found = ask(budget_usd=budget_usd, progress=tell_spent)
+    show(found)
+    raise typer.Exit(0 if found.status == "done" else 1)
 
 
 def _of_iterations(ws: Workspace, wanted: Sequence[str]) -> Workspace:

@@ -23,7 +23,6 @@ from .form import (
     Question,
     form_view,
     opened,
-    part,
     proposal_view,
     propose,
     with_design,
@@ -106,7 +105,7 @@ class RunPanel(JudgeTab, Observer):
         self._side = NO_SIDE
         self._launch = Launch(
             self._background,
-            lambda: (part(self.form, RUNNING), self._fixed),
+            lambda: (self._part(RUNNING), self._fixed),
             lambda inputs: make(*inputs),
             self._start,
             free=lambda: self.form.unlimited or self.form.budget_usd is not None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -137,11 +137,6 @@ REJUDGING = (
     *("rejudge_batch", "rejudge_budget_usd", "rejudge_concurrency"),
 )
 """Fields on which judging again rests."""
-
-
-def part(form: Form, names: Iterable[str]) -> Form:
-    """The form with these fields alone, the others as they are at first."""
-    return Form(**{name: getattr(form, name) for name in names})
 
 
 def opened(

@@ -36,7 +36,7 @@ from ..ui.form import BUDGET, FormActions, controls, faults_view, form_card, mod
 from ..ui.parts import button, choose, details, figure, notice, place, soft, waiting
 from ..ui.source import Source
 from ..ui.task import Launch, TaskPanel, plan_card, running_card, time_figures
-from .form import FIELDS, REJUDGING, WHOLE, FixedArgs, Folder, Form, part
+from .form import FIELDS, REJUDGING, WHOLE, FixedArgs, Folder, Form
 from .progress import HEADINGS, WorkspaceTask, begin, ended_card
 
 if TYPE_CHECKING:
@@ -348,7 +348,7 @@ class JudgeTab(FormActions, TaskPanel):
         self._names: tuple[Workspace | None, list[str]] = (None, [])
         self._rejudge: Launch[JudgePreview] = Launch(
             self._background,
-            lambda: part(self.form, REJUDGING),
+            lambda: self._part(REJUDGING),
             self._judge_preview,
             self._judge,
             free=lambda: self.form.rejudge_unlimited or self.form.rejudge_budget_usd is not None,

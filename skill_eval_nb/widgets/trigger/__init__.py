@@ -35,7 +35,6 @@ from .plan import (
     draft_plan,
     drafting_view,
     measuring_form,
-    part,
     run_plan,
     search_form,
     search_plan,
@@ -136,10 +135,10 @@ class TriggerPanel(FormActions, TaskPanel):
         self._message: str | None = None
         self._grid = self._begun_with(queries)
         self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
-        self._drafts = self._launched("draft_", DRAFTING, self._draft_plan, self._draft)
+        self._drafts = self._launched("draft_", DRAFTING, draft_plan, self._draft)
         self._runs = self._launched("", RUNNING, self._run_plan, self._start)
         self._ran: Task[Measured] | None = None
-        self._search = self._launched("search_", SEARCHING, self._search_plan, self._start_search)
+        self._search = self._launched("search_", SEARCHING, search_plan, self._start_search)
         self._searched: Task[Optimised] | None = None
         self._found: Optimised | None = None
         self._chosen, self._diff = "", ""
@@ -151,7 +150,7 @@ class TriggerPanel(FormActions, TaskPanel):
         self,
         budget: str,
         names: Sequence[str],
-        make: Callable[[Inputs], Preview],
+        make: Callable[[Deps, Inputs], Preview],
         start: Callable[[], object],
     ) -> Launch[Preview]:
         """The way to something that costs.
@@ -164,8 +163,8 @@ class TriggerPanel(FormActions, TaskPanel):
         """
         return Launch(
             self._background,
-            lambda: (part(self.form, names), self.queries),
-            make,
+            lambda: (self._part(names), self.queries),
+            lambda inputs: make(self._deps, inputs),
             lambda _: start(),
             free=lambda: (
                 getattr(self.form, f"{budget}unlimited", False)
@@ -174,15 +173,9 @@ class TriggerPanel(FormActions, TaskPanel):
             busy=lambda: self._busy,
         )
 
-    def _run_plan(self, inputs: Inputs) -> Preview:
+    def _run_plan(self, deps: Deps, inputs: Inputs) -> Preview:
         latest = self._ran.result if self._ran is not None else None
-        return run_plan(self._deps, inputs, latest or self._shown_measurement)
-
-    def _search_plan(self, inputs: Inputs) -> Preview:
-        return search_plan(self._deps, inputs)
-
-    def _draft_plan(self, inputs: Inputs) -> Preview:
-        return draft_plan(self._deps, inputs)
+        return run_plan(deps, inputs, latest or self._shown_measurement)
 
     def view(self) -> Child:
         """The tabs."""
@@ -216,8 +209,8 @@ class TriggerPanel(FormActions, TaskPanel):
     def measured(self) -> Measured | None:
         """What the runs of these queries came to, looked up on disk; None where there are none."""
         if not self._busy and self._runs.current is None:
-            inputs = part(self.form, RUNNING), self.queries
-            self._runs.take(self._run_plan(inputs), inputs)
+            inputs = self._part(RUNNING), self.queries
+            self._runs.take(self._run_plan(self._deps, inputs), inputs)
         return self._shown_measurement
 
     @property

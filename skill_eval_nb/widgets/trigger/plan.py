@@ -118,11 +118,6 @@ DRAFTING = ("draft_model", "model", "draft_n", "others", "own")
 """Fields of the form on which drafting rests, but for the budget."""
 
 
-def part(form: Form, names: Sequence[str]) -> Form:
-    """The form with these fields alone, the others as they are at first."""
-    return Form(**{name: getattr(form, name) for name in names})
-
-
 @dataclass(frozen=True, slots=True)
 class Deps:
     """What a panel works with.

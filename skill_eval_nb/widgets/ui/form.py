@@ -174,6 +174,10 @@ class FormActions:
         """The form is another one: what was planned for it no longer holds."""
         raise NotImplementedError
 
+    def _part(self, names: Iterable[str]) -> Any:
+        """The form with these fields alone, the others as they are at first."""
+        return type(self.form)(**{name: getattr(self.form, name) for name in names})
+
     def _set(self, **changed: Any) -> None:
         self.form = replace(self.form, **changed)
         self._form_changed()
