@@ -9,9 +9,10 @@ API: `text`, `thinking`, `tool_use` with `id`, `name` and `input`, and `tool_res
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 LISTS = ("messages", "transcript", "events", "conversation", "turns")
 """Where an object that is a transcript has its events."""
@@ -159,3 +160,95 @@ def instant(event: Mapping[str, Any]) -> datetime | None:
         return at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+Who = Literal["agent", "thinking", "call", "result", "told", "system", "other", "end"]
+
+
+@dataclass(slots=True)
+class Step:
+    """One thing that was said or done.
+
+    Attributes:
+        who: who said or did what; "other" is a block of another kind.
+        text: the words; of a call, the name of the tool; of another block, its type.
+        given: what a call was given; of a result, what came, as it came.
+        result: what a call gave, for whom tells both as one; None where nothing is known of it.
+        failed: whether it is an error.
+        at: seconds since the first event with a time; None where that is not known.
+        id: of a call and its results; None where it has none.
+        call: of a result, the call that it answers; None where that is not known.
+    """
+
+    who: Who
+    text: str
+    given: Any = None
+    result: str | None = None
+    failed: bool = False
+    at: float | None = None
+    id: str | int | None = None
+    call: Step | None = None
+
+
+class Told(NamedTuple):
+    """An event, when it came (as `Step.at`), and the steps that it tells."""
+
+    event: Mapping[str, Any]
+    at: float | None
+    steps: list[Step]
+
+
+def read_steps(events: Iterable[Mapping[str, Any]], other: str = "({})") -> Iterator[Told]:
+    """What each event tells, in steps; blank words are none.
+
+    Args:
+        events: what happened.
+        other: what stands for a part of a result that has no text, as in `text_of`.
+    """
+    calls: dict[str | int | None, Step] = {}
+    start: datetime | None = None
+    for event in events:
+        now = instant(event)
+        start = start or now
+        at = (now - start).total_seconds() if now is not None and start is not None else None
+        role = role_of(event)
+        speaker: Who = "agent" if role == "assistant" else "told" if role == "user" else "system"
+        steps = [step for block in blocks(event) if (step := _step(block, speaker, other))]
+        for step in steps:
+            step.at = at
+            if step.who == "call":
+                calls[step.id] = step
+            elif step.who == "result":
+                step.call = calls.get(step.id)
+        yield Told(event, at, steps)
+
+
+def _step(block: Mapping[str, Any], speaker: Who, other: str) -> Step | None:
+    kind = str(block.get("type"))
+    if kind in ("text", "output_text", "input_text", "thinking"):
+        thinks = kind == "thinking"
+        words = str(block.get("thinking" if thinks else "text") or "")
+        return Step("thinking" if thinks else speaker, words) if words.strip() else None
+    if kind in ("tool_use", "server_tool_use"):
+        return Step("call", str(block.get("name")), block.get("input"), id=_id(block.get("id")))
+    if kind.endswith("tool_result"):
+        content, of = block.get("content"), _id(block.get("tool_use_id"))
+        failed = block.get("is_error") is True
+        return Step("result", text_of(content, other), content, failed=failed, id=of)
+    return Step("other", kind)
+
+
+def _id(value: Any) -> str | int | None:
+    return value if isinstance(value, str | int) else None
+
+
+def calls_once(steps: Iterable[Step]) -> list[Step]:
+    """The calls of tools, each once, though what told of it may have come twice."""
+    calls = [step for step in steps if step.who == "call"]
+    ids = ((at,) if call.id is None else call.id for at, call in enumerate(calls))
+    return [*dict(zip(ids, calls, strict=True)).values()]
+
+
+def has_failed(end: Mapping[str, Any]) -> bool:
+    """Whether the event that ends a run says that it failed."""
+    return bool(end.get("is_error")) or end.get("subtype") not in (None, "success")

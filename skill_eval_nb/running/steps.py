@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents import Judging, Metrics, Structural, Timing, dump, to_json
-from skill_eval_nb.documents.transcript import blocks, message_of
+from skill_eval_nb.documents.transcript import calls_once, message_of, read_steps
 
 from .budget import Halted
 from .files import (
@@ -142,25 +142,19 @@ def metrics_of(execution: Execution, collected: Collected, transcript: str) -> M
         collected: its outputs.
         transcript: the Markdown, whose characters are counted.
     """
-    tools: dict[Any, str] = {}
     answers: set[Any] = set()
-    errors = 0
     for place, event in enumerate(execution.events):
         if event.get("type") == "assistant":
             id_ = message_of(event).get("id")
             answers.add(id_ if isinstance(id_, str) else place)  # its blocks may come one by one
-        for number, block in enumerate(blocks(event)):
-            if event.get("type") == "assistant" and block.get("type") == "tool_use":
-                id_ = block.get("id")
-                tools.setdefault((place, number) if id_ is None else id_, str(block.get("name")))
-            elif event.get("type") == "user" and block.get("type") == "tool_result":
-                errors += block.get("is_error") is True
+    steps = [step for told in read_steps(execution.events) for step in told.steps]
+    tools = Counter(call.text for call in calls_once(steps))
     return Metrics(
-        tool_calls=dict(sorted(Counter(tools.values()).items())),
-        total_tool_calls=len(tools),
+        tool_calls=dict(sorted(tools.items())),
+        total_tool_calls=tools.total(),
         total_steps=len(answers),
         files_created=list(collected.files),
-        errors_encountered=errors,
+        errors_encountered=sum(step.failed for step in steps),
         output_chars=collected.chars,
         transcript_chars=len(transcript),
         cost_usd=execution.cost_usd,

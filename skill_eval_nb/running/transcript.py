@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.documents.transcript import blocks, instant, message_of, text_of
+from skill_eval_nb.documents.transcript import (
+    Step,
+    Told,
+    calls_once,
+    has_failed,
+    message_of,
+    read_steps,
+)
 
 if TYPE_CHECKING:
     from skill_eval_nb.documents import Timing
@@ -123,89 +128,55 @@ _INLINE = 100
 Event = Mapping[str, Any]
 
 
-@dataclass
-class Timeline:
-    """The events, with what one must know of all of them to tell one.
-
-    Attributes:
-        events: what happened.
-        calls: each call of a tool by its id.
-        final: the place of the event that holds the agent's last words.
-        start: when the first event came.
-        turns: the ids of the answers that have been told.
-    """
-
-    events: tuple[Event, ...]
-    calls: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    final: int | None = None
-    start: datetime | None = None
-    turns: list[str] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, events: tuple[Event, ...]) -> Timeline:
-        """Look through the events."""
-        run = cls(events)
-        for place, event in enumerate(events):
-            run.start = run.start or instant(event)
-            if event.get("type") != "assistant":
-                continue
-            kinds = [block.get("type") for block in blocks(event)]
-            uses = [block for block in blocks(event) if block.get("type") == "tool_use"]
-            for number, block in enumerate(uses):
-                id_ = block.get("id")
-                run.calls[id_ if isinstance(id_, str) else f"{place} {number}"] = block
-            run.final = None if uses else place if "text" in kinds else run.final
-        return run
-
-    def since(self, event: Event) -> str:
-        """When an event came, in seconds since the first, in brackets."""
-        at = instant(event)
-        if at is None or self.start is None:
-            return ""
-        return f" ({(at - self.start).total_seconds():.1f} s)"
-
-
-def event_lines(event: Event, run: Timeline) -> Iterator[str]:
-    """One event in Markdown; events are told in the order they came."""
-    if event.get("type") == "assistant":
-        yield from _heading(event, run)
-        final = run.final is not None and event is run.events[run.final]
-        for block in blocks(event):
-            yield from _of_assistant(block, final=final)
-            final = final and block.get("type") != "text"  # one heading for all of it
-    elif event.get("type") == "system" and isinstance(event.get("content"), str):
-        yield "Told by the executor:"
-        yield quoted(event["content"])
-    elif event.get("type") == "user":
-        for block in blocks(event):
-            yield from _of_user(block, event, run)
-
-
-def _heading(event: Event, run: Timeline) -> Iterator[str]:
-    """One heading an answer, though its blocks may come as events of their own."""
-    id_ = message_of(event).get("id")
-    if not isinstance(id_, str):
-        id_ = f"without an id {len(run.turns)}"
-    if id_ not in run.turns:
-        run.turns.append(id_)
-        yield f"## Turn {len(run.turns)}{run.since(event)}"
-
-
-def _of_assistant(block: Mapping[str, Any], *, final: bool) -> Iterator[str]:
-    kind = block.get("type")
-    if kind == "text":
-        if str(block.get("text", "")).strip():
-            if final:
+def _of_events(told: Iterable[Told], final: Step | None) -> Iterator[str]:
+    """The events in Markdown, in the order they came; one heading an answer."""
+    turns: list[str] = []
+    for event, at, steps in told:
+        if event.get("type") == "assistant":
+            id_ = message_of(event).get("id")  # its blocks may come as events of their own
+            id_ = id_ if isinstance(id_, str) else f"without an id {len(turns)}"
+            if id_ not in turns:
+                turns.append(id_)
+                yield f"## Turn {len(turns)}{_since(at)}"
+        for step in steps:
+            if step is final:
                 yield "### Final message"
-            yield quoted(str(block["text"]))
-    elif kind == "thinking":
-        if str(block.get("thinking", "")).strip():
-            yield "Thinking:"
-            yield fenced(str(block["thinking"]))
-    elif kind == "tool_use":
-        yield from _call(block.get("name"), block.get("input"))
+            yield from _of_step(step)
+
+
+def _final(told: Iterable[Told]) -> Step | None:
+    """Where the agent's last words begin; None where it called a tool after them."""
+    final = None
+    for one in told:
+        if any(step.who == "call" for step in one.steps):
+            final = None
+        else:
+            final = next((step for step in one.steps if step.who == "agent"), final)
+    return final
+
+
+def _since(at: float | None) -> str:
+    return "" if at is None else f" ({at:.1f} s)"
+
+
+def _of_step(step: Step) -> Iterator[str]:
+    if step.who == "agent":
+        yield quoted(step.text)
+    elif step.who == "thinking":
+        yield "Thinking:"
+        yield fenced(step.text)
+    elif step.who == "call":
+        yield from _call(step.text, step.given)
+    elif step.who == "result":
+        yield from _result(step)
+    elif step.who == "told":
+        yield "### Told to the agent"
+        yield _body(step.text) if step.text.startswith(_BASE) else fenced(step.text)
+    elif step.who == "system":
+        yield "Told by the executor:"
+        yield quoted(step.text)
     else:
-        yield f"A block of type {code(kind)}."
+        yield f"A block of type {code(step.text)}."
 
 
 def _call(name: Any, given: Any) -> Iterator[str]:
@@ -232,39 +203,21 @@ def _call(name: Any, given: Any) -> Iterator[str]:
         yield fenced(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _of_user(block: Mapping[str, Any], event: Event, run: Timeline) -> Iterator[str]:
-    if block.get("type") == "text":
-        text = str(block.get("text", ""))
-        yield "### Told to the agent"
-        yield _body(text) if text.startswith(_BASE) else fenced(text)
-    if block.get("type") != "tool_result":
-        return
-    name, text = tool_of(run, block), text_of(block.get("content"), "({}, see transcript.jsonl)")
-    error = ", an error" if block.get("is_error") else ""
-    yield f"### Result of {'a tool' if name is None else named(name)}{error}{run.since(event)}"
-    if name == "Skill" and text.startswith(_BASE):
-        yield _body(text)
-    elif not error and name not in _WRITING and _opens_skill(run, block):
-        yield folded(f"what it showed of SKILL.md, {len(text):,} characters", text)
+def _result(step: Step) -> Iterator[str]:
+    tool = step.call.text if step.call else None
+    error = ", an error" if step.failed else ""
+    yield f"### Result of {named(tool) if tool else 'a tool'}{error}{_since(step.at)}"
+    if tool == "Skill" and step.text.startswith(_BASE):
+        yield _body(step.text)
+    elif step.call and not error and tool not in _WRITING and "SKILL.md" in str(step.call.given):
+        yield folded(f"what it showed of SKILL.md, {len(step.text):,} characters", step.text)
     else:
-        yield fenced(text)
+        yield fenced(step.text)
 
 
 def _body(text: str) -> str:
     body = text.partition("\n\n")[2]
     return folded(f"body of SKILL.md, {len(body):,} characters", text)
-
-
-def _opens_skill(run: Timeline, block: Mapping[str, Any]) -> bool:
-    id_ = block.get("tool_use_id")
-    call = run.calls.get(id_) if isinstance(id_, str) else None
-    return call is not None and "SKILL.md" in str(call.get("input"))
-
-
-def tool_of(run: Timeline, block: Mapping[str, Any]) -> Any:
-    """The tool that a result is of; None where it is not known."""
-    id_ = block.get("tool_use_id")
-    return run.calls[id_].get("name") if isinstance(id_, str) and id_ in run.calls else None
 
 
 MOST = 1e12
@@ -298,20 +251,25 @@ def as_markdown(
         skill_used: whether the skill was opened; None where none was on offer, or where it
             is not known.
     """
-    run = Timeline.of(tuple(events))
-    pieces = ["# Transcript", "\n".join(_about(run, reason, timing, skill_used))]
-    pieces += ["## Prompt", fenced(prompt)]
-    for event in run.events:
-        pieces += event_lines(event, run)
-    if faults := _faults(run.events, reason):
+    events = tuple(events)
+    told = [*read_steps(events, "({}, see transcript.jsonl)")]
+    steps = [step for one in told for step in one.steps]
+    faults = _faults(events, reason)
+    pieces = ["# Transcript", "\n".join(_about(events, steps, timing, skill_used, bool(faults)))]
+    pieces += ["## Prompt", fenced(prompt), *_of_events(told, _final(told))]
+    if faults:
         pieces += ["## Errored", *map(fenced, faults)]
     return "\n\n".join(filter(None, pieces)) + "\n"
 
 
 def _about(
-    run: Timeline, reason: str | None, timing: Timing | None, skill_used: bool | None
+    events: Sequence[Event],
+    steps: Sequence[Step],
+    timing: Timing | None,
+    skill_used: bool | None,
+    errored: bool,
 ) -> Iterator[str]:
-    begun, ended = _last(run.events, "system", "model"), _last(run.events, "result", "subtype")
+    begun, ended = _last(events, "system", "model"), _last(events, "result", "subtype")
     model = timing.model if timing else begun.get("model")
     seconds = timing.total_duration_seconds if timing else _number(ended, "duration_ms", 1000)
     cost = timing.cost_usd if timing else _number(ended, "total_cost_usd")
@@ -323,21 +281,19 @@ def _about(
         yield f"- Took: {seconds:,.1f} s"
     if timing or cost is not None:
         yield f"- Cost: {'not known' if cost is None else f'{cost:,.4f} USD'}"
-    if run.events:
-        used = Counter(str(call.get("name")) for call in run.calls.values())
+    if events:
+        used = Counter(call.text for call in calls_once(steps))
         tools = ", ".join(f"{named(tool)} {n}" for tool, n in used.items())
         yield f"- Tools: {tools or 'none used'}"
-    if (skill := _skill(run, begun, skill_used)) is not None:
+    if (skill := _skill(steps, begun, skill_used)) is not None:
         yield f"- Skill: {skill}"
-    if _faults(run.events, reason):
+    if errored:
         yield "- Errored: the reason stands at the end"
 
 
-def _skill(run: Timeline, begun: Event, skill_used: bool | None) -> str | None:
+def _skill(steps: Iterable[Step], begun: Event, skill_used: bool | None) -> str | None:
     if skill_used is None and any(
-        tool_of(run, block) == "Skill" and not block.get("is_error")
-        for event in run.events
-        for block in (blocks(event) if event.get("type") == "user" else ())
+        step.call and step.call.text == "Skill" and not step.failed for step in steps
     ):
         skill_used = True
     if skill_used is not None:
@@ -364,7 +320,7 @@ def _faults(events: Iterable[Event], reason: str | None) -> list[str]:
         if event.get("type") != "result":
             continue
         text, subtype = event.get("result") or event.get("error"), event.get("subtype")
-        failed = bool(event.get("is_error")) or subtype not in (None, "success")
+        failed = has_failed(event)
         if failed and text and not any(str(text) in fault for fault in faults):
             faults.append(str(text))
         elif failed and not text and not faults:

@@ -26,7 +26,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -34,14 +34,7 @@ from typing import Any
 
 from skill_eval_nb.disk import decoded, inside, open_file
 from skill_eval_nb.documents.run import NotShown, Shown, ShownFile
-from skill_eval_nb.documents.transcript import (
-    Event,
-    blocks,
-    message_of,
-    read_events,
-    role_of,
-    text_of,
-)
+from skill_eval_nb.documents.transcript import Step, Told, read_events, read_steps
 
 from .contents import (
     IMAGES,
@@ -99,66 +92,43 @@ def transcript_of(path: Path) -> Transcript:
     if text is None:
         return Transcript((), None, reason="it is no text")
     read = read_events(text)
-    if read is None or not any(map(_says, read.events)):
+    told = [] if read is None else [*read_steps(event.value for event in read.events)]
+    if not any(one.steps for one in told):
         return Transcript((text,), None) if text.strip() else Transcript((), None)
-    return _transcript([event.value for event in read.events])
+    return _transcript(told)
 
 
-def _says(event: Event) -> bool:
-    """Whether it is a message, in a form that is known."""
-    message = message_of(event.value)
-    return isinstance(message.get("content"), str | list) or "tool_calls" in message
-
-
-def _transcript(events: Sequence[Mapping[str, Any]]) -> Transcript:
+def _transcript(told: Sequence[Told]) -> Transcript:
+    """What the steps tell, without calls that opened a skill."""
     pieces: list[str] = []
     final: int | None = None
-    hidden: set[str] = set()
-    result = next(
-        (event["result"] for event in reversed(events) if isinstance(event.get("result"), str)),
-        None,
-    )
-    for event in events:
-        role = role_of(event)
-        if role not in ("assistant", "user"):
-            continue
-        for kind, piece in _pieces(blocks(event), role, hidden):
-            if kind == "said":
+    hidden: set[Any] = set()
+    for _, _, steps in told:
+        calls = [step for step in steps if step.who == "call"]
+        set_up = bool(calls) and all(map(_opens_skill, calls))  # "The skill fits this task."
+        for step in steps:
+            if step.who == "agent" and not set_up:
                 final = len(pieces)
-            pieces.append(piece)
+                pieces.append(f"[executor] {step.text}")
+            elif step.who == "call" and _opens_skill(step):
+                hidden.add(step.id)
+            elif step.who == "call":
+                pieces.append(f"[call of {step.text}] {_compact(step.given)}")
+            elif step.who == "result" and not (step.call and _opens_skill(step.call)):
+                pieces.append(f"[result{' (an error)' if step.failed else ''}] {step.text}")
     if final is None:
-        return Transcript(tuple(pieces), result, len(hidden))
+        results = [result for one in told if isinstance(result := one.event.get("result"), str)]
+        return Transcript(tuple(pieces), results[-1] if results else None, len(hidden))
     last = pieces.pop(final)
     return Transcript(tuple(pieces), last.removeprefix("[executor] "), len(hidden))
 
 
-def _pieces(
-    parts: Sequence[Mapping[str, Any]], role: str, hidden: set[str]
-) -> Iterator[tuple[str, str]]:
-    """What one message tells; calls that opened a skill are added to `hidden`."""
-    calls = [block for block in parts if block.get("type") == "tool_use"]
-    set_up = bool(calls) and all(map(_opens_skill, calls))  # "The skill fits this task."
-    for block in parts:
-        kind = block.get("type")
-        if kind == "text" and role == "assistant" and str(block.get("text") or "").strip():
-            if not set_up:
-                yield "said", f"[executor] {block['text']}"
-        elif kind == "tool_use" and _opens_skill(block):
-            hidden.add(str(block.get("id", "")))
-        elif kind == "tool_use":
-            yield "did", f"[call of {block.get('name')}] {_compact(block.get('input'))}"
-        elif kind == "tool_result" and str(block.get("tool_use_id")) not in hidden:
-            failed = " (an error)" if block.get("is_error") else ""
-            yield "saw", f"[result{failed}] {text_of(block.get('content'))}"
-
-
-def _opens_skill(block: Mapping[str, Any]) -> bool:
-    if block.get("name") == "Skill":
+def _opens_skill(call: Step) -> bool:
+    if call.text == "Skill":
         return True
-    if str(block.get("name")) in _WRITING:
+    if call.text in _WRITING:
         return False
-    arguments = block.get("input")
-    values = arguments.values() if isinstance(arguments, dict) else [arguments]
+    values = call.given.values() if isinstance(call.given, dict) else [call.given]
     return any(isinstance(value, str) and _SKILL_FILES.search(value) for value in values)
 
 

@@ -8,12 +8,12 @@ word does not: "0 errors", "error handling" and "Errors: none" are no errors.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.documents.transcript import Event, blocks, read_events
+from skill_eval_nb.documents.transcript import Event, read_events, read_steps
 from skill_eval_nb.text import count
 
 from .outputs import CheckVerdict, Content, failed, passed, shown, unscored
@@ -97,18 +97,15 @@ TEXT_KEYS = ("text", "content", "output", "stdout", "stderr", "message", "error"
 _EXIT_CODE = re.compile(r"Exit code \d+")
 
 
-def failures(events: Iterable[Event]) -> Iterator[tuple[int | str, str]]:
+def failures(events: Sequence[Event]) -> Iterator[tuple[int | str, str]]:
     """Each failure: where it is told (a line, or the number of the message), and what it says."""
-    tools: dict[str, str] = {}
-    for number, (line, event) in enumerate(events, 1):
-        where = line or f"message {number}"
-        for block in blocks(event):
-            if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
-                tools[block["id"]] = str(block.get("name"))
-            elif block.get("type") == "tool_result" and block.get("is_error") is True:
-                tool = tools.get(str(block.get("tool_use_id")), "a tool")
-                yield where, f"{tool} failed: {_first_line(block.get('content'))}"
-        if fault := _own_failure(event):
+    for number, told in enumerate(read_steps(event.value for event in events), 1):
+        where = events[number - 1].line or f"message {number}"
+        for step in told.steps:
+            if step.failed:
+                tool = step.call.text if step.call else "a tool"
+                yield where, f"{tool} failed: {_first_line(step.given)}"
+        if fault := _own_failure(told.event):
             yield where, fault
 
 

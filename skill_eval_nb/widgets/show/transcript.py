@@ -6,17 +6,17 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from skill_eval_nb.documents.transcript import (
-    blocks,
-    instant,
+    Step,
+    Told,
+    has_failed,
     message_of,
     read_events,
+    read_steps,
     role_of,
-    text_of,
 )
 from skill_eval_nb.text import count, size
 
@@ -25,30 +25,6 @@ from ..ui.parts import between, body, details, first, line, soft
 from .documents import excerpt, rendered, source
 from .files import NotDrawn, OutputFile, Reading, Sheet, as_text, keep, lines_in, transcript_files
 from .outputs import file_line
-
-Who = Literal["agent", "thinking", "call", "result", "told", "system", "end"]
-Event = Mapping[str, Any]
-
-
-@dataclass
-class Step:
-    """One thing that was said or done.
-
-    Attributes:
-        who: who said or did what.
-        text: the words; of a call, the name of the tool.
-        given: what a call was given.
-        result: what a call gave; None where nothing is known of it.
-        failed: whether it is an error.
-        at: seconds since the first step; None where that is not known.
-    """
-
-    who: Who
-    text: str
-    given: Any = None
-    result: str | None = None
-    failed: bool = False
-    at: float | None = None
 
 
 @dataclass
@@ -72,62 +48,37 @@ def transcript_of(text: str) -> Transcript | None:
     if read is None:
         return None
     transcript = Transcript(damaged=read.damaged)
-    calls: dict[str, Step] = {}
-    start: datetime | None = None
-    for _, event in read.events:
-        now = instant(event)
-        start = start or now
-        at = (now - start).total_seconds() if now is not None and start is not None else None
-        steps = list(_steps(event))
-        for step, id_ in steps:
-            step.at = at
-            call = calls.get(id_) if step.who == "result" else None
-            if call is not None and call.result is None:
-                call.result, call.failed = step.result, step.failed
-                continue
-            transcript.steps.append(step)
-            if step.who == "call":
-                calls[id_] = step
+    for told in read_steps(event.value for event in read.events):
+        event, steps = told.event, _steps(told)
+        for step in steps:
+            if step.who == "other":
+                step.who, step.text = "system", f"A block of type {step.text}"
+            if step.call is not None and step.call.result is None:
+                step.call.result, step.call.failed = step.text, step.failed
+            else:
+                transcript.steps.append(step)
         if not steps and not _says_nothing(event):
             transcript.others[str(event.get("type") or event.get("role") or "unnamed")[:60]] += 1
     return transcript if transcript.steps else None
 
 
-def _says_nothing(event: Event) -> bool:
+def _says_nothing(event: Mapping[str, Any]) -> bool:
     message = message_of(event)
     return message.get("content") in ("", [], None) and "role" in message
 
 
-def _steps(event: Event) -> Iterator[tuple[Step, str]]:
-    """The steps of an event, each with the id of its call, where it is one or answers one."""
-    role = role_of(event)
+def _steps(told: Told) -> list[Step]:
+    """The steps of an event, those of the run's begin and end with it."""
+    event, role = told.event, role_of(told.event)
     if event.get("type") == "result":
-        yield _end(event), ""
-    elif event.get("type") == "system" or role == "system":
-        if words := _system(event, message_of(event).get("content")):
-            yield Step("system", words), ""
-    elif role in ("assistant", "user"):
-        for block in blocks(event):
-            step = _of_block(block, "agent" if role == "assistant" else "told")
-            if step is not None:
-                yield step, str(block.get("id" if step.who == "call" else "tool_use_id"))
+        return [_end(event, told.at)]
+    if event.get("type") == "system" or role == "system":
+        words = _system(event, message_of(event).get("content"))
+        return [Step("system", words, at=told.at)] if words else []
+    return told.steps if role in ("assistant", "user") else []
 
 
-def _of_block(block: Event, who: Who) -> Step | None:
-    kind = str(block.get("type"))
-    if kind in ("text", "output_text", "input_text", "thinking"):
-        who = "thinking" if kind == "thinking" else who
-        words = str(block.get("thinking" if kind == "thinking" else "text", ""))
-        return Step(who, words) if words.strip() else None
-    if kind in ("tool_use", "server_tool_use"):
-        return Step("call", str(block.get("name")), block.get("input"))
-    if kind.endswith("tool_result"):
-        of, output = str(block.get("tool_use_id")), text_of(block.get("content"))
-        return Step("result", of, result=output, failed=bool(block.get("is_error")))
-    return Step("system", f"A block of type {kind}")
-
-
-def _system(event: Event, text: Any) -> str | None:
+def _system(event: Mapping[str, Any], text: Any) -> str | None:
     if isinstance(text, str) and text.strip():
         return text
     if event.get("subtype") != "init" and "model" not in event:
@@ -138,8 +89,8 @@ def _system(event: Event, text: Any) -> str | None:
     return "; ".join(facts) or "Begun"
 
 
-def _end(event: Event) -> Step:
-    failed = bool(event.get("is_error")) or event.get("subtype") not in (None, "success")
+def _end(event: Mapping[str, Any], at: float | None) -> Step:
+    failed = has_failed(event)
     facts = [str(event.get("subtype") or ("error" if failed else "success"))]
     milliseconds, cost = event.get("duration_ms"), event.get("total_cost_usd")
     if isinstance(milliseconds, int | float):
@@ -147,7 +98,8 @@ def _end(event: Event) -> Step:
     if isinstance(cost, int | float):
         facts.append(f"${cost:,.4f}")
     result = event.get("result") or event.get("error")
-    return Step("end", ", ".join(facts), result=str(result) if result else None, failed=failed)
+    words = str(result) if result else None
+    return Step("end", ", ".join(facts), result=words, failed=failed, at=at)
 
 
 FIRST, LAST = 150, 50
@@ -209,7 +161,7 @@ def _content(step: Step) -> Child:
         return [h("p", mark), _box(step.result or "", "what it said") if step.failed else None]
     if step.who == "system":
         return [h("p", line(step.text[:CHARS]), cls="sen-soft", dir="auto"), _left(step.text)]
-    words = step.result or "" if step.who == "result" else step.text
+    words = step.text
     if len(words) <= 2 * LINE and "\n" not in words.strip():
         return h("p", line(words.strip()), dir="auto")
     return details(h("span", brief(words), cls="sen-soft", dir="auto"), _box(words, _who(step)))
