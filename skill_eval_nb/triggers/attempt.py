@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, TriggerSet, dump, parse, to_json
-from skill_eval_nb.documents.transcript import blocks
+from skill_eval_nb.documents.transcript import Step, read_steps
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.files import read_document, remove
 from skill_eval_nb.running.protocol import (
@@ -283,8 +283,6 @@ LONGEST = 80
 """Characters of a tool's input that are told."""
 AT_ONCE = "answered at once"
 
-Block = Mapping[str, Any]
-
 
 def outcome_of(execution: Execution) -> tuple[Outcome, str | None]:
     """What came of a run, and why where it errored.
@@ -313,10 +311,11 @@ def opened_in(execution: Execution, skill: str, offered: Container[str]) -> tupl
         offered: the names of all skills on offer.
     """
     found: dict[str, None] = {}
-    for use, result in _uses(execution.events):
-        name = _wanted_skill(use)
-        given = result is not None and not result.get("is_error")
-        if given and name is not None and name in offered:
+    steps = [step for told in read_steps(execution.events) for step in told.steps]
+    given = {step.id for step in steps if step.who == "result" and not step.failed}
+    for step in steps:
+        name = _wanted_skill(step) if step.who == "call" and step.id in given else None
+        if name is not None and name in offered:
             found[name] = None
     if execution.skill_used:
         found[skill] = None
@@ -329,45 +328,29 @@ def instead_of(execution: Execution, opened: Sequence[str]) -> str:
     """What a run did in place of opening the skill, in a few words."""
     if opened:
         return f"opened the skill {opened[0]}"
-    use = next((use for use, _ in _uses(execution.events)), None)
-    if use is None:
+    steps = (step for told in read_steps(execution.events) for step in told.steps)
+    call = next((step for step in steps if step.who == "call"), None)
+    if call is None:
         return AT_ONCE
-    given = use.get("input")
-    values = given.values() if isinstance(given, Mapping) else ()
+    values = call.given.values() if isinstance(call.given, Mapping) else ()
     argument = " ".join(next((value for value in values if isinstance(value, str)), "").split())
     argument = argument if len(argument) <= LONGEST else f"{argument[:LONGEST]} …"
-    return f"used {use.get('name')}: {argument}" if argument else f"used {use.get('name')}"
+    return f"used {call.text}: {argument}" if argument else f"used {call.text}"
 
 
-def _wanted_skill(use: Block) -> str | None:
-    """The skill that a use of a tool would open; None where it would open none."""
-    given = use.get("input")
+def _wanted_skill(call: Step) -> str | None:
+    """The skill that a call of a tool would open; None where it would open none."""
+    given = call.given
     if not isinstance(given, Mapping):
         return None
-    if use.get("name") == "Skill":
+    if call.text == "Skill":
         wanted = given.get("skill")
         return wanted.strip().lstrip("/") if isinstance(wanted, str) else None
     path = given.get("file_path")
-    if use.get("name") != "Read" or not isinstance(path, str):
+    if call.text != "Read" or not isinstance(path, str):
         return None
     file = PurePosixPath(path)
     return file.parent.name if file.name == "SKILL.md" else None
-
-
-def _uses(events: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Block, Block | None]]:
-    """The uses of tools, in order, each with its result; None where none came."""
-    every = [
-        (event.get("type"), block)
-        for event in events
-        for block in blocks(event)
-        if block.get("type") in ("tool_use", "tool_result")
-    ]
-    results = {
-        block.get("tool_use_id"): block for _, block in every if block["type"] == "tool_result"
-    }
-    for kind, block in every:
-        if kind == "assistant" and block["type"] == "tool_use":
-            yield block, results.get(block.get("id"))
 
 
 SUMMARY = "trigger_eval.json"

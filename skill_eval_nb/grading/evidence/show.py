@@ -34,7 +34,7 @@ from typing import Any
 
 from skill_eval_nb.disk import decoded, inside, open_file
 from skill_eval_nb.documents.run import NotShown, Shown, ShownFile
-from skill_eval_nb.documents.transcript import Step, Told, read_events, read_steps
+from skill_eval_nb.documents.transcript import Step, Told, message_of, read_events, read_steps
 
 from .contents import (
     IMAGES,
@@ -93,9 +93,16 @@ def transcript_of(path: Path) -> Transcript:
         return Transcript((), None, reason="it is no text")
     read = read_events(text)
     told = [] if read is None else [*read_steps(event.value for event in read.events)]
-    if not any(one.steps for one in told):
+    if not any(map(_is_read, told)):
         return Transcript((text,), None) if text.strip() else Transcript((), None)
     return _transcript(told)
+
+
+def _is_read(told: Told) -> bool:
+    """Whether an event is in a form that is known, also where it says nothing."""
+    message = message_of(told.event)
+    known = isinstance(message.get("content"), str | list) or "tool_calls" in message
+    return known or bool(told.steps)
 
 
 def _transcript(told: Sequence[Told]) -> Transcript:
