@@ -1,12 +1,12 @@
 """Planning: everything is looked at before anything is spent, and all faults are told at once.
 
-And what a plan shows of itself: its facts in words, and the blocks that they stand in.
+And what a plan shows of itself: the blocks that it stands in, in words.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor as Pool
 from dataclasses import dataclass
 from typing import Any
@@ -40,64 +40,39 @@ LONGEST = 50
 """Characters of an eval's name in a line of the order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is shown of a plan.
+def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Block]:
+    """What is shown of a plan, in the order in which it is read: first what one decides by.
 
-    Attributes:
-        title: what it is.
-        place: where the files go, and why there.
-        counts: figures with their nouns, for cards.
-        size: in a sentence: how many runs there are, and what is missing.
-        settings: label and text of everything that was settled.
-        estimate: a line a configuration, judging, and all together, as of `HEADS`.
-        assumptions: what the estimate rests on.
-        order: the first runs, in order.
-        more: how many come after them.
-        warnings: what to look at before starting.
-        next: what to do next, and why.
+    The folder is looked at for what is missing.
     """
-
-    title: str
-    place: str
-    counts: tuple[tuple[str, str], ...]
-    size: str
-    settings: tuple[tuple[str, str], ...]
-    estimate: tuple[tuple[str, str, str, str, str], ...]
-    assumptions: tuple[str, ...]
-    order: tuple[str, ...]
-    more: int
-    warnings: tuple[str, ...]
-    next: str
-
-
-def facts(plan: Spec, whole: Estimate, warnings: tuple[str, ...]) -> Facts:
-    """What is shown of a plan; the folder is looked at for what is missing."""
-    todo = plan.todo
-    usd = whole.usd
-    return Facts(
-        title=f"Plan: iteration-{plan.iteration} of {plan.skill_name}",
-        place=f"{plan.folder} ({plan.why_iteration})",
-        counts=(
-            (f"{len(plan.cells):,}", count(len(plan.cells), "run").partition(" ")[2]),
-            (f"{sum(run.missing.execute for run in todo):,}", "to execute"),
-            (f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
-            (usd.dollars if usd is not None else "unknown", "estimated"),
-            *(((dollars(plan.budget_usd), "budget"),) if plan.budget_usd is not None else ()),
-        ),
-        size=_size(plan, todo),
-        settings=tuple(_settings(plan)),
-        estimate=tuple(_estimate(whole)),
-        assumptions=whole.assumptions,
-        order=tuple(
-            f"{brief(run.cell.eval_name, LONGEST)}, {run.cell.configuration}, run "
-            f"{run.cell.run_number}"
-            for run in todo[:FIRST]
-        ),
-        more=max(len(todo) - FIRST, 0),
-        warnings=warnings,
-        next="plan.start() begins; nothing is spent before" if todo else "everything is done",
+    todo, usd = plan.todo, whole.usd
+    yield Title(
+        f"Plan: iteration-{plan.iteration} of {plan.skill_name}",
+        f"{plan.folder} ({plan.why_iteration})",
     )
+    counts = [
+        (f"{len(plan.cells):,}", count(len(plan.cells), "run").partition(" ")[2]),
+        (f"{sum(run.missing.execute for run in todo):,}", "to execute"),
+        (f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
+        (usd.dollars if usd is not None else "unknown", "estimated"),
+        *(((dollars(plan.budget_usd), "budget"),) if plan.budget_usd is not None else ()),
+    ]
+    yield Cards([Card(figure, noun) for figure, noun in counts])
+    yield Text(_size(plan, todo))
+    marked = [(Mark("warning", "look"), warning) for warning in warnings]
+    yield Table(("", ""), marked, "Look at this before starting")
+    yield Pairs(tuple(_settings(plan)), "What is run")
+    if estimate := tuple(_estimate(whole)):
+        yield Table(HEADS, estimate, "Estimate, low to high", right=HEADS[1:])
+    else:
+        yield Text("nothing is missing that costs money.", "Estimate:")
+    yield Items(whole.assumptions, soft=True)
+    order = tuple(
+        f"{brief(run.cell.eval_name, LONGEST)}, {run.cell.configuration}, run {run.cell.run_number}"
+        for run in todo[:FIRST]
+    )
+    yield Items(order, "Order", numbered=True, more=max(len(todo) - FIRST, 0))
+    yield Text("plan.start() begins; nothing is spent before" if todo else "everything is done")
 
 
 def _size(plan: Spec, todo: tuple[Todo, ...]) -> str:
@@ -165,23 +140,6 @@ def _estimate(whole: Estimate) -> Iterator[tuple[str, str, str, str, str]]:
         yield "together", "", str(whole.calls), str(whole.tokens), usd
 
 
-def blocks(shown: Facts) -> Iterator[Block]:
-    """The facts in the order in which they are read: first what one decides by."""
-    yield Title(shown.title, shown.place)
-    yield Cards([Card(figure, noun) for figure, noun in shown.counts])
-    yield Text(shown.size)
-    warnings = [(Mark("warning", "look"), warning) for warning in shown.warnings]
-    yield Table(("", ""), warnings, "Look at this before starting")
-    yield Pairs(shown.settings, "What is run")
-    if shown.estimate:
-        yield Table(HEADS, shown.estimate, "Estimate, low to high", right=HEADS[1:])
-    else:
-        yield Text("nothing is missing that costs money.", "Estimate:")
-    yield Items(shown.assumptions, soft=True)
-    yield Items(shown.order, "Order", numbered=True, more=shown.more)
-    yield Text(shown.next)
-
-
 KEYED = ("claude-code", "messages-api")
 """Executors that call the API by the connection's key; others have their own ways."""
 RUNS = 3
@@ -237,7 +195,7 @@ class Plan(Spec, Shown):
         return self.connection.why_not() if calls and self.todo else None
 
     def _blocks(self) -> Iterator[Block]:
-        return blocks(facts(self, self.estimate, self.warnings))
+        return blocks(self, self.estimate, self.warnings)
 
 
 def plan_runs(

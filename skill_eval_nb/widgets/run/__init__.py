@@ -235,10 +235,9 @@ class RunPanel(JudgeTab, Observer):
         self._launch.press(token)
 
     def _start(self, preview: PlanPreview) -> None:
-        plan, facts = preview.plan, preview.facts
+        plan, shown = preview.plan, preview.shown
         assert plan is not None
-        assert facts is not None
-        self._at = self._ran = begin(self.home, lambda: Running(plan, facts))
+        self._at = self._ran = begin(self.home, lambda: Running(plan, shown))
 
     def _busy(self) -> str | None:
         """What is under way; None where nothing is."""
@@ -315,16 +314,16 @@ class RunPanel(JudgeTab, Observer):
     def _plan_card(self, ended: Running | None) -> Node:
         preview = self._launch.plan
         content: Child = h("p", MAKING, role="status")
-        if preview is not None and preview.facts is None:
+        if preview is not None and preview.plan is None:
             hint = "Fix the errors in the form."
             content = [h("h4", "No plan yet"), h("p", hint)]
-        elif preview is not None and preview.facts is not None:
+        elif preview is not None and preview.plan is not None:
             # why runs errored stands beside the runs, where these are shown
             why = None if ended is not None else errors_view(preview.errored)
             go_on = preview.todo and preview.continues
             label = f"Continue {go_on}" if go_on else "Start"
             free = (("set", "unlimited"), self.form.unlimited)
-            content = plan_view(preview.facts, [self._launch.row("press_start", free, label), why])
+            content = plan_view(preview.shown, [self._launch.row("press_start", free, label), why])
         stale = " sen-stale" * (preview is not None and self._launch.current is None)
         return plan_card("the plan and its price", content, stale)
 

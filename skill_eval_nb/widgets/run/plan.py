@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from skill_eval_nb.models import StandIn
 from skill_eval_nb.running import Limits, Plan, Refused, plan_runs
 from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read
 from skill_eval_nb.running.options import read_all
-from skill_eval_nb.running.plan import Facts, blocks, facts
+from skill_eval_nb.running.plan import blocks
 from skill_eval_nb.running.spec import errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars
+from skill_eval_nb.view import Block
 
 from ..ui import Child, Node, h
 from ..ui.form import empty
@@ -34,7 +35,7 @@ class PlanPreview:
         form: what it was planned from.
         suite: the evals that there are; None where they cannot be read.
         plan: the plan; None where something stands in the way.
-        facts: what is shown of it.
+        shown: what is shown of it; empty without a plan.
         todo: runs of it that are not complete.
         errored: by the folder of a run of it that is stored as errored why it is.
         continues: the iteration that it goes on with; "" where it begins one.
@@ -45,7 +46,7 @@ class PlanPreview:
     form: Form
     suite: Suite | None
     plan: Plan | None = None
-    facts: Facts | None = None
+    shown: tuple[Block, ...] = ()
     todo: int = 0
     errored: Mapping[str, str] = field(default_factory=dict)
     continues: str = ""
@@ -56,7 +57,7 @@ class PlanPreview:
     def token(self) -> str:
         """The same for two plans that somebody who looks at them sees as one."""
         mark = self.plan.fingerprint.digest if self.plan is not None else ""
-        return f"{hash((self.facts, self.faults)):x}-{mark[:12]}"
+        return f"{hash((repr(self.shown), self.faults)):x}-{mark[:12]}"
 
     @property
     def complete(self) -> str | None:
@@ -101,17 +102,16 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     return replace(
         preview,
         plan=plan,
-        facts=facts(plan, plan.estimate, plan.warnings),
+        shown=tuple(blocks(plan, plan.estimate, map(in_labels, plan.warnings))),
         todo=len(todo),
         errored={folder: reason for folder, reason in why.items() if reason is not None},
         continues=plan.folder.name if (plan.folder / NAME).exists() else "",
     )
 
 
-def plan_view(shown: Facts, start: Child) -> Node:
+def plan_view(shown: Iterable[Block], start: Child) -> Node:
     """The plan; `start` is what begins it, and stands where its price does."""
-    in_words = replace(shown, warnings=tuple(map(in_labels, shown.warnings)))
-    title, counts, size, warnings, settings, estimate, *lists, _ = blocks(in_words)
+    title, counts, size, warnings, settings, estimate, *lists, _ = shown
     first = blocks_view([title, counts, size, warnings, estimate])
     return h("div", first, start, blocks_view([settings, *lists]))
 

@@ -30,7 +30,7 @@ from .plan import plan_view
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Cell, Job, Plan
-    from skill_eval_nb.running.plan import Facts
+    from skill_eval_nb.view import Block
 
 
 SECONDS = 0.25
@@ -260,7 +260,7 @@ class Running(WorkspaceTask[None]):
 
     Attributes:
         plan: what is done.
-        facts: what was shown of it.
+        shown: what was shown of it.
         board: its runs.
         verdicts: a word, a sentence and a reason each; None before they are known.
         gently: whether what is in flight may end when it is stopped.
@@ -269,7 +269,7 @@ class Running(WorkspaceTask[None]):
 
     progress: Progress
 
-    def __init__(self, plan: Plan, facts: Facts) -> None:
+    def __init__(self, plan: Plan, shown: tuple[Block, ...]) -> None:
         """Start it.
 
         Raises:
@@ -278,7 +278,7 @@ class Running(WorkspaceTask[None]):
             OSError: the workspace cannot be written.
         """
         self.doing = f"running iteration-{plan.iteration}"
-        self.plan, self.facts, self.gently = plan, facts, False
+        self.plan, self.shown, self.gently = plan, shown, False
         self.board = Board(plan)
         self.verdicts: list[tuple[str, str, str]] | None = None
         self.job: Job = plan.start()
@@ -341,7 +341,7 @@ def running_view(at: Running) -> Node:
     """The job while it goes on."""
     now = at.progress
     live = h("div", _flights(now), at.board.view(), cls="sen-columns sen-live")
-    plan = details("The plan", plan_view(at.facts, None), key="plan")
+    plan = details("The plan", plan_view(at.shown, None), key="plan")
     return running_card(
         f"Running iteration-{at.plan.iteration} of {at.plan.skill_name}",
         (now.share, "runs that have ended"),
