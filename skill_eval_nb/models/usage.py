@@ -395,16 +395,12 @@ class _Together:
         self._meters = meters
 
     def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> object:
+        # Said only where it is so: most meters are never asked for the price of batches.
+        options = {"batch": True} if batch else {}
         tickets: list[object] = []
         try:
             for meter in self._meters:
-                # Said only where it is so: most meters are never asked for the price of batches.
-                ticket = (
-                    meter.reserve(model, worst, batch=True)
-                    if batch
-                    else meter.reserve(model, worst)
-                )
-                tickets.append(ticket)
+                tickets.append(meter.reserve(model, worst, **options))  # noqa: PERF401 -- it may raise
         except BaseException:
             for meter, ticket in zip(self._meters, tickets, strict=False):
                 meter.release(ticket)

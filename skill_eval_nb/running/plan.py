@@ -51,13 +51,13 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
         f"{plan.folder} ({plan.why_iteration})",
     )
     counts = [
-        (f"{len(plan.cells):,}", count(len(plan.cells), "run").partition(" ")[2]),
-        (f"{sum(run.missing.execute for run in todo):,}", "to execute"),
-        (f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
-        (usd.dollars if usd is not None else "unknown", "estimated"),
-        *(((dollars(plan.budget_usd), "budget"),) if plan.budget_usd is not None else ()),
+        Card(f"{len(plan.cells):,}", count(len(plan.cells), "run").partition(" ")[2]),
+        Card(f"{sum(run.missing.execute for run in todo):,}", "to execute"),
+        Card(f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
+        Card(usd.dollars if usd is not None else "unknown", "estimated"),
+        *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
     ]
-    yield Cards([Card(figure, noun) for figure, noun in counts])
+    yield Cards(counts)
     yield Text(_size(plan, todo))
     marked = [(Mark("warning", "look"), warning) for warning in warnings]
     yield Table(("", ""), marked, "Look at this before starting")
