@@ -139,11 +139,12 @@ def ready(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
         )
         .drop("scope")
     )
+    printed = pl.col("stated_statistic") != "runs"  # and no mean of what its rows say
     return figures.with_columns(_roundings(figures)).with_columns(
         pl.when(metric == RUNS_EACH)
         .then(0.0)
         .when("plain")
-        .then(pl.col("own").filter("plain").min().over("path", "metric", "statistic"))
+        .then(pl.col("own").filter("plain").min().over("path", "metric", "statistic", printed))
         .otherwise("own")
         .alias("half")
     )
