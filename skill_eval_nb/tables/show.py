@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
 
 LONG = 48
 """Characters above which a text has room for several words in a line."""
+NAME = 24
+"""Characters of a text without blanks that is never broken: `iteration-1`, `with_skill`."""
 
 STYLE = """
  max-width:none;
  td {white-space:pre-wrap}
  td.sen-long {min-width:20em}
+ td.sen-name {white-space:nowrap}
  ul {margin:0;padding-left:1.2em}
 """
 
@@ -105,7 +109,8 @@ def _html_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def _cell(value: Any, number: bool) -> str:
     text = visible(_text(value))
-    kind = "sen-n" if number else "sen-long" if len(text) > LONG else ""
+    name = "sen-name" if len(text) <= NAME and not re.search(r"\s", text) else ""
+    kind = "sen-n" if number else "sen-long" if len(text) > LONG else name
     return f"<td class='{kind}'>{escape(text)}</td>"
 
 
