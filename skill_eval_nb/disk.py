@@ -259,10 +259,10 @@ def decode(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
     return data.decode("cp1252", "replace"), "not UTF-8: it was read as Windows-1252"
 
 
-def decoded(data: bytes, *, part: bool = False) -> str | None:
+def decode_text(data: bytes, *, part: bool = False) -> str | None:
     r"""The text, as `decode` knows it; None for what is none: it is full of control characters.
 
-    >>> decoded("Ä".encode()), decoded(b"caf\xe9"), decoded(b"\x00\x01\x02")
+    >>> decode_text("Ä".encode()), decode_text(b"caf\xe9"), decode_text(b"\x00\x01\x02")
     ('Ä', 'café', None)
     """
     start = data[:_LOOKED_AT]

@@ -375,7 +375,7 @@ def _outputs(evidence: Evidence) -> Iterator[tuple[str, str]]:
     for ref, folder in reversed(runs):
         key = ref.eval_id, ref.configuration
         if ref.eval_id in looked_at and ref.configuration in (evidence.sides or ()):
-            last[key] = last.get(key) or _beginning(folder)
+            last[key] = last.get(key) or _read_beginning(folder)
     told = [(key, text) for key, text in reversed(last.items()) if text]
     for (eval_id, side), text in told[:MOST_OUTPUTS]:
         yield eval_id, f"[eval {eval_id}, {brief(side)}]\n{text}"
@@ -395,7 +395,7 @@ def first_half(evals: Iterable[str]) -> set[str]:
     return set(dealt[: -(-len(dealt) // 2)])
 
 
-def _beginning(folder: Path) -> str:
+def _read_beginning(folder: Path) -> str:
     """The text of a run's output files, shortened; empty where they say nothing."""
     outputs = list_outputs(str(folder))
     text = ""

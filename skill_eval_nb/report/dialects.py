@@ -165,14 +165,14 @@ def _test(runs: Sequence[BenchmarkRun]) -> Plain:
         {
             "eval_id": runs[0].eval_id,
             "eval_name": runs[0].eval_name,
-            "assertions": [_tested(text, verdicts) for text, verdicts in checks.items()],
+            "assertions": [_write_check(text, verdicts) for text, verdicts in checks.items()],
             "tokens": _spread(_figures(runs, "tokens")),
             "duration_seconds": _spread(_figures(runs, "time_seconds")),
         }
     )
 
 
-def _tested(text: str, verdicts: Sequence[GradedExpectation]) -> Plain:
+def _write_check(text: str, verdicts: Sequence[GradedExpectation]) -> Plain:
     scored = [verdict.passed for verdict in verdicts if verdict.passed is not None]
     details = f"passed {sum(scored)}/{len(scored)} runs" if scored else None
     if len(verdicts) == 1:

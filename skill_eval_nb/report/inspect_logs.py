@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from skill_eval_nb.disk import decoded, read_bytes, write_atomic
+from skill_eval_nb.disk import decode_text, read_bytes, write_atomic
 from skill_eval_nb.documents.tools import OWN, Part
 from skill_eval_nb.documents.transcript import blocks, message_of, read_events, role_of
 from skill_eval_nb.tables import TABLES
@@ -434,7 +434,7 @@ def _messages_of(
     from inspect_ai.model import ChatMessageUser
 
     try:
-        text = decoded(read_bytes(path, root))
+        text = decode_text(read_bytes(path, root))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as fault:

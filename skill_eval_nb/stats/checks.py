@@ -16,8 +16,8 @@ from .values import (
     by_model,
     in_order,
     is_table,
-    kept,
     natural,
+    remember,
     stand_in_keys,
 )
 
@@ -43,7 +43,7 @@ ASIDE = re.compile(r"\W")
 """What an addition begins with that a grader made or left out."""
 
 
-@kept
+@remember
 def checks_of(data: Any) -> pl.DataFrame:
     """The checks that runs were graded on: RUN, layer, expectation_id, text; none of a table."""
     import polars as pl
@@ -120,14 +120,14 @@ def are_same_checks(
     True
     """
     own, theirs = list(ones), list(others)
-    lacking = [_missing(own, theirs, one_suite), _missing(theirs, own, one_suite)]
+    lacking = [_find_missing(own, theirs, one_suite), _find_missing(theirs, own, one_suite)]
     if one_suite and len(own) == len(theirs) > 2 * len(lacking[0]):
         lacking = [sorted(DECIDING.findall(" ".join(texts))) for texts in lacking]
         return lacking[0] == lacking[1]
     return not any(lacking)
 
 
-def _missing(ones: Sequence[Check], others: Sequence[Check], one_suite: bool) -> list[str]:
+def _find_missing(ones: Sequence[Check], others: Sequence[Check], one_suite: bool) -> list[str]:
     """The texts of those that are not among the others."""
     texts = {text for _, text in others}
     ids = {id_ for id_, _ in others if id_ is not None and one_suite}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.text import brief, count, some
 
-from .values import EVAL, is_table, kept, own_of_evals, runs_of
+from .values import EVAL, is_table, own_of_evals, remember, runs_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +57,7 @@ def name_families(
     return [names[min(own)] if own else None for own in each]
 
 
-@kept
+@remember
 def propose_families(data: Any) -> dict[Suite, Families]:
     """The families that evals of each suite seem to have: of two and more, at least two of them.
 
@@ -73,7 +73,7 @@ def propose_families(data: Any) -> dict[Suite, Families]:
         words = [word[0] if (word := named(name)) else None for name in own["eval_name"]]
         ways = [("their first words", "{…}", words)]
         if not is_table(data):
-            ways = [*_stated(data, own), *ways]
+            ways = [*_stated_marks(data, own), *ways]
         for common, cluster, marks in ways:
             members: dict[str | None, list[str]] = {}
             families = name_families(own["workspace"], marks)
@@ -87,7 +87,7 @@ def propose_families(data: Any) -> dict[Suite, Families]:
     return found
 
 
-def _stated(data: Any, evals: pl.DataFrame) -> list[tuple[str, str, list[Any]]]:
+def _stated_marks(data: Any, evals: pl.DataFrame) -> list[tuple[str, str, list[Any]]]:
     """What the suite says of each of these evals that several may share."""
     ways = []
     for common, column in (("their tags", "tags"), ("their input files", "files")):

@@ -163,7 +163,7 @@ def worth_having(metric: str, baseline: float | None) -> float | None:
 Made = TypeVar("Made")
 
 
-def kept(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
+def remember(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
     """`make`, which is asked for each figure of a page: once a workspace, as that never changes."""
     frames: WeakKeyDictionary[Any, Made] = WeakKeyDictionary()
 
@@ -178,7 +178,7 @@ def kept(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
     return of
 
 
-@kept
+@remember
 def runs_of(data: Any) -> pl.DataFrame:
     """The table `runs`, fit to count on: what is no finite number is null.
 
@@ -197,7 +197,7 @@ def runs_of(data: Any) -> pl.DataFrame:
     return runs.with_columns(*texts, flag, *nothing)
 
 
-@kept
+@remember
 def _places(data: Any) -> pl.DataFrame:
     """Where each iteration stands among those of its skill: ITERATION, place."""
     import polars as pl
@@ -352,7 +352,7 @@ def by_model(runs: pl.DataFrame, keys: Sequence[str] = ITERATION) -> pl.DataFram
     ).select(runs.columns)
 
 
-@kept
+@remember
 def runs_by_model(data: Any) -> pl.DataFrame:
     """`runs_of`, with MODEL as `by_model` gives it."""
     return by_model(runs_of(data))

@@ -446,7 +446,7 @@ class _Writer:
             grading = Grading([])
         timing, metrics = self._costs(run, grading, row)
         if grading is not None:
-            yield "grading", _graded(grading, run, row)
+            yield "grading", _strip_grading(grading, run, row)
         if structural is not None:
             yield "structural", structural
         untold = grading is None and (structural is None or row["status"] == "executed")
@@ -543,7 +543,7 @@ class _Writer:
             self.written[write_atomic(path, data)] = data
 
 
-def _graded(grading: Grading, run: Counted, row: dict[str, Any]) -> Grading:
+def _strip_grading(grading: Grading, run: Counted, row: dict[str, Any]) -> Grading:
     """A grading that says what the folders do not, and nothing else of its run."""
     side = run.side
     said = {"eval_id": side.eval_id, "eval_name": side.eval_name}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.disk import decoded
+from skill_eval_nb.disk import decode_text
 
 PRINTED = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), include_characters="\n\t"),
@@ -16,13 +16,13 @@ PRINTED = st.text(
 
 @given(PRINTED)
 def test_utf8_comes_back(text: str) -> None:
-    assert decoded(text.removeprefix("\ufeff").encode()) == text.removeprefix("\ufeff")
+    assert decode_text(text.removeprefix("\ufeff").encode()) == text.removeprefix("\ufeff")
 
 
 @given(st.text("aé世😀", min_size=8, max_size=40), st.integers(0, 3), st.integers(0, 3))
 def test_a_part_may_begin_and_end_in_a_character(text: str, start: int, end: int) -> None:
     data = text.encode()
-    found = decoded(data[start : len(data) - end], part=True)
+    found = decode_text(data[start : len(data) - end], part=True)
     assert found is not None
     assert found in text
     assert len(found) >= len(text) - 6
@@ -32,4 +32,4 @@ def test_a_part_may_begin_and_end_in_a_character(text: str, start: int, end: int
     "data", [b"\x01\x00\x02\x00" * 40, b"\x00\x01\x02\x03", bytes(range(32)) * 8]
 )
 def test_binary_is_no_text(data: bytes) -> None:
-    assert decoded(data) is None
+    assert decode_text(data) is None

@@ -181,7 +181,7 @@ def read(raw: Any, path: str) -> Results:
         whole.faults.add("warning", "no-samples", "$.samples", message)
     if own.raw:
         read_own(whole, own, results)
-        if (value := _stated(_measures(whole), results.runs, "pass_rate")) is not None:
+        if (value := _stated_figure(_measures(whole), results.runs, "pass_rate")) is not None:
             results.aggregates[configuration] = Aggregate(pass_rate=value)
         return results
     scores = [_scores(sample) for sample in samples]
@@ -191,7 +191,7 @@ def read(raw: Any, path: str) -> Results:
         run.configuration = configuration
         results.runs.append(run)
     _leave_errors(measure, results.runs)
-    if (value := _stated([measure], results.runs)) is not None:
+    if (value := _stated_figure([measure], results.runs)) is not None:
         results.aggregates[configuration] = Aggregate(pass_rate=value)
     return results
 
@@ -244,7 +244,7 @@ def _leave_errors(measure: Part, runs: list[Run]) -> None:
             run.grading = None if run.error is not None else run.grading
 
 
-def _stated(measures: list[Part], runs: list[Run], name: str | None = None) -> float | None:
+def _stated_figure(measures: list[Part], runs: list[Run], name: str | None = None) -> float | None:
     """The mean that the log states of its scorer, held against the samples."""
     first = next(iter(measures), Part({}))
     if first.text("reducer") not in (None, "mean") or name not in (None, first.text("name")):

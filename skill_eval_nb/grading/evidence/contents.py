@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from skill_eval_nb.disk import decoded, open_file
+from skill_eval_nb.disk import decode_text, open_file
 
 from .. import sandbox
 from ..sandbox import Ran
@@ -565,7 +565,7 @@ def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float
             )
             return Content(kind, reason=took)
         return _extracted(entry, kind, seconds)
-    if decoded(start) is None:
+    if decode_text(start) is None:
         return Content("binary", reason=_binary(ending))
     return _text(entry, start, file, ending, whole)
 
@@ -603,14 +603,14 @@ def _text(entry: Entry, start: bytes, file: BinaryIO, ending: str, whole: int) -
         head = start + file.read(READ_ENDS - len(start))
         file.seek(-READ_ENDS, os.SEEK_END)
         tail = file.read(READ_ENDS)
-        first, last = decoded(head, part=True), decoded(tail, part=True)
+        first, last = decode_text(head, part=True), decode_text(tail, part=True)
         if first is None or last is None:
             return Content("binary", reason=_binary(ending))
         unread = max(entry.size - len(head) - len(tail), 0)
         seam = f"\n[… {unread:,} bytes in the middle of this file were not read …]\n"
         return Content("text", text=first + seam + last, unread=unread)
     data = start + file.read(whole)
-    text = decoded(data)
+    text = decode_text(data)
     if text is None:
         return Content("binary", reason=_binary(ending))
     cells = notebook_text(text) if ending == "ipynb" else None

@@ -32,7 +32,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.disk import decoded, inside, open_file
+from skill_eval_nb.disk import decode_text, inside, open_file
 from skill_eval_nb.documents.run import NotShown, Shown, ShownFile
 from skill_eval_nb.documents.transcript import Step, Told, message_of, read_events, read_steps
 
@@ -88,7 +88,7 @@ def transcript_of(path: Path) -> Transcript:
         return Transcript((), None, reason=f"it cannot be read ({error.strerror or error})")
     if len(data) > MOST_BYTES:
         return Transcript((), None, reason=f"it has more than {MOST_BYTES:,} bytes")
-    text = decoded(data)
+    text = decode_text(data)
     if text is None:
         return Transcript((), None, reason="it is no text")
     read = read_events(text)

@@ -280,18 +280,18 @@ def _filter() -> bytes:
     of this machine shows them.
     """
     steps = [
-        *_refused(_I386, _SOCKETCALL, [], errno.ENOSYS),
-        *_refused(_I386, _IPC, _size(2), errno.ENOMEM),
+        *_refuse(_I386, _SOCKETCALL, [], errno.ENOSYS),
+        *_refuse(_I386, _IPC, _size(2), errno.ENOMEM),
     ]
     for machine, shmget, socket, keys in _MACHINES:
-        steps += _refused(machine, shmget, _size(1), errno.ENOMEM)
-        steps += _refused(machine, socket, _family(), errno.EAFNOSUPPORT)
+        steps += _refuse(machine, shmget, _size(1), errno.ENOMEM)
+        steps += _refuse(machine, socket, _family(), errno.EAFNOSUPPORT)
         for call in (keys, keys + 1, keys + 2, _IO_URING | (shmget & _X32)):
-            steps += _refused(machine, call, [], errno.ENOSYS)
+            steps += _refuse(machine, call, [], errno.ENOSYS)
     return b"".join(struct.pack("HBBI", *step) for step in (*steps, (_GIVE, 0, 0, _ALLOWED)))
 
 
-def _refused(machine: int, call: int, test: list[_Step], error: int) -> list[_Step]:
+def _refuse(machine: int, call: int, test: list[_Step], error: int) -> list[_Step]:
     """The steps that refuse a call of a machine, where a test of its arguments does not end."""
     rest = [*test, (_GIVE, 0, 0, _REFUSED | error)]
     own = [(_LOAD, 0, 0, 0), (_EQUAL, 0, len(rest), call), *rest]

@@ -91,7 +91,7 @@ class Process:
             else:
                 os.close(first)
 
-    def left(self) -> int:
+    def count_left(self) -> int:
         """How many processes are there that a command left behind when it ended by itself."""
         if self.counted is None:
             return sum(1 for _ in in_group(self.popen.pid))
@@ -351,7 +351,7 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
             elif (begun := time.monotonic()) >= look_at:
                 passed = watch.passed(process.look())
                 look_at = max(begun + EVERY, 2 * time.monotonic() - begun)
-        left = process.left() if passed is None else 0
+        left = process.count_left() if passed is None else 0
         if left + 1 > limits.processes:  # between two looks, up to where the kernel stopped it
             passed = "killed", many(limits.processes)
         process.close()

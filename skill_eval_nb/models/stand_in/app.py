@@ -153,7 +153,7 @@ class App:
         """The answer to a request, whatever it is; its body has been read."""
         request_id = "req_" + secrets.token_hex(12)
         try:
-            answer = self._routed(request)
+            answer = self._route(request)
         except RefusedRequest as refused:
             headers = {**JSON, **refused.headers}
             body = encoded(refused.body(request_id))
@@ -161,7 +161,7 @@ class App:
         answer.headers["request-id"] = request_id
         return answer
 
-    def _routed(self, request: httpx2.Request) -> httpx2.Response:
+    def _route(self, request: httpx2.Request) -> httpx2.Response:
         path = request.url.path.strip("/").removeprefix("v1/").split("/")
         body: Any = None
         if request.method == "POST" and request.content:

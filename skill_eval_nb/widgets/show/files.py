@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from skill_eval_nb.disk import decode, decoded, open_file, wide
+from skill_eval_nb.disk import decode, decode_text, open_file, wide
 from skill_eval_nb.documents import Timing
 from skill_eval_nb.grading.evidence.contents import Entry, entries, natural
 from skill_eval_nb.running.stored_runs import TRANSCRIPTS
@@ -273,7 +273,7 @@ def as_text(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
     Raises:
         NotDrawn: they are no text.
     """
-    if decoded(data, part=part) is None:
+    if decode_text(data, part=part) is None:
         raise NotDrawn("its bytes are no text")
     text, odd = decode(data, part=part)
     return text, None if wide(data) is not None else odd

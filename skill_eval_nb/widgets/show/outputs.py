@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from skill_eval_nb.disk import decoded
+from skill_eval_nb.disk import decode_text
 from skill_eval_nb.grading.evidence.contents import picture_kind
 from skill_eval_nb.text import count, size
 
@@ -42,7 +42,7 @@ START = 65_536
 
 
 def _is_text(start: bytes) -> bool:
-    return decoded(start) is not None
+    return decode_text(start) is not None
 
 
 def _is_zip(start: bytes) -> bool:

@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pygments.lexers import JavascriptLexer, PythonLexer
 
-from skill_eval_nb.disk import decoded
+from skill_eval_nb.disk import decode_text
 from skill_eval_nb.grading.evidence import contents as extracting
 from skill_eval_nb.widgets.show import documents, outputs
 from skill_eval_nb.widgets.show.documents import (
@@ -102,7 +102,7 @@ def test_any_bytes_under_any_name_give_a_tree_that_holds_them(suffix, start, dat
     assert made.kind
     if made.kind in ("text", "code", "Markdown", "page", "drawing"):
         words = data.decode("utf-8-sig", "replace")
-        both = [words, decoded(data) or ""]
+        both = [words, decode_text(data) or ""]
         assert any(dense(plain(one)) in shown for one in both)
     elif made.kind == "bytes":
         assert "Itsbytesarenotext" in shown
