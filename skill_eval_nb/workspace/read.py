@@ -463,7 +463,9 @@ def _read_unusual(
     if sides:
         faults = Faults()
         for key, value in raw.items() if isinstance(raw, dict) else ():
-            if key not in _ROWS and not is_configuration(key) and of_list(key, value) is None:
+            if key in _ROWS or is_configuration(key) or of_list(key, value) is not None:
+                _tell_beside(value, f"$.{key}", faults)
+            else:
                 not_used(value, f"$.{key}", faults)
         problems.add_faults(grading, faults)
         _report_unowned(run, documents, problems)
@@ -480,6 +482,16 @@ def _read_unusual(
     if run.about:
         documents.timing = _timing(run.about, problems)
     return [(_stated_place(run.place, documents.grading), run.number, documents)]
+
+
+def _tell_beside(value: Any, where: str, faults: Faults) -> None:
+    """Name what stands beside the runs of a side: elements that are none, figures of all."""
+    if isinstance(value, dict) and isinstance(runs := value.get("runs"), list):
+        not_used({key: part for key, part in value.items() if key != "runs"}, where, faults)
+        value, where = runs, f"{where}.runs"
+    if isinstance(value, list) and (odd := sum(not isinstance(one, dict) for one in value)):
+        message = f"{odd} of its {len(value)} elements are no objects: left out"
+        faults.add("warning", "wrong-type", where, message)
 
 
 def _report_unowned(run: RunPlace, documents: RunDocuments, problems: Problems) -> None:

@@ -447,6 +447,21 @@ def test_a_grading_keyed_by_sides(
     assert ws.problems.is_empty()
 
 
+def test_what_stands_beside_the_runs_of_a_side_is_named(tmp_path: Path) -> None:
+    keyed = {
+        "before": {"runs": [graded("pf"), 7], "pass_rate": 0.1},
+        "after": [graded("pf"), "none", None],
+    }
+    ws = sen.load(lay(tmp_path / WS, {"iteration-1/eval-1/grading.json": keyed}))
+    assert ws.runs["pass_rate"].to_list() == [0.5, 0.5]
+    told = set(ws.problems.select("code", "where").iter_rows())
+    assert told == {
+        ("not-used", "$.before"),
+        ("wrong-type", "$.before.runs"),
+        ("wrong-type", "$.after"),
+    }
+
+
 def test_several_workspaces_below_one_folder(tmp_path: Path) -> None:
     names = ("skills/tdd-workspace", "skills/archive/pdf-workspace", "evals/workspace")
     for name in names:
