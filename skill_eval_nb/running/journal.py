@@ -30,14 +30,15 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import NO_LINK, NO_WAIT, open_regular
+from skill_eval_nb.workspace.jobs import JOURNAL, STARTED
 from skill_eval_nb.workspace.layout import OWN
 from skill_eval_nb.workspace.writing import Locked, locked, now, who
 
 from .protocol import Refused, refuse
 
-NAME = "journal.jsonl"
+NAME = JOURNAL
 
-PLANNED, STARTED, LAUNCHED, ENDED = "planned", "started", "launched", "ended"
+PLANNED, LAUNCHED = "planned", "launched"
 FINISHED, ERRORED, CANCELLED = "finished", "errored", "cancelled"
 SUBMITTED = "submitted"
 """A batch was taken, and this is its id."""

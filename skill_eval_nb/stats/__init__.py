@@ -7,6 +7,7 @@ from .expectations import discrimination, discrimination_by_eval
 from .notes import notes
 from .plan import plan
 from .preference import preference
+from .sequential import sequential
 from .summary import outliers, pass_at_k, pass_at_k_by_eval, summarize
 from .triggers import trigger_confusion, trigger_doubts, trigger_rates, trigger_scores
 from .variance import judge_severity, variance
@@ -26,6 +27,7 @@ __all__ = [
     "pass_at_k_by_eval",
     "plan",
     "preference",
+    "sequential",
     "summarize",
     "trigger_confusion",
     "trigger_doubts",

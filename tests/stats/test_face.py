@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -55,7 +56,8 @@ def bundled() -> Workspace:
 def test_any_kind_of_tables_in_any_order_gets_the_same_answer_in_its_kind(
     name: str, bundled: Workspace
 ) -> None:
-    statistic: Callable[[Any], Any] = getattr(stats, name)
+    given = {"looks": (2, 4)} if name == "sequential" else {}
+    statistic: Callable[[Any], Any] = partial(getattr(stats, name), **given)
     expected = plain(statistic(bundled))
     assert expected
     tables = {one: bundled.polars(one) for one in TABLES}

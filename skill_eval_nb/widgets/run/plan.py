@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,13 +10,14 @@ from typing import Any
 from skill_eval_nb.grading.sandbox import available
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running import Limits, Plan, Refused, plan_runs
-from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read
+from skill_eval_nb.running.journal import NAME, PLANNED, read
 from skill_eval_nb.running.options import read_all
 from skill_eval_nb.running.plan import blocks
 from skill_eval_nb.running.spec import errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars
 from skill_eval_nb.view import Block
+from skill_eval_nb.workspace.jobs import ENDED, STARTED, name_worker
 
 from ..ui import Child, Node, h
 from ..ui.form import empty
@@ -187,7 +185,7 @@ def _look(home: Path, number: int, form: Form, fixed: FixedArgs, n_evals: int) -
         return None
     cells = len(preview.plan.cells) if preview.plan is not None else int(start.get("cells", 0))
     why = "interrupted" if end is None else str(end.get("status"))
-    at_it = _at_it(start) if end is None else None
+    at_it = name_worker(start) if end is None else None
     return Unfinished(number, preview, used, cells, record.spent_usd, why, at_it)
 
 
@@ -270,23 +268,6 @@ def _rest_of(mark: Mapping[str, Any], fixed: FixedArgs) -> dict[str, Any]:
 def _fields(stated: Any) -> dict[str, Any]:
     named = stated if isinstance(stated, Mapping) else {}
     return {name: value for name, value in named.items() if name != "is"}
-
-
-def _at_it(start: Mapping[str, Any]) -> str | None:
-    """Which process began it and still lives; None where none does, or it cannot be told."""
-    pid, host = start.get("pid"), start.get("host")
-    if not isinstance(pid, int) or host != socket.gethostname() or os.name != "posix":
-        return None
-    if pid == os.getpid():  # or one of the same number, before the machine was started anew
-        names = {thread.name for thread in threading.enumerate()}
-        return "this process" if "skill-eval-nb job" in names else None
-    try:
-        os.kill(pid, 0)  # asks whether it is there, and does nothing to it
-    except ProcessLookupError:
-        return None
-    except PermissionError:
-        pass
-    return f"process {pid} on {host}"
 
 
 WHY = {

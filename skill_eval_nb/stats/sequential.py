@@ -1,0 +1,117 @@
+"""`sequential`: the verdict with planned looks, and what ends a job that was planned with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from skill_eval_nb.tables import load
+from skill_eval_nb.tables.frames import like
+from skill_eval_nb.workspace.jobs import JobRecord
+
+from .checks import SIDES
+from .deltas import deltas
+from .looks import Answer, Looks, check_looks, find_jobs, take_looks
+from .values import EVAL, GROUP, ITERATION, Key, confidence, headline_of, metrics_of, runs_of
+from .verdict import word_of
+
+__all__ = ["check_looks", "decide", "sequential"]
+
+NAMES = (*GROUP, *SIDES, "metric")
+COUNTS = ("look", "n_evals", "n_runs", "n_runs_baseline")
+NUMBERS = ("alpha", "estimate", "low", "high", "p")
+
+
+def sequential(
+    data: Any,
+    looks: Looks | None = None,
+    metric: str = "pass_rate",
+    baseline: str | None = None,
+    *,
+    worth: float | None = None,
+    level: float = 0.95,
+) -> Any:
+    """The verdict at each planned look: on these evals, from the first runs of each.
+
+    Each look is `deltas` (scope `suite`) of the first k runs of each eval on each side, by their
+    numbers, held to a part of alpha: as 1, 2, 3, … and 1 - level in all, so .005, .010, .015 and
+    .020 of four looks. Whatever is decided first stands. The parts' sum bounds a false claim
+    (Bonferroni); what was not planned before the first run does not keep it.
+
+    Args:
+        data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
+        looks: growing numbers of runs a side. Where not given, those that the workspace was run
+            with, as its journal says.
+        metric: as for `deltas`, and so are the others.
+        baseline: the configuration to compare against.
+        worth: the smallest difference worth having, in the metric's unit.
+        level: 1 - alpha over all looks.
+
+    Returns:
+        In the kind of `data`, a row a comparison of `deltas` × look:
+
+        - `look`, the runs of each eval on either side that it is planned at; `n_evals`, `n_runs`
+          and `n_runs_baseline`, what it rests on;
+        - `alpha`, what its p is held to. A look whose smallest p that these figures could give is
+          above it decides nothing, and passes it on to the next; so it may hold that of several;
+        - `estimate`, `low`, `high` (at 1 - `alpha`), `p`, `decides`, `verdict`, `reason`. All but
+          the last two of these are null, and `verdict` too, where an eval has not as many runs,
+          and after the look that decided; `reason` says so.
+
+    Raises:
+        ValueError: as `deltas`; where looks are not given and none were planned, are no growing
+            numbers, or no look before the last can decide anything in any comparison.
+
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({
+    ...     "eval_id": [str(eval_) for eval_ in range(4) for _ in range(12)],
+    ...     "configuration": (["with_skill"] * 6 + ["without_skill"] * 6) * 4,
+    ...     "run_number": [*range(1, 7)] * 8,
+    ...     "pass_rate": [0.9, 1.0, 0.8, 0.9, 1.0, 1.0, 0.5, 0.4, 0.6, 0.5, 0.4, 0.5] * 4,
+    ... })
+    >>> sequential(runs, (2, 4, 6)).select("look", pl.col("alpha", "p").round(4), "verdict").rows()
+    [(2, 0.0083, 0.0015, 'helps'), (4, None, None, None), (6, None, None, None)]
+    """
+    import polars as pl
+
+    jobs = find_jobs(data)
+    planned = {record.looks for record in jobs.values()} - {()} if looks is None else {tuple(looks)}
+    if not planned:
+        raise ValueError("no looks were planned for these runs: name them, as looks=(2, 4, 6, 10)")
+    suites = runs_of(data).group_by(ITERATION).agg(n=pl.struct(EVAL).n_unique())
+    found: dict[Key, list[dict[str, Any]]] = {}
+    for own in sorted(planned):
+        check_looks(own, max([1, *suites["n"]]), confidence(level))
+        for row in take_looks(data, own, level, _ask(metric, baseline, worth)):
+            job = jobs.get(tuple(row[name] for name in ITERATION), JobRecord())
+            if looks is not None or job.looks == own:
+                key = tuple(row[name] for name in (*GROUP, *SIDES))
+                found.setdefault(key, []).append(row)
+    types = {**dict.fromkeys(NAMES, pl.String), **dict.fromkeys(COUNTS, pl.Int64)}
+    types |= dict.fromkeys(NUMBERS, pl.Float64)
+    types |= {"decides": pl.Boolean, "verdict": pl.String, "reason": pl.String}
+    rows = [[row[name] for name in types] for rows in found.values() for row in rows]
+    return like(data, pl.DataFrame(rows, types, orient="row"))
+
+
+def _ask(metric: str, baseline: str | None, worth: float | None = None) -> Answer:
+    """What asks `deltas` at a level."""
+    return lambda part, level: deltas(part, metric, baseline, worth=worth, level=level)
+
+
+def decide(workspace: Path, iteration: int, looks: Looks, runs: int) -> str | None:
+    """What an iteration's look at so many runs a side decides, in a sentence; None for nothing.
+
+    Of several comparisons each has to be decided.
+    """
+    ws = load(workspace).select(iteration=f"iteration-{iteration}")
+    answer = _ask(headline_of(metrics_of(ws)), None)
+    decided: dict[str, str | None] = {}
+    for row in take_looks(ws, looks, 0.95, answer):
+        if row["look"] > runs:
+            break
+        decided.setdefault(who := row["configuration"], None)
+        if row["decides"]:
+            decided[who] = f"{who} {word_of(row['verdict'], row['metric'])}: {row['reason']}"
+    said = [sentence for sentence in decided.values() if sentence]
+    return " ".join(said) if said and len(said) == len(decided) else None
