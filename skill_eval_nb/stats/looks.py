@@ -96,6 +96,7 @@ def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> Iterato
     decided: dict[tuple[Any, ...], str] = {}
     for runs, own in zip(looks, spend_alpha(looks, level), strict=True):
         part = take_first_runs(data, runs)
+        name_lacking = _find_lacking(part, runs)
         known: dict[float, list[dict[str, Any]]] = {}
         for place, key in enumerate(map(_key, answer(part, 1 - own).to_dicts())):
             alpha = passed_on.pop(key, 0.0) + own
@@ -103,7 +104,7 @@ def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> Iterato
                 known[alpha] = answer(part, 1 - alpha).to_dicts()
             row = known[alpha][place] | {"look": runs, "alpha": alpha}
             word, ends = row["verdict"], runs == looks[-1]
-            if why := decided.get(key) or _name_lacking(part, runs, row):
+            if why := decided.get(key) or name_lacking(row):
                 nothing = dict.fromkeys(("alpha", "estimate", "low", "high", "p", "verdict"))
                 yield row | nothing | {"reason": why, "decides": False, "standing": False}
                 continue
@@ -140,21 +141,27 @@ def take_first_runs(data: Any, runs: int) -> Any:
     )
 
 
-def _name_lacking(part: Any, runs: int, row: Row) -> str:
-    """Which evals of a comparison lack runs of a look, in a sentence; "" where none does."""
+def _find_lacking(part: Any, runs: int) -> Callable[[Row], str]:
+    """What says which evals of a comparison lack runs of a look; "" where none does."""
     import polars as pl
 
-    own = runs_by_model(part).filter(
-        *(pl.col(name).eq_missing(pl.lit(row[name])) for name in GROUP),
-        pl.col("configuration").is_in([row[side] for side in SIDES]),
-    )
-    cells = own.group_by(*EVAL, "configuration").agg(n=pl.len()).sort(*EVAL, "configuration")
-    both = cells.filter(pl.len().over(EVAL) == len(SIDES), pl.col("n") < runs)
-    lacks = [
-        f"{quoted(name)} has {n} of {runs} of {side}"
-        for name, side, n in both.select("eval_name", "configuration", "n").iter_rows()
-    ]
-    return f"This look is not reached: {some(lacks)}." if lacks else ""
+    keys = [*GROUP, *EVAL]
+    cells = runs_by_model(part).group_by(*keys, "configuration").agg(n=pl.len())
+    few = cells.filter((pl.col("n") < runs).any().over(keys)).sort(*EVAL, "configuration")
+
+    def name_lacking(row: Row) -> str:
+        own = few.filter(
+            *(pl.col(name).eq_missing(pl.lit(row[name])) for name in GROUP),
+            pl.col("configuration").is_in([row[side] for side in SIDES]),
+        )
+        both = own.filter(pl.len().over(EVAL) == len(SIDES), pl.col("n") < runs)
+        lacks = [
+            f"{quoted(name)} has {n} of {runs} of {side}"
+            for name, side, n in both.select("eval_name", "configuration", "n").iter_rows()
+        ]
+        return f"This look is not reached: {some(lacks)}." if lacks else ""
+
+    return name_lacking if few.height else lambda _: ""
 
 
 def settle_looks(
