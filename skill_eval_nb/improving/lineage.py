@@ -30,7 +30,7 @@ from .versions import (
     given,
     in_words,
     kept,
-    stated,
+    stated_by_version,
     versions_of,
 )
 
@@ -71,7 +71,6 @@ class Version:
         lines_added: lines that came, in all files; None as `what_changed`.
         lines_removed: lines that went; a line that changed did both.
         stated_pass_rate: what a history.json of the workspace has as its pass rate.
-        stated_result: what that has as its result.
         started_at: when its first run began, ISO 8601; None where no run says.
     """
 
@@ -97,7 +96,6 @@ class Version:
     lines_added: int | None = None
     lines_removed: int | None = None
     stated_pass_rate: float | None = None
-    stated_result: str | None = None
     started_at: str | None = None
 
 
@@ -198,8 +196,9 @@ class Lineage(Shown):
                 f"compared: {version.compared}" if version.compared else "",
                 version.reason,
                 f"changed: {version.what_changed}" if version.what_changed else "",
-                _stated_in_words(version.stated_result, version.stated_pass_rate),
             ]
+            if version.stated_pass_rate is not None:
+                lines.append(f"history.json states a pass rate of {version.stated_pass_rate:g}")
             title = f"{version.version}  {where}: {mean}, {result}{parent}"
             yield Items([*filter(None, lines)], title)
         yield from (Text(note, "!") for note in self.notes)
@@ -208,12 +207,6 @@ class Lineage(Shown):
 NAME = "history.json"
 OURS = "reason"
 """What every version has that we wrote, and no other tool writes."""
-
-
-def _stated_in_words(result: str | None, rate: float | None) -> str:
-    """What a history.json says of a version."""
-    of = "" if rate is None else f" with a pass rate of {rate:g}"
-    return f"history.json says: {result or 'no result'}{of}" if result or of else ""
 
 
 def _is_ours(data: bytes) -> bool:
@@ -251,7 +244,7 @@ class _Trace:
         worth: the smallest difference worth having.
         level: of the intervals.
         given: version to parent, as the caller gave it.
-        stated: what a history.json says of the versions.
+        stated: the row of the table `history` of each version that a history.json names.
         kept: the skill's files.
     """
 
@@ -309,7 +302,6 @@ class _Trace:
 
     def _figures(self, side: VersionRuns) -> Version:
         by_eval = self._by_eval(side, self.metric)
-        stated = self.stated.get(side.version)
         return Version(
             version=side.version,
             iteration=side.iteration,
@@ -318,8 +310,7 @@ class _Trace:
             mean=_mean(by_eval),
             n_evals=by_eval.height,
             n_runs=int(by_eval["n_runs"].sum()),
-            stated_pass_rate=stated["expectation_pass_rate"] if stated else None,
-            stated_result=stated["grading_result"] if stated else None,
+            stated_pass_rate=self.stated.get(side.version, {}).get("expectation_pass_rate"),
             started_at=oldest(side.of(self.tables["runs"])["started_at"]),
         )
 
@@ -329,9 +320,9 @@ class _Trace:
         before = {side.version: side for side in self.sides[:place]}
         if mine in self.given:
             return before[self.given[mine]], "given"
-        stated = self.stated.get(mine)
-        if stated is not None and stated["parent"] in before:
-            return before[stated["parent"]], "stated"
+        stated = self.stated.get(mine, {}).get("parent")
+        if stated in before:
+            return before[stated], "stated"
         return best, "best so far"
 
     def _against(self, place: int, parent: VersionRuns, version: Version) -> Version:
@@ -472,11 +463,11 @@ def history(
     tables = {name: ws.polars(name) for name in TABLES}
     sides, notes = versions_of(tables["runs"], configuration)
     rows = ws.polars("history").filter(workspace=workspace, skill=skill).to_dicts()
-    known, note = stated(rows, sides)
+    known, why_not = stated_by_version(rows, sides)
     versions = _Trace(
         tables, sides, metric, worth, level, given(parents, sides), known, kept(ws, tables["runs"])
     ).versions()
-    notes += [text for text in (note, *_contradicted(versions, rows if known else [])) if text]
+    notes += why_not
     started = oldest(version.started_at for version in versions)
     return Lineage(workspace, skill, metric, level, versions, started, tuple(notes))
 
@@ -492,22 +483,3 @@ def _only(runs: pl.DataFrame) -> tuple[str, str]:
             "ws.select(workspace=…, skill=…)"
         )
     return every[0] if every else ("", "")
-
-
-def _contradicted(
-    versions: Sequence[Version], rows: Iterable[Mapping[str, object]]
-) -> Iterable[str]:
-    """Where a history.json says something else."""
-    for version in versions:
-        if version.stated_result not in (None, version.grading_result):
-            stated = version.stated_result
-            was = stated if stated in ("won", "lost") else f"was a {stated}"
-            yield (
-                f"history.json says that {version.version} {was}; "
-                f"its runs say: {version.grading_result or 'nothing to compare'}."
-            )
-    best = next((str(row["version"]) for row in rows if row["is_current_best"]), None)
-    ours = next((version.version for version in versions if version.is_current_best), None)
-    if best is not None and best != ours:
-        proven = "prove none to be" if ours is None else f"bear out {ours}"
-        yield f"history.json has {best} as the best version, its runs {proven}."

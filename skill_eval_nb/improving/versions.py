@@ -345,33 +345,24 @@ def _named(frame: pl.DataFrame, passes: dict[int, str]) -> pl.DataFrame:
     )
 
 
-def stated(
-    rows: Sequence[Mapping[str, object]], versions: Sequence[VersionRuns]
-) -> tuple[dict[str, Mapping[str, Any]], str]:
-    """The row of each version, its parent by our name, and what to say where none can be told.
-
-    Stated versions are ours of the same name, else those in their place.
+def stated_by_version(
+    rows: Sequence[Mapping[str, Any]], versions: Iterable[VersionRuns]
+) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
+    """The row of each version, and why none is used where it is not said which is which.
 
     Args:
         rows: of the table `history`, of one skill.
         versions: the versions that there are runs of.
     """
-    names = [str(row["version"]) for row in rows]
-    ours = [version.version for version in versions]
-    if len(set(names)) < len(names):
-        return {}, "Several files tell the versions' history; none of them was used."
-    if len(names) > len(ours):
-        there = f"the workspace has runs of {len(ours)}"
-        return {}, (
-            f"history.json tells of {len(names)} versions, {there}: which are which is not "
-            "said, so it was not used."
-        )
-    places = names if set(names) <= set(ours) else ours
-    called = dict(zip(names, places, strict=False))
-    return {
-        called[name]: {**row, "parent": called.get(str(row["parent"]))}
-        for name, row in zip(names, rows, strict=True)
-    }, ""
+    named = {row["version"]: row for row in rows}
+    if len(named) == len(rows) and named.keys() <= {version.version for version in versions}:
+        return named, []
+    names = ", ".join(brief(str(row["version"])) for row in rows)
+    why = (
+        f"history.json names the versions {names}: which runs are of which is not said, so it "
+        "was not used. `parents` can say what was made from what."
+    )
+    return {}, [why]
 
 
 def given(parents: Mapping[str, str] | None, versions: Iterable[VersionRuns]) -> dict[str, str]:
