@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         Prices,
         Tally,
         load_prices,
-        together,
         worst_case,
     )
     from .usage import Usage as Usage
@@ -52,7 +51,6 @@ __all__ = [
     "batches",
     "connect",
     "load_prices",
-    "together",
     "worst_case",
 ]
 
@@ -63,6 +61,6 @@ __getattr__, __dir__ = lazy(
         "": "batches",
         ".client": "Client Connection ModelFault Reply connect",
         ".stand_in": "StandIn",
-        ".usage": "BadPrices BudgetSpent Meter Prices Tally Usage load_prices together worst_case",
+        ".usage": "BadPrices BudgetSpent Meter Prices Tally Usage load_prices worst_case",
     },
 )

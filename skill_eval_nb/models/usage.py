@@ -288,6 +288,7 @@ class CallReservation:
         batch: whether it goes by a batch.
         worst: the most that it can use.
         price: what that costs, in billionths of a dollar; 0 where its meter knows no prices.
+        outer: the ticket of the meter that its own counts within.
         mark: tells it from every other, in a copy of its meter too.
     """
 
@@ -295,11 +296,14 @@ class CallReservation:
     batch: bool
     worst: Usage
     price: int = 0
+    outer: Any = None
     mark: UUID = field(default_factory=uuid4)
 
 
 class Tally:
     """A meter without a ceiling: it only counts. Picklable, and safe among threads.
+
+    Within another meter, a call is made only if that allows it, and both count it.
 
     >>> tally = Tally()
     >>> ticket = tally.reserve("stand-in", Usage(input_tokens=900, output_tokens=100, calls=1))
@@ -308,16 +312,20 @@ class Tally:
     (240, 1)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, within: Meter | None = None) -> None:
+        self._within = within
         self._lock = threading.RLock()
         self._open: set[CallReservation] = set()
         self._known: dict[tuple[str, bool], Usage] = {}
         self._assumed: dict[tuple[str, bool], Usage] = {}
 
     def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> CallReservation:
-        """A ticket; see `Meter.reserve`. Only a meter with a cap raises."""
+        """A ticket; see `Meter.reserve`. Only a meter with a cap raises, this one or an outer."""
         with self._lock:
-            ticket = CallReservation(model, batch, worst, self._allow(model, worst, batch))
+            price, outer = self._allow(model, worst, batch), None
+            if self._within is not None:
+                outer = self._within.reserve(model, worst, batch=batch)
+            ticket = CallReservation(model, batch, worst, price, outer)
             self._open.add(ticket)
             return ticket
 
@@ -333,6 +341,8 @@ class Tally:
             used = ticket.worst if usage is None else usage
             key = ticket.model, ticket.batch
             counts[key] = counts.get(key, Usage()) + used
+            if self._within is not None:
+                self._within.settle(ticket.outer, usage)
 
     def release(self, ticket: Any) -> None:
         """Count nothing.
@@ -342,6 +352,8 @@ class Tally:
         """
         with self._lock:
             self._open.remove(ticket)
+            if self._within is not None:
+                self._within.release(ticket.outer)
 
     @property
     def usage(self) -> Usage:
@@ -388,44 +400,6 @@ class Tally:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._lock = threading.RLock()
-
-
-class _Together:
-    def __init__(self, meters: tuple[Meter, ...]) -> None:
-        self._meters = meters
-
-    def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> object:
-        # Said only where it is so: most meters are never asked for the price of batches.
-        options = {"batch": True} if batch else {}
-        tickets: list[object] = []
-        try:
-            for meter in self._meters:
-                tickets.append(meter.reserve(model, worst, **options))  # noqa: PERF401 -- it may raise
-        except BaseException:
-            for meter, ticket in zip(self._meters, tickets, strict=False):
-                meter.release(ticket)
-            raise
-        return tuple(tickets)
-
-    def settle(self, ticket: Any, usage: Usage | None) -> None:
-        for meter, own in zip(self._meters, ticket, strict=True):
-            meter.settle(own, usage)
-
-    def release(self, ticket: Any) -> None:
-        for meter, own in zip(self._meters, ticket, strict=True):
-            meter.release(own)
-
-
-def together(*meters: Meter) -> Meter:
-    """Several meters as one: a call is made only if each allows it, and each counts it.
-
-    >>> tally, all_runs = Tally(), Tally()
-    >>> both = together(tally, all_runs)
-    >>> both.settle(both.reserve("stand-in", Usage(calls=1)), Usage(9, calls=1))
-    >>> tally.usage == all_runs.usage == Usage(9, calls=1)
-    True
-    """
-    return _Together(meters)
 
 
 MILLION = 1_000_000

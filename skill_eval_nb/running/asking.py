@@ -15,11 +15,9 @@ from skill_eval_nb.models import (
     Connection,
     ModelFault,
     Prices,
-    Tally,
     Usage,
     connect,
     load_prices,
-    together,
 )
 from skill_eval_nb.models.ask import Answered, Question, Unanswered, ask
 from skill_eval_nb.text import dollars
@@ -151,7 +149,8 @@ def ask_all(
             await several((settle(client, question) for question in questions), concurrency)
 
     in_thread(settle_all(), stop, name="ask_all")
-    return Replies(answered, failed, money.tally.usage, money.tally.cost(money.prices))
+    used = money.budget.tally
+    return Replies(answered, failed, used.usage, used.cost(money.prices))
 
 
 class Account:
@@ -159,8 +158,7 @@ class Account:
 
     Attributes:
         prices: what calls cost.
-        budget: the ceiling.
-        tally: what was used.
+        budget: the ceiling, and what was used.
         total: questions in all.
     """
 
@@ -183,7 +181,7 @@ class Account:
                     f"no price is known for `{model}`, so no budget can be kept: add it to the "
                     "table of prices, or leave budget_usd out"
                 )
-        self.total, self.prices, self.tally = total, prices, Tally()
+        self.total, self.prices = total, prices
         self.budget = Budget(budget_usd, prices)
         self._queue = BudgetQueue(self.budget)
         self._progress = progress
@@ -198,7 +196,7 @@ class Account:
             yield None
             return
         try:
-            yield together(reservation, self.tally)
+            yield reservation
         finally:
             self._queue.close(reservation)
 

@@ -142,6 +142,7 @@ class Reservation(BudgetMeter):
 
     def __init__(self, budget: Budget, cap_usd: float | None) -> None:
         super().__init__(cap_usd, budget.prices)
+        self._within = budget.tally
         self._budget = budget
         self._lock = budget.lock  # one lock: what the budget sees is never half done
         self._closed = False
@@ -202,6 +203,9 @@ class Budget:
     At any instant: spent + the worst of all open reservations ≤ ceiling. (A call that is
     billed more than its worst would break this. Its true price is counted, and nothing more
     is handed out.)
+
+    Attributes:
+        tally: the calls that its reservations were the meters of.
     """
 
     def __init__(self, ceiling_usd: float | None, prices: PriceList, spent: float = 0.0) -> None:
@@ -213,6 +217,7 @@ class Budget:
             spent: what was spent before, in US dollars: by earlier starts of the same job.
         """
         self.prices = prices
+        self.tally = Tally()
         self.lock = RLock()
         self._ceiling = None if ceiling_usd is None else down(ceiling_usd)
         self._spent = up(spent)

@@ -558,7 +558,7 @@ class Rejudging:
 
     def result(self) -> JudgedAgain:
         """What came of it in the end."""
-        tally = self.money.tally
+        tally = self.money.budget.tally
         return JudgedAgain(
             status="partial" if self.failed else "done",
             judged=tuple(sorted(self.judged)),

@@ -26,7 +26,6 @@ from skill_eval_nb.models import (
     Prices,
     connect,
     load_prices,
-    together,
 )
 from skill_eval_nb.models.batches import Results
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_atomic
@@ -154,8 +153,7 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
         if state is None:
             note(None)
         try:
-            meter = together(reservation, money.tally)
-            results = await bring(client, judgings, meter, ",".join(ids) or None, note)
+            results = await bring(client, judgings, reservation, ",".join(ids) or None, note)
         except (ModelFault, BudgetSpent) as fault:
             if not ids and not getattr(fault, "sent", False):
                 path.unlink()  # it was surely not taken: nothing is under way

@@ -28,7 +28,6 @@ from skill_eval_nb.models import (
     Tally,
     Usage,
     connect,
-    together,
     worst_case,
 )
 from skill_eval_nb.models import client as retry
@@ -256,9 +255,9 @@ def test_a_cancelled_call_may_be_billed():
 
 @pytest.mark.usefixtures("quick")
 def test_every_attempt_asks_the_meter():
-    tally = Tally()
+    tally = Tally(within=Ceiling(2))
     with Scripted([CUT]) as server, pytest.raises(BudgetSpent):
-        send(server, together(tally, Ceiling(2)))
+        send(server, tally)
     assert len(server.seen) == 2
     assert tally.assumed == worst_case(REQUEST) * 2
     assert tally.open == Usage()

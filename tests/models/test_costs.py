@@ -18,11 +18,9 @@ from hypothesis import strategies as st
 from skill_eval_nb.models import (
     BadPrices,
     BudgetSpent,
-    Meter,
     Tally,
     Usage,
     load_prices,
-    together,
     worst_case,
 )
 from skill_eval_nb.models.usage import ADDED, CONTEXT, IMAGE, VARIABLE, Rates, encoded
@@ -359,22 +357,24 @@ def test_threads_lose_no_count():
     assert tally.open == Usage()
 
 
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.booleans())
-def test_together_all_of_them_or_none(ceilings: list[int], batch: bool):
-    meters = [Ceiling(left) for left in ceilings]
-    first = Tally()
-    both: Meter = together(first, *meters)
-    if min(ceilings) == 0:
-        with pytest.raises(BudgetSpent):
-            both.reserve(MODEL, WORST, batch=batch)
-    else:
-        both.settle(both.reserve(MODEL, WORST, batch=batch), USED)
-        if min(ceilings) > 1:
-            both.release(both.reserve(MODEL, WORST))
-    spent = min(ceilings) > 0
-    assert [meter.left + spent for meter in meters] == ceilings
-    assert first.open == Usage()
-    assert first.usage == (USED if spent else Usage())
+@given(st.integers(0, 3), st.booleans())
+def test_a_call_is_made_only_if_each_meter_allows_it_and_each_counts_it(left: int, batch: bool):
+    ceiling = Ceiling(left)
+    outer = Tally(within=ceiling)
+    inner = Tally(within=outer)
+    if left:
+        inner.settle(inner.reserve(MODEL, WORST, batch=batch), USED)
+        if left > 1:
+            inner.release(inner.reserve(MODEL, WORST))
+            inner.settle(inner.reserve(MODEL, WORST), None)
+    while ceiling.left:
+        outer.reserve(MODEL, WORST)
+    open_, calls = outer.open, outer.calls
+    with pytest.raises(BudgetSpent):
+        inner.reserve(MODEL, WORST, batch=batch)
+    assert (inner.open, outer.open, calls) == (Usage(), open_, outer.calls)
+    assert inner.usage == outer.usage == (USED if left else Usage())
+    assert inner.assumed == outer.assumed == (WORST if left > 1 else Usage())
 
 
 @given(st.recursive(st.none() | st.booleans() | st.text() | st.integers(), st.lists))

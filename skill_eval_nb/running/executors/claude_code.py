@@ -20,7 +20,7 @@ from skill_eval_nb import skill_md
 from skill_eval_nb.documents.transcript import blocks, text_of
 from skill_eval_nb.grading.sandbox import Box, left_words
 from skill_eval_nb.grading.sandbox.limits import Watch
-from skill_eval_nb.models import Meter, Tally, load_prices, together
+from skill_eval_nb.models import Meter, Tally, load_prices
 from skill_eval_nb.models.client import ON_RETRY, Retry
 
 from ..protocol import Execution, Limits, Skill, Task
@@ -338,7 +338,7 @@ class ClaudeCode:
 
     async def execute(self, task: Task, meter: Meter) -> Execution:
         """Work on a task; see `Executor.execute`."""
-        tally = Tally()
+        tally = Tally(within=meter)
         ran = _Ran()
         prices, body = None, ""
         try:
@@ -346,7 +346,7 @@ class ClaudeCode:
             body = body_of(task.skill) if task.skill is not None else ""
             reason = self.why_not(task.sandbox)
             if reason is None:
-                reason = await self._run(task, body, together(tally, meter), ran)
+                reason = await self._run(task, body, tally, ran)
         except (OSError, LookupError, ValueError) as fault:
             reason = f"The run could not be made ready: {fault}"
         lines = ran.process.lines if ran.process is not None else []

@@ -28,7 +28,6 @@ from skill_eval_nb.models import (
     Usage,
     connect,
     load_prices,
-    together,
 )
 
 from ..protocol import Execution, Skill, Task
@@ -349,7 +348,7 @@ class MessagesApi:
 
     async def execute(self, task: Task, meter: Meter) -> Execution:
         """Work on a task; see `Executor.execute`."""
-        tally, recording = Tally(), Recording()
+        tally, recording = Tally(within=meter), Recording()
         reason, text, toolbox, out_of_turns = None, "", None, False
         listed = tools(task.skills, self.command.seconds)
         recording.begin(task.model, listed, task.skills)
@@ -357,7 +356,7 @@ class MessagesApi:
             toolbox = self._toolbox(task, listed)
             async with shared_client(task.connection) as client:
                 request = common(task, listed, effort=self.effort, thinking=self.thinking)
-                work = AgentLoop(task, request, client, together(tally, meter), toolbox, recording)
+                work = AgentLoop(task, request, client, tally, toolbox, recording)
                 text = await work.done()
         except (AgentStopped, BudgetSpent, ModelFault, SandboxMissing) as fault:
             reason = str(fault)
