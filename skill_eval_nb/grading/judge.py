@@ -71,7 +71,6 @@ __all__ = [
     "questions",
     "read_answer",
     "read_judging",
-    "request",
     "same_model",
     "unjudged",
     "worst",
@@ -411,42 +410,15 @@ def calls(judge: Judge, case: Case, number: int) -> tuple[JudgeCall, ...]:
     return (parts[0], *(replace(part, remarks=False) for part in parts[1:]))
 
 
-def request(
-    judge: Judge,
-    case: Case,
-    number: int,
-    part: int = 0,
-    *,
-    prepared: Prepared | None = None,
-    fault: str | None = None,
-    cached: bool | None = None,
-) -> dict[str, Any]:
-    """The body of one call of judging `number`.
-
-    What is the same in all judgings of a run comes first and may be kept by the API's cache;
-    what differs (the order, a fault that is told) is all in the last block.
-
-    Args:
-        judge: who judges.
-        case: the run.
-        number: the judging, from 1.
-        part: which of its `calls`.
-        prepared: the run made ready; read anew where it is not given.
-        fault: what was wrong with the last answer to the same call.
-        cached: whether the beginning is marked for the cache; without it, where more than
-            one call will read it.
-
-    Raises:
-        Unjudged: there is nothing to judge by, or nothing to judge.
-    """
-    ready = prepared or prepare(judge, case)
-    return questions(ready, number, cached=cached)[part].body(fault)
-
-
 def questions(
     prepared: Prepared, number: int, *, cached: bool | None = None
 ) -> tuple[Question[Answer], ...]:
-    """What judging `number` of a run asks, in the order of `calls`; `cached` as for `request`."""
+    """What judging `number` (from 1) of a run asks, in the order of `calls`.
+
+    What is the same in all judgings of a run comes first and may be kept by the API's cache;
+    what differs (the order, a fault that is told) is all in the last block. `cached` says whether
+    the beginning is marked for the cache; without it, where more than one call will read it.
+    """
     judge, case, nonce = prepared.judge, prepared.case, prepared.showing.nonce
     head = FENCED.format(nonce=nonce, prompt=case.prompt)
     if case.expected_output:

@@ -150,27 +150,27 @@ def find_likely_rows(value: Any) -> tuple[int, str]:
 
 def _places(samples: Sequence[Any], path: str, depth: int) -> Iterator[str]:
     """Where rows may be within some values that stand at the same place."""
+    likely = samples[:1] if path.endswith("}") else samples  # of a map by keys all are alike
+    is_object = any(isinstance(value, Mapping) for value in likely)
+    if (is_object and path[-1:] in ("", "]", "}")) or path.endswith("{check}"):
+        yield path
+    if depth <= _DEEPEST:
+        for step, inner in _steps_below(samples, path):
+            yield from _places(inner, f"{path}{step}".lstrip("."), depth + 1)
+
+
+def _steps_below(samples: Sequence[Any], path: str) -> Iterator[tuple[str, list[Any]]]:
+    """The steps that lead on from some values, each with what it leads to."""
     inner = [one for value in samples if isinstance(value, list) for one in value]
     objects = [value for value in samples if isinstance(value, Mapping)]
-    if depth > _DEEPEST:
-        return
     if any(isinstance(one, Mapping | list) for one in inner):
-        if any(isinstance(one, Mapping) for one in inner):
-            yield f"{path}[*]"
-        yield from _places(inner, f"{path}[*]", depth + 1)
-    elif objects and (name := _name_of_keys(objects)) and f"{{{name}}}" not in path:
-        inner = [one for value in objects for one in value.values()]
-        path = f"{path}.{{{name}}}".lstrip(".")
-        if not isinstance(inner[0], list) or name == "check":
-            yield path
-        yield from _places(inner, path, depth + 1)
-    elif objects:
-        if not path:
-            yield ""
+        yield "[*]", inner
+    elif (name := _name_of_keys(objects)) and f"{{{name}}}" not in path:
+        yield f".{{{name}}}", [one for value in objects for one in value.values()]
+    else:
         for key in islice(dict.fromkeys(key for value in objects for key in value), _MOST_FILES):
             if re.fullmatch(r"[^.\[\]{}]+", key):
-                below = [value[key] for value in objects if key in value]
-                yield from _places(below, f"{path}.{key}".lstrip("."), depth + 1)
+                yield f".{key}", [value[key] for value in objects if key in value]
 
 
 def _name_of_keys(objects: Sequence[Mapping[str, Any]]) -> str | None:
@@ -179,16 +179,12 @@ def _name_of_keys(objects: Sequence[Mapping[str, Any]]) -> str | None:
     values = [value for one in objects for value in one.values()]
     if not values or any(key in names for key in keys for names in ROLES.values()):
         return None
-    if len(values) > 1 and all(map(_is_verdict, values)):
+    if len(values) > 1 and all(isinstance(one, bool) or as_pair(one) for one in values):
         return "check"
     rows = [value[0] if isinstance(value, list) and value else value for value in values]
     if not all(isinstance(row, Mapping) for row in rows) or not set.intersection(*map(set, rows)):
         return None
     return "configuration" if all(map(_is_side, keys)) else "eval" if len(keys) > 1 else None
-
-
-def _is_verdict(value: Any) -> bool:
-    return isinstance(value, bool) or as_pair(value) is not None
 
 
 def _is_side(name: str) -> bool:

@@ -16,7 +16,7 @@ from ..usage import encoded
 from . import reading
 from .answers import ComposedReply, compose
 from .reading import complaint
-from .settings import MODELS, Role, StandIn, digest, uniform
+from .settings import Role, StandIn, digest, uniform
 
 OUTCOMES = ("succeeded", "errored", "canceled", "expired")
 
@@ -176,8 +176,6 @@ class App:
                 return self.stream(message) if body.get("stream") else _whole(message)
             case "POST", ["messages", "count_tokens"]:
                 return _whole({"input_tokens": reading.count_request(body)})
-            case "GET", ["models"]:
-                return _whole({"data": list(map(_model, MODELS)), "has_more": False})
             case "POST", ["messages", "batches"]:
                 return _whole(self.batches.create(body["requests"]))
             case _, ["messages", "batches", name, *what]:
@@ -239,17 +237,6 @@ class App:
 
 def _whole(body: Any) -> httpx2.Response:
     return httpx2.Response(200, headers=JSON, content=encoded(body))
-
-
-def _model(name: str) -> dict[str, Any]:
-    """A model as `/v1/models` has it; its name for display says that it is none."""
-    shown = f"{name} (no model: answers by rules and a seed)"
-    return {
-        "type": "model",
-        "id": name,
-        "display_name": shown,
-        "created_at": "1970-01-01T00:00:00Z",
-    }
 
 
 @singledispatch

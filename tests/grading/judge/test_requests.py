@@ -13,7 +13,7 @@ from skill_eval_nb.grading.judge import (
     Judge,
     calls,
     prepare,
-    request,
+    questions,
     worst,
 )
 from skill_eval_nb.models import Usage, worst_case
@@ -22,6 +22,11 @@ from tests.grading.evidence.test_transcripts import call, result, said
 from tests.grading.judge.cases import case, every_text, last_text
 
 JUDGE = Judge("judge-1", judgings=3)
+
+
+def request(judge: Judge, of: Case, number: int, part: int = 0, fault: str | None = None) -> Any:
+    """The body of one call of a judging."""
+    return questions(prepare(judge, of), number)[part].body(fault)
 
 
 def test_only_the_last_block_differs_between_judgings(tmp_path: Path) -> None:
@@ -96,7 +101,7 @@ def test_blind(tmp_path: Path, configuration: str) -> None:
     of = blind_case(tmp_path, configuration)
     ready = prepare(JUDGE, of)
     for number in (1, 2):
-        whole = every_text(request(JUDGE, of, number, prepared=ready)).lower()
+        whole = every_text(questions(ready, number)[0].body()).lower()
         for canary in ("canary", configuration, "iteration-1", "run-1", "eval-1", str(tmp_path)):
             assert canary.lower() not in whole
     assert ready.showing.shown.masked
@@ -110,7 +115,7 @@ def test_instructions_in_outputs_stay_in_their_fence(tmp_path: Path) -> None:
     )
     of = case(tmp_path, {"a.md": attack})
     ready = prepare(JUDGE, of)
-    body = request(JUDGE, of, 1, prepared=ready)
+    body = questions(ready, 1)[0].body()
     nonce = ready.showing.nonce
     whole = "".join(block["text"] for block in body["messages"][0]["content"])
     begin = whole.index(f'<output file="a.md" nonce="{nonce}">')

@@ -43,8 +43,8 @@ def test_it_listens_on_loopback_prints_nothing_and_leaves_no_thread(capfd):
     with serve(StandIn()) as address:
         assert address.startswith("http://127.0.0.1:")
         kept = connection(address)
-        assert asked(kept, "GET", "/v1/models")[0] == 200
-        assert asked(kept, "GET", "/v1/models")[0] == 200, "the connection is kept"
+        assert asked(kept, "GET", "/v1/unknown")[0] == 404
+        assert asked(kept, "GET", "/v1/unknown")[0] == 404, "the connection is kept"
         assert len(ours() - before) == 2
     assert ours() <= before
     with pytest.raises(OSError, match=r".*"):
@@ -131,7 +131,8 @@ def test_a_line_holds_the_whole_request_and_no_credentials(way, tmp_path):
     async def run(sdk):
         await sdk.messages.create(**plain("canary-1", session="run-7"))
         await sdk.messages.create(**judging("canary-2"))
-        await sdk.models.list()
+        with pytest.raises(anthropic.NotFoundError):
+            await sdk.models.list()
 
     ask(stand_in, way, run, api_key="sk-very-secret", max_retries=1)
     assert "sk-very-secret" not in log.read_text()
@@ -140,7 +141,7 @@ def test_a_line_holds_the_whole_request_and_no_credentials(way, tmp_path):
         ("executor", 200, None),
         ("judge", 529, "overloaded_529"),
         ("judge", 200, None),
-        (None, 200, None),
+        (None, 404, None),
     ]
     first = lines[0]
     assert first["body"] == plain("canary-1", session="run-7")
@@ -173,7 +174,7 @@ def test_it_serves_and_stops(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         at = connection(process.stdout.readline().strip())
-        assert asked(at, "GET", "/v1/models")[0] == 200
+        assert asked(at, "GET", "/v1/unknown")[0] == 404
         at.close()
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
