@@ -27,9 +27,11 @@ Nothing heavy is imported before it is used.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .faces import lazy
+from .running import looks as _looks
 
 if TYPE_CHECKING:
     from . import (
@@ -81,6 +83,8 @@ __all__ = [
 
 __version__ = "0.1.0"
 
+
+_looks.rules = lambda: import_module(".stats.sequential", __name__)  # running knows no statistics
 
 __getattr__, __dir__ = lazy(
     __name__,

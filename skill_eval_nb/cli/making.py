@@ -98,6 +98,13 @@ def run(
     runs: Annotated[
         int | None, typer.Option(help="Runs of each eval on each side; else the suite's, else 3.")
     ] = None,
+    looks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="2,4,6,10",
+            help="Runs at which to look, and end where that decides; the last is the most.",
+        ),
+    ] = None,
     judgings: Annotated[int, typer.Option(help="Judgings of each run; 0 for none.")] = 1,
     judge_batch: Annotated[
         bool, typer.Option("--judge-batch", help="Judge by batch: half the price, and later.")
@@ -140,6 +147,7 @@ def run(
     import skill_eval_nb as sen
 
     options["configurations"] = _sides(configurations, skill)
+    options["looks"] = _numbers(looks)
     limits = None if run_usd is None else sen.running.Limits(usd=run_usd)
     plan = sen.plan_runs(limits=limits, **options)
     show(plan, "" if dry_run else TO_BEGIN)
@@ -254,6 +262,14 @@ def _sides(given: list[str] | None, skill: Path) -> Any:
             )
         sides[name] = Path(folder) if equals else usual[name]
     return sides
+
+
+def _numbers(given: str | None) -> list[int] | None:
+    """Whole numbers between commas."""
+    try:
+        return None if given is None else [int(number) for number in given.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"--looks is {given!r}; give numbers, as 2,4,6,10") from None
 
 
 def _pool(dask: str | None) -> AbstractContextManager[Pool | None]:

@@ -300,6 +300,9 @@ OPTIONS = {
     "evals_only": "--eval",
     'sandbox="none"': "--sandbox none",
     "judgings=0": "--judgings 0",
+    "`looks`": "--looks",
+    "`runs`": "--runs",
+    "`iteration`": "--iteration",
     "choose one by ws.select(workspace=…, skill=…)": "name the path of one",
     "plan.start() begins": "without --dry-run it begins",
     (

@@ -22,17 +22,19 @@ from typing import Any
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import EvalMetadata, Evals, Expectation, dump, to_json
 from skill_eval_nb.models import ModelFault
+from skill_eval_nb.text import count
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.jobs import ENDED, STARTED
 from skill_eval_nb.workspace.writing import who
 
 from . import batch as batching
+from . import looks
 from .batch import Batches
 from .budget import Budget, noted
 from .dispatcher import Dispatcher, JobFailed, warm_up
 from .files import Unwritable, clear, clear_error, notes_of, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
-from .journal import INTERRUPTED, NAME, Journal, Launch, read, sweep
+from .journal import DECIDED, INTERRUPTED, NAME, Journal, Launch, read, sweep
 from .scheduler import CHECK, EXECUTE, GRADE, JUDGE, RunState, Scheduler
 from .spec import SNAPSHOTS, Cell, Hidden, Run, Spec
 from .spec import errored as why_errored
@@ -206,7 +208,8 @@ class Driver:
         )
         self._scheduler.problems += [*odd, *interrupted]
         evals = {eval_.id: eval_ for eval_ in plan.evals}
-        for cell in plan.cells:
+        self._needed = len(plan.needed)
+        for cell in plan.needed:
             self._place(cell, Run(cell, evals[cell.eval_id], plan.folder, plan.folder_of(cell)))
 
     def _place(self, cell: Cell, run: Run) -> None:
@@ -244,7 +247,7 @@ class Driver:
         rest = {EXECUTE: len(scheduler.executing), JUDGE: to_judge}
         return Progress(
             status=self.status,
-            cells=len(self.plan.cells),
+            cells=self._needed,
             finished=scheduler.counts["finished"],
             errored=scheduler.counts["errored"],
             waiting=len(scheduler.executing),
@@ -292,24 +295,49 @@ class Driver:
             if self._warm:  # making a client takes a moment too, in which the loop stands still
                 with contextlib.suppress(ModelFault):  # whoever calls is told
                     await self._dispatcher.connected()
-            self._resume()
+            held = self._collect()
             if self._grace is not None:
                 self._scheduler.stop(self._grace)
-            await self._scheduler.to_its_end()
+            for runs in self.plan.stages:
+                self._resume(runs, held)
+                await self._scheduler.to_its_end(runs)
+                if self._scheduler.shut or await self._is_decided_at(runs):
+                    break
 
-    def _resume(self) -> None:
-        """Send the runs of earlier starts to their next steps, and collect their batches."""
-        scheduler, run_states = self._scheduler, self._resumed
+    async def _is_decided_at(self, runs: int) -> bool:
+        """Whether a planned look decides; what was decided once stands."""
+        plan = self.plan
+        if not plan.looks or plan.decision is not None:
+            return False
+        ask = looks.rules().decide
+        why = await asyncio.to_thread(ask, plan.workspace, plan.iteration, plan.looks, runs)
+        if why is not None:
+            evals = plan.asked["evals"]
+            self.journal.add(DECIDED, runs=runs, looks=plan.looks, evals=evals, why=why)
+            self._needed = len(plan.up_to(runs).cells)
+            self._scheduler.executing.clear()
+        return why is not None
+
+    def _collect(self) -> set[str]:
+        """Collect the batches of earlier starts; gives the keys of their runs."""
+        scheduler, run_states = self._scheduler, dict(self._resumed)
         if self.plan.judge_batch:
             scheduler.by_batches(Batches(scheduler).judge)
         held: set[str] = set()
         for launch in self._batches.values():
             held.update(batching.numbers_of(launch.event.get("requests", ())))
             scheduler.spawn(Batches(scheduler).collect(launch, run_states))
-        for key, run_state in run_states.items():
+        for run_state in run_states.values():
             run_state.judgings = deque(self._dispatcher.missing(run_state.run).judgings)
-            if key not in held or not run_state.judgings:
-                scheduler.advance(run_state)
+        return held
+
+    def _resume(self, runs: int, held: set[str]) -> None:
+        """Send the runs of earlier starts, the first so many a side, to their next steps."""
+        for key, run_state in tuple(self._resumed.items()):
+            if run_state.run.cell.run_number <= runs:
+                del self._resumed[key]
+                if key not in held or not run_state.judgings:
+                    self._scheduler.advance(run_state)
 
     def _conclude(self) -> None:
         scheduler, trace = self._scheduler, None
@@ -318,12 +346,12 @@ class Driver:
             status: Status = "failed"
             self._message = _of(scheduler.fatal)
             trace = "".join(traceback.format_exception(scheduler.fatal))
-        elif scheduler.stopping and done < len(self.plan.cells):
+        elif scheduler.stopping and done < self._needed:
             status, self._message = "stopped", "stopped; start the plan again to go on"
         elif scheduler.short is not None:
             status, self._message = "partial", scheduler.short
         else:
-            status = "done"
+            status, self._message = "done", self._tell_decision()
         self._seconds = monotonic() - self._began
         try:
             if scheduler.fatal is None:
@@ -337,6 +365,15 @@ class Driver:
             self.journal.close()
             self.status = status
             self._report()
+
+    def _tell_decision(self) -> str | None:
+        """What the planned looks came to, in words; None where there are none."""
+        decision, plan = self.plan.decision, self.plan
+        if decision is None:
+            return "no planned look has decided" if plan.looks else None
+        spared = f"{count(len(plan.cells) - self._needed, 'run')} less than at most"
+        at = f"the planned look at {count(decision['runs'], 'run')} a side"
+        return f"decided at {at}, with {spared}: {decision['why']}"
 
     def _report(self) -> None:
         """Tell whoever looks on that something has changed."""

@@ -40,6 +40,8 @@ NAME = JOURNAL
 
 PLANNED, LAUNCHED = "planned", "launched"
 FINISHED, ERRORED, CANCELLED = "finished", "errored", "cancelled"
+DECIDED = "decided"
+"""A planned look has decided: no further run is needed."""
 SUBMITTED = "submitted"
 """A batch was taken, and this is its id."""
 

@@ -17,6 +17,7 @@ from skill_eval_nb.text import some
 from skill_eval_nb.workspace.layout import is_container, is_eval, is_iteration, run_number
 
 from .estimate import Span
+from .looks import rules
 from .protocol import Executor, Limits, gathered, no_such
 from .protocol import executor as make_executor
 from .skill import SkillSource, read_skill
@@ -122,6 +123,22 @@ def evals_of(
         faults.append("evals_only names no eval; leave it out for all of them")
     ids = {known[name].id for name in wanted if name in known}
     return tuple(eval_ for eval_ in suite.evals if eval_.id in ids)
+
+
+def looks_of(
+    given: Sequence[int] | None, runs: int | None, n_evals: int, faults: list[str]
+) -> tuple[int, ...]:
+    """The planned looks, if they can be planned; none where none are given."""
+    looks = tuple(given or ())
+    if given is None:
+        return ()
+    try:
+        rules().check_looks(looks, n_evals)
+    except ValueError as error:
+        faults.append(str(error))
+    if looks and runs not in (None, looks[-1]):
+        faults.append(f"runs is {runs}, and the last look is at {looks[-1]}: leave `runs` out")
+    return looks
 
 
 def figures(

@@ -9,20 +9,24 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor as Pool
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.text import brief, count, dollars, some
 from skill_eval_nb.view import Block, Card, Cards, Items, Mark, Pairs, Shown, Table, Text, Title
+from skill_eval_nb.workspace.jobs import read_job
 
 from .estimate import Estimate, estimate_of, limited
 from .job import Job, Progress
+from .journal import read
 from .options import (
     Skills,
     advice,
     evals_of,
     executor_of,
     figures,
+    looks_of,
     models_of,
     price_table,
     read_all,
@@ -45,7 +49,7 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
 
     The folder is looked at for what is missing.
     """
-    todo, usd = plan.todo, whole.usd
+    todo = plan.todo
     yield Title(
         f"Plan: iteration-{plan.iteration} of {plan.skill_name}",
         f"{plan.folder} ({plan.why_iteration})",
@@ -54,7 +58,7 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
         Card(f"{len(plan.cells):,}", count(len(plan.cells), "run").partition(" ")[2]),
         Card(f"{sum(run.missing.execute for run in todo):,}", "to execute"),
         Card(f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
-        Card(usd.dollars if usd is not None else "unknown", "estimated"),
+        *_price(plan, whole),
         *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
     ]
     yield Cards(counts)
@@ -75,6 +79,17 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
     yield Text("plan.start() begins; nothing is spent before" if todo else "everything is done")
 
 
+def _price(plan: Spec, whole: Estimate) -> Iterator[Card]:
+    """What is estimated: in all, and with looks up to the next of them, after which it may end."""
+    parts = {"estimated at most" if plan.looks else "estimated": whole}
+    for look in plan.looks[:-1]:
+        if (part := plan.up_to(look)).todo:
+            parts = {f"to the look at {count(look, 'run')}": estimate_of(part), **parts}
+            break
+    for what, estimate in parts.items():
+        yield Card(estimate.usd.dollars if estimate.usd is not None else "unknown", what)
+
+
 def _size(plan: Spec, todo: tuple[Todo, ...]) -> str:
     runs = max((cell.run_number for cell in plan.cells), default=0)
     factors = (
@@ -83,10 +98,11 @@ def _size(plan: Spec, todo: tuple[Todo, ...]) -> str:
         count(runs, "run"),
     )
     judged = f", {count(plan.judgings, 'judging')} each" if plan.judge is not None else ""
-    whole = f"{' × '.join(factors)} = {count(len(plan.cells), 'run')}{judged}"
+    most = " at most" * bool(plan.looks)
+    whole = f"{' × '.join(factors)} = {count(len(plan.cells), 'run')}{most}{judged}"
     if len(todo) == len(plan.cells) and all(run.missing.execute for run in todo):
         return whole
-    done = len(plan.cells) - len(todo)
+    done = len(plan.needed) - len(todo)
     return f"{whole}; {done:,} done, {len(todo):,} to do"
 
 
@@ -100,6 +116,10 @@ def _settings(plan: Spec) -> Iterator[tuple[str, str]]:
         if side.skill.left_out:
             yield "  left out", f"{some(side.skill.left_out, 8)} (no executor sees them)"
     yield "evals", f"{some([eval_.name for eval_ in plan.evals], 8)} of {plan.suite.path}"
+    if plan.looks:
+        decision = plan.decision
+        ends = f"decided at {decision['runs']}" if decision else "the job ends where one decides"
+        yield "looks", f"at {some(plan.looks, 9)} runs a side; {ends}"
     yield "executor", f"{plan.executor.name}, model {plan.executor_model}"
     yield "judge", _judge(plan)
     limits = plan.limits
@@ -205,6 +225,7 @@ def plan_runs(
     *,
     configurations: Skills = ("with_skill", "without_skill"),
     runs: int | None = None,
+    looks: Sequence[int] | None = None,
     executor: str | Executor = "offline",
     executor_model: str | None = None,
     judge_model: str | None = None,
@@ -235,6 +256,9 @@ def plan_runs(
         configurations: `with_skill` and `without_skill`; or each side's name with the skill
             that it offers: a folder, or None for no skill.
         runs: runs of each eval on each side; as the suite says where it is not given, else 3.
+        looks: instead, growing numbers of them, as (2, 4, 6, 10): after so many the job is looked
+            at, and ends where that decides (`stats.sequential`); the last is the most. An
+            iteration that was begun with looks goes on with them where neither is given.
         executor: a registered name (`offline`, `messages-api`, `claude-code`) or an executor.
         executor_model: the model that works; the offline executor has its own.
         judge_model: the model that judges; the offline executor has its own, else the
@@ -268,6 +292,7 @@ def plan_runs(
     main, suite, home = read_all(skill, evals, workspace, faults)
     sides = sides_of(configurations, main, suite, home, faults)
     chosen = evals_of(suite, evals_only, faults)
+    planned = looks_of(looks, runs, len(chosen), faults)
     figures(faults, runs, judgings, concurrency, iteration, budget_usd, limits or Limits())
     table = price_table(prices, faults)
     runner = executor_of(executor, executor_options or {}, sandbox, faults)
@@ -307,7 +332,8 @@ def plan_runs(
         },
     )
     number, why = choose_iteration(home, mark, iteration)
-    per_eval = runs or suite.config.runs_per_eval or RUNS
+    planned = _as_begun(home / f"iteration-{number}", planned, runs)
+    per_eval = planned[-1] if planned else runs or suite.config.runs_per_eval or RUNS
     names = [side.name for side in sides]
     plan = Spec(
         suite=suite,
@@ -335,8 +361,25 @@ def plan_runs(
         prices=table,
         retry_errored=retry_errored,
         fingerprint=mark,
+        looks=planned,
     )
     estimate = estimate_of(plan)
     plan = limited(plan)
     warnings = (*main.warnings, *suite.warnings, *advice(plan, estimate.usd))
     return Plan(**vars(plan), estimate=estimate, warnings=warnings)
+
+
+def _as_begun(iteration: Path, looks: tuple[int, ...], runs: int | None) -> tuple[int, ...]:
+    """The looks that an iteration was begun with; those asked for, where it was not begun.
+
+    Raises:
+        Refused: others are asked for: looks after the first run are not planned.
+    """
+    begun = read_job(iteration).looks
+    if looks and looks != begun and read(iteration).starts:
+        how = f"with looks at {some(begun, 9)}" if begun else "without looks"
+        raise refuse(
+            f"{iteration.name} was begun {how}, and looks are planned before the first run: leave "
+            "`looks` out to go on with it, or give `iteration` the next number"
+        )
+    return looks or (begun if runs is None else ())

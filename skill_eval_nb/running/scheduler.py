@@ -9,6 +9,7 @@ back; where nothing is in flight, the job ends as partial.
 from __future__ import annotations
 
 import asyncio
+import math
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine
@@ -94,6 +95,7 @@ class Scheduler:
         self.short: str | None = None
         self.fatal: BaseException | None = None
         self.stopping = False
+        self._up_to = math.inf
         self._batch: Callable[[list[RunState]], Coroutine[Any, Any, None]] | None = None
         self._wake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -101,8 +103,12 @@ class Scheduler:
         self._weighing = 0
         self._dearest = 0.0  # the most that any judging so far could have cost
 
-    async def to_its_end(self) -> None:
-        """Launch what can be launched, until nothing is in flight any more."""
+    async def to_its_end(self, runs: float = math.inf) -> None:
+        """Launch what can be launched, until nothing is in flight any more.
+
+        Of runs that are not executed yet, the first so many of each eval on each side.
+        """
+        self._up_to = runs
         while self._launch():
             await self._wake.wait()
             self._wake.clear()
@@ -162,10 +168,10 @@ class Scheduler:
 
     def _launch(self) -> bool:
         """Launch what can be; gives whether there is anything to wait for."""
-        while not self._shut and self._paid + self._weighing < self.plan.concurrency:
+        while not self.shut and self._paid + self._weighing < self.plan.concurrency:
             if self.judging:
                 launched = self._launch_judging()
-            elif self.executing:
+            elif self.executing and self.executing[0].run.cell.run_number <= self._up_to:
                 launched = self._launch_execution()
             elif self.for_batch and not self._tasks:
                 launched = self._launch_batch()
@@ -245,7 +251,7 @@ class Scheduler:
         )
 
     @property
-    def _shut(self) -> bool:
+    def shut(self) -> bool:
         """Whether nothing more is launched."""
         return self.stopping or self.fatal is not None or self.short is not None
 

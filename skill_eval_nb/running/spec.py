@@ -27,13 +27,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from skill_eval_nb.disk import open_regular, read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.models import Connection, Prices
 
-from .journal import NAME, PLANNED, read
+from .journal import DECIDED, NAME, PLANNED, read
 from .protocol import Executor, Limits, Refused, SandboxKind, Skill
 from .skill import SkillSource, stage
 from .suite import PlannedEval, Suite
@@ -281,6 +281,7 @@ class Spec:
         prices: what calls cost.
         retry_errored: whether runs that errored are done again.
         fingerprint: what makes the iteration.
+        looks: runs a side after which the job is looked at, and may end; none if empty.
     """
 
     suite: Suite
@@ -306,6 +307,7 @@ class Spec:
     prices: Prices
     retry_errored: bool
     fingerprint: Fingerprint
+    looks: tuple[int, ...]
 
     @property
     def folder(self) -> Path:
@@ -356,12 +358,37 @@ class Spec:
             "judge_batch": self.judge_batch,
             "concurrency": self.concurrency,
             "retry_errored": self.retry_errored,
+            **({"looks": list(self.looks)} if self.looks else {}),
         }
+
+    @property
+    def decision(self) -> Mapping[str, Any] | None:
+        """What the journal says of the planned look that decided; None where none has."""
+        events = read(self.folder).events if self.looks else ()
+        mine = {"event": DECIDED, "evals": self.asked["evals"]}
+        return next((event for event in events if mine.items() <= event.items()), None)
+
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """Runs a side that are all made before any further one: those of each look still needed."""
+        decision = self.decision
+        looks = self.looks or (max((cell.run_number for cell in self.cells), default=0),)
+        return tuple(look for look in looks if decision is None or look <= decision["runs"])
+
+    @property
+    def needed(self) -> tuple[Cell, ...]:
+        """The cells that are made: all, but after a planned look that has decided."""
+        return self.up_to(self.stages[-1]).cells
+
+    def up_to(self, runs: int) -> Self:
+        """The same with so many runs of each eval on each side at most."""
+        cells = tuple(cell for cell in self.cells if cell.run_number <= runs)
+        return dataclasses.replace(self, cells=cells)
 
     @property
     def todo(self) -> tuple[Todo, ...]:
         """The cells that are not complete, in order: what the disk lacks at this moment."""
-        states = ((cell, self.state(cell)) for cell in self.cells)
+        states = ((cell, self.state(cell)) for cell in self.needed)
         return tuple(Todo(cell, missing) for cell, missing in states if missing)
 
     @property

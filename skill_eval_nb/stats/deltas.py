@@ -27,6 +27,7 @@ from .confounds import (
     without_gated,
 )
 from .inference.exact import Adjusted, Sides, deals, flips, jointly, over_evals
+from .looks import settle_looks
 from .pairing import COUNTS, Pairs, Versus, as_one_iteration, pair_sides
 from .values import (
     EVAL,
@@ -446,7 +447,14 @@ def deltas(
     kind, data = data, as_one_iteration(data) if pool == "iteration" else data
     values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
     own = Own(data, weights, cluster, other_checks)
-    return order_answer(kind, _answered(own, values, question, baseline, versus, pool, joint=joint))
+    found = _answered(own, values, question, baseline, versus, pool, joint=joint)
+    planned = not (joint or versus or pool) and scope == "suite"
+    how = {"worth": worth, "weights": weights, "cluster": cluster, "other_checks": other_checks}
+
+    def at_look(part: Any, level: float) -> pl.DataFrame:
+        return deltas(part, metric, baseline, level=level, **how)
+
+    return order_answer(kind, settle_looks(found, data, level, at_look if planned else None))
 
 
 def deltas_by_dimension(
@@ -572,7 +580,7 @@ def deltas_by_eval(
     )
     keys = ITERATION if pool == "model" else GROUP
     facts = facts_of(pairs.turn(runs_of(data)), keys)
-    found = pairs.turn(mark_stand_in(found, facts, keys))
+    found = settle_looks(pairs.turn(mark_stand_in(found, facts, keys)), data, level)
     return order_answer(kind, found.select(pl.exclude("n_unpaired", "unpaired"), why))
 
 

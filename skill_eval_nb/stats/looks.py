@@ -20,7 +20,18 @@ from skill_eval_nb.workspace.jobs import JobRecord, read_job
 from .checks import SIDES
 from .comparison import TINY
 from .confounds import DECIDED
-from .values import EVAL, GROUP, ITERATION, RUN, is_table, rows_of_runs, runs_by_model, runs_of
+from .values import (
+    EVAL,
+    GROUP,
+    ITERATION,
+    RUN,
+    headline_of,
+    is_table,
+    metrics_of,
+    rows_of_runs,
+    runs_by_model,
+    runs_of,
+)
 from .verdict import Row
 
 if TYPE_CHECKING:
@@ -176,35 +187,37 @@ def settle_looks(
         found: the rows.
         data: what they are of.
         level: what was asked for.
-        answer: gives such rows; None where the planned looks are not at these figures.
+        answer: gives such rows of other data; None where planned looks are not about them.
     """
-    jobs = find_jobs(data)
-    planned = {record.looks for record in jobs.values()} - {()} if answer else ()
-    standing = {
-        (looks, _key(row)): row
-        for looks in planned
-        if answer
-        for row in take_looks(data, looks, level, answer)
-        if row["standing"]
-    }
-    rows = found.to_dicts()
-    for place, row in enumerate(rows):
-        job = jobs.get(tuple(row[name] for name in ITERATION), JobRecord())
-        looks = job.looks if answer else ()
-        settled = standing.get((looks, _key(row))) if looks else None
-        if settled is not None:
-            how = "decided" if settled["decides"] else "was the last, and decided nothing"
-            why = f"The planned look at {count(settled['look'], 'run')} a side {how}."
-            rows[place] = _say_first(settled, why, settled["verdict"])
-        elif looks or job.at_it:
-            until = f"a look at {'/'.join(map(str, looks))} runs a side" if looks else "its end"
-            rows[place] = _say_first(row, f"So far, and no verdict before {until}.", None)
     import polars as pl
 
-    return pl.DataFrame(rows, found.schema) if jobs else found
+    jobs = find_jobs(data)
+    if not jobs:
+        return found
+    standing: dict[Any, Row] = {}
+    if answer is not None and set(found["metric"]) == {headline_of(metrics_of(data))}:
+        for looks in {record.looks for record in jobs.values()} - {()}:
+            for row in take_looks(data, looks, level, answer):
+                if row["standing"] or row["alpha"] is None:  # decides, is the last, or lacks runs
+                    standing.setdefault((looks, _key(row)), row)
+    rows = []
+    for row in found.to_dicts():
+        job = jobs.get(tuple(row[name] for name in ITERATION), JobRecord())
+        rows.append(_settle(row, job.at_it, standing.get((job.looks, _key(row)))))
+    return pl.DataFrame(rows, found.schema)
 
 
-def _say_first(row: Row, why: str, word: str | None) -> dict[str, Any]:
-    """A row with another verdict, and why."""
+def _settle(row: Row, at_it: str | None, look: Row | None) -> Row:
+    """The row of the look that stands; without a verdict where there is none before a later one."""
+    when = None if at_it is None else f"the job ends ({at_it})"
+    if look is not None:
+        when = f"the planned look at {count(look['look'], 'run')} a side"
+    if when is None:
+        return row
+    if look is None or not look["standing"]:
+        why, row = f"So far, and without a verdict before {when}.", {**row, "verdict": None}
+    else:
+        row = look
+        why = f"Decided at {when}." if look["decides"] else f"{when.capitalize()} was the last."
     warnings = {"warnings": [why, *row["warnings"]]} if "warnings" in row else {}
-    return {**row, "verdict": word, "reason": f"{why} {row['reason']}", **warnings}
+    return {**row, "reason": f"{why} {row['reason']}", **warnings}

@@ -265,6 +265,7 @@ def form_view(
     stated = suite.config.judge_model if suite is not None else None
     unsaid = {"judge_model": f"{stated} (the suite's)"} if stated else {}
     usual = (suite.config.runs_per_eval if suite is not None else None) or 3
+    usual = (fixed.rest.get("looks") or [usual])[-1]
     known = priced(prices.models, prices) if prices else {}
     if form.executor == OFFLINE:
         known, unsaid = {}, STAND_IN

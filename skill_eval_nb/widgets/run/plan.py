@@ -235,7 +235,7 @@ def form_of(
         evals_only=None if only is None or len(only) == n_evals else tuple(map(str, only)),
         executor=executor,
         **models,
-        runs=args.get("runs") or each or form.runs,
+        runs=None if args.get("looks") else args.get("runs") or each or form.runs,
         judgings=args.get("judgings", form.judgings),
         judge_per_dimension=bool(judge.get("per_dimension")),
         judge_batch=bool(args.get("judge_batch", form.judge_batch)),
