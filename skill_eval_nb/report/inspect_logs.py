@@ -17,7 +17,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from skill_eval_nb.disk import decode_text, read_bytes, write_atomic
-from skill_eval_nb.documents.tools import OWN, Part
+from skill_eval_nb.documents.tools import Part
 from skill_eval_nb.documents.transcript import blocks, message_of, read_events, role_of
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.columns import RUN_KEYS
@@ -52,8 +52,8 @@ FIGURES = (
     "rubric_weighted_mean",
     "overall_efficiency",
 )
-"""Columns of `runs` that are a scorer each."""
-_PLACED = {*FIGURES, "rubric_normalized", "time_seconds", "tokens", "tokens_cached", "cost_usd"}
+"""Columns of `runs` whose means a log states."""
+_PLACED = {"pass_rate", "time_seconds", "tokens", "tokens_cached", "cost_usd"}
 """Columns of `runs` that have a place of their own; the others are metadata of the sample."""
 _REMARKS = {name: name for name in ("claims", "notes", "suggestions")} | {"tool_calls": "calls"}
 """Tables whose rows are metadata of the sample, where they are of a run, and under which name."""
@@ -71,10 +71,16 @@ def write_inspect(
     """Write the runs as logs that inspect_ai's viewer and data frames open.
 
     A log an iteration and configuration of a skill (and model, where there are several), such as
-    `iteration-1/with_skill.eval`. An eval is a sample and a run an epoch. Rates, means, checks and
+    `iteration-1/with_skill.eval`. An eval is a sample and a run an epoch. The pass rate, checks and
     dimensions are scores; the other columns of `runs`, calls of tools, claims, notes and
     suggestions are the sample's metadata, and `transcript.jsonl`, where it lies beside a run, its
-    messages. `load` reads the same figures from them, without inspect_ai.
+    messages.
+
+    `load` reads them, without inspect_ai, as it reads any inspect log: with the same evals,
+    configurations, runs, errors and pass rates, and so the same deltas of the pass rate. Checks
+    and dimensions have `checks/` and `rubric/` before their names, a configuration whose name says
+    plainly with or without the skill is `with_skill` or `without_skill`, and what is metadata
+    alone is not read.
 
     Args:
         ws: what `load` returned.
@@ -140,7 +146,6 @@ class _Part:
 
     base: str
     place: Slice
-    below: str
     configuration: str
     runs: list[Row]
     evals: Mapping[str, Row]
@@ -178,7 +183,7 @@ def _parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
                 sides.setdefault(row["configuration"], []).append(row)
             taken = set[str]()
             for side, runs in sides.items():
-                known = _Part(ws.path, place, str(folder), side, runs, evals, rows, reasons)
+                known = _Part(ws.path, place, side, runs, evals, rows, reasons)
                 yield home / folder / free(PurePosixPath(safe_name(side) or "runs"), taken), known
 
 
@@ -199,19 +204,13 @@ def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
         [part.configuration, str(place), runs, part.rows], default=list, skipkeys=True
     )
     own = hashlib.sha256(content.encode()).hexdigest()[:22]
-    models = [run["executor_model"] for run in runs if run["executor_model"]]
-    judges = [run["judge_model"] for run in runs if run["judge_model"]]
-    model = models[0] if models else "none/none"
+    judges = {run["judge_model"] for run in runs} - {None}
+    model = next((run["executor_model"] for run in runs if run["executor_model"]), "none/none")
     stamps = [time for run in runs if (time := _utc(run["started_at"]))]
     created = _utc(timestamp) or newest(stamps)
     if created is None:
         losses["a log needs a time, and no run states one: dated 1970"] += len(runs)
     ids = list(dict.fromkeys(run["eval_id"] for run in runs))
-    about = {
-        "skill": place.skill,
-        "iteration": place.iteration,
-        "configuration": part.configuration,
-    }
     scores = [_figure(name, runs) for name in FIGURES]
     spec = inspect.EvalSpec(
         eval_id=own,
@@ -219,13 +218,12 @@ def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
         created=created or _NEVER,
         task=place.skill,
         task_id=own,  # the viewer takes logs of the same id for retries, and hides all but one
-        task_args={name: about[name] for name in ("configuration", "iteration")},
+        task_args={"configuration": part.configuration, "iteration": place.iteration},
         tags=[part.configuration, place.iteration],
         dataset=inspect.EvalDataset(name=place.skill, samples=len(ids), sample_ids=ids),
         model=model,
-        model_roles={"grader": ModelConfig(model=judges[0])} if judges else None,
+        model_roles={"grader": ModelConfig(model=judges.pop())} if len(judges) == 1 else None,
         config=inspect.EvalConfig(epochs=max(run["run_number"] for run in runs)),
-        metadata={OWN: {**about, "below": part.below}},
         viewer=ViewerConfig(trust_content=False),
     )
     return inspect.EvalLog(
@@ -304,7 +302,7 @@ def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -
         id=run["eval_id"],
         epoch=run["run_number"],
         uuid=own,
-        input=eval_.get("prompt") or run["eval_name"],
+        input=eval_.get("prompt") or "",
         target=eval_.get("expected_output") or "",
         files=None,
         messages=messages,
@@ -361,7 +359,7 @@ def _scores(part: _Part, run: Row) -> dict[str, Score]:
     """The figures of a run, its checks and its dimensions; what a value cannot say is metadata."""
     from inspect_ai.scorer import Score
 
-    found = {name: Score(value=run[name]) for name in FIGURES if run[name] is not None}
+    found = {} if run["pass_rate"] is None else {"pass_rate": Score(value=run["pass_rate"])}
     if checks := part.of("expectations", run):
         labels = _labels(row["text"] for row in checks)
         words = {True: "passed", False: "failed", None: "not scored"}
@@ -380,16 +378,23 @@ def _scores(part: _Part, run: Row) -> dict[str, Score]:
             },
         )
     if scores := part.of("rubric_scores", run):
-        dimensions: dict[str, list[float]] = {}
+        dimensions: dict[str, list[Row]] = defaultdict(list)
         for row in scores:
-            known = dimensions.setdefault(row["dimension"], [])
-            known += [row["score"]] if row["score"] is not None else []
+            if row["score"] is not None:
+                dimensions[row["dimension"]].append(row)
         found["rubric"] = Score(
-            value={name: fmean(known) if known else None for name, known in dimensions.items()},
+            value={name: fmean(row["score"] for row in rows) for name, rows in dimensions.items()},
             explanation="\n".join(
                 f"{row['dimension']} {row['score']}: {row['evidence'] or ''}" for row in scores
             ),
-            metadata={"judgings": scores},
+            metadata={
+                name: {
+                    "weight": rows[0]["weight"],
+                    "evidence": "\n".join(row["evidence"] for row in rows if row["evidence"]),
+                    "judgings": rows,
+                }
+                for name, rows in dimensions.items()
+            },
         )
     return found
 

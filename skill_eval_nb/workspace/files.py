@@ -128,7 +128,7 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
     """The files of each tool and iteration, with the place that they share."""
     loose: dict[str | None, set[str]] = {}
     for file, results in found:
-        if file.place.iteration == NO_ITERATION and results.below is None:
+        if file.place.iteration == NO_ITERATION and results.below is results.iteration is None:
             of_run = any(run.path not in (None, file.path) for run in results.runs)
             above = os.path.dirname(file.path)
             loose.setdefault(file.tool, set()).add(os.path.dirname(above) if of_run else above)
@@ -138,6 +138,9 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
         home, iteration = file.place.workspace, results.iteration or file.place.iteration
         if results.below is not None:
             home = _above(file.path, results.below)
+        elif results.iteration is not None:
+            above, lies_below, _ = file.path.rpartition(f"/{iteration}/")
+            home = above if lies_below else _holder(os.path.dirname(file.path))
         elif file.place.iteration == NO_ITERATION:
             home = homes[file.tool]
         groups.setdefault((file.tool, home, iteration), []).append((file, results))

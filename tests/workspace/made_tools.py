@@ -269,13 +269,10 @@ def every(folder: Path) -> Path:
     log = inspect_log(["C"], {"skill": True, "api_key": SECRET})
     log["samples"][0]["scores"]["graded"]["explanation"] = f"it printed {SECRET}"
     log["samples"][0]["scores"]["graded"]["metadata"] = {"text": SECRET}
-    own = {"skill_eval_nb": {"skill": "greet", "configuration": "with_skill", "below": ""}}
-    check = {"layer": "judged", "text": f"it hides {KEY}", "evidence": f"it printed {SECRET}"}
-    ours = inspect_log(["C"], {"api_key": SECRET}) | {"results": {}}
-    ours["eval"] |= {"metadata": own, "eval_id": "ours"}
-    ours["samples"][0] |= {
-        "metadata": {"status": "graded", "notes": [{"kind": "workaround", "text": KEY}]},
-        "scores": {"checks": {"value": {KEY: True}, "metadata": {KEY: check}}},
+    log["samples"][0]["metadata"] = {"eval_name": f"greet {KEY}"}
+    log["samples"][0]["scores"]["checks"] = {
+        "value": {KEY: True, SECRET: False},
+        "metadata": {KEY: {"evidence": f"it printed {SECRET}"}, SECRET: {"evidence": KEY}},
     }
     raw = trial("a", 0.5, [])
     raw["exception_info"] = {"exception_type": "X", "exception_message": SECRET}
@@ -295,7 +292,6 @@ def every(folder: Path) -> Path:
             "w/with_skill.json": waza,
             "i/logs/a.json": log,
             "i/logs/b.eval": zipped({**log, "eval": {**log["eval"], "eval_id": "zipped"}}),
-            "o/logs/c.json": ours,
             "h/jobs/two/task/with_skill/trial-1/reward.json": {
                 "reward": 1,
                 f"x-{KEY}": 0.5,

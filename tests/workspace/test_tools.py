@@ -424,6 +424,37 @@ def test_inspect_sides(tmp_path: Path, about: dict[str, Any], side: str) -> None
     assert ws.runs["configuration"].to_list() == [side]
 
 
+def test_inspect_of_another_harness(tmp_path: Path) -> None:
+    """What any log may say: no model, no tokens counted, who graded, a part's own evidence."""
+    log = inspect_log(["C"], {"configuration": "with_skill", "iteration": "second"})
+    log["eval"] |= {"model": "none/none", "model_roles": {"grader": {"model": "openai/judge"}}}
+    log["samples"][0] |= {
+        "metadata": {"eval_name": "greet-ada"},
+        "model_usage": {"none/none": {"total_tokens": 0, "total_cost": 0.5}},
+        "scores": {
+            "graded": {"value": 1.0},
+            "rubric": {
+                "value": {"tone": 4.0, "form": 2.0},
+                "explanation": "of both",
+                "metadata": {"tone": {"weight": 3, "evidence": "warm"}},
+            },
+        },
+    }
+    other = inspect_log(["C"], {"configuration": "without_skill", "iteration": "second"})
+    other["samples"][0] |= {"scores": {"graded": {"value": 0.25}}}
+    ws = sen.load(lay(tmp_path, {"second/a.json": log, "second/b.json": other}))
+    names = ("iteration", "eval_name", "executor_model", "judge_model", *TOKENS[:1], "cost_usd")
+    found = ws.runs.filter(configuration="with_skill").select(names).row(0)
+    assert found == ("second", "greet-ada", None, "judge", None, 0.5)
+    assert ws.runs["workspace"].to_list() == [tmp_path.name] * 2
+    scores = ws.rubric_scores.select("dimension", "score", "weight", "evidence").rows()
+    assert scores == [("rubric/tone", 4.0, 3.0, "warm"), ("rubric/form", 2.0, 1.0, "of both")]
+    assert ws.expectations.is_empty()  # what gave the rate is a check of all runs, or of none
+    other["results"]["scores"][0]["name"] = "tokens used"  # what is summed up is no score
+    ws = sen.load(lay(tmp_path / "other", {"a.json": other}))
+    assert ws.runs["pass_rate"].to_list() == [None]
+
+
 def test_inspect_metrics(tmp_path: Path) -> None:
     """Epochs are averaged inside a sample; the best of several is none; a limit ends no score."""
     log = inspect_log(["C", "C", "I"], {"skill": True})
@@ -586,7 +617,7 @@ def test_all_beside_each_other(tmp_path: Path) -> None:
     ws = sen.load(folder)
     alone = [sen.load(one_).runs for one_ in sorted(folder.iterdir())]
     assert ws.runs.height == sum(frame.height for frame in alone)
-    assert ws.runs["workspace"].n_unique() == 10
+    assert ws.runs["workspace"].n_unique() == 9
     assert sorted(ws.runs["pass_rate"].drop_nulls()) == sorted(
         rate for frame in alone for rate in frame["pass_rate"].drop_nulls()
     )

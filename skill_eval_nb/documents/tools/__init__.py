@@ -24,7 +24,7 @@ from . import (
 )
 from .harbor import TRIAL_FILES, trial_file
 from .identity import settle_runs
-from .inspect_ai import OWN, open_log
+from .inspect_ai import open_log
 from .own_layout import OWN_LAYOUT
 from .part import (
     UNSTATED,
@@ -42,7 +42,6 @@ from .part import (
 __all__ = [
     "ENDINGS",
     "GROUP",
-    "OWN",
     "OWN_LAYOUT",
     "TRIAL_FILES",
     "UNSTATED",

@@ -205,29 +205,39 @@ def _leave_unread(runs: list[Run], tell: Tell) -> None:
 
 
 def _place_scores(runs: list[Run], tell: Tell) -> None:
-    """Make further scores checks or dimensions, by all values of a name; none by a part of them."""
+    """Make scores checks or dimensions, by all values of a name; none by a part of them.
+
+    What gave the rate is a check where it gave verdicts alone.
+    """
     values: dict[str, list[tuple[Run, Any, str | None]]] = defaultdict(list)
     for run in runs:
         for name, (value, why) in run.scores.items() if run.grading else ():
             values[name].append((run, value, why))
     for name, rows in values.items():
-        numbers = [number_in(value) for _, value, _ in rows]
-        known = [number for number in numbers if number is not None]
-        low, high = min(known, default=0), max(known, default=0)
         if all(is_verdict(value) for _, value, _ in rows):
             for run, value, why in rows:
                 if run.grading is not None and not run.checked:
                     run.grading.expectations.append(GradedExpectation(name, VERDICTS[value], why))
-        elif len(known) == len(rows) and (0 <= low <= high <= 1 or 1 <= low <= high <= 5):
-            by = 5 if high <= 1 else 1
-            for (run, _, why), number in zip(rows, known, strict=True):
-                assert run.grading is not None
-                run.grading.rubric_scores[name] = RubricScore(score=number * by, evidence=why)
-            if by == 5:
-                message = f"{name}: shares of 1, read as shares of 5, as rubric dimensions are"
-                tell("warning", "converted", rows[0][0].path or "", message)
-        else:
-            _tell_unused(name, rows, known, tell)
+        elif others := [row for row in rows if row[0].scorer != name]:
+            _place_dimension(name, others, tell)
+
+
+def _place_dimension(name: str, rows: list[tuple[Run, Any, str | None]], tell: Tell) -> None:
+    """Make a score a dimension where all its values have one scale; else say that it is unused."""
+    numbers = [number_in(value) for _, value, _ in rows]
+    known = [number for number in numbers if number is not None]
+    low, high = min(known, default=0), max(known, default=0)
+    if len(known) < len(rows) or not (0 <= low <= high <= 1 or 1 <= low <= high <= 5):
+        _tell_unused(name, rows, known, tell)
+        return
+    by = 5 if high <= 1 else 1
+    for (run, _, why), number in zip(rows, known, strict=True):
+        assert run.grading is not None
+        score = RubricScore(score=number * by, evidence=why, weight=run.weights.get(name))
+        run.grading.rubric_scores[name] = score
+    if by == 5:
+        message = f"{name}: shares of 1, read as shares of 5, as rubric dimensions are"
+        tell("warning", "converted", rows[0][0].path or "", message)
 
 
 def _tell_unused(name: str, rows: list[Any], known: list[float], tell: Tell) -> None:

@@ -1,4 +1,4 @@
-"""inspect_ai: logs as `.json` and as `.eval`, a zip; `write_inspect`'s own, figure by figure."""
+"""inspect_ai: logs as `.json` and as `.eval`, a zip."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from skill_eval_nb.disk import LARGEST, open_regular
+from skill_eval_nb.text import some
 
 from ..base import Faults
 from ..parsing import NotJSON, parse
-from ..repair import mend
-from ..run import Grading, Judging, Metrics, Structural, Timing, is_unread
-from .identity import is_verdict, number_in
+from ..run import Grading, Timing, is_unread
+from .identity import number_in
 from .part import (
     UNSTATED,
     Aggregate,
@@ -30,124 +30,6 @@ from .part import (
     side_of,
     without_keys,
 )
-
-OWN = "skill_eval_nb"
-"""The key in a log's metadata under which it says of what it is, which no other log has."""
-
-
-def read_own(whole: Part, own: Part, results: Results) -> None:
-    """Add the runs of a log, and what it is of."""
-    results.skill = own.text("skill") or results.skill
-    results.iteration, results.below = own.text("iteration"), own.text("below") or ""
-    for sample in whole.parts("samples"):
-        run = _own_run(sample)
-        run.configuration = own.text("configuration") or run.configuration
-        results.runs.append(run)
-        prompt = sample.text("input") if isinstance(sample.raw.get("input"), str) else None
-        run.prompt = None if prompt == run.eval_name else prompt  # which stands where none does
-
-
-def _own_run(sample: Part) -> Run:
-    """A sample as the documents of a run: what is a score is read there, the rest is metadata.
-
-    Claims, notes and suggestions are texts for who reads the log, and are not read back.
-    """
-    meta, scores = sample.part("metadata"), sample.named("scores")
-
-    def figure(name: str) -> float | None:
-        return scores[name].number("value") if name in scores else None
-
-    def mended(raw: dict[str, Any], document: Any) -> Any:
-        value, faults = mend(raw, document)
-        sample.faults.extend(faults)
-        return value
-
-    status, rate, total = meta.text("status"), figure("pass_rate"), meta.whole("total")
-    verdicts = _verdicts(scores.get("checks", Part({})))
-    judged, structural = verdicts["judged"], verdicts["structural"]
-    judgings = [
-        mended(judging, Judging)
-        for judging in _judgings(scores.get("rubric", Part({})).part("metadata"))
-    ]
-    run = Run(
-        configuration="",
-        eval_id=sample.text("id") or "unnamed",
-        eval_name=meta.text("eval_name"),
-        run_number=sample.whole("epoch"),
-        model=meta.text("executor_model"),
-        harness=meta.text("harness"),
-        judge_model=meta.text("judge_model"),
-        score=figure("score"),
-        judgings=judgings,
-    )
-    if status in ("graded", "ungraded") or judged:
-        counted = {name: meta.whole(name) for name in ("passed", "failed", "total")}
-        summary = None if judged or structural else {**counted, "pass_rate": rate}
-        mean = {"weighted_mean": figure("rubric_weighted_mean")}
-        known = {"expectations": judged, "summary": summary, "rubric_summary": mean}
-        run.grading = mended(known, Grading)
-        run.rate = rate if total is None else None
-    share, gate = figure("structural_pass_rate"), meta.flag("gate_passed")
-    if structural or share is not None or gate is not None:
-        summary = None if structural else {"pass_rate": share}
-        known = {"expectations": structural, "summary": summary, "gate_passed": gate}
-        run.structural = mended(known, Structural)
-    if status == "executed" and total is None and gate is None and (judged or structural):
-        run.incomplete = meta.text("reason") or "it was not wholly graded"
-    usage = next(iter(sample.named("model_usage").values()), Part({}))
-    run.timing = Timing(
-        total_duration_seconds=sample.number("total_time", 0),
-        total_tokens=usage.whole("total_tokens") or None,
-        cache_read_tokens=usage.whole("input_tokens_cache_read"),
-        executor_start=meta.text("started_at"),
-        grader_start=meta.text("judged_at"),
-        status="error" if status == "errored" else None,
-        reason=meta.text("reason") if status == "errored" else None,
-    )
-    by_tool = {
-        tool: row.whole("count") for row in meta.parts("calls") if (tool := row.text("tool"))
-    }
-    run.metrics = Metrics(
-        tool_calls=by_tool or None,
-        total_tool_calls=meta.whole("tool_calls"),
-        total_steps=meta.whole("steps"),
-        errors_encountered=meta.whole("errors"),
-        output_chars=meta.whole("output_chars"),
-        transcript_chars=meta.whole("transcript_chars"),
-        cost_usd=usage.number("total_cost", 0),
-        skill_used=meta.flag("skill_used"),
-    )
-    return run
-
-
-def _verdicts(checks: Part) -> dict[str, list[dict[str, Any]]]:
-    """The checks of each layer, as the documents have them."""
-    found: dict[str, list[dict[str, Any]]] = {"judged": [], "structural": []}
-    values = checks.part("value").raw
-    for label, row in checks.part("metadata").raw.items():
-        check = Part(row, secrets=checks.secrets).clean()
-        layer = "structural" if check.pop("layer", None) == "structural" else "judged"
-        check["id"] = check.pop("expectation_id", None)
-        found[layer].append({**check, "passed": values.get(label)})
-    return found
-
-
-def _judgings(rubric: Part) -> list[dict[str, Any]]:
-    """The judgings; weights of 1 are those of a rubric that states none."""
-    rows = [row.clean() for row in rubric.parts("judgings")]
-    weighted = any(row.get("weight") not in (None, 1) for row in rows)
-    found: list[dict[str, Any]] = []
-    for row in rows:
-        about = {"judging": row.get("judging"), "judge_model": row.get("judge_model")}
-        name = str(row.get("dimension"))
-        last = found[-1] if found else {}
-        if not last or not about.items() <= last.items() or name in last["rubric_scores"]:
-            last = {**about, "rubric_scores": {}}
-            found.append(last)
-        score = {"score": row.get("score"), "evidence": row.get("evidence")}
-        last["rubric_scores"][name] = {**score, "weight": row.get("weight") if weighted else None}
-    return found
-
 
 KEYS = frozenset({"eval"})
 
@@ -170,8 +52,8 @@ def read(raw: Any, path: str) -> Results:
     task = (head.text("task") or "unnamed").rsplit("/", 1)[-1]
     log = head.text("eval_id") or head.text("run_id")
     results = Results(skill=task, key=f"inspect {log}" if log else None, faults=whole.faults)
-    own = head.part("metadata").part(OWN)
-    configuration = own.text("configuration") or _configuration(head, path)
+    results.iteration = head.part("task_args").text("iteration")
+    configuration = _configuration(head, path)
     samples = whole.parts("samples")
     if (status := whole.text("status")) not in (None, "success"):
         message = f"the log's status is {status}: only the samples that it holds were read"
@@ -179,11 +61,6 @@ def read(raw: Any, path: str) -> Results:
     if not samples:
         message = "the log holds no samples, so no runs; load the log with its samples"
         whole.faults.add("warning", "no-samples", "$.samples", message)
-    if own.raw:
-        read_own(whole, own, results)
-        if (value := _stated_figure(_measures(whole), results.runs, "pass_rate")) is not None:
-            results.aggregates[configuration] = Aggregate(pass_rate=value)
-        return results
     scores = [_scores(sample) for sample in samples]
     main, measure = _main(whole, head, scores)
     for sample, scored in zip(samples, scores, strict=True):
@@ -191,26 +68,22 @@ def read(raw: Any, path: str) -> Results:
         run.configuration = configuration
         results.runs.append(run)
     _leave_errors(measure, results.runs)
-    if (value := _stated_figure([measure], results.runs)) is not None:
+    if (value := _stated_figure(measure, results.runs)) is not None:
         results.aggregates[configuration] = Aggregate(pass_rate=value)
     return results
-
-
-def _measures(whole: Part) -> list[Part]:
-    """What the log sums up, a scorer each, where it has metrics."""
-    return [part for part in whole.part("results").parts("scores") if part.part("metrics").raw]
 
 
 def _main(whole: Part, head: Part, scores: list[_Scores]) -> tuple[str | None, Part]:
     """The scorer that is the rate, and what the log sums up of it.
 
     It is the first that has metrics and gives figures, where the log says which have; one without
-    is no measure.
+    is no measure, and metrics of what gives no figures are of something else than these scores.
     """
     figures = dict.fromkeys(
-        name for of in scores for name, (value, _) in of.items() if number_in(value) is not None
+        name for of in scores for name, (value, *_) in of.items() if number_in(value) is not None
     )
-    for measure in _measures(whole):
+    measures = [part for part in whole.part("results").parts("scores") if part.part("metrics").raw]
+    for measure in measures:
         scorer, name = measure.text("scorer"), measure.text("name")
         for label in (f"{scorer}/{name}", name, scorer):
             if label in figures:
@@ -218,12 +91,12 @@ def _main(whole: Part, head: Part, scores: list[_Scores]) -> tuple[str | None, P
                 if others:
                     message = (
                         f"the rate is {label}, the first scorer that has metrics; "
-                        f"{', '.join(others)}: checks or dimensions"
+                        f"{some(others, 6)}: checks or dimensions"
                     )
                     whole.faults.add("info", "scorers", "$.results.scores", message)
                 return label, measure
-    listed = [part.text("name") for part in head.parts("scorers")]
-    return next((name for name in (*listed, *figures) if name in figures), None), Part({})
+    listed = [] if measures else [part.text("name") for part in head.parts("scorers")] + [*figures]
+    return next((name for name in listed if name in figures), None), Part({})
 
 
 def _leave_errors(measure: Part, runs: list[Run]) -> None:
@@ -235,7 +108,7 @@ def _leave_errors(measure: Part, runs: list[Run]) -> None:
     sound = [run for run in scored if run.error is None]
     counted, metrics = measure.whole("scored_samples"), measure.named("metrics")
     stated = [metrics[name].number("value") for name in ("accuracy", "mean") if name in metrics]
-    means = [mean(run.score for run in some) for some in (scored, sound)]
+    means = [mean(run.score for run in each) for each in (scored, sound)]
     fits = [any(abs((value or 0) - (own or 0)) < 0.0051 for value in stated) for own in means]
     if len(sound) < len(scored) and (
         counted == len(sound) or (counted is None and fits == [False, True])
@@ -244,16 +117,15 @@ def _leave_errors(measure: Part, runs: list[Run]) -> None:
             run.grading = None if run.error is not None else run.grading
 
 
-def _stated_figure(measures: list[Part], runs: list[Run], name: str | None = None) -> float | None:
+def _stated_figure(measure: Part, runs: list[Run]) -> float | None:
     """The mean that the log states of its scorer, held against the samples."""
-    first = next(iter(measures), Part({}))
-    if first.text("reducer") not in (None, "mean") or name not in (None, first.text("name")):
+    if measure.text("reducer") not in (None, "mean"):
         return None  # the best of several epochs, say: no figure of ours
     evals: dict[Any, list[float | None]] = {}
     for run in runs:
         used = run.rate if run.incomplete is None and run.grading is not None else None
         evals.setdefault(run.eval_id, []).append(used)
-    metrics, found = first.part("metrics"), None
+    metrics, found = measure.part("metrics"), None
     for metric in ("accuracy", "mean"):
         metrics.part(metric).agrees("value", mean(map(mean, evals.values())))
         value = metrics.part(metric).number("value")
@@ -271,28 +143,39 @@ def _configuration(head: Part, path: str) -> str:
     return next(filter(None, (*stated, *tagged, side_of(path, 1))), UNSTATED)
 
 
-_Scores = dict[str, tuple[Any, str | None]]
-"""Scorer to value and explanation."""
+_Scores = dict[str, tuple[Any, str | None, float | None]]
+"""Scorer to value, explanation and weight."""
 
 
 def _scores(sample: Part) -> _Scores:
-    """Scorer to value and explanation; a value of several has one entry each."""
+    """Each scorer's value, explanation and weight; a value of several has one entry each.
+
+    Where the score's metadata has an object by the name of one of several, it is about that one.
+    """
     found: _Scores = {}
     scores = sample.named("scores")
     if not scores and isinstance(sample.raw.get("score"), dict):
         scores = {"score": sample.part("score")}
     for name, score in scores.items():
-        value, why = score.raw.get("value"), score.text("explanation")
+        value, about = score.raw.get("value"), score.named("metadata")
         parts = value if isinstance(value, dict) else {"": value}
         for key, part in parts.items():
-            label = f"{name}/{key}" if key else name
-            found[without_keys(label)] = None if is_unread(why) else part, why
+            shown = without_keys(key, score.secrets)
+            own = about.get(shown, score)
+            why = own.text("explanation", "evidence")
+            read = None if is_unread(why) else part
+            found[f"{name}/{shown}" if key else name] = read, why, own.number("weight", 0)
     return found
+
+
+_NO_MODEL = "none/none"
+"""What the library calls it where a task was run by no model."""
 
 
 def _run(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
     id_ = sample.text("id") or "unnamed"
-    whole_model = head.text("model")
+    whole_model = None if head.text("model") == _NO_MODEL else head.text("model")
+    judge = head.part("model_roles").part("grader").text("model")
     usage = sample.named("model_usage")
     used = usage.get(whole_model or "") or next(iter(usage.values()), Part({}))
     error = sample.raw.get("error")
@@ -303,25 +186,23 @@ def _run(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
     run = Run(
         configuration="",
         eval_id=id_,
-        eval_name=id_,
+        eval_name=sample.part("metadata").text("eval_name") or id_,
         asked={"": prompt, "target": sample.raw.get("target")} if numbered else {},
         prompt=prompt,
         model=model_of(whole_model) if whole_model else None,
         whole_model=whole_model,
+        judge_model=model_of(judge) if judge else None,
         run_number=sample.whole("epoch"),
         run_id=sample.text("uuid") or (f"{log} {sample.whole('epoch')}" if log else None),
         grading=Grading([]) if scores else None,
         rate=score if score is not None and 0 <= score <= 1 else None,
         score=score,
         scorer=main,
-        scores={
-            name: scored
-            for name, scored in scores.items()
-            if scored[0] is not None and (name != main or is_verdict(scored[0]))
-        },
+        scores={k: (value, why) for k, (value, why, _) in scores.items() if value is not None},
+        weights={k: weight for k, (*_, weight) in scores.items() if weight is not None},
         timing=Timing(
             total_duration_seconds=sample.number("total_time", 0),
-            total_tokens=used.whole("total_tokens"),
+            total_tokens=used.whole("total_tokens") or None,  # the library's 0 is: not counted
             cache_read_tokens=used.whole("input_tokens_cache_read"),
             executor_start=sample.text("started_at"),
             cost_usd=used.number("total_cost", 0),

@@ -36,8 +36,8 @@ class Run(BenchmarkRun):
       given, `run_id` is the answer, and only what was taken from a cache is a copy.
     - `error` is why it ended early; with a grading its result counts all the same.
     - `scores` are further scores, each a value and why: checks where all of a name are verdicts,
-      dimensions where they have one scale; `checked` where the former are among the checks
-      already. `scorer` is what gave the rate.
+      dimensions where they have one scale, with their `weights` in a rubric's mean; `checked`
+      where the former are among the checks already. `scorer` is what gave the rate.
     """
 
     asked: dict[str, Any] = {}
@@ -47,6 +47,7 @@ class Run(BenchmarkRun):
     cached: bool | None = None
     error: str | None = None
     scores: dict[str, tuple[Any, str | None]] = {}
+    weights: dict[str, float] = {}
     checked: bool = False
     scorer: str | None = None
 
