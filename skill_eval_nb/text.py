@@ -6,6 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 
 MINUS = "−"
@@ -189,6 +190,33 @@ def dollars(amount: float | None) -> str:
     if amount is None:
         return "no known price"
     return f"${amount:,.2f}" if amount >= 0.1 or amount == 0 else f"${amount:.2g}"
+
+
+def fixed(value: float, decimals: int) -> str:
+    """With so many decimals; halves go up, as people round.
+
+    >>> fixed(81.25, 1), fixed(1234.5, 0)
+    ('81.3', '1,235')
+    """
+    if abs(value) >= 1e15:
+        return f"{value:.3g}"
+    exact = Decimal(repr(round(value, 9)))
+    return f"{exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):,f}"
+
+
+def duration(seconds: float | None) -> str:
+    """A length of time in words.
+
+    >>> duration(42.5), duration(405), duration(7300)
+    ('42.5 s', '6 min 45 s', '2 h 2 min')
+    """
+    if seconds is None:
+        return MISSING
+    if seconds < 60:
+        return f"{fixed(seconds, 1)} s"
+    if seconds < 3600:
+        return "{} min {} s".format(*divmod(round(seconds), 60))
+    return "{} h {} min".format(*divmod(round(seconds / 60), 60))
 
 
 def clock(seconds: float) -> str:

@@ -15,6 +15,7 @@ from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference.intervals import exact_tests
 from skill_eval_nb.stats.pairing import pairs, side, sides
 from skill_eval_nb.stats.values import EVAL, ITERATION, MODEL, RUN, in_order, natural, runs_of
+from skill_eval_nb.stats.verdict import say_luck
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, signed
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
@@ -531,7 +532,7 @@ def in_words(found: Mapping[str, Any], draft: Draft, begins: str, alone: str) ->
         f"{brief(proof.baseline)} ({count(proof.n_runs_baseline, 'run')})"
     )
     if proof.says == "too little data" and proof.least_p is not None:
-        says = f"with so few runs the smallest p is {figure(proof.least_p)}"
+        says = f"even the clearest result of so few runs {say_luck(proof.least_p)}"
     else:
         says = SAYS[proof.says]
     return (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_HALF_UP, Decimal
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ from skill_eval_nb.stats.values import (
 )
 from skill_eval_nb.tables import TABLES, Table, Workspace
 from skill_eval_nb.tables.document_rows import DELTA
-from skill_eval_nb.text import MISSING
+from skill_eval_nb.text import MISSING, fixed
 from skill_eval_nb.workspace.layout import NO_ITERATION
 
 from .content import Figure, line
@@ -324,12 +323,12 @@ def figure(value: float | None, metric: str) -> str:
         case "rate":
             return f"{_short(value * 100, 1)}%"
         case "seconds":
-            return f"{_fixed(value, 1)} s"
+            return f"{fixed(value, 1)} s"
         case "tokens" | "characters":
-            return _fixed(value, 0)
+            return fixed(value, 0)
         case "usd":
-            return f"${_fixed(value, 2 if value >= 1 else 4)}"
-    return _fixed(value, 2) if metric.startswith(RUBRIC) else _short(value, 2)
+            return f"${fixed(value, 2 if value >= 1 else 4)}"
+    return fixed(value, 2) if metric.startswith(RUBRIC) else _short(value, 2)
 
 
 def difference(value: float | None, metric: str) -> str:
@@ -357,32 +356,9 @@ def with_n(shown: str, n: float | None) -> Figure:
     return Figure(shown, None if shown == MISSING or n is None else int(n))
 
 
-def duration(seconds: float | None) -> str:
-    """A length of time.
-
-    >>> duration(42.5), duration(405), duration(7300)
-    ('42.5 s', '6 min 45 s', '2 h 2 min')
-    """
-    if seconds is None:
-        return MISSING
-    if seconds < 60:
-        return f"{_fixed(seconds, 1)} s"
-    if seconds < 3600:
-        return "{} min {} s".format(*divmod(round(seconds), 60))
-    return "{} h {} min".format(*divmod(round(seconds / 60), 60))
-
-
-def _fixed(value: float, decimals: int) -> str:
-    """With so many decimals; halves go up, as people round: 81.25 is 81.3."""
-    if abs(value) >= 1e15:
-        return f"{value:.3g}"
-    exact = Decimal(repr(round(value, 9)))
-    return f"{exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):,f}"
-
-
 def _short(value: float, decimals: int) -> str:
     """With at most so many decimals, and none where they are 0."""
-    shown = _fixed(value, decimals)
+    shown = fixed(value, decimals)
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 

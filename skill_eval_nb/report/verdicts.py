@@ -17,7 +17,7 @@ from skill_eval_nb.stats.summary import explained
 from skill_eval_nb.stats.values import HEADLINE, MODEL, RUBRIC, is_stand_in, model_name, natural
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
-from skill_eval_nb.text import chance, count, some
+from skill_eval_nb.text import chance, count, duration, some
 
 from .content import (
     Cell,
@@ -37,7 +37,6 @@ from .measured import (
     Row,
     cells,
     difference,
-    duration,
     figure,
     header,
     how,

@@ -4,6 +4,7 @@ from .agreement import agreement
 from .audit import audit
 from .deltas import deltas, deltas_by_dimension, deltas_by_eval
 from .expectations import discrimination, discrimination_by_eval
+from .next_step import next_step
 from .notes import notes
 from .plan import plan
 from .preference import preference
@@ -21,6 +22,7 @@ __all__ = [
     "discrimination",
     "discrimination_by_eval",
     "judge_severity",
+    "next_step",
     "notes",
     "outliers",
     "pass_at_k",

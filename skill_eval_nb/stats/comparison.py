@@ -20,9 +20,12 @@ from .inference.intervals import (
     tango,
     typical_values,
 )
+from .lean import SPREAD_DF, shrink_spread
 
 Scope = Literal["suite", "population"]
 SCOPES: tuple[Scope, Scope] = ("suite", "population")
+OF_RATES = 1.0
+"""The largest difference between two rates."""
 MOST_FLIPPED = 12
 """Evals up to which the interval for tasks like these is that of their sign flip."""
 TINY = 1e-9
@@ -97,7 +100,8 @@ def compare(
             where every eval has a single run a side that passes or fails, Tango's interval and
             McNemar's exact test.
         level: of the interval; 1 - alpha.
-        reach: the largest difference that there can be; None for no bound.
+        reach: the largest difference that there can be; None for no bound. Of rates detectable
+            effects on tasks like these rest on a spread that is drawn to the usual one.
         strata: so many in a row of `evals` are one eval, whose difference is the mean of theirs:
             labels are dealt inside each, and the signs of their mean flipped.
         weights: above 0, of each eval in the means; None for all alike.
@@ -132,6 +136,7 @@ def compare(
     if scope == "suite":
         sufficient = all(side.enough for side in both)
         sides, noise = list(zip(ones, others, strict=True)), within
+        planned = noise
         with_more_evals = within and Noise(within.se / math.sqrt(2), 2 * within.df)
         with_more_runs = within and run_noise(*(side.twice() for side in both))
     else:
@@ -140,8 +145,9 @@ def compare(
         sufficient = sum(abs(own) > TINY for own in differences) >= fewest_moved(level)
         sides = [([mean], [other]) for mean, other in means]
         noise = _between(differences, shares)
-        with_more_evals = noise and Noise(noise.se / math.sqrt(2), 2 * noise.df + 1)
-        with_more_runs = noise and within and _with_twice_the_runs(noise, within)
+        planned = _draw_to_usual(noise, units) if reach == OF_RATES else noise
+        with_more_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df + 1)
+        with_more_runs = planned and within and _with_twice_the_runs(planned, within)
     p = _p(sides, noise, estimate, scope) if sufficient or scope == "population" else None
 
     def interval(level: float) -> tuple[float, float] | None:
@@ -180,7 +186,7 @@ def compare(
         low=low,
         high=high,
         p=p,
-        mde=detect(noise) if able else None,
+        mde=detect(planned) if able else None,
         mde_twice_evals=detect(with_more_evals, 2 * units),
         mde_twice_runs=detect(with_more_runs) if able or scope == "suite" else None,
         margin=None if margin is None or (reach is not None and margin >= reach) else margin,
@@ -242,6 +248,12 @@ def _between(sums: Sequence[float], shares: Sequence[float]) -> Noise | None:
     noise = eval_noise([own * len(sums) / whole for own in rest])
     effective = whole**2 / math.fsum(share * share for share in shares)
     return noise and Noise(noise.se, max(effective - 1, 1))
+
+
+def _draw_to_usual(noise: Noise | None, n: int) -> Noise:
+    """The noise of a mean difference between rates over n evals, to plan with: few say little."""
+    variance = shrink_spread(noise.se**2 * n if noise else 0.0, n)
+    return Noise(math.sqrt(variance / n), n - 1 + SPREAD_DF)
 
 
 def _tango(evals: Sides, level: float) -> tuple[float, float] | None:

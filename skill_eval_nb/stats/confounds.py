@@ -10,6 +10,7 @@ from skill_eval_nb.text import brief, count, lower_first, quoted, signed, some
 
 from .checks import CHECKED, COUNTED, SIDES, unpair
 from .families import propose_families
+from .lean import LEANS
 from .pairing import Pairs, Versus, choose, find_batches, of_evals
 from .values import (
     EVAL,
@@ -34,6 +35,8 @@ DECIDED = ("helps", "hurts", "no worthwhile difference")
 ERRORS_DECIDE = "unclear: errors decide"
 APART = 7
 """Days between the sides' runs from which they may have met another world."""
+DAY = 86_400
+"""Seconds."""
 BLOCK = 6
 """Hours between the last run of a side and the first of the other that make them two blocks."""
 FEW = 3
@@ -134,6 +137,8 @@ def facts_of(runs: pl.DataFrame, keys: Sequence[str]) -> Facts:
         judged.drop_nulls().sort().alias("judged"),
         (pl.col("gate_passed") == False).sum().alias("gated"),  # noqa: E712
         pl.len().alias("n"),
+        price_usd=pl.col("cost_usd").cast(pl.Float64).mean(),
+        seconds=pl.col("time_seconds").cast(pl.Float64).mean(),
     )
     return {tuple(row.values())[: len(keys) + 1]: row for row in facts.iter_rows(named=True)}
 
@@ -194,6 +199,22 @@ def have_no_judge_in_common(of: Compared) -> bool:
     """Whether other models alone judged either side."""
     judges = of.own("judge_model")
     return is_judged(of.row["metric"]) and all(judges) and not set(judges[0]) & set(judges[1])
+
+
+def were_run_alike(sides: Sequence[Row], *, sessions: bool) -> bool:
+    """Whether one judge, model and harness, and one week, are known or taken to be both sides'.
+
+    Of `sessions`, which stand in folders of their own, only time stamps tell.
+    """
+    if not all(sides):
+        return False
+    own = [[side[f"own_{name}"] for name in ("judge_model", *MODEL)] for side in sides]
+    if own[0] != own[1] or max(map(len, own[0])) > 1:
+        return False
+    when = [side["when"] for side in sides]
+    if None in when:
+        return when == [None, None] and not sessions
+    return abs(when[0] - when[1]) <= APART * DAY
 
 
 def name_checks(of: Compared) -> str | None:
@@ -271,7 +292,7 @@ def name_days(of: Compared) -> str | None:
     if not stamped:
         claims = of.known.of_files and of.row["verdict"] in DECIDED
         return "No run says when it was made: both sides may be of other days." if claims else None
-    days = abs(of.sides[0]["when"] - of.sides[1]["when"]) / 86_400
+    days = abs(of.sides[0]["when"] - of.sides[1]["when"]) / DAY
     if days > APART:
         return f"The sides were run {days:.0f} days apart: more than the skill may differ."
     early, late = sorted(of.sides, key=lambda side: side["first"])
@@ -393,7 +414,7 @@ def mark_stand_in(found: pl.DataFrame, facts: Facts, keys: Sequence[str]) -> pl.
     ]
     stand_in, why = pl.col("stand_in"), pl.lit(OF_STAND_IN)
     says = {
-        **{name: pl.when(~stand_in).then(name) for name in VERDICTS},
+        **{name: pl.when(~stand_in).then(name) for name in (*VERDICTS, *LEANS, "next_step")},
         "reason": pl.when(stand_in).then(pl.format("{} {}", why, "reason")).otherwise("reason"),
         "warnings": pl.when(stand_in).then(pl.concat_list(why, "warnings")).otherwise("warnings"),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -14,10 +14,8 @@ from skill_eval_nb.text import some
 from .checks import SIDES, leave_out
 from .comparison import SCOPES, PairedResult, Scope, compare
 from .confounds import (
-    SETTLED,
     Known,
     Own,
-    facts_of,
     find_confounds,
     is_rate,
     mark_stand_in,
@@ -26,7 +24,9 @@ from .confounds import (
     with_errors,
     without_gated,
 )
+from .designs import Additions, Design
 from .inference.exact import Adjusted, Sides, deals, flips, jointly, over_evals
+from .lean import LEANS
 from .looks import settle_looks
 from .pairing import COUNTS, Pairs, Versus, as_one_iteration, pair_sides
 from .values import (
@@ -36,6 +36,7 @@ from .values import (
     MODEL,
     RUBRIC,
     UNITS,
+    by_model,
     confidence,
     no_such,
     order_answer,
@@ -109,13 +110,10 @@ class DeltaQuestion:
         return worth_having(metric, baseline) if self.worth is None else self.worth
 
     def verdict(
-        self, metric: str, evals: Evals, found: PairedResult, adjusted: Adjusted | None
+        self, metric: str, found: PairedResult, adjusted: Adjusted | None
     ) -> tuple[str | None, str]:
-        """The word and its reason; of too few evals, what those say of themselves."""
-        few = self.scope == "population" and not found.sufficient
-        these = replace(self, scope="suite").of(metric, evals) if few else None
-        worth = self.worth_of(metric, found)
-        return verdict(found, metric, worth, adjusted, these)
+        """The word and its reason."""
+        return verdict(found, metric, self.worth_of(metric, found), adjusted)
 
 
 def answers(
@@ -172,7 +170,7 @@ def answers(
     dealt = _dealt(paired, values, question.scope, together, rows)
     adjusted = _adjusted(alone, groups, dealt, question.level)
     found = [question.of(*arguments) for arguments in zip(metrics, evals, adjusted, strict=True)]
-    each = list(zip(metrics, evals, found, adjusted, strict=True))
+    each = zip(metrics, found, adjusted, strict=True)
     verdicts = [question.verdict(*arguments) for arguments in each]
     if several:
         verdicts = [
@@ -185,7 +183,7 @@ def answers(
         "scope": pl.Series([question.scope] * len(found), dtype=pl.String),
         **{name: _numbers([getattr(comparison, name) for comparison in found]) for name in FIGURES},
         "p_adjusted": _numbers([adjustment and adjustment.p for adjustment in adjusted]),
-        "worth": _numbers([question.worth_of(metric, result) for metric, _, result, _ in each]),
+        "worth": _numbers([question.worth_of(*pair) for pair in zip(metrics, found, strict=True)]),
         "level": _numbers([question.level] * len(found)),
         "weighted": pl.Series([comparison.weighted for comparison in found], dtype=pl.Boolean),
         "verdict": pl.Series([word for word, _ in verdicts], dtype=pl.String),
@@ -420,6 +418,15 @@ def deltas(
           decide`, the interval holds those of both and 0, and p is the larger; it is null where
           different judges judged the sides or no eval has the same checks on both, and of a
           rubric after an unequal gate it is of the evals whose runs all passed;
+        - `lean`: `leans up`, `leans down` or `no lean`, apart from the verdict and never one, where
+          a side has single runs or the verdict is `too few runs`: by noise that is borrowed from
+          public benchmarks that repeat their runs (see `stats.lean`). Of pass rates of these evals
+          alone, whose checks are known and the same on both sides, which one judge and model made
+          within a week (or, without time stamps, in one iteration); `lean_low`, `lean_high` and
+          `lean_p` are its interval and p, `improved` how many evals improved, as "4 of 4";
+        - `next_step`: the cheapest addition that would decide it, in words; null where there is a
+          verdict, of a mean over models, and of metrics that are asked about together. The figures
+          to it are those of `next_step`;
         - `stand_in`: whether the stand-in ran a side (or judged one, of what a judge has a say
           in): it is no model, so there is no verdict, and `reason` and `warnings` begin with that;
         - `n_evals` (paired); of the paired evals `n_runs`, `n_errored`, `n_unscored` (with the
@@ -442,12 +449,14 @@ def deltas(
     >>> deltas(runs).select(pl.col("estimate", "low", "high", "p").round(3), "verdict").rows()
     [(0.45, 0.35, 0.55, 0.005, 'helps')]
     """
-    question = _question(scope, worth, level, pool)
+    question = ask_deltas(scope, worth, level, pool)
     joint = not isinstance(metric, str)
     kind, data = data, as_one_iteration(data) if pool == "iteration" else data
     values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
     own = Own(data, weights, cluster, other_checks)
-    found = _answered(own, values, question, baseline, versus, pool, joint=joint)
+    found = answer_deltas(own, values, question, baseline, versus, pool, joint=joint).drop(
+        "designs"
+    )
     planned = not (joint or versus or pool) and scope == "suite"
     how = {"worth": worth, "weights": weights, "cluster": cluster, "other_checks": other_checks}
 
@@ -512,9 +521,9 @@ def deltas_by_dimension(
     own = Own(data, weights, cluster)
 
     def answer(scope: Scope) -> pl.DataFrame:
-        question = _question(scope, worth, secondary_level(level), pool)
-        found = _answered(own, values, question, baseline, versus, pool, joint=True)
-        return found.filter(pl.col("metric").str.starts_with(RUBRIC))
+        question = ask_deltas(scope, worth, secondary_level(level), pool)
+        found = answer_deltas(own, values, question, baseline, versus, pool, joint=True)
+        return found.filter(pl.col("metric").str.starts_with(RUBRIC)).drop("designs")
 
     found = answer(scope)
     if scope == "population":
@@ -566,7 +575,7 @@ def deltas_by_eval(
     """
     import polars as pl
 
-    question = _question("suite", worth, level, pool)
+    question = ask_deltas("suite", worth, level, pool)
     kind, data = data, as_one_iteration(data) if pool == "iteration" else data
     values = values_of(data, *([metric] if isinstance(metric, str) else dict.fromkeys(metric)))
     pairs = pair_sides(data, values, baseline, versus, pool)
@@ -579,12 +588,39 @@ def deltas_by_eval(
         pl.coalesce(why, "reason").alias("reason"),
     )
     keys = ITERATION if pool == "model" else GROUP
-    facts = facts_of(pairs.turn(runs_of(data)), keys)
-    found = settle_looks(pairs.turn(mark_stand_in(found, facts, keys)), data, level)
+    known = Known(Own(data), pairs, keys, baseline if versus else None, versus)
+    leans = [dict.fromkeys(LEANS)] * len(found)
+    if pool != "model" and question.differences == 1:
+        runs = by_model(pairs.turn(runs_of(data)))
+        names = [*GROUP, *EVAL, *SIDES, "metric"]
+        additions = Additions(known, pairs._replace(paired=paired), runs, names, level)
+        leans = [additions.lean_of(row) for row in found.to_dicts()]
+    types = {name: kind for name, kind in _types_beside().items() if name in LEANS}
+    found = found.hstack(pl.DataFrame(leans, types))
+    found = settle_looks(pairs.turn(mark_stand_in(found, known.facts, keys)), data, level)
     return order_answer(kind, found.select(pl.exclude("n_unpaired", "unpaired"), why))
 
 
-def _question(scope: str, worth: float | None, level: float, pool: str | None) -> DeltaQuestion:
+def _types_beside() -> dict[str, Any]:
+    """The types of what `Additions` gives."""
+    import polars as pl
+
+    design = {field.name: pl.String for field in fields(Design)[:2]}
+    design |= {field.name: pl.Int64 for field in fields(Design)[2:5]}
+    design |= {field.name: pl.Float64 for field in fields(Design)[5:]}
+    numbers = dict.fromkeys(("lean_low", "lean_high", "lean_p"), pl.Float64)
+    texts = dict.fromkeys((*LEANS, "next_step"), pl.String)
+    return texts | numbers | {"designs": pl.List(pl.Struct(design))}
+
+
+def ask_deltas(
+    scope: str, worth: float | None, level: float, pool: str | None = None
+) -> DeltaQuestion:
+    """The question, if there is such a one.
+
+    Raises:
+        ValueError: for a scope, pool or level that is none.
+    """
     if scope not in SCOPES:
         raise no_such("scope", scope, SCOPES)
     if pool is not None and pool not in POOLS:
@@ -594,17 +630,17 @@ def _question(scope: str, worth: float | None, level: float, pool: str | None) -
     )
 
 
-def _answered(
+def answer_deltas(
     own: Own,
     values: pl.DataFrame,
     question: DeltaQuestion,
     baseline: str | None,
     versus: Versus | None,
-    pool: Pool,
+    pool: Pool = None,
     *,
-    joint: bool,
+    joint: bool = False,
 ) -> pl.DataFrame:
-    """A row a metric and comparison, with what may turn its verdict.
+    """A row a metric and comparison, with what may turn its verdict, and `designs`.
 
     `joint` metrics are adjusted together.
     """
@@ -625,11 +661,14 @@ def _answered(
         return answers(paired, question, by, **together), found._replace(paired=paired)
 
     found, pairs = answer(values)
+    known = Known(own, pairs, keys, less, versus)
+    runs = by_model(pairs.turn(runs_of(data)))
+    alone = not (joint or pool == "model" or less or own.weights)
+    additions = Additions(known, pairs, runs, by, question.level) if alone else None
     counted = with_errors(values)
     failures: dict[Any, dict[str, Any]] = {}
     if not counted["value"].equals(values["value"]):
         failures = {tuple(row[name] for name in by): row for row in answer(counted)[0].to_dicts()}
-    known = Known(own, pairs, keys, less, versus)
     models = strata(pairs.paired)
     settled = []
     for row in found.to_dicts():
@@ -639,17 +678,16 @@ def _answered(
         errors = row["n_errored"] + row["n_errored_baseline"] and is_rate(row["metric"])
         again = failures.get(tuple(row[name] for name in by)) if errors else None
         whose = pool != "model" and any(side.get("several") for side in compared.sides)
-        settled.append(settle(row, again, sentences, none=none, whose=whose))
-    columns = {
-        "verdict": pl.String,
-        "reason": pl.String,
+        settled.append(row | settle(row, again, sentences, none=none, whose=whose))
+        if additions is not None:
+            settled[-1] |= additions.lean_of(settled[-1]) | additions.step_of(settled[-1])
+    types = {
         "warnings": pl.List(pl.String),
         "verdict_with_errors": pl.String,
         "estimate_with_errors": pl.Float64,
-        **dict.fromkeys([name for name in SETTLED if name in found.columns], pl.Float64),
+        **_types_beside(),
     }
     after = found.columns.index("reason") + 1
-    found = found.with_columns(pl.DataFrame(settled, columns).get_columns())
-    names = [*found.columns[:after], *list(columns)[2:5]]
-    found = found.select(*names, pl.exclude(names))
+    order = [*found.columns[:after], *types, *found.columns[after:]]
+    found = pl.DataFrame(settled, found.schema | types).select(order)
     return pairs.turn(mark_stand_in(found, known.facts, keys))

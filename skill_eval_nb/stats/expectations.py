@@ -26,6 +26,7 @@ from .values import (
     rows_of_runs,
     runs_by_model,
 )
+from .verdict import say_luck
 
 if TYPE_CHECKING:
     import polars as pl
@@ -164,7 +165,7 @@ def _missing(row: Mapping[str, Any], level: float, p: str) -> str:
         return "in no eval on both sides"
     lean = signed(row["estimate"]) if row["estimate"] else "no difference"
     if row["least_p"] > 1 - level + TINY:
-        return f"{lean}, but with so few runs the smallest p is {figure(row['least_p'])}"
+        return f"{lean}; even the clearest result of so few runs {say_luck(row['least_p'])}"
     return f"{lean}, no more than chance ({p})"
 
 

@@ -12,12 +12,14 @@ from skill_eval_nb.tables.frames import like
 from .comparison import SCOPES, Scope, fewest_moved
 from .inference.intervals import MANY, POWER, detectable, flipped
 from .judgings import CELL, judgings_of
+from .lean import shrink_spread
 from .pairing import sides
 from .values import (
     EVAL,
     GROUP,
     ITERATION,
     RUBRIC,
+    UNITS,
     confidence,
     no_such,
     runs_by_model,
@@ -344,7 +346,7 @@ def _of_mean(cell: Keys, side: PlannedSide, scope: Scope) -> Basis:
 def _of_delta(keys: Keys, side: PlannedSide, other: PlannedSide, scope: Scope) -> Basis:
     """The basis for a paired delta."""
     both = [side, other]
-    n_evals, between = _effect(side, other)
+    n_evals, between = _effect(side, other, rate=UNITS.get(str(keys[-1])) == "rate")
     lacks = ONE_PAIR
     if scope == "suite":
         unknown = side.run is None or other.run is None
@@ -356,11 +358,12 @@ def _of_delta(keys: Keys, side: PlannedSide, other: PlannedSide, scope: Scope) -
     return _basis(keys, both, between, lacks, n_evals)
 
 
-def _effect(side: PlannedSide, other: PlannedSide) -> tuple[int, float | None]:
+def _effect(side: PlannedSide, other: PlannedSide, *, rate: bool) -> tuple[int, float | None]:
     """Paired evals, and the variance of the effect between them beyond the noise of runs.
 
-    That of the differences less what the runs and judgings of each eval add to it, as
-    components tell; all of it where no eval was run twice on either side.
+    That of the differences (of a `rate` drawn to the usual one, as few evals say little) less
+    what the runs and judgings of each eval add to it, as components tell; all of it where no eval
+    was run twice on either side.
     """
     import polars as pl
 
@@ -368,6 +371,7 @@ def _effect(side: PlannedSide, other: PlannedSide) -> tuple[int, float | None]:
     if pairs.height < 2:
         return pairs.height, None
     spread = pairs.select((pl.col("mean") - pl.col("mean of other")).sort().var()).item()
+    spread = shrink_spread(spread, pairs.height) if rate else spread
     if side.run is None or other.run is None:
         return pairs.height, spread
     noise = [

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skill_eval_nb.text import chance, count, figure, lower_first, signed
+from skill_eval_nb.text import brief, chance, count, figure, lower_first, signed
 
 from .comparison import TINY, PairedResult, fewest_moved
 from .inference.exact import Adjusted
 from .inference.intervals import BESIDE
+from .lean import NO_LEAN
 from .values import UNITS, better
 
 SAYS = {
@@ -42,7 +43,6 @@ def verdict(
     metric: str,
     worth: float | None,
     adjusted: Adjusted | None = None,
-    these: PairedResult | None = None,
 ) -> tuple[str | None, str]:
     """The word and the reason.
 
@@ -56,7 +56,6 @@ def verdict(
             None, and the reason gives the figures.
         worth: the smallest difference worth having, in the metric's unit; None if unknown.
         adjusted: the p-value that decides, where several questions were asked at once.
-        these: of too few evals for `population`, the same comparison with scope `suite`.
     """
     if not found.n_evals:
         return "too few evals", "No eval has a figure on both sides."
@@ -65,9 +64,7 @@ def verdict(
     p = found.p if adjusted is None else adjusted.p
     lacking = wording.what_a_claim_lacks()
     if lacking:
-        answer = f" On them: {_Sentence(these, metric).figures()}." if these else ""
-        word = "too few runs" if found.scope == "suite" else "too few evals"
-        return word, f"{lacking}.{answer}{wording.outlook()}"
+        return "too few runs" if found.scope == "suite" else "too few evals", f"{lacking}."
     if which is None:
         return None, f"{wording.figures()}; neither more nor less of it is better."
     if p is not None and p <= 1 - found.level + TINY:
@@ -122,6 +119,56 @@ def word_of(word: str | None, metric: str) -> str | None:
 def these(n: int) -> str:
     """The evals that were run, in a sentence."""
     return "this eval" if n == 1 else f"these {n:,} evals"
+
+
+def say_luck(least_p: float) -> str:
+    """How often the clearest result that there could have been comes by luck.
+
+    >>> say_luck(0.1), say_luck(1)
+    ('comes by luck in 10 % of cases', 'could be luck')
+    """
+    return "could be luck" if least_p > 0.99 else f"comes by luck in {100 * least_p:.2g} % of cases"
+
+
+TASKS = "tasks like these"
+"""The evals that might have been asked, in a sentence."""
+BORROWED = "If runs scatter here as repeated runs do in public benchmarks"
+
+
+def say_lean(row: Row) -> str:
+    """What a row of `deltas` leans to, in a sentence; "" where it has no lean.
+
+    >>> row = {"lean": "leans up", "configuration": "tdd", "improved": "4 of 4"}
+    >>> say_lean({**row, "estimate": 0.5, "lean_low": 0.07, "lean_high": 0.93})[-58:]
+    ', tdd leans up: +50 pp (+7 to +93); 4 of 4 evals improved.'
+    """
+    if row["lean"] is None:
+        return ""
+    factor, unit = IN_WORDS["rate"]
+    estimate, low, high = (
+        signed(factor * row[name]) for name in ("estimate", "lean_low", "lean_high")
+    )
+    does = "does not lean to a side" if row["lean"] == NO_LEAN else row["lean"]
+    return (
+        f"{BORROWED}, {brief(row['configuration'])} {does}: {estimate}{unit} ({low} to {high}); "
+        f"{row['improved']} evals improved."
+    )
+
+
+def say_next_steps(these: Row, beyond: Row) -> list[str]:
+    """What would decide a comparison without a verdict, a sentence for each scope that has none."""
+    found = [("Next", these["next_step"]), ("For tasks like these", beyond["next_step"])]
+    return [f"{what}: {lower_first(step)}" for what, step in found if step is not None]
+
+
+def order_answers(these_evals: Row, beyond: Row) -> list[tuple[Row, str]]:
+    """Both rows of a comparison with what they are about, what comes first before the other.
+
+    One alone where nothing is paired.
+    """
+    both = [(these_evals, these(these_evals["n_evals"])), (beyond, TASKS)]
+    both = both if these_evals["n_evals"] else both[:1]
+    return both[::-1] if beyond_comes_first(these_evals, beyond) else both
 
 
 def beyond_comes_first(these: Mapping[str, Any], beyond: Mapping[str, Any]) -> bool:
@@ -189,9 +236,7 @@ class _Sentence:
         suite = found.scope == "suite"
         weighted = ", weighted" if found.weighted else ""
         where = (
-            f"{these(found.n_evals)}{weighted}"
-            if suite
-            else f"tasks like these ({self._evals()}{weighted})"
+            f"{these(found.n_evals)}{weighted}" if suite else f"{TASKS} ({self._evals()}{weighted})"
         )
         p = "" if found.p is None else f", exact p {chance(found.p)}"
         if p and self.adjusted is not None and self.adjusted.p != found.p:
@@ -208,27 +253,30 @@ class _Sentence:
             return self._few_evals() if found.scope == "population" else self._few_runs()
         if not found.moved:
             return f"{self.figures()}: no eval differs between the sides"
+        least = max(found.least_p, least_p)
         alone = found.least_p > 1 - found.level + TINY  # too large even before it is adjusted
-        least = figure(found.least_p if alone else least_p)
-        adjusted = "" if alone else ", once it is adjusted,"
+        adjusted = "" if alone else ", once the other figures are allowed for,"
         of = self._evals() if found.scope == "population" else self._runs()
-        still = found.moved < found.n_evals
-        ties = f", {found.moved} of which differ between the sides," if still else ""
-        asked = self._asked_for()
-        return f"{self.figures()}; with {of}{ties} the smallest p{adjusted} is {least}{asked}"
+        luck = "could be luck" if least > 0.99 else f"comes by luck in {100 * least:.2g} % of cases"
+        clearest = f"the clearest result that {of} could give{adjusted}"
+        return f"{self.figures()}; even {clearest} {luck}{self._asked_for()}"
 
     def _few_runs(self) -> str:
-        return f"{self.figures()}: it takes two runs of an eval on either side to tell it from luck"
+        runs, other = self.found.runs
+        once = runs == other == self.found.n_evals
+        each = "each run once a side" if once else "of which too few were run twice a side"
+        return f"{self.figures()}, {each}"
 
     def _few_evals(self) -> str:
         found, what = self.found, "evals" if self.found.families is None else "families"
         units = found.n_evals if found.families is None else found.families
-        still = found.moved < units
-        there = f"{found.moved} of {self._evals()} do" if still else f"there are {self._evals()}"
-        return (
-            f"Nothing can be claimed beyond these evals: it takes {fewest_moved(found.level)} "
-            f"{what} that differ between the sides{self._asked_for()}, and {there}"
-        )
+        takes = f"a claim about {TASKS} takes {fewest_moved(found.level)}"
+        asked = self._asked_for()
+        size = f"{self._signed(self.estimate)}{self.unit} on {self._evals()}"
+        if found.moved < units:
+            still = f"{size}, of which {found.moved} differ between the sides"
+            return f"{still}: {takes} {what} that do{asked}"
+        return f"{size}: {takes} {what} that differ between the sides{asked}"
 
     def _asked_for(self) -> str:
         """The alpha, where it is not the usual one."""
@@ -236,16 +284,9 @@ class _Sentence:
         return f" (p ≤ {figure(alpha)} is asked for)" if alpha < USUAL - TINY else ""
 
     def outlook(self) -> str:
-        """What could have been found, and what more evals or runs would make of it."""
-        found = self.found
-        if found.mde is None:
-            return ""
-        more = "".join(
-            f", {self.amount(value)} with twice the {what}"
-            for what, value in (("evals", found.mde_twice_evals), ("runs", found.mde_twice_runs))
-            if value is not None
-        )
-        return f" Smallest detectable effect: {self.amount(found.mde)}{more}."
+        """What could have been found."""
+        found = self.found.mde
+        return "" if found is None else f" Smallest detectable effect: {self.amount(found)}."
 
     def amount(self, value: float) -> str:
         """A size with its unit."""
@@ -260,7 +301,7 @@ class _Sentence:
         if not found.sufficient:
             return ""
         if found.scope == "suite":
-            return f" (no run noise was seen in {self._runs()})"
+            return " (every run of an eval came out alike)"
         return " (as much on every eval)"
 
     def _signed(self, value: float) -> str:

@@ -201,7 +201,7 @@ def test_what_is_not_decided_is_grey_and_says_why() -> None:
     evals = in_order(chart)[1:]
     assert {row["decided"] for row in evals} == {"not decided"}
     assert texts_of(chart).count("too few runs") == 6
-    assert all("the smallest p is 0.1" in row["reason"] for row in evals)
+    assert all("comes by luck in 10 %" in row["reason"] for row in evals)
 
 
 def test_dimensions_have_a_row_each() -> None:

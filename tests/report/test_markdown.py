@@ -109,7 +109,7 @@ def test_the_verdict_stands_first_and_says_what_it_rests_on():
     assert lines[2].startswith("**Too few runs to say whether with_skill helps on these 2 evals.**")
     assert lines[4].startswith("**Too few evals to say whether with_skill helps on tasks like")
     assert "exact p = " in lines[2]
-    assert "it takes 6 evals that differ" in lines[4]
+    assert "takes 6 evals that differ" in lines[4]
     lines = markdown(workspace(runs=helping(6, 3))).splitlines()
     assert lines[2].startswith("**with_skill helps on these 6 evals.** Pass rate: +50 pp (+")
     assert lines[4].startswith("**with_skill helps on tasks like these.** Pass rate: +50 pp (as")

@@ -34,7 +34,8 @@ from tests.stats.made import (
 
 COLUMNS = """workspace skill iteration executor_model harness configuration baseline metric
 scope estimate low high p mde mde_twice_evals mde_twice_runs worth level
-weighted verdict reason warnings verdict_with_errors estimate_with_errors stand_in
+weighted verdict reason warnings verdict_with_errors estimate_with_errors
+lean lean_low lean_high lean_p improved next_step stand_in
 n_evals n_runs n_runs_baseline n_errored n_errored_baseline n_unscored
 n_unscored_baseline n_unpaired unpaired""".split()
 # Three evals; the third lacks its baseline. d = 0.5, 0.25; runs of an eval are averaged first.
@@ -270,7 +271,7 @@ def test_families_of_evals_are_counted_as_one() -> None:
     assert rows[0] == rows[1] == rows[2]
     assert rows[0]["verdict"] == "too few evals"
     assert (
-        "it takes 6 families that differ between the sides, and there are 8 evals in 5"
+        "on 8 evals in 5 families: a claim about tasks like these takes 6 families that differ"
         in rows[0]["reason"]
     )
     (alone,) = plain(deltas(ws, scope="population"))

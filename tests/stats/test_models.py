@@ -29,8 +29,14 @@ WORLDS = {
 }
 RATES = ((1.0, 0.0), (0.2, 0.7), (0.5, 0.5))
 """Of the first the skill's side passes everything; the second does worse with the skill."""
-OF_NO_MODEL = {"audit", "preference", *(name for name in stats.__all__ if "trigger" in name)}
-"""Those of what a file states, of comparisons and of queries, which no run's model stands in."""
+OF_NO_MODEL = {
+    "audit",
+    "next_step",
+    "preference",
+    *(name for name in stats.__all__ if "trigger" in name),
+}
+"""Those of what a file states, of comparisons and of queries, which no run's model stands in; and
+`next_step`, which has the rows of `deltas`."""
 WORDS = ("reason", "note", "text", "warnings")
 
 

@@ -143,8 +143,7 @@ BETTER = [([0.9, 1.0, 0.8], [0.6, 0.5, 0.6])] * 4
 
 
 def _verdict(evals, metric="pass_rate", scope="suite", worth=0.05, level=0.95, adjusted=None):
-    these = compare(evals, "suite", level)
-    return verdict(compare(evals, scope, level), metric, worth, adjusted, these)
+    return verdict(compare(evals, scope, level), metric, worth, adjusted)
 
 
 WORSE = [(other, one) for one, other in BETTER]
@@ -167,11 +166,21 @@ OFF = Adjusted(0.2, 0.01, 0.01)
         (BETTER, {"adjusted": OFF}, "unclear", "exact p < 0.0001 (0.2 adjusted)"),
         (SAME, {}, "no worthwhile difference", "the 90 % interval lies within ±5 pp."),
         (SAME, {"worth": 0.001}, "unclear", "beyond 0.713 pp can be ruled out (90 % interval)."),
-        (MIXED, {}, "unclear", "(no run noise was seen in 6 and 6 runs) on these 4 evals"),
-        (STILL, {}, "too few runs", "no run noise was seen in 4 × 3 runs a side"),
+        (MIXED, {}, "unclear", "(every run of an eval came out alike) on these 4 evals"),
+        (STILL, {}, "too few runs", "(every run of an eval came out alike) on these 4 evals"),
         (STILL, {}, "too few runs", "exact p = 1: no eval differs between the sides."),
-        ([([1.0], [0.0])] * 9, {}, "too few runs", "it takes two runs of an eval"),
-        (BETTER_ONCE, {}, "too few runs", "with 3 runs a side the smallest p is 0.1"),
+        (
+            [([1.0], [0.0])] * 9,
+            {},
+            "too few runs",
+            "on these 9 evals, each run once a side.",
+        ),
+        (
+            BETTER_ONCE,
+            {},
+            "too few runs",
+            "that 3 runs a side could give comes by luck in 10 % of cases.",
+        ),
     ],
 )
 def test_each_verdict_and_its_reason(evals, told, word, says) -> None:
@@ -184,16 +193,16 @@ def test_each_verdict_and_its_reason(evals, told, word, says) -> None:
 @pytest.mark.parametrize(
     ("differences", "level", "word", "says"),
     [
-        ([0.74] * 5, 0.95, "too few evals", "it takes 6 evals that differ between the sides, and"),
-        ([0.74] * 5, 0.95, "too few evals", "there are 5 evals. On them: +74 pp"),
-        ([0.74] * 5 + [0.0], 0.95, "too few evals", "5 of 6 evals do. On them: +61.7 pp"),
-        ([0.74] * 5 + [0.0] * 20, 0.95, "too few evals", "5 of 25 evals do. On them: +14.8 pp"),
+        ([0.74] * 5, 0.95, "too few evals", "takes 6 evals that differ between the sides."),
+        ([0.74] * 5, 0.95, "too few evals", "+74 pp on 5 evals: a claim"),
+        ([0.74] * 5 + [0.0], 0.95, "too few evals", "+61.7 pp on 6 evals, of which 5 differ"),
+        ([0.74] * 5 + [0.0] * 20, 0.95, "too few evals", "+14.8 pp on 25 evals, of which 5"),
         ([0.74] * 5 + [0.5], 0.95, "helps", "+70 pp"),
         ([0.74] * 5 + [0.5] + [0.0] * 20, 0.95, "helps", "+16.2 pp"),
         ([0.7, 0.74, 0.78, 0.72, 0.76], 0.9, "helps", "+74 pp"),
-        ([0.74] * 7, 0.99, "too few evals", "it takes 8 evals that differ between the sides (p"),
+        ([0.74] * 7, 0.99, "too few evals", "takes 8 evals that differ between the sides (p"),
         ([0.74] * 8 + [0.0], 0.99, "helps", "+65.8 pp"),
-        ([0.0] * 9, 0.95, "too few evals", "0 of 9 evals do. On them: 0 pp"),
+        ([0.0] * 9, 0.95, "too few evals", "0 pp on 9 evals, of which 0 differ between"),
     ],
 )
 def test_tasks_like_these_take_as_many_evals_that_moved_as_the_level_asks_for(

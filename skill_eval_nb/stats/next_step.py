@@ -1,0 +1,76 @@
+"""`next_step`: what would decide the comparisons that have no verdict, and what it would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from .checks import SIDES
+from .comparison import SCOPES
+from .confounds import Own
+from .deltas import answer_deltas, ask_deltas
+from .designs import Design
+from .pairing import Versus
+from .values import GROUP, order_answer, values_of
+
+
+def next_step(
+    data: Any,
+    metric: str = "pass_rate",
+    baseline: str | None = None,
+    *,
+    versus: Versus | None = None,
+    level: float = 0.95,
+    cluster: str | Mapping[str, str] | None = None,
+) -> Any:
+    """The cheapest additions that would decide what has no verdict, as two designs each.
+
+    These evals are decided by more runs of them, tasks like these by more evals. Runs are enough
+    where two thirds of the difference would be found with 80 % power, each run as noisy as public
+    benchmarks and these runs have it (see `stats.lean`); evals where the sign flip decides in 80 %
+    of drawn futures, those seen kept. Up to 12 runs a side and 24 evals are looked at.
+
+    Args:
+        data: a `Workspace` or a table of runs (polars or pandas).
+        metric: as for `deltas`, and so are the others.
+        baseline: the configuration to compare against.
+        versus: two configurations or two iterations, the baseline last.
+        level: 1 - alpha.
+        cluster: which evals belong together.
+
+    Returns:
+        In the kind of `data`, two rows a comparison and scope without a verdict:
+
+        - the keys of `deltas`, `configuration`, `baseline`, `metric`, `scope`, `verdict`;
+        - `what`: `runs` or `evals`, or `none` where no usual addition decides;
+        - `difference`: `as seen`, or `half` of it; the design is for that;
+        - `n_evals` in all and `n_runs` of each a side, `new_runs` on both sides together; null
+          where none decides;
+        - `price_usd` and `seconds` of these, one after the other, as runs here cost and took;
+        - `next_step`: both designs in words.
+
+        No row where not even that can be told; `deltas` has it in words.
+
+    Raises:
+        ValueError: as `deltas`.
+
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({
+    ...     "eval_id": ["1", "1", "2", "2"], "configuration": ["with_skill", "baseline"] * 2,
+    ...     "pass_rate": [1.0, 0.6, 1.0, 0.4], "passed": [5, 3, 5, 2], "failed": [0, 2, 0, 3],
+    ... })
+    >>> next_step(runs).filter(scope="suite").select("difference", "n_runs", "new_runs").rows()
+    [('as seen', 4, 12), ('half', 10, 36)]
+    """
+    import polars as pl
+
+    values, own = values_of(data, metric), Own(data, cluster=cluster)
+    found = pl.concat(
+        answer_deltas(own, values, ask_deltas(scope, None, level), baseline, versus)
+        for scope in SCOPES
+    )
+    keys = [*GROUP, *SIDES, "metric", "scope", "verdict"]
+    steps = found.drop_nulls("designs").select(*keys, "next_step", "designs").explode("designs")
+    designs = [field.name for field in fields(Design)]
+    return order_answer(data, steps.unnest("designs").select(*keys, *designs, "next_step"))
