@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from skill_eval_nb.documents import Analysis, Comparison, dump
 from skill_eval_nb.documents.results import ComparisonSummary, Following, ImprovementSuggestion
@@ -24,10 +24,10 @@ from skill_eval_nb.models.ask import (
     text_block,
 )
 
-from .evidence import SHOWN_CHARS, Showing, uncovered
+from .evidence import Showing, uncovered
 from .evidence.contents import cut, shares
 from .evidence.show import transcript_of
-from .judge import Case, look_at, now, showing_of, usage_of
+from .judge import Case, GraderSettings, now, showing_of, usage_of
 
 PRIORITIES = ("high", "medium", "low")
 SUGGESTION = ("priority", "category", "suggestion", "expected_impact")
@@ -82,29 +82,11 @@ def read_answer(raw: Any) -> Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Analyst:
-    """Who analyses, and how.
+class Analyst(GraderSettings):
+    """Who analyses, and how; `shown_chars` are of both skills and works together."""
 
-    Args:
-        model: the model's name.
-        shown_chars: the most characters that are shown of both skills and works together.
-        max_tokens: the most tokens of one answer.
-        effort: how much the model is to think, where it takes such a setting.
-        deadline: seconds that one call may take, with all its retries.
-
-    Raises:
-        ValueError: a figure that makes no sense.
-    """
-
-    model: str
-    shown_chars: int = SHOWN_CHARS
-    max_tokens: int = 8192
-    effort: str | None = None
-    deadline: float = 600.0
-
-    def __post_init__(self) -> None:
-        """Look at the figures before money is spent on them."""
-        look_at(self, "an analyst", shown_chars=6000)
+    ROLE = "an analyst"
+    LEAST: ClassVar = {"shown_chars": 6000}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -32,7 +32,7 @@ from skill_eval_nb.models.ask import (
 
 from .evidence import SHOWN_CHARS, Cover, Showing, uncovered
 from .evidence.contents import IMAGES, IMAGES_BYTES
-from .judge import EXPECTED, Case, Unjudged, indented, look_at, now, showing_of, usage_of
+from .judge import EXPECTED, Case, GraderSettings, Unjudged, indented, now, showing_of, usage_of
 
 Answer = dict[str, Any]
 """A whole and sound answer, of the form `SCHEMA`; what it is asked for in the order asked."""
@@ -480,31 +480,17 @@ WHO = "the comparator"
 
 
 @dataclass(frozen=True, slots=True)
-class Comparator:
-    """Who compares, and how.
+class Comparator(GraderSettings):
+    """Who compares, and how; `shown_chars` are of both works together.
 
     Args:
-        model: the model's name.
-        shown_chars: the most characters that are shown of both works together.
         images: whether pictures may go as pictures; not where the model's API refuses them.
-        max_tokens: the most tokens of one answer.
-        effort: how much the model is to think, where it takes such a setting.
-        deadline: seconds that one call may take, with all its retries.
-
-    Raises:
-        ValueError: a figure that makes no sense.
     """
 
-    model: str
-    shown_chars: int = SHOWN_CHARS
     images: bool = True
-    max_tokens: int = 8192
-    effort: str | None = None
-    deadline: float = 600.0
 
-    def __post_init__(self) -> None:
-        """Look at the figures before money is spent on them."""
-        look_at(self, "a comparator", shown_chars=4000)
+    ROLE = "a comparator"
+    LEAST: ClassVar = {"shown_chars": 4000}
 
 
 def question(

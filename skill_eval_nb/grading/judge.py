@@ -11,11 +11,11 @@ import hashlib
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.documents import (
     Dimension,
@@ -180,43 +180,13 @@ def indented(text: str) -> str:
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 
-def look_at(settings: Any, who: str, **least: int) -> None:
-    """Look at the figures of settings before money is spent on them.
-
-    Args:
-        settings: has `model`, `max_tokens`, `deadline`, `effort`, and the names of `least`.
-        who: what the model is called, with its article.
-        least: the smallest value of further whole numbers.
-
-    Raises:
-        ValueError: a figure that makes no sense.
-    """
-    if not settings.model:
-        raise ValueError(f"{who} needs the name of a model")
-    for name, lowest in {**least, "max_tokens": 256}.items():
-        value = getattr(settings, name)
-        if value < lowest:
-            raise ValueError(f"{name} is {value}: it must be {lowest} at least")
-    if not settings.deadline > 0:
-        raise ValueError(f"deadline is {settings.deadline}: it must be some seconds")
-    if settings.effort is not None and settings.effort not in EFFORTS:
-        raise ValueError(f"effort is {settings.effort!r}: it is one of {', '.join(EFFORTS)}")
-
-
-WHO = "the judge model"
-"""What the model is called in reasons."""
-
-
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """Who judges, and how.
+class GraderSettings:
+    """Which model grades, and how it is asked.
 
     Args:
         model: the model's name.
-        judgings: how often each run is judged.
-        per_dimension: one call a dimension (and one for the expectations) instead of one call
-            for everything: dearer, and no score is coloured by the one before it.
-        shown_chars: the most characters of outputs and transcript that are shown.
+        shown_chars: the most characters that are shown of outputs, transcripts and skills.
         max_tokens: the most tokens of one answer.
         effort: how much the model is to think, where it takes such a setting.
         deadline: seconds that one call may take, with all its retries.
@@ -226,16 +196,48 @@ class Judge:
     """
 
     model: str
-    judgings: int = 1
-    per_dimension: bool = False
+    _: KW_ONLY
     shown_chars: int = SHOWN_CHARS
     max_tokens: int = 8192
     effort: str | None = None
     deadline: float = 600.0
 
+    ROLE: ClassVar[str]
+    LEAST: ClassVar[dict[str, int]]
+
     def __post_init__(self) -> None:
         """Look at the figures before money is spent on them."""
-        look_at(self, "a judge", judgings=1, shown_chars=2000)
+        if not self.model:
+            raise ValueError(f"{self.ROLE} needs the name of a model")
+        for name, lowest in {**self.LEAST, "max_tokens": 256}.items():
+            value = getattr(self, name)
+            if value < lowest:
+                raise ValueError(f"{name} is {value}: it must be {lowest} at least")
+        if not self.deadline > 0:
+            raise ValueError(f"deadline is {self.deadline}: it must be some seconds")
+        if self.effort is not None and self.effort not in EFFORTS:
+            raise ValueError(f"effort is {self.effort!r}: it is one of {', '.join(EFFORTS)}")
+
+
+WHO = "the judge model"
+"""What the model is called in reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge(GraderSettings):
+    """Who judges, and how; `shown_chars` are of one run's outputs and transcript.
+
+    Args:
+        judgings: how often each run is judged.
+        per_dimension: one call a dimension (and one for the expectations) instead of one call
+            for everything: dearer, and no score is coloured by the one before it.
+    """
+
+    judgings: int = 1
+    per_dimension: bool = False
+
+    ROLE = "a judge"
+    LEAST: ClassVar = {"judgings": 1, "shown_chars": 2000}
 
 
 @dataclass(frozen=True, slots=True)

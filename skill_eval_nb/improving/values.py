@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
 from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.running.protocol import Refused, refuse
+from skill_eval_nb.tables.columns import RunRef
 from skill_eval_nb.workspace import PathLike
 
 Part = Literal["structural_expectations", "expectations", "dimensions", "evals"]
@@ -33,18 +34,6 @@ def schema_of(row: type[Any]) -> dict[str, Any]:
     kinds = {"float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean}
     stated = {field.name: str(field.type).split(" ")[0] for field in fields(row)}
     return {name: kinds.get(kind, pl.String) for name, kind in stated.items()}
-
-
-class RunRef(NamedTuple):
-    """A run, by the keys that every run-level table begins with."""
-
-    workspace: str
-    skill: str
-    iteration: str
-    eval_id: str
-    eval_name: str
-    configuration: str
-    run_number: int
 
 
 @dataclass(frozen=True, slots=True)

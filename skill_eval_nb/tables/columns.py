@@ -6,7 +6,7 @@ Nulls mean "not known", never 0. Keys (`workspace` … `run_number`) are never n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from skill_eval_nb.text import did_you_mean
 
@@ -81,6 +81,19 @@ RUN_KEYS = (
     Column("run_number", "whole", "1, 2, … within eval and configuration"),
 )
 """The keys that every run-level table begins with."""
+
+
+class RunRef(NamedTuple):
+    """A run, by the keys that every run-level table begins with."""
+
+    workspace: str
+    skill: str
+    iteration: str
+    eval_id: str
+    eval_name: str
+    configuration: str
+    run_number: int
+
 
 MODELS = ("harness", "executor_model")
 """The columns of `runs` that say what ran the prompt."""

@@ -354,13 +354,13 @@ class _Writer:
         self.written: dict[Path, bytes] = {}
         self.evals = name_evals(ws.evals())
         self.ids = {key.id: name.id for key, name in self.evals.items()}
-        used = {run.side.iteration for run in ws.runs if not self._is_row(run)}
+        used = {run.keys.iteration for run in ws.runs if not self._is_row(run)}
         used |= {iteration for iteration, _, _ in ws.metadata()}
         used |= {file.place.iteration for _, file, _ in ws.others()}
         stated = {benchmark.iteration: stem(benchmark.path) for benchmark in ws.benchmarks()}
         alone = {name for name, file in stated.items() if file == name} - used
         self.iterations = name_iterations((used | stated.keys()) - alone) | dict.fromkeys(alone, "")
-        sides = dict.fromkeys(run.side.configuration for run in ws.runs)
+        sides = dict.fromkeys(run.keys.configuration for run in ws.runs)
         self.sides = dict(zip(sides, apart((side, safe(side)) for side in sides), strict=True))
 
     def write_all(self) -> list[Path]:
@@ -370,7 +370,7 @@ class _Writer:
                 if new not in ("", old):
                     message = f"the {what} {old} is written as {new}"
                     self.losses.add("info", "loss", self.source.folder, message)
-        runs = sorted(self.source.runs, key=lambda run: run.number)
+        runs = sorted(self.source.runs, key=lambda run: run.keys.run_number)
         folders = [run for run in runs if not self._is_row(run)]
         self._suites()
         self._metadata(folders)
@@ -401,7 +401,7 @@ class _Writer:
         """The metadata of each eval of an iteration, where its folder does not tell all of it."""
         there = {(iteration, key): metadata for iteration, key, metadata in self.source.metadata()}
         suites = {key.id: definition for key, definition in reversed([*self.source.defined()])}
-        for at in dict.fromkeys([*there, *((run.side.iteration, key_of(run)) for run in runs)]):
+        for at in dict.fromkeys([*there, *((run.keys.iteration, key_of(run)) for run in runs)]):
             own, key = there.get(at), at[1]
             suite, name = suites.get(key.id), self.evals[key]
             if own is None and eval_parts(name.folder) == (str(name.id), key.name):
@@ -422,9 +422,9 @@ class _Writer:
 
     def _run(self, run: Counted) -> list[Path]:
         """Write a run's documents; gives the outputs that were copied."""
-        side, documents = run.side, run.documents
-        names = self._eval(side.iteration, key_of(run))
-        names |= {"side": self.sides[side.configuration], "run": run.number}
+        keys, documents = run.keys, run.documents
+        names = self._eval(keys.iteration, key_of(run))
+        names |= {"side": self.sides[keys.configuration], "run": keys.run_number}
         for kind, document in self._documents(run):
             self.write(kind, document, **names)
         for number, judging in enumerate(documents.judgings, 1):
@@ -476,7 +476,7 @@ class _Writer:
     def _benchmarks(self, kept: list[Counted]) -> None:
         runs: dict[tuple[str, str, str], list[Counted]] = defaultdict(list)
         for run in kept:
-            runs[run.side.iteration, run.side.eval_id, run.side.configuration].append(run)
+            runs[run.keys.iteration, run.keys.eval_id, run.keys.configuration].append(run)
         for benchmark in self.source.benchmarks():
             document, iteration = benchmark.document, self.iterations[benchmark.iteration]
             rows = [self._row(benchmark, row, runs) for row in document.runs]
@@ -494,7 +494,7 @@ class _Writer:
         if key is None:
             return row
         there = runs[benchmark.iteration, key.id, row.configuration]
-        of_it = [run for run in there if row.run_number in (None, run.number)]
+        of_it = [run for run in there if row.run_number in (None, run.keys.run_number)]
         row = changed(row, eval_id=same(row.eval_id, self.ids[key.id]))
         filled = {"result": _filled(row.result or RunResult(), of_it[0])} if len(of_it) == 1 else {}
         return changed(row, **filled)
@@ -545,9 +545,7 @@ class _Writer:
 
 def _strip_grading(grading: Grading, run: Counted, row: dict[str, Any]) -> Grading:
     """A grading that says what the folders do not, and nothing else of its run."""
-    side = run.side
-    said = {"eval_id": side.eval_id, "eval_name": side.eval_name}
-    said["configuration"] = side.configuration
+    said = {name: getattr(run.keys, name) for name in ("eval_id", "eval_name", "configuration")}
     known = {name: text for name, text in said.items() if str(getattr(grading, name)) == text}
     grading = changed(grading, **dict.fromkeys(known))
     weights = {name: score.weight for name, score in grading.rubric_scores.items() if score.weight}
@@ -570,7 +568,7 @@ def _filled(result: RunResult, run: Counted) -> RunResult:
 
 def key_of(run: Counted) -> EvalKey:
     """The eval of a run."""
-    return EvalKey(run.side.eval_id, run.side.eval_name)
+    return EvalKey(run.keys.eval_id, run.keys.eval_name)
 
 
 def changed(document: Any, **changes: Any) -> Any:

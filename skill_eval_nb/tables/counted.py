@@ -29,7 +29,7 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.layout import eval_parts
 
-from .columns import RUN_KEYS, TABLES
+from .columns import RUN_KEYS, TABLES, RunRef
 from .run_rows import figures, match_checks
 
 _PLACES = {
@@ -213,31 +213,23 @@ def join_queries(sets: list[tuple[str, str, TriggerSet]], problems: Problems) ->
             own.queries = [query for query, key in both if key not in measured]
 
 
-class SideKeys(NamedTuple):
-    """The keys of a run but its number, as the tables have them."""
-
-    workspace: str
-    skill: str
-    iteration: str
-    eval_id: str
-    eval_name: str
-    configuration: str
-
-
 class Shared(NamedTuple):
     """What the runs of an eval and a configuration share."""
 
-    keys: SideKeys
+    names: tuple[str, str]
+    key: EvalKey
     ids: tuple[str, str, str, str]
     weights: Mapping[str, float]
     model: str | None
     skill: str | None = None
     checks: Sequence[Expectation] = ()
 
-    def of(self, skill: str | None) -> SideKeys:
-        """The keys of a run of it that may name a skill of its own."""
-        own = skill_named(skill) or skill_named(self.skill)
-        return self.keys if own in (None, self.keys.skill) else self.keys._replace(skill=own)
+    def keys(self, number: int, skill: str | None) -> RunRef:
+        """The keys of the run of this number, which may name a skill of its own."""
+        _, iteration, _, configuration = self.ids
+        workspace, named = self.names
+        own = skill_named(skill) or skill_named(self.skill) or named
+        return RunRef(workspace, own, iteration, *self.key, configuration, number)
 
     def run_id(self, number: int) -> RunId:
         """The id of the run of this number."""
@@ -250,8 +242,7 @@ class Counted(NamedTuple):
     `folder` is that of its workspace.
     """
 
-    side: SideKeys
-    number: int
+    keys: RunRef
     figures: tuple[Any, ...]
     documents: RunDocuments
     weights: Mapping[str, float]
@@ -275,8 +266,8 @@ def counted(
         if documents.others:
             second.add(run_id, row[1], documents)
         if not met.elsewhere(run_id, row, documents, problems):
-            keys = side.of(documents.skill)
-            yield Counted(keys, run_id.number, row, documents, side.weights, run_id.workspace)
+            keys = side.keys(run_id.number, documents.skill)
+            yield Counted(keys, row, documents, side.weights, run_id.workspace)
     second.report(problems)
 
 
@@ -307,8 +298,8 @@ def _on_disk(
             if run_id is not None:
                 grading = documents.grading
                 own = (grading and grading.skill) or (of_it and of_it[1].skill)
-                keys = side.of(own) if own or side.skill else side.keys
-                yield Counted(keys, run_id.number, row, documents, side.weights, run_id.workspace)
+                keys = side.keys(run_id.number, own)
+                yield Counted(keys, row, documents, side.weights, run_id.workspace)
 
 
 class _Sides(dict[Place, Shared]):
@@ -339,9 +330,9 @@ class _Sides(dict[Place, Shared]):
 
     def of(self, run_id: RunId, key: EvalKey) -> Shared:
         """The side of a run."""
-        workspace, skill = self._catalogue.names[run_id.workspace]
         return Shared(
-            SideKeys(workspace, skill, run_id.iteration, key.id, key.name, run_id.configuration),
+            self._catalogue.names[run_id.workspace],
+            key,
             run_id[:4],
             self._catalogue.weights.get((run_id.workspace, run_id.eval_id), {}),
             None,

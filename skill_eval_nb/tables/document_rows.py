@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isclose
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -37,23 +37,22 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.layout import eval_parts
 
-from .columns import RUN_KEYS, TABLES
-from .counted import Counted, SideKeys
+from .columns import RUN_KEYS, TABLES, RunRef
+from .counted import Counted
 from .run_rows import Row, Rows
 
 
 class Home(NamedTuple):
     """Where a document belongs: its workspace's folder and names, its iteration, its file.
 
-    `names` are those of the workspace and of its skill; `runs` the numbers of all runs that were
-    found, by their sides.
+    `names` are those of the workspace and of its skill; `runs` all runs that were found.
     """
 
     folder: str
     names: tuple[str, str]
     iteration: str
     path: str
-    runs: Mapping[SideKeys, set[int]]
+    runs: Sequence[RunRef]
 
 
 def add_document(
@@ -73,13 +72,13 @@ def _add_feedback(
     home: Home, document: Feedback, index: EvalIndex, rows: Rows, problems: Problems
 ) -> None:
     """Add the reviews; a run id that names no known run is kept, and is a problem."""
-    configurations = {side.configuration for side in home.runs}
+    configurations = {run.configuration for run in home.runs}
     evals: dict[str, EvalKey] = {}
     known: dict[tuple[str, str], set[int]] = {}
-    for own, numbers in home.runs.items():
+    for own in home.runs:
         if (own.workspace, own.iteration) == (home.names[0], home.iteration):
             evals[own.eval_id] = EvalKey(own.eval_id, own.eval_name)
-            known.setdefault((own.eval_id, own.configuration), set()).update(numbers)
+            known.setdefault((own.eval_id, own.configuration), set()).add(own.run_number)
     for position, review in enumerate(document.reviews):
         named, side, number = named_by(review.run_id, configurations)
         id_ = eval_parts(named)[0]
@@ -93,8 +92,8 @@ def _add_feedback(
             where = f"$.reviews[{position}].run_id"
             problems.add("warning", "unknown-run", home.path, message, where=where)
         key = key or EvalKey(named, named)
-        of_it = SideKeys(*home.names, home.iteration, *key, side or UNSTATED)
-        keys = (*of_it, 1 if number is None else number)
+        number = 1 if number is None else number
+        keys = RunRef(*home.names, home.iteration, *key, side or UNSTATED, number)
         scores = scores_text(review.scores)
         rows["feedback"].append((*keys, review.feedback, review.timestamp, document.status, scores))
 
@@ -211,7 +210,7 @@ class Sums:
         """Note a run of a workspace's folder."""
         for metric, place in _PLACES.items():
             if run.figures[place] is not None:
-                side = (folder, run.side.iteration, run.side.configuration, metric)
+                side = (folder, run.keys.iteration, run.keys.configuration, metric)
                 self._values.setdefault(side, []).append(run.figures[place])
 
     def as_means(self, benchmark: BenchmarkFile, problems: Problems) -> None:
@@ -344,18 +343,17 @@ def add_suites(
     definitions: list[Definition],
     seen: Mapping[str, list[SeenEval]],
     names: Mapping[str, tuple[str, str]],
-    sides: Iterable[SideKeys],
+    runs: Iterable[RunRef],
     rows: Rows,
 ) -> None:
     """Add the rows of `evals` and `dimensions`; `names` gives each workspace's name and skill.
 
-    An eval whose runs are of a skill of their own is of this skill; `sides` are those of all
-    runs that were found.
+    An eval whose runs are of a skill of their own is of this skill; `runs` are all that were found.
     """
     defined: set[tuple[str, str]] = set()
     skills: dict[tuple[str, str], dict[str, None]] = {}
-    for side in sides:
-        skills.setdefault((side.workspace, side.eval_id), {})[side.skill] = None
+    for run in runs:
+        skills.setdefault((run.workspace, run.eval_id), {})[run.skill] = None
 
     def named(workspace: str, eval_id: str) -> tuple[str, str]:
         name, skill = names[workspace]

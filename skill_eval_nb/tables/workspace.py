@@ -30,8 +30,8 @@ from skill_eval_nb.workspace import (
     skill_named,
 )
 
-from .columns import MODELS, RUN_KEYS, TABLES
-from .counted import Copies, Counted, SideKeys, counted, join_queries
+from .columns import MODELS, RUN_KEYS, TABLES, RunRef
+from .counted import Copies, Counted, counted, join_queries
 from .document_rows import Home, Sums, add_document, add_stated, add_suites
 from .frames import Backend, frame_of, frame_of_rows, schema, to_pandas, to_polars
 from .run_rows import Rows, add_texts
@@ -52,13 +52,13 @@ class Gaps:
 
     def __init__(self) -> None:
         self._ungraded: list[tuple[str, str, str | None]] = []
-        self._first: dict[SideKeys, str] = {}
+        self._first: dict[tuple[str, ...], str] = {}
 
-    def add(self, side: SideKeys, status: str, path: str, reason: str | None = None) -> None:
-        """Note a run: what became of it and why, and of which side it is."""
+    def add(self, run: RunRef, status: str, path: str, reason: str | None = None) -> None:
+        """Note a run: what became of it and why."""
         if status in _UNGRADED:
             self._ungraded.append((status, path, reason))
-        self._first.setdefault(side, path)
+        self._first.setdefault(run[:-1], path)
 
     def report(self, problems: Problems) -> None:
         """Report runs without grading, and evals that lack a configuration of their iteration."""
@@ -157,28 +157,25 @@ def assemble(
 
 def _add_runs(
     runs: Iterable[Counted], catalogue: Catalogue, texts: bool, rows: Rows, gaps: Gaps
-) -> dict[SideKeys, set[int]]:
-    """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs.
-
-    Gives the numbers of the runs by their sides.
-    """
-    found: dict[SideKeys, set[int]] = {}
+) -> list[RunRef]:
+    """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs."""
+    found: list[RunRef] = []
     for run in runs:
-        found.setdefault(run.side, set()).add(run.number)
-        keys, path = (*run.side, run.number), run.documents.path
+        found.append(run.keys)
+        path = run.documents.path
         timing, incomplete = run.documents.timing, run.documents.incomplete
         reason = incomplete or (timing.reason if timing and run.figures[0] == "errored" else None)
-        gaps.add(run.side, run.figures[0], path, reason)
-        rows["runs"].append((*keys, *run.figures[:-1], catalogue.below(path)))
+        gaps.add(run.keys, run.figures[0], path, reason)
+        rows["runs"].append((*run.keys, *run.figures[:-1], catalogue.below(path)))
         if texts:
-            add_texts(keys, run.documents, run.weights, rows)
+            add_texts(run.keys, run.documents, run.weights, rows)
     return found
 
 
 def _noted(runs: Iterable[Counted], copies: Copies, sums: Sums) -> Iterator[Counted]:
     """The same runs, of which note is taken."""
     for run in runs:
-        copies.add(run.folder, (run.side[2:], run.number, run.figures[:-1]))
+        copies.add(run.folder, (run.keys[2:], run.figures[:-1]))
         sums.add(run.folder, run)
         yield run
 
