@@ -211,7 +211,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
     low, high = wilson(hit, hit + missed, confidence(level))
     right = pl.when("should_trigger").then(rate).otherwise(1 - rate)
     near = pl.col("tags").list.eval(_plain(pl.element())).list.contains(NEAR_MISS)
-    instead = pl.col("instead").list.eval(_commonest(pl.element())).list.first()
+    instead = pl.col("instead").list.eval(pl.element().mode().sort()).list.first()
     answered = seen_of(data).select(
         *SUITE,
         "query",
@@ -268,11 +268,6 @@ def wilson(hits: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
 def _plain(tag: pl.Expr) -> pl.Expr:
     """A tag as one may write it: `Near-Miss`, `near_miss`."""
     return tag.str.to_lowercase().str.replace_all("[-_ ]+", " ").str.strip_chars()
-
-
-def _commonest(text: pl.Expr) -> pl.Expr:
-    """The texts, those met most often first; of several, the first in the alphabet."""
-    return text.mode().sort()
 
 
 def trigger_confusion(data: Any, threshold: float = 0.5, by: By | None = None) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults
+from skill_eval_nb.documents.dialects.recognition import cut_lists
 from skill_eval_nb.documents.tools import UNSTATED
 from skill_eval_nb.documents.tools.own_layout import OwnLayout, match_names, table_of
 from skill_eval_nb.documents.tools.part import side_in
@@ -21,8 +22,8 @@ from skill_eval_nb.text import count, some
 from .layout import is_configuration, run_number
 from .problems import Problems
 
-_MOST_FILES, _MOST_BYTES, _MOST_ROWS = 60, 1 << 23, 200
-"""So many files, of so many bytes, and so many of their rows are looked at for a proposal."""
+_MOST_FILES, _MOST_BYTES = 60, 1 << 23
+"""So many files, of so many bytes, are looked at for a proposal."""
 _DEEPEST = 6
 _ENDINGS = tuple(ending for ending in TABLE_ENDINGS if ending != ".txt")
 _NAME = re.compile(
@@ -64,7 +65,7 @@ def propose(root: str, paths: Iterable[str]) -> tuple[str, Sequence[str]]:
             whole = read_values(path, read_bytes(path, root), Faults())
         except (OSError, ValueError, TypeError):
             continue
-        value = _cut(whole)
+        value = cut_lists(whole)
         score, rows = find_likely_rows(value)
         if score:
             file = os.path.relpath(path, root).replace(os.sep, "/")
@@ -82,13 +83,6 @@ def propose(root: str, paths: Iterable[str]) -> tuple[str, Sequence[str]]:
         )
         return proposal, list(files)
     return "", ()
-
-
-def _cut(value: Any) -> Any:
-    """A value with the first elements of its lists alone."""
-    if isinstance(value, Mapping):
-        return {key: _cut(inner) for key, inner in value.items()}
-    return [_cut(inner) for inner in value[:_MOST_ROWS]] if isinstance(value, list) else value
 
 
 def _table(rows: str, values: Values, files: str = "", **columns: str) -> tuple[OwnLayout, Table]:
@@ -134,7 +128,7 @@ def _try(root: str, rows: str, values: Values) -> tuple[str, str]:
 def find_likely_rows(value: Any) -> tuple[int, str]:
     """How much the likeliest rows of a value look like results (0: not), and the path to them."""
     found: list[tuple[int, int, str]] = []
-    value = _cut(value)
+    value = cut_lists(value)
     for path in islice(_places([value], "", 0), _MOST_FILES):
         try:
             table = _table(path, [("", value)])[1]

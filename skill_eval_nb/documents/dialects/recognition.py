@@ -222,7 +222,7 @@ def kind_of(name: str, raw: Any) -> str | None:
     stem = re.split(r"[\\/]", name)[-1].lower().removesuffix(".json")
     if not isinstance(raw, (dict, list)):
         return None
-    raw = _sample(raw)
+    raw = cut_lists(raw)
     by_name = (rule for rule in _RULES if re.search(rule[1], stem.replace("-", "_")))
     by_content = (rule for rule in _RULES if rule[3])
     rules = chain(by_name, by_content)
@@ -281,15 +281,15 @@ _SAMPLE = 200
 """So many elements of a list show how all of them are written."""
 
 
-def _sample(raw: Any) -> Any:
+def cut_lists(raw: Any) -> Any:
     """A plain JSON value with the first elements of its long lists alone.
 
-    >>> len(_sample({"runs": [{"eval_id": n} for n in range(10_000)]})["runs"])
+    >>> len(cut_lists({"runs": [{"eval_id": n} for n in range(10_000)]})["runs"])
     200
     """
     if isinstance(raw, dict):
-        return {key: _sample(value) for key, value in raw.items()}
-    return [_sample(value) for value in raw[:_SAMPLE]] if isinstance(raw, list) else raw
+        return {key: cut_lists(value) for key, value in raw.items()}
+    return [cut_lists(value) for value in raw[:_SAMPLE]] if isinstance(raw, list) else raw
 
 
 class Distance(NamedTuple):
@@ -313,7 +313,7 @@ def distances(kind: str, raw: Any) -> dict[str, Distance]:
         NoSuchDocument: there is no such kind.
     """
     known_name(kind, "kind of document", NEUTRAL)
-    raw = _sample(raw)
+    raw = cut_lists(raw)
     return {name: _look(raw, forms[kind].wire) for name, forms in DIALECTS.items() if kind in forms}
 
 

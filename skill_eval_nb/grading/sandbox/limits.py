@@ -34,20 +34,16 @@ class Opened:
         files: regular files, by device and number.
         sockets: by number, with a process and its descriptor.
         others: pipes and the like.
-        hidden: sockets of the box's network that nobody has open any more. What was sent
-            through them may still wait to be read, in one that is open.
     """
 
     files: dict[tuple[int, int], os.stat_result] = field(default_factory=dict)
     sockets: dict[int, tuple[int, int]] = field(default_factory=dict)
     others: set[int] = field(default_factory=set)
-    hidden: int = 0
 
     @classmethod
     def by(cls, tree: list[int]) -> Self:
         """What is open now."""
-        opened, inside = cls(), inside_of(tree)
-        before = _sockets_of(inside)
+        opened = cls()
         for pid in tree:
             with contextlib.suppress(OSError):  # it has ended
                 for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
@@ -59,8 +55,6 @@ class Opened:
                             opened.sockets[found.st_ino] = pid, int(name)
                         elif stat.S_ISFIFO(found.st_mode):
                             opened.others.add(found.st_ino)
-        if opened.sockets:  # meanwhile some may have been opened, or closed
-            opened.hidden = max(min(before, _sockets_of(inside)) - len(opened.sockets), 0)
         return opened
 
     def unlinked(self, disk: int) -> int:
@@ -71,22 +65,19 @@ class Opened:
             if device == disk and found.st_nlink == 0
         )
 
-    def memory(self, tree: list[int], hidden: int, enough: int) -> int:
+    def memory(self, tree: list[int], enough: int) -> int:
         """Bytes of memory of processes; exact only where a rough count is more than enough.
+
+        What waits in a socket counts while the one that sent it is open.
 
         Args:
             tree: the processes.
-            hidden: sockets that nobody has open.
             enough: what is no matter.
         """
         held = self.unlinked(_shared_device()) + _KERNEL * (len(self.sockets) + len(self.others))
-        sockets = len(self.sockets) + hidden
-        rough = sum(map(_resident, tree)) + held + sockets * _most_in_a_socket()
-        if rough <= enough:
-            return rough
-        queued = sum(_queued(*where) for where in self.sockets.values())
-        mapped = sum(self._share(pid) for pid in tree)
-        return held + hidden * _most_sent() + queued + mapped
+        held += sum(_queued(*where) for where in self.sockets.values())
+        rough = held + sum(map(_resident, tree))
+        return rough if rough <= enough else held + sum(self._share(pid) for pid in tree)
 
     def _share(self, pid: int) -> int:
         """Bytes of memory of a process, what is shared divided among its users.
@@ -102,15 +93,6 @@ class Opened:
                 elif key == b"Pss:" and not counted:
                     total += int(rest[0]) * 1024
         return total
-
-
-def _sockets_of(inside: int | None) -> int:
-    """Sockets of the network that a process is in, open or not."""
-    try:
-        text = Path(f"/proc/{inside}/net/sockstat").read_text()
-    except OSError:  # it has ended, or there is none
-        return 0
-    return int(text.split()[2])  # sockets: used N
 
 
 def _resident(pid: int) -> int:
@@ -132,26 +114,6 @@ def _shared_device() -> int:
         return os.fstat(file).st_dev
     finally:
         os.close(file)
-
-
-@cache
-def _setting(name: str) -> int:
-    """A number of bytes by the machine's settings of sockets."""
-    try:
-        return int(Path("/proc/sys/net", name).read_text().split()[-1])
-    except (OSError, ValueError, IndexError):  # not shown in a container
-        return 4 * 1024 * 1024
-
-
-def _most_in_a_socket() -> int:
-    """Bytes that wait in a socket at most."""
-    tcp = _setting("ipv4/tcp_wmem") + _setting("ipv4/tcp_rmem")
-    return max(2 * (_setting("core/wmem_max") + _setting("core/rmem_max")), tcp)
-
-
-def _most_sent() -> int:
-    """Bytes that wait to be read of a socket that is closed; where it may be more, few do so."""
-    return min(2 * _setting("core/wmem_max"), 16 * 1024 * 1024)
 
 
 def _queued(pid: int, file: int) -> int:
@@ -198,7 +160,6 @@ class Watch:
     used_before: Used = field(init=False)
     disk: int = field(init=False)
     disk_at: float = field(init=False, default=0.0)
-    _hidden: int = field(init=False, default=0)
     _free: os.statvfs_result = field(init=False)
 
     def __post_init__(self) -> None:
@@ -218,9 +179,7 @@ class Watch:
         if len(tree) > limits.processes:
             return "killed", many(limits.processes)
         opened = Opened.by(tree)
-        hidden, self._hidden = self._hidden, opened.hidden
-        hidden = min(hidden, self._hidden)  # else some are only about to be closed
-        if opened.memory(tree, hidden, limits.memory_bytes) > limits.memory_bytes:
+        if opened.memory(tree, limits.memory_bytes) > limits.memory_bytes:
             return "killed", f"it took more than {size(limits.memory_bytes)} of memory"
         inside = inside_of(tree)
         if inside is not None and _in_memory(inside, self.box) > limits.entries:

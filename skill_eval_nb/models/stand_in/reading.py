@@ -360,8 +360,7 @@ def _complaints(request: Mapping[str, Any]) -> Iterator[str]:
         yield "This model does not support assistant message prefill."
     for number, message in enumerate(messages):
         content = message["content"]
-        texts = [content] if isinstance(content, str) else [b["text"] for b in _texts(content)]
-        if not content or not all(map(str.strip, texts)):
+        if not content or not all(map(str.strip, texts(content))):
             yield f"messages.{number}.content: text content must be non-empty"
     for name in REMOVED:
         # Claude Code still sends the only temperature that changes nothing.
@@ -406,10 +405,6 @@ def _pairs(messages: list[Any]) -> Iterator[str]:
                 f"messages.{number}: unexpected `tool_use_id` found in `tool_result` blocks: "
                 f"{', '.join(strange)}"
             )
-
-
-def _texts(content: list[Any]) -> Iterator[dict[str, Any]]:
-    return (block for block in content if block["type"] == "text")
 
 
 def _ids(content: Any, kind: str, name: str) -> list[str]:

@@ -269,7 +269,6 @@ class Launch(Generic[P]):
         *,
         free: Callable[[], bool],
         busy: Callable[[], str | None],
-        covers: Callable[[P, P], bool] = lambda shown, now: shown.token == now.token,
         planned: Callable[[], object] = lambda: None,
     ) -> None:
         """Nothing is planned yet.
@@ -281,13 +280,12 @@ class Launch(Generic[P]):
             start: carries a plan out; returns at once.
             free: whether there is a budget, or none is wanted.
             busy: what is under way, in a sentence; None where nothing is.
-            covers: whether a plan does no more than the one that was shown.
             planned: called once a plan was made.
         """
         self.plan: P | None = None
         self.planning, self.starting = background(), background()
         self._planned_from: Any = None
-        self._form, self._make, self._start, self._covers = form, make, start, covers
+        self._form, self._make, self._start = form, make, start
         self._free, self._busy, self._planned = free, busy, planned
 
     @property
@@ -341,7 +339,7 @@ class Launch(Generic[P]):
         self.plan, self._planned_from = now, form
         if now.faults:
             raise Refused(now.faults)
-        if shown is None or not self._covers(shown, now):
+        if shown is None or shown.token != now.token:
             raise refuse(ANEW)
         self._start(now)
 

@@ -117,15 +117,14 @@ while sent < 1 << 30:
             sent += near.send(bytes(65536))
     except BlockingIOError:
         pass
-    kept.append({keep})
+    kept.append((near, far))
     print(sent >> 20, flush=True)
     time.sleep(0.01 if sent < 300 << 20 else 0.5)
 time.sleep(60)
 """
 HELD = {
     "files in memory": MEMFD,
-    "sockets": SOCKETS.format(keep="(near, far)"),
-    "sockets closed by who sent": SOCKETS.format(keep="far"),
+    "sockets": SOCKETS,
 }
 
 
