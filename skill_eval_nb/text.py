@@ -120,7 +120,8 @@ def count(number: int, noun: str, tie: str = " ") -> str:
     """
     if number != 1:
         ends = noun.endswith("y") and noun[-2:-1] not in "aeiou"
-        noun = f"{noun[:-1]}ies" if ends else f"{noun}s"
+        plural = f"{noun}es" if noun.endswith("ss") else f"{noun}s"
+        noun = f"{noun[:-1]}ies" if ends else plural
     return f"{number:,}{tie}{noun}"
 
 

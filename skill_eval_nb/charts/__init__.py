@@ -7,6 +7,7 @@ chart, which shows in JupyterLab with no network and stays in the saved notebook
 from .checks import discrimination, expectation_matrix
 from .cost import quality_against_cost
 from .deltas import deltas, forest, iterations
+from .factors import factors
 from .judges import judge_confusion, variance_components
 from .lineage import lineage
 from .plan import plan_curve
@@ -18,6 +19,7 @@ __all__ = [
     "deltas",
     "discrimination",
     "expectation_matrix",
+    "factors",
     "forest",
     "iterations",
     "judge_confusion",

@@ -107,6 +107,30 @@ def forests(comparisons: Rows, what: str, about: str) -> str:
     return text[0].upper() + text[1:] if subject == "the skill" else text
 
 
+def factors(rows: Rows, groups: Rows, what: str, of: str) -> str:
+    """With which models the skill helps, and whether its effect differs between them.
+
+    Of tasks like these where each has too few runs. `groups` are a row each of the models that are
+    held against each other, `what` is the noun, and `of` that of several.
+    """
+    effect = f"the effect differs between {of}"
+    if len(groups) > 1:
+        often = sum(row["differs"] is True for row in groups)
+        return f"{forests(rows, what, '')}; {effect} in {often} of {len(groups):,} comparisons"
+    few = all(row["verdict"] == "too few runs" for row in rows)
+    wide, where = ("wide_", "tasks like these") if few else ("", "these evals")
+    does = " and ".join(
+        f"{word_of(word, rows[0]['metric'])} with {some(names, 2)}"
+        for word in ("helps", "hurts")
+        if (names := [called(row["of"], 40) for row in rows if row[f"{wide}verdict"] == word])
+    )
+    does = does or f"does nothing clear with {tied(len(rows), what)}"
+    words = {True: effect, False: f"it is unclear whether {effect}"}
+    differs = words.get(groups[0][f"{wide}differs"], f"it cannot be told whether {effect}")
+    n = n_of(*(max(row[side] for row in rows) for side in ("n_runs", "n_runs_baseline")))
+    return f"{called(rows[0]['configuration'], 40)} {does}; {differs} ({n} each, {where})"
+
+
 def iterations(lines: Sequence[Rows], meant: Metric) -> str:
     """Where the with-skill side began and where it is now.
 

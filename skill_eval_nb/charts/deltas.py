@@ -120,7 +120,7 @@ def forest(
         others = overview_by_eval(ws, baseline, versus=versus)
         own = [row for row in others if row["metric"] in {*by_eval["metric"]}]
         by_eval = _rows_of(own, "suite", by_eval)
-    whole = _both(*frames)
+    whole = join_scopes(*frames)
     deltas = whole.drop_nulls("estimate")
     picked = pick(deltas, iteration, ws)
     if not picked.parts:
@@ -129,10 +129,10 @@ def forest(
     every = [row for _, row in compared]
     keys = ("workspace", "iteration", "configuration", *MODEL)
     several = len({tuple(row[key] for key in keys) for row in every}) > 1
-    headings = [_forest_heading(part, row, versus) if several else "" for part, row in compared]
+    headings = [head_comparison(part, row, versus) if several else "" for part, row in compared]
     if by == "dimension":
         rows = [
-            _row(row, row["dimension"], heading, meant)
+            forest_row(row, row["dimension"], heading, meant)
             for row, heading in zip(every, headings, strict=True)
         ]
         title, left = answers.forests(every, "rubric dimension", ""), 0
@@ -158,7 +158,7 @@ def forest(
         not_compared(whole, picked) if by == "eval" else "",
         OFFLINE if any(row["stand_in"] for row in every) else "",
     ]
-    return finish(_forest_drawn(rows, meant), title, notes)
+    return finish(draw_forest(rows, meant), title, notes)
 
 
 def _rows_of(rows: Sequence[Mapping[str, Any]], scope: str, like: pl.DataFrame) -> pl.DataFrame:
@@ -169,7 +169,7 @@ def _rows_of(rows: Sequence[Mapping[str, Any]], scope: str, like: pl.DataFrame) 
     return pl.DataFrame(known, {**like.schema, "p_adjusted": pl.Float64})
 
 
-def _forest_heading(part: Part, row: Row, versus: Versus | None) -> str:
+def head_comparison(part: Part, row: Row, versus: Versus | None) -> str:
     """What stands above a comparison where there are several."""
     if versus == (row["iteration"], row["baseline"]):
         where = f"{part.heading} · " if part.heading else ""
@@ -178,7 +178,7 @@ def _forest_heading(part: Part, row: Row, versus: Versus | None) -> str:
     return part.above(row["configuration"], row["baseline"])
 
 
-def _both(own: pl.DataFrame, like: pl.DataFrame) -> pl.DataFrame:
+def join_scopes(own: pl.DataFrame, like: pl.DataFrame) -> pl.DataFrame:
     """The deltas of these evals, with the interval and verdict of tasks like these."""
     import polars as pl
 
@@ -195,8 +195,8 @@ def _with_evals(
 ) -> list[Row]:
     """A comparison, then its evals with the largest deltas, from above to below the baseline."""
     evals = _largest(by_eval, row, most)
-    whole = _row(row, f"All {tied(row['n_evals'], 'eval')}", heading, meant) | {"all": True}
-    return [whole, *(_row(eval_, eval_["eval_name"], heading, meant) for eval_ in evals)]
+    whole = forest_row(row, f"All {tied(row['n_evals'], 'eval')}", heading, meant) | {"all": True}
+    return [whole, *(forest_row(eval_, eval_["eval_name"], heading, meant) for eval_ in evals)]
 
 
 def _largest(by_eval: pl.DataFrame, comparison: Row, most: int) -> list[Row]:
@@ -210,7 +210,7 @@ def _largest(by_eval: pl.DataFrame, comparison: Row, most: int) -> list[Row]:
     return largest.sort("estimate", descending=True, maintain_order=True).to_dicts()
 
 
-def _row(row: Row, name: str, heading: str, meant: Metric) -> Row:
+def forest_row(row: Row, name: str, heading: str, meant: Metric) -> Row:
     """A delta as it is drawn, in the unit of the axis."""
     ends = {end: row.get(end) for end in ENDS}
     verdict = word_of(row["verdict"], row["metric"]) or "–"
@@ -229,7 +229,8 @@ def _row(row: Row, name: str, heading: str, meant: Metric) -> Row:
     }
 
 
-def _forest_drawn(rows: Rows, meant: Metric) -> ChartType:
+def draw_forest(rows: Rows, meant: Metric) -> ChartType:
+    """The rows with their intervals, figures and verdicts."""
     from .vega import alt
 
     placed, headings = in_lanes(rows)

@@ -4,6 +4,7 @@ from .agreement import agreement
 from .audit import audit
 from .deltas import deltas, deltas_by_dimension, deltas_by_eval
 from .expectations import discrimination, discrimination_by_eval
+from .factors import factors
 from .next_step import next_step
 from .notes import notes
 from .plan import plan
@@ -21,6 +22,7 @@ __all__ = [
     "deltas_by_eval",
     "discrimination",
     "discrimination_by_eval",
+    "factors",
     "judge_severity",
     "next_step",
     "notes",

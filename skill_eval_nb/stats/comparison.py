@@ -224,14 +224,24 @@ def _families(
     """The sums of each family's means and of its shares; of each eval where there is none."""
     if families is None:
         return list(means), list(shares)
+    members = members_of(families)
+    sums = [
+        (math.fsum(means[at][0] for at in places), math.fsum(means[at][1] for at in places))
+        for places in members
+    ]
+    return sums, [math.fsum(shares[at] for at in places) for places in members]
+
+
+def members_of(families: Sequence[str | None]) -> list[list[int]]:
+    """The places of the evals of each family; one without a family is its own.
+
+    >>> members_of(["a", None, "a"])
+    [[0, 2], [1]]
+    """
     members: dict[str | int, list[int]] = {}
     for at, family in enumerate(families):
         members.setdefault(at if family is None else family, []).append(at)
-    sums = [
-        (math.fsum(means[at][0] for at in places), math.fsum(means[at][1] for at in places))
-        for places in members.values()
-    ]
-    return sums, [math.fsum(shares[at] for at in places) for places in members.values()]
+    return list(members.values())
 
 
 def _between(sums: Sequence[float], shares: Sequence[float]) -> Noise | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skill_eval_nb.text import brief, count, lower_first, quoted, signed, some
+from skill_eval_nb.text import brief, chance, count, lower_first, quoted, signed, some
 
 from .checks import CHECKED, COUNTED, SIDES, unpair
+from .comparison import Scope
 from .families import propose_families
+from .interaction import find_interaction
 from .lean import LEANS
 from .pairing import Pairs, Versus, choose, find_batches, of_evals
 from .values import (
@@ -366,35 +367,29 @@ def with_errors(values: pl.DataFrame) -> pl.DataFrame:
     return values.with_columns(pl.when(failed).then(0.0).otherwise("value").alias("value"))
 
 
-def strata(paired: pl.DataFrame) -> dict[tuple[Any, ...], list[str]]:
+def strata(paired: pl.DataFrame, scope: Scope, level: float) -> dict[tuple[Any, ...], list[str]]:
     """What is averaged by ITERATION, sides and metric, in sentences; of `pooled` alone."""
     if "models" not in paired.columns:
         return {}
     by = [*ITERATION, "configuration", "baseline", "metric"]
     texts: dict[tuple[Any, ...], list[str]] = {}
     for key, own in paired.group_by(by, maintain_order=True):
-        models, left_out = own.select("models", "left_out").row(0)
+        found = find_interaction(own, scope, level)
         sentences = texts.setdefault(key, [])
-        if len(models) > 1:
+        if len(found.models) > 1 and found.n_evals:
             factor, unit = IN_WORDS.get(UNITS.get(str(key[-1]), "1-5"), (1, ""))
-            estimates = [factor * estimate for estimate in _estimates(own, len(models))]
-            both = zip(models, estimates, strict=True)
-            named = "; ".join(f"{brief(model)} {signed(value)}{unit}" for model, value in both)
-            sentences.append(f"The mean over {len(models)} models, each as much: {named}.")
-            if min(estimates) < 0 < max(estimates):
+            both = zip(found.models, found.estimates, strict=True)
+            named = "; ".join(f"{brief(name)} {signed(factor * own)}{unit}" for name, own in both)
+            sentences.append(f"The mean over {len(found.models)} models, each as much: {named}.")
+            if min(found.estimates) < 0 < max(found.estimates):
                 sentences.append("Their signs are opposite: the mean holds for none of them.")
-        if left_out:
-            sentences.append(f"Without a pair, and so left out: {'; '.join(map(brief, left_out))}.")
+            if found.differs and found.p is not None:
+                differs = f"The effect differs between them (p {chance(found.p)})"
+                sentences.append(f"{differs}: look at each model by itself.")
+        if found.left_out:
+            left_out = "; ".join(map(brief, found.left_out))
+            sentences.append(f"Without a pair, and so left out: {left_out}.")
     return texts
-
-
-def _estimates(paired: pl.DataFrame, models: int) -> list[float]:
-    """The mean difference of each model that is averaged, over the evals that each of them has."""
-    evals = paired.drop_nulls("estimate").select("values", "baseline_values").rows()
-    return [
-        fmean(fmean(own[at]) - fmean(other[at]) for own, other in evals) if evals else 0.0
-        for at in range(models)
-    ]
 
 
 def mark_stand_in(found: pl.DataFrame, facts: Facts, keys: Sequence[str]) -> pl.DataFrame:

@@ -630,6 +630,18 @@ def ask_deltas(
     )
 
 
+def pair_figures(
+    own: Own, values: pl.DataFrame, baseline: str | None, versus: Versus | None, pool: Pool
+) -> Pairs:
+    """The two sides of each eval, without the figures that are not alike on both."""
+    keys = ITERATION if pool == "model" else GROUP
+    found = pair_sides(own.data, values, baseline, versus, pool)
+    runs = found.turn(runs_of(own.data))
+    paired = without_gated(found.paired.drop_nulls(SIDES), runs, keys)
+    paired = own.of(paired if own.other_checks else leave_out(paired, found.others))
+    return found._replace(paired=paired)
+
+
 def answer_deltas(
     own: Own,
     values: pl.DataFrame,
@@ -653,12 +665,10 @@ def answer_deltas(
     question = replace(question, differences=1 if less is None else 2)
 
     def answer(values: pl.DataFrame) -> tuple[pl.DataFrame, Pairs]:
-        found = pair_sides(data, values, baseline, versus, pool)
-        paired = without_gated(found.paired.drop_nulls(SIDES), found.turn(runs_of(data)), keys)
-        paired = own.of(paired if own.other_checks else leave_out(paired, found.others))
+        found = pair_figures(own, values, baseline, versus, pool)
         dealt = None if less is not None else found.values
         together = {"together": by[:-1], "values": dealt} if joint else {}
-        return answers(paired, question, by, **together), found._replace(paired=paired)
+        return answers(found.paired, question, by, **together), found
 
     found, pairs = answer(values)
     known = Known(own, pairs, keys, less, versus)
@@ -669,7 +679,7 @@ def answer_deltas(
     failures: dict[Any, dict[str, Any]] = {}
     if not counted["value"].equals(values["value"]):
         failures = {tuple(row[name] for name in by): row for row in answer(counted)[0].to_dicts()}
-    models = strata(pairs.paired)
+    models = strata(pairs.paired, question.scope, question.level)
     settled = []
     for row in found.to_dicts():
         compared = known.of(row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .checks import checks_of, find_other_checks, unpair
@@ -21,6 +21,7 @@ from .values import (
     is_table,
     natural,
     no_such,
+    none_stated,
     own_of_evals,
     runs_of,
 )
@@ -265,21 +266,22 @@ def _there() -> pl.Expr:
     return run.any().over(*GROUP, *sides) | ~run.any().over(*ITERATION, *sides)
 
 
-def pooled(paired: pl.DataFrame) -> pl.DataFrame:
+def pooled(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFrame:
     """`pairs` with each eval once: its mean over the models that have a pair of any eval.
 
     An eval that one of these models has no pair of is unpaired. `values` and `baseline_values`
     are lists, one a model; MODEL is null where there are several. `models` names those that are
-    averaged, in that order, and `left_out` those without any pair.
+    averaged, in that order, and `left_out` those without any pair. Of MODEL, that is `over` these.
     """
     import polars as pl
 
-    comparison = [*ITERATION, "configuration", "baseline", "metric"]
+    others = [name for name in GROUP if name not in over]
+    comparison = [*others, "configuration", "baseline", "metric"]
     matched = pl.col("estimate").is_not_null()
-    name = pl.concat_str(MODEL, separator=", ", ignore_nulls=True).replace("", "no stated model")
+    name = pl.concat_str(over, separator=", ", ignore_nulls=True).replace("", none_stated(over[0]))
     known = paired.with_columns(
         name.alias("model"),
-        (matched.any().over(*comparison, *MODEL) | ~matched.any().over(comparison)).alias("kept"),
+        (matched.any().over(*comparison, *over) | ~matched.any().over(comparison)).alias("kept"),
     )
     models = known.group_by(comparison).agg(
         pl.col("model").filter("kept").unique(maintain_order=True).alias("models"),
@@ -295,7 +297,7 @@ def pooled(paired: pl.DataFrame) -> pl.DataFrame:
         .join(models, on=comparison, nulls_equal=True, maintain_order="left")
         .group_by(*comparison, *EVAL, maintain_order=True)
         .agg(
-            *(pl.when(alone).then(pl.col(column).first()).alias(column) for column in MODEL),
+            *(pl.when(alone).then(pl.col(column).first()).alias(column) for column in over),
             *(pl.when(whole | alone).then(pl.col(mean).mean()).alias(mean) for mean in means),
             pl.col([f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]).sum(),
             *lists,

@@ -420,7 +420,16 @@ def model_name(row: Mapping[str, Any]) -> str:
     >>> model_name({"executor_model": None, "harness": None})
     'no stated model'
     """
-    return ", ".join(row[name] for name in MODEL if row.get(name)) or "no stated model"
+    return ", ".join(row[name] for name in MODEL if row.get(name)) or none_stated()
+
+
+def none_stated(column: str = MODEL[0]) -> str:
+    """What runs are called that state no model, or no harness.
+
+    >>> none_stated("harness")
+    'no stated harness'
+    """
+    return f"no stated {column.removeprefix('executor_')}"
 
 
 def metrics_of(data: Any) -> list[str]:

@@ -204,19 +204,23 @@ def also_beyond(these: Row, beyond: Row) -> Row:
     claims = ("helps", "hurts")
     if beyond["verdict"] not in claims or these["verdict"] in (*claims, "too few runs"):
         return beyond
-    low, high = beyond["low"], beyond["high"]
-    reason = lower_first(beyond["reason"])
+    p = {
+        name: max(p_value for p_value in (these[name], beyond[name]) if p_value is not None)
+        for name in ("p", "p_adjusted")
+        if name in beyond
+    }
+    return take_back({**beyond, **p}, "Not clear on these evals, and so not beyond them")
+
+
+def take_back(row: Row, why: str) -> Row:
+    """The row without its claim: its interval holds 0."""
+    low, high = row["low"], row["high"]
     return {
-        **beyond,
-        **{
-            name: max(p_value for p_value in (these[name], beyond[name]) if p_value is not None)
-            for name in ("p", "p_adjusted")
-            if name in beyond
-        },
+        **row,
         "low": None if low is None else min(low, 0.0),
         "high": None if high is None else max(high, 0.0),
         "verdict": "unclear",
-        "reason": f"Not clear on these evals, and so not beyond them: {reason}",
+        "reason": f"{why}: {lower_first(row['reason'])}",
     }
 
 

@@ -113,6 +113,8 @@ OTHERS = {
     "trigger rounds": lambda: charts.trigger_rounds(FOUND),
     "lineage": lambda: charts.lineage(WON),
     "what a history states": lambda: charts.lineage(workspace(history=HISTORY)),
+    "models": lambda: charts.factors(of_models()),
+    "models of odd names": lambda: charts.factors(of_models(HOSTILE[:5])),
     "a plan": lambda: charts.plan_curve(WORLDS["heavy"], effect=0.2),
     "a plan that will not do": lambda: charts.plan_curve(WORLDS["light"], effect=0.001),
     "a plan for a mean, unpaid": lambda: charts.plan_curve(world(6, 2, cost=False), target_se=0.05),
@@ -173,12 +175,12 @@ def test_axes_carry_units_and_both_sides_keep_their_colours(chart) -> None:
 
 
 @cache
-def of_models():
-    """Runs of two models on both sides, and of a third on one."""
+def of_models(models=("large", "small")):
+    """Runs of models on both sides, and of a further one on one side."""
     several = {
         name: [
             row | {"executor_model": model, "run_number": row["run_number"] + at}
-            for at, model in enumerate(("large", "small"))
+            for at, model in enumerate(models)
             for row in LIGHT.polars(name).to_dicts()
         ]
         for name in ("runs", "rubric_scores", "expectations")

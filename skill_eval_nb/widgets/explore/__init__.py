@@ -45,6 +45,7 @@ from .others import (
     drawing,
     exporting,
     key_of,
+    models,
     noted,
     outcome_view,
     problems,
@@ -212,6 +213,7 @@ VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
     "evals": ("Evals", evals),
     "dimensions": ("Dimensions", dimensions),
     "checks": ("Checks", checks),
+    "models": ("Models", models),
     "notes": ("What stands out", noted),
     "problems": ("Problems", problems),
 }
@@ -324,7 +326,11 @@ class Explorer(Panel):
         answer = safely(verdict, look)
         # asked for before the table of means, which waits for the figures that take longest
         content = safely(self._content, look)
-        names = {name: words + self._number_of(look, name) for name, words in self.TABS.items()}
+        names = {
+            name: words + self._number_of(look, name)
+            for name, words in self.TABS.items()
+            if name != "models" or len(look.suite.models) > 1
+        }
         own_runs = look.placed or self.seen.tab in self.WITHOUT_RUNS
         return h(
             "div",
@@ -564,7 +570,7 @@ class Explore(Explorer):
         "charts": "Charts",
         "export": "Export",
     }
-    WITHOUT_RUNS = frozenset(("charts", "export"))
+    WITHOUT_RUNS = frozenset(("models", "charts", "export"))
 
     def __init__(self, ws: Any, request: Choice) -> None:
         """Look at a workspace; see `explore`."""
@@ -579,12 +585,12 @@ class Explore(Explorer):
 
     def _content(self, look: Look) -> Child:
         tab, busy = self.seen.tab, self._writing.busy
-        if tab not in self.WITHOUT_RUNS:
+        if tab in VIEWS:
             return super()._content(look)
         if tab == "export":
             view = exporting(self.export_to, busy=busy)
         else:
-            view = drawing(look, self.counted.get, self.export_to, busy=busy)
+            view = drawing(look, self.export_to, busy=busy)
         written = self._written
         if written is None or written.tab != tab:
             return view

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb import charts
 from skill_eval_nb.documents.dialects import DIALECTS
-from skill_eval_nb.stats.values import model_name
+from skill_eval_nb.stats.values import headline_of, metrics_of, model_name, secondary_level
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h, offer
@@ -251,6 +251,7 @@ SPANNING = "iterations"
 CHARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "forest": ("How sure is the difference?", ("metric", "baseline")),
     "deltas": ("Which evals gain?", ("metric", "baseline")),
+    "factors": ("Which models does it help with?", ("metric", "baseline")),
     "forest_by_dimension": ("Which dimensions gain?", ("baseline",)),
     "rubric_dimensions": ("Every run on every dimension", ()),
     "score_distributions": ("How often is which score given?", ()),
@@ -301,6 +302,9 @@ def draw(ws: Workspace, choice: Choice, name: str) -> Picture:
     """Draw a chart."""
     import vl_convert
 
+    told_apart = list(dict(choice.model))
+    if name == "factors":  # which is about all models
+        choice = replace(choice, model=())
     own = part_of(ws, choice, name)
     options = {wanted: getattr(choice, wanted) for wanted in CHARTS[name][1]}
     if name != SPANNING:  # an iteration may have no run of either side
@@ -309,6 +313,10 @@ def draw(ws: Workspace, choice: Choice, name: str) -> Picture:
     kind, _, by = name.partition("_by_")
     if kind == "forest":
         options |= {"together": True} | ({"by": by} if by else {})
+    if kind == "factors":
+        decides = choice.metric == headline_of(metrics_of(own))
+        options["level"] = 0.95 if decides else secondary_level(0.95)
+        options["factor"] = "harness" if told_apart == ["harness"] else "model"
     chart = getattr(charts, kind)(own, **options)
     if choice.model:
         name_of_model = called(model_name(dict(choice.model)))
@@ -324,20 +332,16 @@ def key_of(choice: Choice, name: str) -> Hashable:
     return ("chart", name, choice)
 
 
-def drawing(
-    look: Look, get: Callable[[Hashable, Callable[[], Picture]], Any], export: Export, *, busy: bool
-) -> Node:
+def drawing(look: Look, export: Export, *, busy: bool) -> Node:
     """The view of charts.
 
     Args:
         look: what is looked at.
-        get: gives what was drawn; None where it is being drawn.
         export: where a chart is written to.
         busy: whether one is being written.
     """
     name = look.seen.chart
     options = {chart: words for chart, (words, _) in CHARTS.items()}
-    picture = get(key_of(look.choice, name), lambda: draw(look.ws, look.choice, name))
     return h(
         "div",
         h(
@@ -350,11 +354,19 @@ def drawing(
             ],
             cls="sen-row",
         ),
-        waiting("Drawing") if picture is None else _shown(name, picture),
+        _show_chart(look, name),
     )
 
 
-def _shown(name: str, picture: Picture) -> Node:
+def models(look: Look) -> Node:
+    """The view of models, or of harnesses, where there are several."""
+    return _show_chart(look, "factors")
+
+
+def _show_chart(look: Look, name: str) -> Node:
+    picture = look.counted.get(key_of(look.choice, name), lambda: draw(look.ws, look.choice, name))
+    if picture is None:
+        return waiting("Drawing")
     digest = hashlib.sha256(picture.png).hexdigest()[:16]
     blob = offer(f"chart-{name}-{digest}", lambda: (picture.png, "image/png"))
     answer, width = called(picture.answer, 400), str(picture.width)

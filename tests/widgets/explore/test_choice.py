@@ -12,6 +12,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
 from skill_eval_nb.widgets.explore.choice import Choice, SkillRuns, settled
+from skill_eval_nb.widgets.ui import find
 from tests.charts.worlds import workspace, world
 from tests.corpus.build import graded, lay
 from tests.widgets.explore.made import after, explorer, words
@@ -124,7 +125,12 @@ def test_one_of_several_models_is_looked_at_and_said():
     told = after(panel, "choose_model", "0")
     assert "Nothing to compare" in told
     assert panel.selection.height == 1
-    assert "Model" not in words(explorer(one)).split()
+    after(panel, "see", "tab", "models")
+    [picture] = find(panel._tree, tag="img")
+    assert picture[1]["alt"].startswith(
+        "Pass rate: with_skill helps with large and hurts with small"
+    )
+    assert not {"Model", "Models"} & {*words(explorer(one)).split()}
 
 
 NAMES = ("iteration-1", "iteration-2", "iteration-10")
