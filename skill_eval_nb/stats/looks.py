@@ -8,18 +8,19 @@ would (Pocock 1977; Lan and DeMets 1983): the sum of the parts bounds a false cl
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.text import count, figure, quoted, some
+from skill_eval_nb.text import count, figure
 from skill_eval_nb.workspace.jobs import JobRecord, read_job
 
 from .checks import SIDES
 from .comparison import TINY
 from .confounds import DECIDED
+from .lean import LEANS
 from .values import (
     EVAL,
     GROUP,
@@ -96,83 +97,74 @@ def find_jobs(data: Any) -> dict[tuple[str, str, str], JobRecord]:
     return found
 
 
-def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> Iterator[dict[str, Any]]:
+COMPARISON = [*GROUP, *SIDES, "metric"]
+
+
+def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> pl.DataFrame:
     """A row a comparison × look: that of `answer` on the first runs, at the level of the look.
 
-    With `look`; `alpha`, what earlier looks passed on included; `decides`; `standing`, whether
-    this is the look that the verdict is of: the one that decided, else the last. Both it and the
-    figures are None where the look is not reached, or was not needed any more.
+    With `look`; `alpha`, what earlier looks passed on included; `decides`; `stands`, whether this
+    is the look that the verdict is of: the one that decided, else the last. Both, and the figures,
+    are null where the look is not reached, or not needed any more.
     """
-    passed_on: dict[tuple[Any, ...], float] = {}
-    decided: dict[tuple[Any, ...], str] = {}
-    for runs, own in zip(looks, spend_alpha(looks, level), strict=True):
-        part = take_first_runs(data, runs)
-        name_lacking = _find_lacking(part, runs)
-        known: dict[float, list[dict[str, Any]]] = {}
-        for place, key in enumerate(map(_key, answer(part, 1 - own).to_dicts())):
-            alpha = passed_on.pop(key, 0.0) + own
-            if alpha not in known:
-                known[alpha] = answer(part, 1 - alpha).to_dicts()
-            row = known[alpha][place] | {"look": runs, "alpha": alpha}
-            word, ends = row["verdict"], runs == looks[-1]
-            if why := decided.get(key) or name_lacking(row):
-                nothing = dict.fromkeys(("alpha", "estimate", "low", "high", "p", "verdict"))
-                yield row | nothing | {"reason": why, "decides": False, "standing": False}
-                continue
-            if word in DECIDED:
-                decided[key] = f"Decided at {count(runs, 'run')} a side."
-            elif (word or "").startswith("too few") and not ends:
-                passed_on[key] = alpha
-                row["reason"] += " What this look has of alpha goes to the next."
-            yield row | {"decides": word in DECIDED, "standing": word in DECIDED or ends}
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in (*GROUP, *SIDES, "metric"))
-
-
-def take_first_runs(data: Any, runs: int) -> Any:
-    """The data with the first so many runs of each eval on each side, by their numbers."""
     import polars as pl
 
-    numbers = pl.col("run_number").rank("dense")
-    every = runs_by_model(data).with_columns(place=numbers.over(*GROUP, *EVAL, "configuration"))
-    first = every.filter(pl.col("place") <= runs).select(RUN)
+    rows: list[dict[str, Any]] = []
+    passed_on: dict[Any, float] = {}
+    decided: dict[Any, str] = {}
+    own = {"look": pl.Int64, "alpha": pl.Float64, "decides": pl.Boolean, "stands": pl.Boolean}
+    nothing = dict.fromkeys((*own, "estimate", "low", "high", "p", "verdict"))
+    types = {}
+    for runs, spent in zip(looks, spend_alpha(looks, level), strict=True):
+        part, name_lacking = take_first_runs(data, runs)
+        known = {spent: answer(part, 1 - spent)}
+        types = own | known[spent].schema
+        for place, key in enumerate(known[spent].select(COMPARISON).rows()):
+            alpha = passed_on.pop(key, 0.0) + spent
+            if alpha not in known:
+                known[alpha] = answer(part, 1 - alpha)
+            row = known[alpha].row(place, named=True)
+            if why := decided.get(key, "") or name_lacking(row):
+                rows.append(row | nothing | {"look": runs, "reason": why})
+                continue
+            decides, ends = row["verdict"] in DECIDED, runs == looks[-1]
+            if decides:
+                decided[key] = f"Decided at {count(runs, 'run')} a side."
+            elif (row["verdict"] or "").startswith("too few") and not ends:
+                passed_on[key] = alpha
+                row["reason"] += " What this look has of alpha goes to the next."
+            said = (runs, alpha, decides, decides or ends)
+            rows.append(row | dict(zip(own, said, strict=True)))
+    found = pl.DataFrame(rows, types)
+    return pl.concat(found.partition_by(COMPARISON, maintain_order=True) or [found])
+
+
+def take_first_runs(data: Any, runs: int) -> tuple[Any, Callable[[Row], str]]:
+    """The data with the first so many runs of each eval on each side, by their numbers.
+
+    And what says why a comparison of `deltas` lacks some of them; "" where it does not.
+    """
+    import polars as pl
+
+    cell = [*GROUP, *EVAL, "configuration"]
+    place = pl.col("run_number").rank("dense").over(cell)
+    first = runs_by_model(data).filter(place <= runs)
+    few = first.filter(pl.len().over(cell) < runs).select(*GROUP, "configuration").unique().rows()
+
+    def name_lacking(row: Row) -> str:
+        keys = ((*(row[name] for name in GROUP), row[side]) for side in SIDES)
+        lacks = [key[-1] for key in keys if key in few]
+        return f"Not reached: an eval has no {runs} runs of {' or '.join(lacks)}." if lacks else ""
 
     def part(frame: pl.DataFrame) -> pl.DataFrame:
-        if not set(RUN) <= set(frame.columns):
-            return frame
-        return frame.join(first, RUN, how="semi", nulls_equal=True, maintain_order="left")
+        is_of_runs = set(RUN) <= set(frame.columns)
+        return frame.join(first, RUN, how="semi", nulls_equal=True) if is_of_runs else frame
 
     if is_table(data):
         table = "rubric_scores" if "dimension" in data.columns else "runs"
-        return part(rows_of_runs(data, table))
-    return Workspace(
-        lambda texts: {name: part(data.polars(name)) for name in (TABLES if texts else ("runs",))}
-    )
-
-
-def _find_lacking(part: Any, runs: int) -> Callable[[Row], str]:
-    """What says which evals of a comparison lack runs of a look; "" where none does."""
-    import polars as pl
-
-    keys = [*GROUP, *EVAL]
-    cells = runs_by_model(part).group_by(*keys, "configuration").agg(n=pl.len())
-    few = cells.filter((pl.col("n") < runs).any().over(keys)).sort(*EVAL, "configuration")
-
-    def name_lacking(row: Row) -> str:
-        own = few.filter(
-            *(pl.col(name).eq_missing(pl.lit(row[name])) for name in GROUP),
-            pl.col("configuration").is_in([row[side] for side in SIDES]),
-        )
-        both = own.filter(pl.len().over(EVAL) == len(SIDES), pl.col("n") < runs)
-        lacks = [
-            f"{quoted(name)} has {n} of {runs} of {side}"
-            for name, side, n in both.select("eval_name", "configuration", "n").iter_rows()
-        ]
-        return f"This look is not reached: {some(lacks)}." if lacks else ""
-
-    return name_lacking if few.height else lambda _: ""
+        return part(rows_of_runs(data, table)), name_lacking
+    tables = {name: part(data.polars(name)) for name in TABLES}
+    return Workspace.from_tables(tables), name_lacking
 
 
 def settle_looks(
@@ -197,13 +189,14 @@ def settle_looks(
     standing: dict[Any, Row] = {}
     if answer is not None and set(found["metric"]) == {headline_of(metrics_of(data))}:
         for looks in {record.looks for record in jobs.values()} - {()}:
-            for row in take_looks(data, looks, level, answer):
-                if row["standing"] or row["alpha"] is None:  # decides, is the last, or lacks runs
-                    standing.setdefault((looks, _key(row)), row)
+            for row in take_looks(data, looks, level, answer).iter_rows(named=True):
+                if row["stands"] is not False:  # it decides, is the last, or lacks runs
+                    standing.setdefault((looks, *(row[name] for name in COMPARISON)), row)
     rows = []
     for row in found.to_dicts():
         job = jobs.get(tuple(row[name] for name in ITERATION), JobRecord())
-        rows.append(_settle(row, job.at_it, standing.get((job.looks, _key(row)))))
+        key = (job.looks, *(row[name] for name in COMPARISON))
+        rows.append(_settle(row, job.at_it, standing.get(key)))
     return pl.DataFrame(rows, found.schema)
 
 
@@ -214,8 +207,9 @@ def _settle(row: Row, at_it: str | None, look: Row | None) -> Row:
         when = f"the planned look at {count(look['look'], 'run')} a side"
     if when is None:
         return row
-    if look is None or not look["standing"]:
-        why, row = f"So far, and without a verdict before {when}.", {**row, "verdict": None}
+    if look is None or not look["stands"]:
+        why = f"So far, and without a verdict before {when}."
+        row = {**row, **{name: None for name in ("verdict", *LEANS, "next_step") if name in row}}
     else:
         row = look
         why = f"Decided at {when}." if look["decides"] else f"{when.capitalize()} was the last."

@@ -7,19 +7,19 @@ from typing import Any
 
 from skill_eval_nb.tables import load
 from skill_eval_nb.tables.frames import like
-from skill_eval_nb.workspace.jobs import JobRecord
 
 from .checks import SIDES
 from .deltas import deltas
-from .looks import Answer, Looks, check_looks, find_jobs, take_looks
-from .values import EVAL, GROUP, ITERATION, Key, confidence, headline_of, metrics_of, runs_of
+from .looks import COMPARISON, Answer, Looks, check_looks, find_jobs, take_looks
+from .values import EVAL, ITERATION, confidence, headline_of, metrics_of, runs_of
 from .verdict import word_of
 
 __all__ = ["check_looks", "decide", "sequential"]
 
-NAMES = (*GROUP, *SIDES, "metric")
-COUNTS = ("look", "n_evals", "n_runs", "n_runs_baseline")
-NUMBERS = ("alpha", "estimate", "low", "high", "p")
+COLUMNS = (
+    *(*COMPARISON, "look", "n_evals", "n_runs", "n_runs_baseline", "alpha"),
+    *("estimate", "low", "high", "p", "decides", "verdict", "reason"),
+)
 
 
 def sequential(
@@ -54,9 +54,9 @@ def sequential(
           and `n_runs_baseline`, what it rests on;
         - `alpha`, what its p is held to. A look whose smallest p that these figures could give is
           above it decides nothing, and passes it on to the next; so it may hold that of several;
-        - `estimate`, `low`, `high` (at 1 - `alpha`), `p`, `decides`, `verdict`, `reason`. All but
-          the last two of these are null, and `verdict` too, where an eval has not as many runs,
-          and after the look that decided; `reason` says so.
+        - `estimate`, `low`, `high` (at 1 - `alpha`), `p`, `decides`, `verdict`, `reason`. All
+          but the reason, which says why, are null where an eval has not as many runs, and after
+          the look that decided; so is `alpha`.
 
     Raises:
         ValueError: as `deltas`; where looks are not given and none were planned, are no growing
@@ -79,19 +79,16 @@ def sequential(
     if not planned:
         raise ValueError("no looks were planned for these runs: name them, as looks=(2, 4, 6, 10)")
     suites = runs_of(data).group_by(ITERATION).agg(n=pl.struct(EVAL).n_unique())
-    found: dict[Key, list[dict[str, Any]]] = {}
+    found = []
     for own in sorted(planned):
         check_looks(own, max([1, *suites["n"]]), confidence(level))
-        for row in take_looks(data, own, level, _ask(metric, baseline, worth)):
-            job = jobs.get(tuple(row[name] for name in ITERATION), JobRecord())
-            if looks is not None or job.looks == own:
-                key = tuple(row[name] for name in (*GROUP, *SIDES))
-                found.setdefault(key, []).append(row)
-    types = {**dict.fromkeys(NAMES, pl.String), **dict.fromkeys(COUNTS, pl.Int64)}
-    types |= dict.fromkeys(NUMBERS, pl.Float64)
-    types |= {"decides": pl.Boolean, "verdict": pl.String, "reason": pl.String}
-    rows = [[row[name] for name in types] for rows in found.values() for row in rows]
-    return like(data, pl.DataFrame(rows, types, orient="row"))
+        rows = take_looks(data, own, level, _ask(metric, baseline, worth)).select(COLUMNS)
+        if looks is None:
+            names = [key for key, job in jobs.items() if job.looks == own]
+            mine = pl.DataFrame(names, rows.select(ITERATION).schema, orient="row")
+            rows = rows.join(mine, ITERATION, how="semi", maintain_order="left")
+        found.append(rows)
+    return like(data, pl.concat(found))
 
 
 def _ask(metric: str, baseline: str | None, worth: float | None = None) -> Answer:
@@ -104,14 +101,15 @@ def decide(workspace: Path, iteration: int, looks: Looks, runs: int) -> str | No
 
     Of several comparisons each has to be decided.
     """
+    import polars as pl
+
     ws = load(workspace).select(iteration=f"iteration-{iteration}")
     answer = _ask(headline_of(metrics_of(ws)), None)
-    decided: dict[str, str | None] = {}
-    for row in take_looks(ws, looks, 0.95, answer):
-        if row["look"] > runs:
-            break
-        decided.setdefault(who := row["configuration"], None)
-        if row["decides"]:
-            decided[who] = f"{who} {word_of(row['verdict'], row['metric'])}: {row['reason']}"
-    said = [sentence for sentence in decided.values() if sentence]
-    return " ".join(said) if said and len(said) == len(decided) else None
+    found = take_looks(ws, looks, 0.95, answer).filter(pl.col("look") <= runs)
+    ended = found.filter("decides").to_dicts()
+    if not ended or len(ended) < found.select(SIDES).n_unique():
+        return None
+    return " ".join(
+        f"{row['configuration']} {word_of(row['verdict'], row['metric'])}: {row['reason']}"
+        for row in ended
+    )

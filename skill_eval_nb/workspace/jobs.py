@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from skill_eval_nb.disk import open_regular
 
 JOURNAL = "journal.jsonl"
 STARTED, ENDED = "started", "ended"
+KINDS = (STARTED.encode(), ENDED.encode())
 JOB_THREAD = "skill-eval-nb job"
 """What the thread of a job is called."""
 
@@ -33,27 +35,16 @@ class JobRecord(NamedTuple):
 def read_job(iteration: Path) -> JobRecord:
     """What the journal of an iteration's folder says of its job; nothing where there is none."""
     found = JobRecord()
-    try:
-        with open_regular(iteration / JOURNAL) as lines:
-            for line in lines:
-                if (STARTED.encode() in line) or (ENDED.encode() in line):
-                    found = _after(found, line)
-    except OSError:
-        return JobRecord()
+    with suppress(OSError), open_regular(iteration / JOURNAL) as lines:
+        for line in lines:
+            with suppress(ValueError, KeyError, TypeError, AttributeError):  # no event of a job
+                event = json.loads(line) if any(kind in line for kind in KINDS) else {}
+                if event["event"] == STARTED:
+                    looks = tuple(map(int, event["asked"].get("looks") or ()))
+                    found = JobRecord(found.looks or looks, name_worker(event))
+                elif event["event"] == ENDED:
+                    found = found._replace(at_it=None)
     return found
-
-
-def _after(known: JobRecord, line: bytes) -> JobRecord:
-    """What is known after a line; one that is no event of a job tells nothing."""
-    try:
-        event = json.loads(line)
-        kind = event["event"]
-        looks = tuple(map(int, (event.get("asked") or {}).get("looks") or ()))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return known
-    if kind == STARTED:
-        return JobRecord(known.looks or looks, name_worker(event))
-    return known._replace(at_it=None) if kind == ENDED else known
 
 
 def name_worker(start: Mapping[str, Any]) -> str | None:

@@ -7,6 +7,7 @@ the next job begins, until so many kills are done. Looked at is then, from the o
 - each run is there exactly once and complete, as `sen.load` tells;
 - files of finished steps are the same files to the end: what a look after each kill found in
   place has the same inode and time of change at the end;
+- a job of many runs has a planned look, which decides nothing of a stand-in, and goes on after it;
 - nothing was paid for again: the server's log has no executor's request of a run from later
   than the timing.json that the run has, and no judge's request of a judging from later than its
   judgings/N.json. What was in flight when a job was killed is paid for twice; what was finished
@@ -60,6 +61,16 @@ class Job:
     starts: int = 0
 
     @property
+    def each(self) -> int:
+        """Runs of each of three evals on either of two sides."""
+        return -(-self.runs // 6)
+
+    @property
+    def looks(self) -> tuple[int, int] | None:
+        """A planned look between, where there is room; of a stand-in it decides nothing."""
+        return (2, self.each) if self.each > 2 else None
+
+    @property
     def workspace(self) -> Path:
         """Where the runs are."""
         return self.folder / "ws"
@@ -76,7 +87,8 @@ class Job:
             executor_model="stand-in",
             judge_model="stand-in-judge",
             judgings=JUDGINGS,
-            runs=-(-self.runs // 6),  # three evals on two sides
+            runs=None if self.looks else self.each,
+            looks=self.looks,
             concurrency=8,
             budget_usd=1.0,
             connection=Connection(base_url=self.server),
@@ -138,7 +150,7 @@ def check_runs(job: Job) -> None:
     import skill_eval_nb as sen
 
     runs = sen.load(job.workspace).polars("runs")
-    wanted = -(-job.runs // 6) * 6
+    wanted = job.each * 6
     keys = runs.select("iteration", "eval_id", "configuration", "run_number")
     assert runs.height == wanted == keys.n_unique(), f"{runs.height} runs, not {wanted}"
     assert set(runs["status"]) <= {"graded", "gated"}

@@ -72,10 +72,10 @@ def test_each_look_is_held_to_its_part_and_what_was_decided_first_stands(case: s
     assert [row["alpha"] for row in found] == pytest.approx(list(alphas), nan_ok=True)
     said = [row["verdict"] for row in found]
     assert said == [*verdicts, *[None] * 4][:4]
-    assert [row["decides"] for row in found] == [one in ("helps", "hurts") for one in said]
+    assert [row["decides"] for row in found] == [one and one in ("helps", "hurts") for one in said]
     for row in found:
         if row["verdict"] is None:
-            why = "Decided at" if "helps" in verdicts or "hurts" in verdicts else "not reached"
+            why = "Decided at" if "helps" in verdicts or "hurts" in verdicts else "Not reached"
             assert why in row["reason"]
             assert row["p"] is row["estimate"] is row["low"] is None
         elif len(choices(row["look"])) ** row["n_evals"] < 1e6:

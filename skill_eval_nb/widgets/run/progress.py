@@ -349,12 +349,22 @@ def running_view(at: Running) -> Node:
         stopping=at.stopping,
         stop=[_money(now), _stop(at)],
         below=[
+            soft(f"So far, and without a verdict before {_when(at)}."),
             h("div", h("p", now.retrying), cls="sen-notice", key="retry") if now.retrying else None,
             live,
             problems(now, at.board.reasons),
             plan,
         ],
     )
+
+
+def _when(at: Running) -> str:
+    """When there is a verdict next: at a planned look, or at the end."""
+    done = at.progress.finished + at.progress.errored
+    for look in at.plan.looks:
+        if done < len(at.plan.up_to(look).cells):
+            return f"the planned look at {count(look, 'run')} a side"
+    return "the job ends"
 
 
 def _figures(now: Progress) -> Iterator[Node]:
@@ -463,7 +473,7 @@ def ended_view(at: Running) -> Node:
     heading = HEADINGS.get(now.status, (now.status, "odd"))
     if now.errored and now.status == "done":
         heading = f"Done, {now.errored:,} errored", "odd"
-    message = now.message if now.status in ("partial", "failed") else None
+    message = now.message if now.status != "stopped" else None
     first = h("div", _verdicts(at), problems(now, at.board.reasons), _next(at))
     return ended_card(
         f"iteration-{at.plan.iteration} of {at.plan.skill_name}",

@@ -21,7 +21,7 @@ from tests.running.made_plans import make_skill
 @pytest.mark.slow
 def test_a_job_that_is_killed_again_and_again_is_complete_and_pays_for_nothing_twice():
     # In a process of its own: it forks, which other tests' threads would not survive.
-    command = [sys.executable, "-m", "tests.running.killing", "6", "12", "1"]
+    command = [sys.executable, "-m", "tests.running.killing", "6", "18", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.startswith("6 kills over ")
