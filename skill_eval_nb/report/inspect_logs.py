@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import json
 import os
 import tempfile
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from skill_eval_nb.disk import decode_text, read_bytes, write_atomic
 from skill_eval_nb.documents.tools import Part
 from skill_eval_nb.documents.transcript import blocks, message_of, read_events, role_of
+from skill_eval_nb.stats.values import read_time
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.columns import RUN_KEYS
 from skill_eval_nb.text import count
@@ -28,6 +30,7 @@ from .export import Written
 from .measured import NO_ITERATION, Slice, folders, free, safe_name, slices
 
 if TYPE_CHECKING:
+    import polars as pl
     from inspect_ai.log import EvalLog, EvalSample, EvalScore
     from inspect_ai.model import (
         ChatMessage,
@@ -53,11 +56,11 @@ FIGURES = (
     "overall_efficiency",
 )
 """Columns of `runs` whose means a log states."""
-_PLACED = {"pass_rate", "time_seconds", "tokens", "tokens_cached", "cost_usd"}
-"""Columns of `runs` that have a place of their own; the others are metadata of the sample."""
 _REMARKS = {name: name for name in ("claims", "notes", "suggestions")} | {"tool_calls": "calls"}
 """Tables whose rows are metadata of the sample, where they are of a run, and under which name."""
 _KEYS = tuple(column.name for column in RUN_KEYS)
+_PLACED = {*_KEYS, "pass_rate", "time_seconds", "tokens", "tokens_cached", "cost_usd"}
+"""Columns of `runs` that have a place of their own; the others are metadata of the sample."""
 _OF_RUN = ("eval_id", "configuration", "run_number")
 _NEVER = "1970-01-01T00:00:00+00:00"
 
@@ -149,13 +152,13 @@ class _Part:
     configuration: str
     runs: list[Row]
     evals: Mapping[str, Row]
-    rows: dict[str, dict[tuple[Any, ...], list[Row]]]
+    rows: Mapping[str, Mapping[tuple[Any, ...], pl.DataFrame]]
     reasons: dict[str, str]
 
     def of(self, table: str, run: Row) -> list[dict[str, Any]]:
         """The rows of a table that are of a run, without its keys."""
-        rows = self.rows[table].get(tuple(run[key] for key in _OF_RUN), [])
-        return [{name: row[name] for name in row if name not in _KEYS} for row in rows]
+        rows = self.rows[table].get(tuple(run[key] for key in _OF_RUN))
+        return [] if rows is None else rows.drop(_KEYS).to_dicts()
 
 
 def _parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
@@ -169,7 +172,7 @@ def _parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
         below = folders([replace(slice_, workspace="") for slice_, _ in mine])
         for folder, (place, part) in zip(below, mine, strict=True):
             rows = {
-                table: _by_run(part.polars(table).to_dicts())
+                table: part.polars(table).partition_by(_OF_RUN, as_dict=True)
                 for table in ("expectations", "rubric_scores", *_REMARKS)
             }
             evals = {row["eval_id"]: row for row in part.polars("evals").to_dicts()}
@@ -187,26 +190,18 @@ def _parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
                 yield home / folder / free(PurePosixPath(safe_name(side) or "runs"), taken), known
 
 
-def _by_run(rows: Iterable[Row]) -> dict[tuple[Any, ...], list[Row]]:
-    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in rows:
-        found[tuple(row[key] for key in _OF_RUN)].append(row)
-    return found
-
-
 def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
     from inspect_ai import log as inspect
     from inspect_ai.model import ModelConfig
     from inspect_ai.viewer import ViewerConfig
 
     place, runs = part.place, part.runs
-    content = json.dumps(
-        [part.configuration, str(place), runs, part.rows], default=list, skipkeys=True
-    )
+    content = json.dumps([part.configuration, str(place), runs], default=list)
     own = hashlib.sha256(content.encode()).hexdigest()[:22]
     judges = {run["judge_model"] for run in runs} - {None}
     model = next((run["executor_model"] for run in runs if run["executor_model"]), "none/none")
     stamps = [time for run in runs if (time := _utc(run["started_at"]))]
+    ends = [_utc(run["started_at"], run["time_seconds"] or 0) for run in runs]
     created = _utc(timestamp) or newest(stamps)
     if created is None:
         losses["a log needs a time, and no run states one: dated 1970"] += len(runs)
@@ -236,7 +231,7 @@ def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
         ),
         stats=inspect.EvalStats(
             started_at=min(stamps, default=""),
-            completed_at=max(filter(None, map(_end, runs)), default=""),
+            completed_at=max(filter(None, ends), default=""),
             model_usage={model: usage} if (usage := _usage(runs)) else {},
         ),
         samples=[_sample(part, run, model, f"{own}-{at}", losses) for at, run in enumerate(runs)],
@@ -289,14 +284,11 @@ def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -
         losses["answers need a time, and the run states none: dated 1970"] += 1
     why = part.reasons.get(run["path"])
     metadata = {
-        name: value
-        for name, value in run.items()
-        if name not in _PLACED and name not in _KEYS and value is not None
-    }
-    for table, name in _REMARKS.items():
-        metadata |= {name: rows} if (rows := part.of(table, run)) else {}
-    metadata |= {name: eval_[name] for name in ("files", "tags", "weight") if eval_.get(name)} | {
-        "eval_name": run["eval_name"]
+        "eval_name": run["eval_name"],
+        **{name: eval_.get(name) for name in ("files", "tags", "weight")},
+        **{name: value for name, value in run.items() if name not in _PLACED},
+        **{name: part.of(table, run) for table, name in _REMARKS.items()},
+        "reason": why,
     }
     return EvalSample(
         id=run["eval_id"],
@@ -320,7 +312,7 @@ def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -
             for at, output in zip(answers, outputs, strict=True)
         ],
         scores=_scores(part, run),
-        metadata=metadata if why is None else metadata | {"reason": why},
+        metadata={name: value for name, value in metadata.items() if value not in (None, [])},
         model_usage={model: usage} if usage else {},
         total_time=run["time_seconds"],
         started_at=started,
@@ -343,16 +335,6 @@ def _usage(runs: list[Row]) -> ModelUsage | None:
         input_tokens_cache_read=sum(known["tokens_cached"]) if known["tokens_cached"] else None,
         total_cost=sum(known["cost_usd"]) if known["cost_usd"] else None,
     )
-
-
-def _end(run: Row) -> str | None:
-    """When a run ended; None where its beginning is not known."""
-    start = _utc(run["started_at"])
-    try:
-        took = timedelta(seconds=run["time_seconds"] or 0)
-        return (datetime.fromisoformat(start) + took).isoformat() if start else None
-    except OverflowError:  # beyond the year 9999
-        return None
 
 
 def _scores(part: _Part, run: Row) -> dict[str, Score]:
@@ -401,23 +383,19 @@ def _scores(part: _Part, run: Row) -> dict[str, Score]:
 
 def _labels(texts: Iterable[str]) -> list[str]:
     """Each text once: what comes again has a number."""
-    met: Counter[str] = Counter()
-    labels = []
+    labels: list[str] = []
     for text in texts:
-        met[text] += 1
-        label = text if met[text] == 1 else f"{text} ({met[text]})"
-        while label in labels:
-            label += "'"
-        labels.append(label)
+        names = itertools.chain([text], (f"{text} ({n})" for n in itertools.count(2)))
+        labels.append(next(name for name in names if name not in labels))
     return labels
 
 
-def _utc(stamp: str | None) -> str | None:
-    """An ISO 8601 time as inspect_ai has it; None for what is none."""
+def _utc(stamp: str | None, later: float = 0) -> str | None:
+    """So many seconds after an ISO 8601 time, as inspect_ai has it; None for what is none."""
+    time = read_time(stamp)
     try:
-        time = datetime.fromisoformat(stamp or "")
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
-    except (ValueError, OverflowError):
+        return (time + timedelta(seconds=later)).astimezone(UTC).isoformat() if time else None
+    except OverflowError:  # beyond the year 9999
         return None
 
 

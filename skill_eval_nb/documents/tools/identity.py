@@ -13,7 +13,7 @@ from skill_eval_nb.text import count
 
 from ..base import Severity
 from ..run import GradedExpectation, RubricScore, Timing, leave_unread, unread_message
-from .part import Run, side_in
+from .part import Run, model_of, side_in
 
 Tell = Callable[[Severity, str, str, str], object]
 """Takes note of a problem: its severity, its code, the file, what was found and what to do."""
@@ -57,9 +57,10 @@ def is_verdict(value: Any) -> bool:
 
 
 def _name_models(runs: list[Run]) -> None:
-    """Two models that share a short name have their whole names."""
+    """A model is its name without its provider's; two that share it have their whole names."""
     whole: dict[str | None, set[Any]] = defaultdict(set)
     for run in runs:
+        run.model = run.model or (model_of(run.whole_model) if run.whole_model else None)
         whole[run.model] |= {run.whole_model} - {None}
     for run in runs:
         if run.whole_model and len(whole[run.model]) > 1:
@@ -89,7 +90,8 @@ def _name_evals(runs: list[Run]) -> None:
         labels = {key: label[met[label[0]] > 1 :] or label for key, label in labels.items()}
     for key, run in zip(keys, asked, strict=True):
         run.eval_id = labels[key][0]
-        run.eval_name = run.eval_name or run.eval_id
+    for run in runs:
+        run.eval_name = run.eval_name or (None if run.eval_id is None else str(run.eval_id))
 
 
 def _is_renumbered(runs: list[Run]) -> bool:
@@ -166,13 +168,15 @@ def _settle_errors(runs: list[Run], tell: Tell) -> None:
     """A run that ended in an error and has no result is errored; else its result counts."""
     scored: dict[str | None, list[str]] = defaultdict(list)
     for run in runs:
-        reason = None if run.error is None else (run.error.splitlines() or [""])[0][:200]
-        if reason is not None and _has_result(run):
+        if run.error is None:
+            continue
+        reason = (run.error.splitlines() or [""])[0][:200] or "no reason is given"
+        if _has_result(run):
             scored[run.path].append(reason)
-        elif reason is not None:
+        else:
             run.score = run.grading = None
             run.timing = run.timing or Timing()
-            run.timing.status, run.timing.reason = "error", reason or "no reason is given"
+            run.timing.status, run.timing.reason = "error", reason
     for path, reasons in scored.items():
         message = (
             f"{count(len(reasons), 'run')} ended in an error "

@@ -186,10 +186,9 @@ def _run(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
     run = Run(
         configuration="",
         eval_id=id_,
-        eval_name=sample.part("metadata").text("eval_name") or id_,
+        eval_name=sample.part("metadata").text("eval_name"),
         asked={"": prompt, "target": sample.raw.get("target")} if numbered else {},
         prompt=prompt,
-        model=model_of(whole_model) if whole_model else None,
         whole_model=whole_model,
         judge_model=model_of(judge) if judge else None,
         run_number=sample.whole("epoch"),
@@ -209,7 +208,7 @@ def _run(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
         ),
     )
     if error:
-        run.error = sample.either("error", "message").text("message") or "no reason is given"
+        run.error = sample.either("error", "message").text("message") or ""
     if sample.raw.get("limit") and scores:
         message = "it reached a limit, and was scored all the same: its scores count"
         sample.faults.add("info", "limit", f"{sample.where}.limit", message)

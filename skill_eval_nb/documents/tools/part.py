@@ -31,10 +31,11 @@ class Run(BenchmarkRun):
 
     - `asked` is what was asked, by names, under "" what it is called: without an `eval_id` it is
       the eval, and with one that is a running number where another file has other numbers.
-    - `whole_model` is the model's name with its provider's, where `model` is shorter.
+    - `whole_model` is the model's name with its provider's, where `model` is shorter or not given.
     - Runs of one eval, side and model that have the same `run_id` are copies. Where `cached` is
       given, `run_id` is the answer, and only what was taken from a cache is a copy.
-    - `error` is why it ended early; with a grading its result counts all the same.
+    - `error` is why it ended early, "" where nothing says why; with a grading its result counts
+      all the same.
     - `scores` are further scores, each a value and why: checks where all of a name are verdicts,
       dimensions where they have one scale, with their `weights` in a rubric's mean; `checked`
       where the former are among the checks already. `scorer` is what gave the rate.

@@ -156,7 +156,7 @@ def _run(part: Part) -> Run:
         whole_model=f"{label} ({id_})" if label else None if side_in(id_) else id_,
         run_id=str(response.raw.get("output")),
         cached=cached,
-        error=(error or "no reason is given") if failed else None,
+        error=(error or "") if failed else None,
         grading=None if failed else Grading(verdicts),
         scores={name: (value, None) for name, value in sorted(named.numbers().items())},
         checked=True,

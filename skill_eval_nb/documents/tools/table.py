@@ -464,7 +464,7 @@ def _read_keys(table: Table, at: int) -> Run:
     return Run(
         configuration=UNSTATED if side is None else without_keys(str(side)),
         eval_id=eval_,
-        eval_name=table.text(at, "eval_name") or eval_,
+        eval_name=table.text(at, "eval_name"),
         run_number=number if number and number > 0 else None,
         skill=table.text(at, "skill"),
         model=table.text(at, "model"),
@@ -485,7 +485,7 @@ def _add_figures(table: Table, at: int, run: Run) -> None:
 
     grading = Grading([])
     status = (table.text(at, "status") or table.text(at, "passed") or "").lower()
-    failed = status in _ERRORED
+    run.error = status if status in _ERRORED else None
     if table.has("total", "failed"):
         grading.summary = Summary(whole("passed"), whole("failed"), whole("total"))
     elif figure("passed") is not None and not table.has("check"):
@@ -496,15 +496,13 @@ def _add_figures(table: Table, at: int, run: Run) -> None:
         name = column[7:] if column.lower().startswith(_RUBRIC) else column
         grading.rubric_scores[name] = RubricScore(table.read("rating", column)[at])
     run.rate, run.score = figure("pass_rate"), figure("score")
-    run.grading = None if failed else grading
+    run.grading = grading if run.error is None else None
     run.timing = Timing(
         total_duration_seconds=figure("time_seconds"),
         duration_ms=figure("duration_ms"),
         total_tokens=whole("tokens"),
         cache_read_tokens=whole("tokens_cached"),
         executor_start=table.text(at, "started_at"),
-        status="error" if failed else None,
-        reason=status if failed else None,
     )
     run.metrics = Metrics(
         total_tool_calls=whole("tool_calls"),

@@ -90,7 +90,7 @@ def _run(part: Part) -> Run:
         configuration="",
         run_number=part.whole("run_number"),
         run_id=f"{part.whole('run_number')} {part.text('final_output')}",
-        error=(part.text("error_msg", "error") or "no reason is given") if failed else None,
+        error=(part.text("error_msg", "error") or "") if failed else None,
         grading=None if failed else Grading(verdicts),
         score=mean(
             (g.number("score") for g in found.values()),
