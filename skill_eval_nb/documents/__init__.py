@@ -3,6 +3,7 @@
 from .base import Document, Fault, Faults, dump, to_json
 from .evals import (
     AggregatedSuggestion,
+    CheckLabel,
     Dimension,
     Eval,
     EvalConfig,
@@ -52,6 +53,7 @@ __all__ = [
     "Benchmark",
     "BenchmarkMetadata",
     "BenchmarkRun",
+    "CheckLabel",
     "Comparison",
     "ConfigurationSummary",
     "Dimension",

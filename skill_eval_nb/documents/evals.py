@@ -266,6 +266,16 @@ class Optimization(Document):
     skill_name: Annotated[str | None, says("the skill")] = None
 
 
+class CheckLabel(Document):
+    """A human's verdict on one check of a run."""
+
+    text: Annotated[str, says("what was checked, word for word as the grading has it")]
+    passed: Annotated[bool | None, says("whether it passed; null where nobody could tell")]
+    sampled: Annotated[
+        bool, says("whether the check was drawn at random, whatever the judge said of it")
+    ] = False
+
+
 class Review(Document):
     """What a human said of one run; an empty text means that it was fine."""
 
@@ -273,6 +283,10 @@ class Review(Document):
     feedback: Annotated[str, says("the review", also=("comment", "text"))] = ""
     timestamp: Annotated[str | None, says("when, ISO 8601")] = None
     scores: Annotated[dict[str, Score], says("the human's scores by rubric dimension, 1-5")] = {}
+    labels: Annotated[list[CheckLabel], says("the human's verdicts on single checks")] = []
+    reviewed: Annotated[
+        bool, says("false where only checks of the run were labelled, and nothing said of it")
+    ] = True
 
 
 class Feedback(Document):

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from skill_eval_nb import charts, stats
-from skill_eval_nb.stats.agreement import ITSELF
+from skill_eval_nb.stats.agreement import ITSELF, KINDS
 from skill_eval_nb.stats.comparison import fewest_moved
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
@@ -502,7 +502,7 @@ def judge(measured: IterationFigures) -> Iterator[Part]:
     if measured.stated or not measured.dimensions:
         return
     rows = stats.agreement(measured.ws).to_dicts()
-    again = [row for row in rows if row["n_repeated"]]
+    again = [row for row in rows if row["n_repeated"] and row["kind"] in KINDS]
     if not again:
         yield Paragraph(
             "No output was judged twice, so the judge's part in these scores is not known: "

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.frames import frame_of
 
 from .inference.intervals import eval_noise
+from .labels import ON_LABELS, trust_judges
 from .pairing import UNSTATED
-from .values import EVAL, GROUP, RUN, in_order, natural, order_answer, rows_of_runs
+from .values import EVAL, GROUP, RUN, in_order, is_table, natural, order_answer, rows_of_runs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -217,6 +218,8 @@ ITSELF, JUDGE, HUMAN = KINDS = (
     "judge against judge",
     "judge against human",
 )
+LABELLED = "judge against labels"
+"""What is said of a judge's verdicts on single checks."""
 OUTPUT = [*GROUP, *EVAL, "configuration", "run_number", "dimension"]
 """What is scored: a run's output on a dimension."""
 KEYS = [*GROUP, "dimension", "kind", "judge", "other"]
@@ -497,6 +500,15 @@ def agreement(
           outputs of one eval are alike; for two raters;
         - `note`: why a figure is null or not to be trusted, else null.
 
+        But for a matrix there are further columns, and where a human labelled checks of a
+        `Workspace` (see `sen.review(ws, "checks")`) a row more for each judge, `judge against
+        labels`, without a dimension, about the labels of checks that were drawn at random:
+        `n_outputs`, how many; `exact`, the share of them on which the judge is right;
+        `sensitivity`, what it passes of those that the human passes (`n_label_passed`), and
+        `specificity`, what it fails of those that the human fails (`n_label_failed`); each with
+        its exact interval (`…_low`, `…_high`: Clopper and Pearson, 1934), as if no two checks
+        were of one run. Other figures are null.
+
     Raises:
         TypeError: for what is neither of the above.
         ValueError: for a matrix that is none, or a table `human` that fits no run.
@@ -516,14 +528,20 @@ def agreement(
         if human is not None:
             raise ValueError("With a matrix, `human` is one of its columns.")
     schema = keys | dict.fromkeys((*COUNTS, *DISTRIBUTION), pl.Int64)
-    schema |= dict.fromkeys(MEASURES, pl.Float64) | {"note": pl.String}
+    schema |= dict.fromkeys(MEASURES, pl.Float64)
+    labelled = [] if not keys or is_table(data) else trust_judges(data, level)
+    if keys:
+        schema |= {name: pl.Int64 if name.startswith("n_") else pl.Float64 for name in ON_LABELS}
+    schema |= {"note": pl.String}
     rows = [
         dict(zip(KEYS, raters.keys, strict=True)) | _figures(raters, scale, level)
         for raters in found
     ]
+    rows += [{"kind": LABELLED, "other": SOMEBODY} | row for row in labelled]
     table = pl.DataFrame(rows, schema)
     if keys:
-        names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (KINDS.index(kind),)}
+        kinds = (*KINDS, LABELLED)
+        names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (kinds.index(kind),)}
         table = in_order(table, **names)
     return order_answer(data, table) if keys or hasattr(data, "columns") else table
 

@@ -26,6 +26,7 @@ from .confounds import (
 )
 from .designs import Additions, Design
 from .inference.exact import Adjusted, Sides, deals, flips, jointly, over_evals
+from .labels import correct_by_labels, state_labels
 from .lean import LEANS
 from .looks import settle_looks
 from .pairing import COUNTS, Pairs, Versus, as_one_iteration, pair_sides
@@ -340,6 +341,7 @@ def deltas(
     weights: bool = False,
     cluster: str | Mapping[str, str] | None = None,
     other_checks: bool = False,
+    corrected: bool = False,
 ) -> Any:
     """Each configuration against the baseline: the mean difference over paired evals.
 
@@ -389,6 +391,13 @@ def deltas(
         other_checks: whether evals count whose sides were graded on other checks (of a
             `Workspace`, whose texts of checks are known). Unless asked for, such evals are left
             out of what is counted from checks; where no other is left there is no verdict.
+        corrected: whether pass rates are corrected by the checks that a human labelled (see
+            `sen.review(ws, "checks")`), so that a judge who is too kind to one side decides
+            nothing: prediction-powered inference (Angelopoulos et al., Science 382, 2023), eval
+            by eval and side by side. Only labels of checks drawn at random count, three for a
+            side of an eval at least; evals without are unpaired. Intervals, p and verdict allow
+            for the labelling, too, and `reason` says how much was corrected. There is no lean then
+            and no next step, and planned looks are not allowed for.
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration that
@@ -438,7 +447,8 @@ def deltas(
     Raises:
         ValueError: for a metric, baseline, scope, pool or name in `versus` that is not there, or
             a level outside (0, 1); for weights below 0, or where nothing says any, and a
-            `cluster` that names no column or no eval; the message says what is.
+            `cluster` that names no column or no eval; the message says what is. For `corrected`
+            where too little is labelled, and of anything but the pass rate of a `Workspace`.
 
     >>> import polars as pl
     >>> runs = pl.DataFrame({
@@ -454,9 +464,12 @@ def deltas(
     kind, data = data, as_one_iteration(data) if pool == "iteration" else data
     values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
     own = Own(data, weights, cluster, other_checks)
+    values, cells = correct_by_labels(data, values) if corrected else (values, None)
     found = answer_deltas(own, values, question, baseline, versus, pool, joint=joint).drop(
         "designs"
     )
+    if cells is not None:
+        return order_answer(kind, state_labels(found, cells))
     planned = not (joint or versus or pool) and scope == "suite"
     how = {"worth": worth, "weights": weights, "cluster": cluster, "other_checks": other_checks}
 

@@ -170,7 +170,8 @@ def as_one_iteration(data: Any) -> Any:
 
     if is_table(data):
         return join(nw.from_native(data, eager_only=True).to_polars())
-    tables = {name: data.polars(name) for name in ("runs", "expectations", "rubric_scores")}
+    of_runs = ("runs", "expectations", "rubric_scores", "feedback")
+    tables = {name: data.polars(name) for name in of_runs}
     suites = {name: data.polars(name) for name in ("evals", "dimensions")}
     return Workspace.from_tables({name: join(table) for name, table in tables.items()} | suites)
 

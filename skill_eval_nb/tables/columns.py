@@ -277,10 +277,13 @@ TABLES = Tables(
             "a human's review of a run",
             (
                 *RUN_KEYS,
-                _text("feedback", "the review; empty means fine", "never"),
+                _text("feedback", "the review; empty means fine", "only checks were labelled"),
                 _text("timestamp", "when, ISO 8601"),
                 _text("status", "in_progress or complete"),
                 _text("scores", "the human's scores by dimension, 1-5, as JSON", "none given"),
+                _text(
+                    "labels", "the human's verdicts on checks (`CheckLabel`), as JSON", "none given"
+                ),
             ),
         ),
         Table(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from skill_eval_nb.documents import (
     Analysis,
     Benchmark,
+    CheckLabel,
     Comparison,
     ConfigurationSummary,
     Feedback,
@@ -94,8 +95,9 @@ def _add_feedback(
         key = key or EvalKey(named, named)
         number = 1 if number is None else number
         keys = RunRef(*home.names, home.iteration, *key, side or UNSTATED, number)
-        scores = scores_text(review.scores)
-        rows["feedback"].append((*keys, review.feedback, review.timestamp, document.status, scores))
+        given = scores_text(review.scores), labels_text(review.labels)
+        said = review.feedback if review.reviewed else None
+        rows["feedback"].append((*keys, said, review.timestamp, document.status, *given))
 
 
 def scores_text(scores: Mapping[str, float]) -> str | None:
@@ -104,6 +106,16 @@ def scores_text(scores: Mapping[str, float]) -> str | None:
         return None
     whole = {name: int(score) if score == int(score) else score for name, score in scores.items()}
     return json.dumps(whole, ensure_ascii=False)
+
+
+def labels_text(labels: Iterable[CheckLabel]) -> str | None:
+    """A human's labels of checks as the table has them; those without a verdict are none."""
+    rows = [
+        {"text": label.text, "passed": label.passed, "sampled": label.sampled}
+        for label in labels
+        if label.passed is not None
+    ]
+    return json.dumps(rows, ensure_ascii=False) if rows else None
 
 
 def _comparison(home: Home, comparison: Comparison) -> Iterator[Row]:

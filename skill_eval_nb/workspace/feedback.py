@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import read_bytes, write_atomic
-from skill_eval_nb.documents import Faults, NotJSON, Review, dump, mend, parse
+from skill_eval_nb.documents import CheckLabel, Faults, NotJSON, Review, dump, mend, parse
 from skill_eval_nb.documents.base import origin_of
 
 from .catalogue import Catalogue, catalogued, named_by
@@ -28,10 +28,16 @@ COMPLETE, IN_PROGRESS = "complete", "in_progress"
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What a human says of a run: a text, and scores by dimension; nothing of either is fine."""
+    """What a human says of a run: a text, scores by dimension, labels by the text of a check.
+
+    Nothing of all this is fine, unless only checks of the run were labelled: then the run itself
+    was not `reviewed`.
+    """
 
     text: str = ""
     scores: Mapping[str, float] = field(default_factory=dict)
+    labels: Mapping[str, CheckLabel] = field(default_factory=dict)
+    reviewed: bool = True
 
     def __bool__(self) -> bool:
         return bool(self.text.strip() or self.scores)
@@ -165,12 +171,13 @@ def _reviews(raw: dict[str, Any]) -> Reviews:
 
 def _entry(raw: Mapping[str, Any]) -> ReviewEntry:
     review, _ = mend(raw, Review)
-    remarks = Remarks(review.feedback, review.scores)
+    labels = {label.text: label for label in review.labels}
+    remarks = Remarks(review.feedback, review.scores, labels, review.reviewed)
     return ReviewEntry(review.run_id, remarks, review.timestamp, raw)
 
 
 def _changed(raw: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:
-    """A review with other words or scores, under the names that its fields have there."""
+    """A review with other words, scores or labels, under the names that its fields have there."""
     review, _ = mend(raw, Review)
     origin = origin_of(review)
     if origin is not None and "feedback" not in origin.keys.values():
@@ -179,7 +186,9 @@ def _changed(raw: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:
     review.scores = {
         name: int(score) if score == int(score) else score for name, score in remarks.scores.items()
     }
-    return {name: value for name, value in dump(review).items() if name != "scores" or value}
+    review.labels, review.reviewed = list(remarks.labels.values()), remarks.reviewed
+    unsaid = {name for name in ("scores", "labels") if not getattr(review, name)}
+    return {name: value for name, value in dump(review).items() if name not in unsaid}
 
 
 class RunOf(NamedTuple):

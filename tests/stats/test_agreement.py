@@ -24,11 +24,12 @@ from skill_eval_nb.stats.agreement import (
     KEYS,
     MEASURES,
 )
+from skill_eval_nb.stats.labels import ON_LABELS
 from skill_eval_nb.tables.frames import to_pandas
 from tests.stats.made import examples, plain, scores_table, workspace
 from tests.stats.nested import judgings
 
-FIGURES = [*COUNTS, *DISTRIBUTION, *MEASURES, "note"]
+FIGURES = [*COUNTS, *DISTRIBUTION, *MEASURES, *ON_LABELS, "note"]
 COEFFICIENTS = ("icc_a1", "icc_ak", "alpha", "ac2", "kappa")
 
 

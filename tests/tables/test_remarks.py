@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -57,6 +58,24 @@ def test_a_review_finds_its_run(tmp_path, run_id, more, key):
 def test_the_scores_of_a_human(tmp_path, scores, told):
     ws = reviewed(tmp_path, "eval-1-with_skill", scores=scores)
     assert values(ws, "feedback", "scores") == [(told,)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ([{"text": "é", "passed": True, "by": "Ann"}], [("é", True, False)]),
+        ([{"text": "a", "passed": False, "sampled": True}, {"text": "b", "passed": None}],
+         [("a", False, True)]),
+        ([], None),
+    ],
+)  # fmt: skip
+def test_the_labels_of_a_human(tmp_path, labels, told):
+    ws = reviewed(tmp_path, "eval-1-with_skill", labels=labels)
+    [(found,)] = values(ws, "feedback", "labels")
+    rows = None if found is None else [tuple(label.values()) for label in json.loads(found)]
+    assert rows == told
+    ws = reviewed(tmp_path, "eval-1-with_skill", labels=labels, reviewed=False)
+    assert values(ws, "feedback", "feedback") == [(None,)]
 
 
 @pytest.mark.parametrize("run_id", ["eval-9-with_skill", "eval-1", "the first one"])

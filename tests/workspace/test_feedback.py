@@ -3,9 +3,11 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
+from skill_eval_nb.documents import CheckLabel
 from skill_eval_nb.tables import check
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,
@@ -73,6 +75,25 @@ def test_the_file_is_written_as_it_was(path, how):
     now = path.read_text()
     assert now.split("a remark")[0] == was.split("a remark")[0]
     assert json.dumps(held(path), **how) == now
+
+
+def test_labels_of_checks_stand_beside_the_review_and_what_others_wrote_of_them_stays(path):
+    theirs = {"text": "it is short", "passed": False, "by": "Ann"}
+    entries = their(path, {"reviews": [{"run_id": RUN, "feedback": "Fine", "labels": [theirs]}]})
+    was = entries[RUN].remarks
+    mine = CheckLabel("it is done", True, sampled=True)
+    labels = {**was.labels, mine.text: mine}
+    made = keep_review(path, RUN, replace(was, labels=labels), entries[RUN])
+    review = held(path)["reviews"][0]
+    assert (review["run_id"], review["feedback"]) == (RUN, "Fine")  # what every viewer reads
+    told = {"text": "it is done", "passed": True, "sampled": True}
+    assert review["labels"] == [theirs, told]
+    assert read_reviews(path).entries[0] == made
+    keep_review(path, "eval-2-with_skill", Remarks(labels={mine.text: mine}, reviewed=False), None)
+    alone = held(path)["reviews"][1]
+    assert (alone["feedback"], alone["labels"], alone["reviewed"]) == ("", [told], False)
+    keep_review(path, RUN, replace(was, labels={}), made)
+    assert "labels" not in held(path)["reviews"][0]
 
 
 def test_a_review_that_lacks_its_text_gets_one(path):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.documents import CheckLabel
 from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Remarks
 
 from ..show import SHOWING_CSS
@@ -14,7 +15,7 @@ from ..ui import Child, Panel, action, quiet_action, style
 from ..ui.parts import notice
 from ..ui.source import RunKey, Source
 from .book import Book
-from .layout import POINTS, review_view
+from .layout import POINTS, VERDICTS, review_view
 from .queue import ALL, PAIRS, SHOWN, Pair, ReviewChoice, ReviewState, Scope, scope_of, token_of
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ class Review(Panel):
         key = self._run(token)
         before, others = self._book.remarks(key), len(self._book.others(key))
         try:
-            self._book.say(key, Remarks(text, before.scores if before else {}))
+            remarks = replace(self._remarks(key), text=text)
+            self._book.say(key, replace(remarks, reviewed=remarks.reviewed or bool(remarks)))
         finally:
             after = self._book.remarks(key)
             is_news = (bool(before), before is None) != (bool(after), after is None)
@@ -149,13 +151,29 @@ class Review(Panel):
     def score(self, token: str, dimension: str, score: float | str | None) -> None:
         """Give a run a score on a dimension, or take it back."""
         key = self._run(token)
-        remarks = self._book.remarks(key) or Remarks()
+        remarks = self._remarks(key)
         others = {name: value for name, value in remarks.scores.items() if name != dimension}
         given = {} if score is None else {dimension: _point(score)}
         try:
-            self._book.say(key, Remarks(remarks.text, others | given))
+            self._book.say(key, replace(remarks, scores=others | given, reviewed=True))
         finally:
             self._reveal_if_scored()
+
+    @action
+    def label_check(self, token: str, verdict: str | None) -> None:
+        """Say that a check passes or fails, or take that back.
+
+        Raises:
+            LookupError: it is not there.
+        """
+        item = next((item for item in self._now.items if item.token == token), None)
+        if item is None or item.check is None or verdict not in (*VERDICTS, None):
+            raise LookupError("That check is not there any more.")
+        remarks = self._remarks(item.runs[0])
+        labels = {text: label for text, label in remarks.labels.items() if text != item.check}
+        if verdict is not None:
+            labels[item.check] = CheckLabel(item.check, verdict == "pass", item.sampled)
+        self._book.say(item.runs[0], replace(remarks, labels=labels))
 
     @action
     def call_fine(self, token: str, fine: bool) -> None:
@@ -222,6 +240,11 @@ class Review(Panel):
         if now.choice.hidden and now.items and all(map(now.is_scored, now.items)):
             self._choice = replace(self._choice, revealed=True)
 
+    def _remarks(self, key: RunKey) -> Remarks:
+        """What is said of a run by now."""
+        remarks = self._book.remarks(key)
+        return Remarks(reviewed=False) if remarks is None else remarks
+
     def _run(self, token: str) -> RunKey:
         if token not in self._runs:
             raise LookupError("That run is not there any more.")
@@ -254,7 +277,9 @@ def review(
     Args:
         ws: a `Workspace`, or the path of one.
         pair: what is put side by side: `with and without` the skill, two `iterations`, or
-            nothing (`single`).
+            nothing (`single`); or single `checks` that a judge passed or failed, to be labelled:
+            without its verdict and the side, every other one drawn at random and in between
+            those about which there is doubt.
         blind: whether it is hidden which side is which, until both sides of all pairs are scored.
         iteration: the iteration, by its name or number; the last one where none is given.
         workspace: which one, where several are loaded; the first where none is given.

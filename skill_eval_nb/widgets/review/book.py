@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import leads_out
+from skill_eval_nb.documents import CheckLabel
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.tables.document_rows import scores_text
+from skill_eval_nb.tables.document_rows import labels_text, scores_text
 from skill_eval_nb.tables.frames import to_pandas, to_polars
 from skill_eval_nb.workspace import NothingToLoad
 from skill_eval_nb.workspace.feedback import (
@@ -177,10 +178,11 @@ class Book:
 
     def is_reviewed(self, key: RunKey) -> bool:
         """Whether somebody said something of a run, or that it is fine."""
-        if self._unsaved.get(key) is not None:
-            return True
+        if (unsaved := self._unsaved.get(key)) is not None:
+            return unsaved.reviewed
         page, run = self.page_of(key), _of(key)
-        return run in page.elsewhere or (run in page.found and key not in self._unsaved)
+        here = [] if key in self._unsaved else page.found.get(run, [])
+        return any(of.remarks.reviewed for of in (*page.elsewhere.get(run, []), *here))
 
     def is_saved(self, key: RunKey) -> bool:
         """Whether what is said of a run is in its file."""
@@ -201,15 +203,27 @@ class Book:
         """
         was = self.entry(key)
         created_here = was is not None and key in self._created and bool(was.remarks)
-        self._put(key, None if not remarks and (was is None or created_here) else remarks)
+        if not remarks and (was is None or created_here or not remarks.reviewed):
+            self._take_away(key, remarks.labels)
+        else:
+            self._put(key, remarks)
 
     def call_fine(self, key: RunKey, fine: bool) -> None:
-        """Say of a run that it is fine, or take its review away, whoever made it.
+        """Say of a run that it is fine, or take its review away, whoever made it; labels stay.
 
         Raises:
             OSError: it was not written; it is kept here until it can be.
         """
-        self._put(key, Remarks() if fine else None)
+        was = self.remarks(key)
+        labels = {} if was is None else was.labels
+        if fine:
+            self._put(key, Remarks(labels=labels))
+        else:
+            self._take_away(key, labels)
+
+    def _take_away(self, key: RunKey, labels: Mapping[str, CheckLabel]) -> None:
+        """Take away what is said of a run, but for the labels of its checks."""
+        self._put(key, Remarks(labels=labels, reviewed=False) if labels else None)
 
     def save(self) -> None:
         """Write what could not be written before.
@@ -255,7 +269,8 @@ class Book:
             raise NotKept("That is not saved. What is wrong stands below.")
 
         def status(now: Reviews) -> str:
-            reviewed = {self._run_of(page, entry.run_id) for entry in now.entries}
+            reviews = [entry.run_id for entry in now.entries if entry.remarks.reviewed]
+            reviewed = {self._run_of(page, run_id) for run_id in reviews}
             if page.runs <= {*reviewed, *page.elsewhere}:
                 return COMPLETE
             return IN_PROGRESS if remarks is None or now.status is None else now.status
@@ -296,10 +311,11 @@ class Book:
             for of, timestamp in [*mine, *((e.remarks, e.timestamp) for e in self.others(key))]:
                 record = {
                     **row,
-                    "feedback": of.text,
+                    "feedback": of.text if of.reviewed else None,
                     "timestamp": timestamp,
                     "status": self.page_of(key).now.status,
                     "scores": scores_text(of.scores),
+                    "labels": labels_text(of.labels.values()),
                 }
                 for column, value in record.items():
                     values[column].append(value)

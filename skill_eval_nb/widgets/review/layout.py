@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.pairing import likeness
 from skill_eval_nb.text import count
@@ -61,6 +61,8 @@ OVERALL = "overall"
 """What is scored where an eval has no rubric."""
 
 POINTS = (1, 2, 3, 4, 5)
+VERDICTS = {"pass": ("Pass", "p"), "fail": ("Fail", "f")}
+"""What a human says of a check: how it is called, and the key for it."""
 
 
 def _dimensions_of(ws: Workspace, key: RunKey) -> Mapping[str, tuple[str | None, str | None]]:
@@ -84,12 +86,14 @@ class ShownRun:
         key: the run.
         title: what it is called here.
         token: the run, without saying which.
+        item: what is looked at, of which it is one.
     """
 
     now: ReviewState
     key: RunKey
     title: str
     token: str
+    item: Item
 
     def form(self) -> Node:
         """The human's part of the review of the run."""
@@ -106,14 +110,14 @@ class ShownRun:
             self._scored(dimension, anchors_of(stated), remarks.scores.get(dimension))
             for dimension, (_, stated) in _dimensions_of(self.now.ws, self.key).items()
         ]
-        fine = tick("No comments", given is not None, ("call_fine", token))
+        fine = tick("No comments", given is not None and given.reviewed, ("call_fine", token))
         return h(
             "div",
             h("div", head, cls="sen-row sen-middle sen-spread"),
             [_other_remarks(other) for other in others],
             typing(label, remarks.text, ("say", token), keep=keep, key=key, rows=3),
             h("div", scores, cls="sen-rv-scores"),
-            None if remarks else fine,
+            None if remarks.text.strip() or remarks.scores else fine,
             cls="sen-rv-form",
             key=f"{token}-form",
         )
@@ -123,7 +127,8 @@ class ShownRun:
             return pill("not saved", "bad")
         entry = self.now.book.entry(self.key)
         when = f" {line(entry.timestamp[:10])}" if entry and entry.timestamp else ""
-        return pill("not reviewed") if remarks is None else pill(f"reviewed{when}", "good")
+        reviewed = remarks is not None and remarks.reviewed
+        return pill(f"reviewed{when}", "good") if reviewed else pill("not reviewed")
 
     def _scored(self, dimension: str, anchors: Mapping[str, str], score: float | None) -> Node:
         act = ("score", self.token, dimension)
@@ -131,22 +136,35 @@ class ShownRun:
         keys = {str(point): (*act, point) for point in POINTS}
         keys |= dict.fromkeys(("0", "Delete", "Backspace"), clear)
         label = f"{line(dimension)}, {self.title}"
-        points = []
-        for point in POINTS:
-            state = {"value": str(point), "checked": score == point, "on": {"change": act}}
-            box = h("input", type="radio", name=f"{self.token}-{dimension}", **state)
-            title = anchors.get(str(point))
-            points.append(h("label", box, h("span", str(point)), title=title, cls="sen-rv-point"))
+        chosen = None if score is None else f"{score:g}"
+        points = {str(point): (str(point), anchors.get(str(point))) for point in POINTS}
         odd = None if score is None or score in POINTS else f"{score:g}"
         no_more = button("clear", clear, kind="quiet", aria_label=f"Clear the score for {label}")
-        group = {"role": "radiogroup", "aria_label": f"Score for {label}", "keys": keys}
+        group = {"aria_label": f"Score for {label}", "keys": keys}
         return h(
             "div",
             h("span", line(dimension), cls="sen-rv-dimension", dir="auto"),
-            h("div", points, cls="sen-rv-points", **group),
+            _radios(f"{self.token}-{dimension}", points, chosen, act, **group),
             h("span", odd, no_more if score is not None else None),
             cls="sen-rv-scored",
             key=f"{self.token}-{dimension}",
+        )
+
+    def verdict(self) -> Node:
+        """The human's verdict on the check that is looked at."""
+        given, act = self.now.label(self.item), ("label_check", self.item.token)
+        state = pill("not labelled") if given is None else pill("labelled", "good")
+        if not self.now.book.is_saved(self.key):
+            state = pill("not saved", "bad")
+        chosen = None if given is None else "pass" if given else "fail"
+        radios = _radios(self.item.token, VERDICTS, chosen, act, aria_label="Does the check hold?")
+        clear = button("clear", (*act, None), kind="quiet") if chosen else None
+        return h(
+            "div",
+            h("div", h("h5", "Does it hold?"), state, cls="sen-row sen-middle sen-spread"),
+            h("div", radios, clear, cls="sen-row sen-middle"),
+            cls="sen-rv-form",
+            key=f"{self.item.token}-form",
         )
 
     def column(self) -> Node:
@@ -160,11 +178,13 @@ class ShownRun:
         parts: list[Child] = [
             title if choice.hidden else [title, show_figures(ws, key)],
             [h("h5", "Outputs"), outputs],
-            self.form(),
+            self.verdict() if self.item.check is not None else self.form(),
         ]
-        for part in () if choice.hidden else ("checks", "rubric", "critique", "transcript"):
+        judged = () if choice.hidden else ("checks", "rubric", "critique")
+        for part in (*judged, *(() if choice.hidden and not choice.of_checks else ("transcript",))):
             unfolded, toggle = part in choice.unfolded, ("unfold", part)
-            parts.append(section(part, ws, key, folder, unfolded=unfolded, toggle=toggle))
+            how = {"unfolded": unfolded, "toggle": toggle, "token": self.token}
+            parts.append(section(part, ws, key, folder, **how))
         return h(
             "section",
             [h("div", part) for part in parts],
@@ -183,6 +203,22 @@ class ShownRun:
         return "with" if likeness(self.key.configuration) is None else "base"
 
 
+def _radios(
+    name: str,
+    options: Mapping[str, tuple[str, str | None]],
+    chosen: str | None,
+    act: tuple[str, ...],
+    **group: Any,
+) -> Node:
+    """One of a few, side by side; by value what each is called, and what it means."""
+    boxes = []
+    for value, (words, title) in options.items():
+        state = {"value": value, "checked": value == chosen, "on": {"change": act}}
+        box = h("input", type="radio", name=name, **state)
+        boxes.append(h("label", box, h("span", words), title=title, cls="sen-rv-point"))
+    return h("div", boxes, cls="sen-rv-points", role="radiogroup", **group)
+
+
 def _other_remarks(entry: ReviewEntry) -> Node:
     scores = between([f"{line(name)} {score:g}" for name, score in entry.remarks.scores.items()])
     when = f" ({line(entry.timestamp)[:10]})" if entry.timestamp else ""
@@ -198,11 +234,12 @@ def _other_remarks(entry: ReviewEntry) -> Node:
 def _head(now: ReviewState) -> Node:
     """What the review is of, how far it is, and its end."""
     title = h("div", h("h3", "Review: ", name(now.scope.skill)), _of(now))
-    bar = {"value": str(len(now.reviewed)), "max": str(max(len(now.runs), 1))}
+    done, of = now.progress
+    bar = {"value": str(done), "max": str(max(of, 1))}
     return h(
         "div",
         h("div", title, _end(now), cls="sen-row sen-spread"),
-        h("progress", **bar, aria_label="Runs that are reviewed"),
+        h("progress", **bar, aria_label=f"{now.unit.capitalize()}s that are done"),
         h("p", _progress(now), cls="sen-soft", aria_live="polite"),
         [_fault(fault, now.book.waiting()) for fault in now.faults],
         cls="sen-rv-head",
@@ -221,7 +258,11 @@ def _of(now: ReviewState) -> Node:
 
 def _progress(now: ReviewState) -> Child:
     facts = [f"{len(now.reviewed):,} of {count(len(now.runs), 'run')} reviewed"]
-    if now.choice.hidden:
+    if now.choice.of_checks:
+        drawn = sum(item.sampled and now.label(item) is not None for item in now.items)
+        labelled, of = now.progress
+        facts = [f"{labelled:,} of {count(of, 'check')} labelled, {drawn:,} drawn at random"]
+    elif now.choice.hidden:
         scored = sum(map(now.is_scored, now.items))
         facts.append(f"{scored:,} of {count(len(now.items), 'pair')} scored on both sides")
     elif now.left and now.reviewed:
@@ -233,6 +274,8 @@ def _progress(now: ReviewState) -> Child:
 
 
 def _end(now: ReviewState) -> Child:
+    if now.choice.of_checks:  # a label is no review of its run
+        return None
     left = f"{now.left:,} of {count(len(now.runs), 'run')} not reviewed"
     if now.complete:
         state = pill(f"finished, {left}", "odd") if now.left else pill("complete", "good")
@@ -253,7 +296,7 @@ def _fault(fault: str, waiting: int) -> Node:
 
 def _steps(now: ReviewState) -> Node:
     """Back and forth, by button here and by arrow key everywhere."""
-    what, at, last = "pair" if now.scope.sides else "run", now.at, len(now.shown) - 1
+    what, at, last = now.unit, now.at, len(now.shown) - 1
     where = f"{what} {at + 1:,} of {last + 1:,}" if now.shown else f"no {what}"
     return h(
         "div",
@@ -279,7 +322,7 @@ MOST = 400
 
 def _jumps(now: ReviewState) -> Node:
     """The list of what is shown, to jump in; it is made while it is open."""
-    what = "pair" if now.scope.sides else "run"
+    what = now.unit
     left = sum(now.done(item) != DONE for item in now.shown)
     facts = f"{count(len(now.shown), what)}, {f'{left:,} left' if left else 'all reviewed'}"
     unfolded = "jumps" in now.choice.unfolded
@@ -380,14 +423,26 @@ CANNOT_HIDE = (
     "the transcripts, until both sides of every pair are scored. What an output says of itself "
     "cannot be hidden: one that names the skill gives itself away."
 )
+CHECKS_ALONE = (
+    "Does the run do what the check says? Press p for pass and f for fail, or choose below. Which "
+    "side it is and what the judge said are hidden; a transcript may name the skill, so open it "
+    "only for a check of what was done. Half of the checks are drawn at random; in between come "
+    "those on which judgings, or judge and script, differ. Skip what cannot be told, not what is "
+    "hard."
+)
 
 
 def review_view(now: ReviewState) -> Child:
     """All of it."""
     lacking = now.scope.lacking
     if not now.items:
-        why = lacking or "There are no runs with another one beside them."
+        beside = "There are no runs with another one beside them."
+        why = "No judge passed or failed a check." if now.choice.of_checks else lacking or beside
         return h("div", notice(why), _controls(now, {}), cls="sen-rv")
+    keys: dict[str, tuple[Any, ...]] = dict(KEYS)
+    if now.choice.of_checks and now.at >= 0:
+        token = now.shown[now.at].token
+        keys |= {key: ("label_check", token, verdict) for verdict, (_, key) in VERDICTS.items()}
     return h(
         "div",
         _head(now),
@@ -397,12 +452,14 @@ def review_view(now: ReviewState) -> Child:
         _steps(now),
         _jumps(now),
         _item(now, now.shown[now.at]) if now.at >= 0 else _nothing(now),
-        keys=KEYS,
+        keys=keys,
         cls="sen-rv",
     )
 
 
 def _blindness(now: ReviewState) -> Child:
+    if now.choice.of_checks:
+        return notice(CHECKS_ALONE, key="checks")
     if not now.choice.blind:
         return None
     if now.choice.revealed:
@@ -418,17 +475,21 @@ def _item(now: ReviewState, item: Item) -> Child:
     runs = in_order(item, now.seed) if now.choice.blind else item.runs
     columns: list[Child] = []
     for place, key in enumerate(runs):
-        column = ShownRun(now, key, _title(now, item, key, place), token_of(key)).column()
+        column = ShownRun(now, key, _title(now, item, key, place), token_of(key), item).column()
         folder = folder_of(now.ws, run_row(now.ws, key))
         columns.append(sealed(column, folder) if now.choice.hidden else column)
     numbers = {key.run_number for key in item.runs}
     several = len({key.run_number for other in now.items for key in other.runs}) > 1
     number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
-    meanings = {
-        dimension: meaning
-        for dimension, stated in _dimensions_of(now.ws, item.runs[0]).items()
-        if (meaning := meaning_of(*stated))
-    }
+    meanings = (
+        {}
+        if item.check is not None
+        else {
+            dimension: meaning
+            for dimension, stated in _dimensions_of(now.ws, item.runs[0]).items()
+            if (meaning := meaning_of(*stated))
+        }
+    )
     parts = [h("div", h("h5", line(of)), meaning) for of, meaning in meanings.items()]
     return h(
         "div",
@@ -443,6 +504,8 @@ def _item(now: ReviewState, item: Item) -> Child:
 
 def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
     """What a run is called here."""
+    if item.check is not None:
+        return item.check
     if now.choice.hidden:
         return LETTERS[place]
     own = key.iteration if now.choice.pair == "iterations" else key.configuration

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
+from skill_eval_nb.stats.labels import offer_checks
 from skill_eval_nb.stats.pairing import choose, side
 from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.text import count
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
 DONE, PARTLY, LEFT = "reviewed", "reviewed in part", "not reviewed"
 
 Row = dict[str, Any]
-Pair = Literal["with and without", "iterations", "single"]
+Pair = Literal["with and without", "iterations", "single", "checks"]
 
 PAIRS: dict[Pair, str] = {
     "with and without": "with the skill and without",
     "iterations": "this iteration and the last",
     "single": "nothing: one run at a time",
+    "checks": "single checks, to pass or fail",
 }
 """What is put side by side, and how that is called."""
 
@@ -52,12 +54,16 @@ class Item:
             compared against.
         title: what the eval is called: its name, or its id where it has none.
         failed: whether a check of the first run failed.
+        check: of a single check of the run, its text.
+        sampled: whether that was drawn at random.
     """
 
     token: str
     runs: tuple[RunKey, ...]
     title: str = ""
     failed: bool = False
+    check: str | None = None
+    sampled: bool = False
 
     @property
     def eval_id(self) -> str:
@@ -70,9 +76,10 @@ class Item:
         return len(self.runs) > 1
 
 
-def token_of(*keys: RunKey) -> str:
-    """A name for runs that is the same every time, and tells nothing of them."""
-    return sha256(repr([tuple(key) for key in keys]).encode()).hexdigest()[:16]
+def token_of(*keys: RunKey, check: str | None = None) -> str:
+    """A name for runs, or a check, that is the same every time, and tells nothing of them."""
+    named = [*(tuple(key) for key in keys), *([] if check is None else [check])]
+    return sha256(repr(named).encode()).hexdigest()[:16]
 
 
 def side_by_side(rows: Iterable[Row], against: Iterable[Row] = ()) -> list[Item]:
@@ -109,9 +116,11 @@ def _paired(mine: Sequence[Row], theirs: Sequence[Row]) -> Iterator[tuple[Row, .
 
 def _item(*rows: Row) -> Item:
     keys, first = tuple(map(key_of, rows)), rows[0]
-    name, id_ = first["eval_name"], first["eval_id"]
-    failed = bool(first["failed"]) or first["gate_passed"] is False
-    return Item(token_of(*keys), keys, name if name != id_ else f"eval {id_}", failed)
+    name, id_, check = first["eval_name"], first["eval_id"], first.get("text")
+    failed = bool(first.get("failed")) or first.get("gate_passed") is False
+    title = name if name != id_ else f"eval {id_}"
+    token = token_of(*keys, check=check)
+    return Item(token, keys, title, failed, check, bool(first.get("sampled")))
 
 
 ALL = "all"
@@ -157,8 +166,13 @@ class ReviewChoice:
 
     @property
     def hidden(self) -> bool:
-        """Whether nothing may tell which side is which."""
-        return self.blind and not self.revealed
+        """Whether nothing may tell which side is which, nor what the judge says."""
+        return self.of_checks or (self.blind and not self.revealed)
+
+    @property
+    def of_checks(self) -> bool:
+        """Whether single checks are labelled."""
+        return self.pair == "checks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +217,8 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
     configurations = sorted(here["configuration"].unique(), key=side)
     baseline, why = choose(configurations)
     treated = [name for name in configurations if name != baseline] or configurations
-    configuration = choice.configuration or ("" if choice.pair == "single" else treated[0])
+    whole = choice.pair in ("single", "checks")
+    configuration = choice.configuration or ("" if whole else treated[0])
     if configuration:
         _one_of("configuration", configuration, configurations)
     others, against, lacking = [], "", None
@@ -225,6 +240,11 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
         own = {"iteration": iteration, "configuration": configuration}
         sides, lacking = (own[column], against), None
         beside = frame.filter(**own | {column: against}).iter_rows(named=True)
+    if choice.of_checks:
+        offered = offer_checks(ws).filter(workspace=workspace, iteration=iteration)
+        items = list(map(_item, offered.iter_rows(named=True)))
+    else:
+        items = side_by_side(mine.iter_rows(named=True), beside)
     return Scope(
         replace(
             choice,
@@ -234,7 +254,7 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
             against=against,
         ),
         here["skill"][0],
-        side_by_side(mine.iter_rows(named=True), beside),
+        items,
         sides,
         workspaces,
         iterations,
@@ -390,8 +410,28 @@ class ReviewState:
 
     def done(self, item: Item) -> str:
         """How much of an item is reviewed."""
+        if item.check is not None:
+            return LEFT if self.label(item) is None else DONE
         reviewed = sum(key in self.reviewed for key in item.runs)
         return LEFT if not reviewed else DONE if reviewed == len(item.runs) else PARTLY
+
+    def label(self, item: Item) -> bool | None:
+        """Whether a check passes, as the reviewer says; None for one that is not labelled."""
+        remarks = self.book.remarks(item.runs[0])
+        label = None if remarks is None else remarks.labels.get(item.check or "")
+        return None if label is None else label.passed
+
+    @property
+    def unit(self) -> str:
+        """What is gone through, one by one."""
+        return "check" if self.choice.of_checks else "pair" if self.scope.sides else "run"
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many runs are reviewed, or checks labelled, and of how many."""
+        if not self.choice.of_checks:
+            return len(self.reviewed), len(self.runs)
+        return sum(self.label(item) is not None for item in self.items), len(self.items)
 
     def is_scored(self, item: Item) -> bool:
         """Whether both sides of a pair are scored on some dimension."""

@@ -364,6 +364,7 @@ def section(
     *,
     unfolded: bool = False,
     toggle: Act | None = None,
+    token: str = "",
 ) -> Child:
     """A part of what is shown of a run.
 
@@ -374,6 +375,7 @@ def section(
         folder: its folder; None where it has none of its own.
         unfolded: whether what can be folded is open.
         toggle: the action that opens it; without one all of it is there already.
+        token: the run, where nothing may tell which it is.
     """
     if part == "figures":
         return show_figures(ws, key)
@@ -403,7 +405,7 @@ def section(
         return None
     words = [h("span", title, cls="sen-strong"), " ", h("span", summary, cls="sen-soft")]
     on = {"toggle": toggle} if toggle is not None else None
-    look = {"cls": "sen-part", "key": f"{part} {key}"}
+    look = {"cls": "sen-part", "key": f"{part} {token or key}"}
     return h("details", h("summary", words), content, open=unfolded, on=on, **look)
 
 

@@ -80,3 +80,17 @@ def shown_runs(panel: Review) -> list[str]:
     """The tokens of the runs that are looked at, in the order in which they are seen."""
     areas = find(panel.view(), tag="textarea")
     return [one[1]["on"]["input"][1] for one in areas]
+
+
+def doubted(folder: Path) -> Path:
+    """The workspace with a check on which judgings differ, and one that a script contradicts."""
+    made = workspace(folder, iterations=1, runs=3)
+    for path in made.rglob("grading.json"):
+        grading = graded("pfpfpfpf")
+        if "eval-1-login/with_skill/run-2" in path.as_posix():
+            for one in grading["expectations"]:
+                one["confidence"] = "medium"
+            script = {"expectations": [{"text": "check 1", "passed": False, "id": "S1"}]}
+            (path.parent / "structural.json").write_text(json.dumps(script))
+        path.write_text(json.dumps(grading))
+    return made

@@ -9,7 +9,7 @@ import pytest
 from skill_eval_nb.widgets.review import review
 from tests.widgets.hostile import TEXTS
 from tests.widgets.looks import NARROW, WIDE, looked_at
-from tests.widgets.review.made import file_of, held, opened, token, workspace
+from tests.widgets.review.made import doubted, file_of, held, opened, token, workspace
 from tests.widgets.stage import staged
 
 pytestmark = pytest.mark.browser
@@ -79,6 +79,27 @@ def test_everybody_can_use_it(browser, tmp_path, look, blind):
     panel.do("call_fine", token("1", "without_skill"), True)
     with staged(browser, panel, *look) as stage:
         looked_at(stage, looks=[look])
+
+
+def test_checks_are_labelled_by_keyboard_and_everybody_can_do_it(browser, tmp_path):
+    doubted(tmp_path)
+    panel = review(tmp_path / "tidy-workspace", "checks")
+    panel.do("unfold", "jumps", True)
+    with staged(browser, panel) as stage:
+        page = stage.page
+        page.get_by_text("check 1 of").click()
+        for key in ("p", "ArrowRight", "f"):
+            page.keyboard.press(key)
+            stage.settle()
+        group = page.get_by_role("radiogroup", name="Does the check hold?")
+        assert group.get_by_role("radio", name="Fail", checked=True).count() == 1
+        labels = [one["labels"][0]["passed"] for one in held(tmp_path, 1)["reviews"]]
+        assert labels == [True, False]
+        group.get_by_role("radio", name="Fail").focus()
+        page.keyboard.press("ArrowLeft")
+        stage.settle()
+        assert held(tmp_path, 1)["reviews"][1]["labels"][0]["passed"]
+        looked_at(stage)
 
 
 def test_nothing_hostile_runs(browser, tmp_path):

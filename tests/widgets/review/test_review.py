@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 import skill_eval_nb as sen
 from skill_eval_nb.tables import check
 from skill_eval_nb.widgets.review import review
+from skill_eval_nb.widgets.review.queue import token_of
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.source import landed
 from skill_eval_nb.workspace import feedback
-from tests.widgets.review.made import SIDES, file_of, held, opened, shown_runs, token, workspace
+from tests.widgets.review.made import (
+    SIDES,
+    doubted,
+    file_of,
+    held,
+    opened,
+    shown_runs,
+    token,
+    workspace,
+)
 
 FIRST = token("1", "with_skill")
 BESIDE = token("1", "without_skill")
@@ -229,3 +241,69 @@ def test_a_score_that_is_none(tmp_path):
         assert panel.fault is not None
         panel.do("dismiss")
     assert not file_of(tmp_path).exists()
+
+
+def test_single_checks_are_labelled_without_the_judge_and_the_side(tmp_path):
+    doubted(tmp_path)
+    folder = tmp_path / "tidy-workspace"
+    panel = review(folder, "checks")
+    items = panel._now.items
+    seen = set()
+    for at, item in enumerate(items):
+        page = panel.view()
+        told = text(page)
+        assert f"check {at + 1} of {len(items)}" in told
+        assert item.check in [text(one) for one in find(page, tag="h4")]
+        hidden = json.dumps(page)
+        assert not [word for word in ("with_skill", "line 1", "4,321", "medium") if word in hidden]
+        panel.do("label_check", item.token, ("pass", "fail")[at % 2])
+        seen.add((item.runs[0], item.check))
+        panel.do("step", 1)
+    assert panel.fault is None
+    assert len(seen) == len(items)
+    assert f"{len(items)} of {len(items)} checks labelled" in text(panel.view())
+    ws = sen.load(folder)
+    order = ["eval_id", "configuration", "run_number"]
+    assert panel.feedback.sort(order).equals(ws.feedback.sort(order))
+    assert [one for one in check(folder) if one.path.endswith("feedback.json")] == []
+    labels = [label for own in ws.feedback["labels"] for label in json.loads(own)]
+    assert len(labels) == len(items)
+    assert {label["sampled"] for label in labels} == {True, False}
+    assert ws.feedback["feedback"].null_count() == ws.feedback.height  # no run was reviewed
+    assert held(tmp_path, 1)["status"] == "in_progress"
+    others = review(folder, "single")
+    assert "0 of 12 runs reviewed" in text(others.view())
+    others.do("call_fine", token("1", "with_skill", iteration="iteration-1"), True)
+    assert "1 of 12 runs reviewed" in text(others.view())
+    others.do("call_fine", token("1", "with_skill", iteration="iteration-1"), False)
+    again = review(folder, "checks")
+    for item in again._now.items:
+        again.do("label_check", item.token, None)
+    assert held(tmp_path, 1)["reviews"] == []
+
+
+@pytest.mark.parametrize(("verdict", "of"), [("maybe", 0), ("pass", None)])
+def test_a_label_is_pass_or_fail_of_a_check_that_is_there(tmp_path, verdict, of):
+    doubted(tmp_path)
+    panel = review(tmp_path / "tidy-workspace", "checks")
+    panel.do("label_check", "nowhere" if of is None else panel._now.items[of].token, verdict)
+    assert "not there" in panel.fault
+
+
+def test_words_on_a_run_and_labels_of_its_checks_do_not_touch_each_other(tmp_path):
+    doubted(tmp_path)
+    panel = review(tmp_path / "tidy-workspace", "checks")
+    item = panel._now.items[0]
+    run = token_of(item.runs[0])
+    panel.do("label_check", item.token, "pass")
+    panel.do("say", run, "Good")
+    panel.do("score", run, "tone", 4)
+    [one] = held(tmp_path, 1)["reviews"]
+    assert (one["feedback"], one["scores"], len(one["labels"])) == ("Good", {"tone": 4}, 1)
+    assert "reviewed" not in one or one["reviewed"]
+    panel.do("label_check", item.token, None)
+    panel.do("label_check", item.token, "fail")
+    panel.do("say", run, "")
+    panel.do("score", run, "tone", None)
+    [one] = held(tmp_path, 1)["reviews"]
+    assert (one["feedback"], one["labels"][0]["passed"], one["reviewed"]) == ("", False, False)
