@@ -468,9 +468,8 @@ def deltas(
     found = answer_deltas(own, values, question, baseline, versus, pool, joint=joint).drop(
         "designs"
     )
-    if cells is not None:
-        return order_answer(kind, state_labels(found, cells))
-    planned = not (joint or versus or pool) and scope == "suite"
+    found = found if cells is None else state_labels(found, cells)
+    planned = not (joint or versus or pool or corrected) and scope == "suite"
     how = {"worth": worth, "weights": weights, "cluster": cluster, "other_checks": other_checks}
 
     def at_look(part: Any, level: float) -> pl.DataFrame:
