@@ -208,16 +208,17 @@ def fixed(value: float, decimals: int) -> str:
 def duration(seconds: float | None) -> str:
     """A length of time in words.
 
-    >>> duration(42.5), duration(405), duration(7300)
-    ('42.5 s', '6 min 45 s', '2 h 2 min')
+    >>> duration(42.5), duration(405), duration(7300), duration(7200)
+    ('42.5 s', '6 min 45 s', '2 h 2 min', '2 h')
     """
     if seconds is None:
         return MISSING
     if seconds < 60:
         return f"{fixed(seconds, 1)} s"
-    if seconds < 3600:
-        return "{} min {} s".format(*divmod(round(seconds), 60))
-    return "{} h {} min".format(*divmod(round(seconds / 60), 60))
+    small = seconds < 3600
+    whole, rest = divmod(round(seconds if small else seconds / 60), 60)
+    units = ("min", "s") if small else ("h", "min")
+    return f"{whole} {units[0]}" + (f" {rest} {units[1]}" if rest else "")
 
 
 def clock(seconds: float) -> str:

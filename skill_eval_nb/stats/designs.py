@@ -202,6 +202,9 @@ def word_designs(designs: Sequence[Design], evals: Sequence[EvalRuns], scope: Sc
     if not designs:
         return f"At least {count(fewest_moved(), 'eval')} that differ between the sides are needed."
     seen, half = designs
+    rates = {rate for both in evals for side in both for rate in side.rates}
+    if rates <= {1.0} and evals[0][0].checks:
+        return "Every run on either side passed everything: only harder evals can tell more."
     if seen.what == "none":
         most = f"{MOST_RUNS} runs a side" if scope == "suite" else f"{MOST_EVALS} evals"
         no = f"No usual addition (up to {most}) decides a difference this small"

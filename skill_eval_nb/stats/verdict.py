@@ -278,8 +278,8 @@ class _Sentence:
         asked = self._asked_for()
         size = f"{self._signed(self.estimate)}{self.unit} on {self._evals()}"
         if found.moved < units:
-            still = f"{size}, of which {found.moved} differ between the sides"
-            return f"{still}: {takes} {what} that do{asked}"
+            moved = f"of which {found.moved} differ" if found.moved else "none of which differs"
+            return f"{size}, {moved} between the sides: {takes} {what} that do{asked}"
         return f"{size}: {takes} {what} that differ between the sides{asked}"
 
     def _asked_for(self) -> str:

@@ -49,8 +49,12 @@ def figures(ws: sen.Workspace) -> pl.DataFrame:
 
 
 def headlines(ws: sen.Workspace) -> pl.DataFrame:
-    """Every verdict on the pass rate, with its figures and its reason."""
+    """Every verdict on the pass rate, with its figures and its reason.
+
+    Without what rests on how many checks a run had, which a log does not say.
+    """
     found = sen.stats.deltas(ws, "pass_rate").drop("workspace", "harness", "warnings")
+    found = found.drop("lean", "lean_low", "lean_high", "lean_p", "improved", "next_step")
     return found.sort("skill", "iteration", "executor_model", "configuration")
 
 

@@ -202,7 +202,7 @@ def test_each_verdict_and_its_reason(evals, told, word, says) -> None:
         ([0.7, 0.74, 0.78, 0.72, 0.76], 0.9, "helps", "+74 pp"),
         ([0.74] * 7, 0.99, "too few evals", "takes 8 evals that differ between the sides (p"),
         ([0.74] * 8 + [0.0], 0.99, "helps", "+65.8 pp"),
-        ([0.0] * 9, 0.95, "too few evals", "0 pp on 9 evals, of which 0 differ between"),
+        ([0.0] * 9, 0.95, "too few evals", "0 pp on 9 evals, none of which differs between"),
     ],
 )
 def test_tasks_like_these_take_as_many_evals_that_moved_as_the_level_asks_for(
