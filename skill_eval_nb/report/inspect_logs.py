@@ -80,10 +80,11 @@ def write_inspect(
     messages.
 
     `load` reads them, without inspect_ai, as it reads any inspect log: with the same evals,
-    configurations, runs, errors and pass rates, and so the same deltas of the pass rate. Checks
-    and dimensions have `checks/` and `rubric/` before their names, a configuration whose name says
-    plainly with or without the skill is `with_skill` or `without_skill`, and what is metadata
-    alone is not read.
+    configurations, runs, errors and pass rates, and so the same differences and verdicts. Checks
+    and dimensions have `checks/` and `rubric/` before their names, and a configuration whose name
+    says plainly with or without the skill is `with_skill` or `without_skill`. Of how many checks a
+    rate is (`passed`, `failed`, `total`, and so `lean` and `next_step` of `deltas`) and what is
+    metadata alone does not come back.
 
     Args:
         ws: what `load` returned.
