@@ -66,6 +66,7 @@ def test_others_show_it_too_and_stop_it_which_says_what_is_kept(skill: Path) -> 
     until(lambda: panel._ran.progress.finished == 1, 60)
     assert other.job is late.job is panel.job
     assert "Running iteration-1" in shown(other)
+    assert "So far, and without a verdict before the job ends." in shown(other)
     with pytest.raises(Refused, match="is busy: it is running iteration-1"):
         other.start()
     press(late, "Stop")
