@@ -33,6 +33,21 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_looks_are_numbers_between_commas_and_stand_instead_of_the_runs(tmp_path):
+    given = ["run", "--skill", SKILL, "--workspace", tmp_path / "ws", "--dry-run", *UNCONTAINED]
+    shown = run(*given, "--looks", "2,4,6").stdout
+    assert "= 72 runs at most" in shown
+    assert "at 2, 4 and 6 runs a side; the job ends where one decides" in shown
+    for looks, more, why in (
+        ("2;4", (), "--looks is '2;4'; give numbers, as 2,4,6,10"),
+        ("4,2", (), "it is two or more growing numbers of runs"),
+        ("2,4", ("--runs", 3), "runs is 3, and the last look is at 4: leave --runs out"),
+    ):
+        refused = run(*given, "--looks", looks, *more)
+        assert refused.exit_code == 2
+        assert why in " ".join(refused.stderr.replace("│", " ").split())
+
+
 def test_it_runs_grades_says_where_and_given_again_does_what_is_missing(tmp_path):
     result = run(*evaluated(tmp_path / "ws", "--judgings", 2))
     assert result.exit_code == 0, result.output
