@@ -24,7 +24,6 @@ from skill_eval_nb.documents import EvalMetadata, Evals, Expectation, dump, to_j
 from skill_eval_nb.models import ModelFault
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import write_atomic
-from skill_eval_nb.workspace.jobs import ENDED, STARTED
 from skill_eval_nb.workspace.writing import who
 
 from . import batch as batching
@@ -34,7 +33,7 @@ from .budget import Budget, noted
 from .dispatcher import Dispatcher, JobFailed, warm_up
 from .files import Unwritable, clear, clear_error, notes_of, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
-from .journal import DECIDED, INTERRUPTED, NAME, Journal, Launch, read, sweep
+from .journal import DECIDED, ENDED, INTERRUPTED, NAME, STARTED, Journal, Launch, read, sweep
 from .scheduler import CHECK, EXECUTE, GRADE, JUDGE, RunState, Scheduler
 from .spec import SNAPSHOTS, Cell, Hidden, Run, Spec
 from .spec import errored as why_errored

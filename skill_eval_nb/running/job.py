@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from skill_eval_nb.text import clock, count, dollars, visible
 from skill_eval_nb.view import NO_FORMULAS
-from skill_eval_nb.workspace.jobs import JOB_THREAD
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -180,7 +179,7 @@ class Job:
         self._driver = driver
         self._ended: Future[Progress] = Future()
         self._ended.set_running_or_notify_cancel()
-        self._thread = threading.Thread(target=self._run, name=JOB_THREAD, daemon=True)
+        self._thread = threading.Thread(target=self._run, name="skill-eval-nb job", daemon=True)
 
     def begin(self) -> Job:
         """Start the thread; `Plan.start` has done so."""

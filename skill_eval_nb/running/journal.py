@@ -30,15 +30,15 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import NO_LINK, NO_WAIT, open_regular
-from skill_eval_nb.workspace.jobs import JOURNAL, STARTED
+from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK, STARTED
 from skill_eval_nb.workspace.layout import OWN
-from skill_eval_nb.workspace.writing import Locked, locked, now, who
+from skill_eval_nb.workspace.writing import Locked, locked, name_process, now
 
 from .protocol import Refused, refuse
 
 NAME = JOURNAL
 
-PLANNED, LAUNCHED = "planned", "launched"
+PLANNED, LAUNCHED, ENDED = "planned", "launched", "ended"
 FINISHED, ERRORED, CANCELLED = "finished", "errored", "cancelled"
 DECIDED = "decided"
 """A planned look has decided: no further run is needed."""
@@ -167,7 +167,7 @@ class Journal:
         if not self.path.exists():
             _begin(self.path, planned)
         self._held = ExitStack()
-        self._held.enter_context(held([self.path.parent], "a job"))
+        self._held.enter_context(held([self.path.parent], A_JOB))
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             self._held.callback(os.close, self._file)
@@ -243,7 +243,7 @@ def _same(event: Mapping[str, Any], planned: Mapping[str, Any]) -> bool:
 
 # ── one at a time ────────────────────────────────────────────────────────────────────────────────
 
-LOCK, TRIAL = f"{OWN}.lock", f"{OWN}.trial"
+TRIAL = f"{OWN}.trial"
 HALF = re.compile(r"\.[0-9a-f]{16}\.tmp")
 """The names of files that `write_atomic` has not finished."""
 STALE = 60.0
@@ -367,10 +367,7 @@ def _unwritable(folder: Path, error: OSError) -> Refused:
 
 
 def _sentence(folder: Path, other: Locked) -> str:
-    about, by = other.holder, "another process"
-    if {"pid", "host"} <= set(about):
-        here = {name: about[name] for name in ("pid", "host")} == who()
-        by = "this process" if here else f"process {about['pid']} on {about['host']}"
+    about, by = other.holder, name_process(other.holder)
     since = f", since {about['at']}" if "at" in about else ""
     return (
         f"{about.get('doing') or 'something'} is already running in {folder} by {by}{since}. Wait "

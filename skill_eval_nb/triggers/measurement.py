@@ -21,10 +21,12 @@ from skill_eval_nb.running.files import STAGING, notes_of, remove
 from skill_eval_nb.running.journal import (
     CANCELLED,
     CLOSING,
+    ENDED,
     ERRORED,
     FINISHED,
     LAUNCHED,
     PLANNED,
+    STARTED,
     Journal,
     Record,
     read,
@@ -34,7 +36,6 @@ from skill_eval_nb.running.options import executor_of, figures
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
 from skill_eval_nb.running.threads import Stopped, in_thread, to_the_end
 from skill_eval_nb.text import count, dollars
-from skill_eval_nb.workspace.jobs import ENDED, STARTED
 from skill_eval_nb.workspace.writing import who
 
 from .attempt import (

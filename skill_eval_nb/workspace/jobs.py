@@ -1,23 +1,22 @@
-"""What a journal tells everybody: who is at work in an iteration, and which looks are planned."""
+"""What an iteration tells everybody of its job: who is at work, and which looks are planned."""
 
 from __future__ import annotations
 
 import json
-import os
-import socket
-import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from skill_eval_nb.disk import open_regular
 
-JOURNAL = "journal.jsonl"
-STARTED, ENDED = "started", "ended"
-KINDS = (STARTED.encode(), ENDED.encode())
-JOB_THREAD = "skill-eval-nb job"
-"""What the thread of a job is called."""
+from .layout import OWN
+from .writing import find_holder, name_process
+
+JOURNAL, LOCK = "journal.jsonl", f"{OWN}.lock"
+STARTED = "started"
+"""The event that says what a job was asked for."""
+A_JOB = "a job"
+"""What somebody does who holds the lock of an iteration, and runs it."""
 
 
 class JobRecord(NamedTuple):
@@ -25,7 +24,7 @@ class JobRecord(NamedTuple):
 
     Attributes:
         looks: runs a side at which a verdict was planned when it was first started; none if empty.
-        at_it: which process is at work, as far as can be told; None where none is.
+        at_it: which process is at work; None where none is.
     """
 
     looks: tuple[int, ...] = ()
@@ -33,32 +32,12 @@ class JobRecord(NamedTuple):
 
 
 def read_job(iteration: Path) -> JobRecord:
-    """What the journal of an iteration's folder says of its job; nothing where there is none."""
-    found = JobRecord()
+    """What the folder of an iteration says of its job; nothing where there is none."""
+    looks: tuple[int, ...] = ()
     with suppress(OSError), open_regular(iteration / JOURNAL) as lines:
         for line in lines:
-            with suppress(ValueError, KeyError, TypeError, AttributeError):  # no event of a job
-                event = json.loads(line) if any(kind in line for kind in KINDS) else {}
-                if event["event"] == STARTED:
-                    looks = tuple(map(int, event["asked"].get("looks") or ()))
-                    found = JobRecord(found.looks or looks, name_worker(event))
-                elif event["event"] == ENDED:
-                    found = found._replace(at_it=None)
-    return found
-
-
-def name_worker(start: Mapping[str, Any]) -> str | None:
-    """Which process wrote that it started a job, and still lives; None where none can be told."""
-    pid, host = start.get("pid"), start.get("host")
-    if not isinstance(pid, int) or host != socket.gethostname() or os.name != "posix":
-        return None
-    if pid == os.getpid():  # or one of the same number, before the machine was started anew
-        names = {thread.name for thread in threading.enumerate()}
-        return "this process" if JOB_THREAD in names else None
-    try:
-        os.kill(pid, 0)  # asks whether it is there, and does nothing to it
-    except ProcessLookupError:
-        return None
-    except PermissionError:
-        pass
-    return f"process {pid} on {host}"
+            if not looks and STARTED.encode() in line:
+                with suppress(ValueError, KeyError, TypeError, AttributeError):  # something else
+                    looks = tuple(map(int, json.loads(line)["asked"].get("looks") or ()))
+    holder = find_holder(iteration / LOCK) or {}
+    return JobRecord(looks, name_process(holder) if holder.get("doing") == A_JOB else None)

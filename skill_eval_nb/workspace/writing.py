@@ -74,6 +74,31 @@ def locked(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]:
         lock.release()
 
 
+def find_holder(path: Path) -> dict[str, Any] | None:
+    """What whoever holds a lock says of itself; None where nobody does. Nothing is written."""
+    try:
+        with open_regular(path) as file:
+            if os.name == "posix":
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            else:
+                file.read(_OPENED)
+    except (BlockingIOError, PermissionError):
+        return _holder(path)
+    except OSError:
+        return None
+    return None
+
+
+def name_process(about: Mapping[str, Any]) -> str:
+    """The process that wrote so of itself, in words."""
+    if not {"pid", "host"} <= set(about):
+        return "another process"
+    here = {name: about[name] for name in ("pid", "host")} == who()
+    return "this process" if here else f"process {about['pid']} on {about['host']}"
+
+
 def who() -> dict[str, Any]:
     """This process, for those who meet what it holds."""
     return {"pid": os.getpid(), "host": socket.gethostname()}

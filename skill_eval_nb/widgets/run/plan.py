@@ -10,14 +10,14 @@ from typing import Any
 from skill_eval_nb.grading.sandbox import available
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running import Limits, Plan, Refused, plan_runs
-from skill_eval_nb.running.journal import NAME, PLANNED, read
+from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read
 from skill_eval_nb.running.options import read_all
 from skill_eval_nb.running.plan import blocks
 from skill_eval_nb.running.spec import errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars
 from skill_eval_nb.view import Block
-from skill_eval_nb.workspace.jobs import ENDED, STARTED, name_worker
+from skill_eval_nb.workspace.jobs import read_job
 
 from ..ui import Child, Node, h
 from ..ui.form import empty
@@ -185,7 +185,7 @@ def _look(home: Path, number: int, form: Form, fixed: FixedArgs, n_evals: int) -
         return None
     cells = len(preview.plan.cells) if preview.plan is not None else int(start.get("cells", 0))
     why = "interrupted" if end is None else str(end.get("status"))
-    at_it = name_worker(start) if end is None else None
+    at_it = read_job(home / f"iteration-{number}").at_it
     return Unfinished(number, preview, used, cells, record.spent_usd, why, at_it)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import socket
 
 import pytest
 
 from skill_eval_nb import load, stats
+from skill_eval_nb.running.journal import held
 from skill_eval_nb.widgets.ui import find, text
 from tests.charts.worlds import world
 from tests.widgets.explore.made import TDD, after, bundled, clickable, explorer, words
@@ -45,32 +44,33 @@ def test_it_says_the_verdict_and_the_reason_of_both_scopes_and_where_the_spread_
 
 
 @pytest.mark.parametrize(
-    ("started", "claim", "why"),
+    ("asked", "claim", "why"),
     [
         (
-            {"pid": os.getppid(), "host": socket.gethostname()},
+            {},
             "No verdict on whether with_skill helps on these 6 evals.",
-            f"So far, and without a verdict before the job ends (process {os.getppid()} on ",
+            "So far, and without a verdict before the job ends (this process).",
         ),
         (
-            {"asked": {"looks": [2, 3]}},
+            {"looks": [2, 3]},
             "with_skill helps on these 6 evals.",
             "Decided at the planned look at 2 runs a side.",
         ),
         (
-            {"asked": {"looks": [1, 4]}},
+            {"looks": [1, 4]},
             "No verdict on whether with_skill helps on these 6 evals.",
             "So far, and without a verdict before the planned look at 4 runs a side.",
         ),
     ],
 )
 def test_while_a_job_is_at_work_it_is_so_far_unless_a_planned_look_decided(
-    tmp_path, started, claim, why
+    tmp_path, asked, claim, why
 ):
     shutil.copytree(TDD, tmp_path / "ws")
-    event = {"event": "started", "asked": {}} | started
-    (tmp_path / "ws" / "iteration-2" / "journal.jsonl").write_text(f"{json.dumps(event)}\n")
-    said = text(card(explorer(load(tmp_path / "ws"))))
+    folder = tmp_path / "ws" / "iteration-2"
+    (folder / "journal.jsonl").write_text(json.dumps({"event": "started", "asked": asked}) + "\n")
+    with held([folder], "a job"):
+        said = text(card(explorer(load(tmp_path / "ws"))))
     assert claim in said
     assert why in said
 
