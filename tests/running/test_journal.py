@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skill_eval_nb.running.journal import Held, Journal, held, paying, probe, read, sweep
+from skill_eval_nb.running.journal import LOCK, Held, Journal, held, paying, probe, read, sweep
+from skill_eval_nb.workspace.jobs import read_job
 
 
 def test_whoever_comes_second_is_told_who_is_at_it(tmp_path):
@@ -143,8 +144,11 @@ def test_another_process_holds_it_until_it_ends_however_it_ends(tmp_path):
         assert other.stdout.readline() == "held\n"
         with pytest.raises(Held, match=f"by process {other.pid} on "):
             opened(tmp_path)
+        assert f"process {other.pid} on" in (read_job(tmp_path / "iteration-1").at_it or "")
         other.kill()
         other.wait()
+        assert (tmp_path / "iteration-1" / LOCK).exists()
+        assert read_job(tmp_path / "iteration-1").at_it is None
         opened(tmp_path).close()
 
 
