@@ -49,7 +49,7 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
 
     The folder is looked at for what is missing.
     """
-    todo = plan.todo
+    todo, usd, at_most = plan.todo, whole.usd, " at most" * bool(plan.looks)
     yield Title(
         f"Plan: iteration-{plan.iteration} of {plan.skill_name}",
         f"{plan.folder} ({plan.why_iteration})",
@@ -58,11 +58,11 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
         Card(f"{len(plan.cells):,}", count(len(plan.cells), "run").partition(" ")[2]),
         Card(f"{sum(run.missing.execute for run in todo):,}", "to execute"),
         Card(f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
-        *_price(plan, whole),
+        Card(usd.dollars if usd is not None else "unknown", f"estimated{at_most}"),
         *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
     ]
     yield Cards(counts)
-    yield Text(_size(plan, todo))
+    yield Text(f"{_size(plan, todo)}{_to_next_look(plan)}")
     marked = [(Mark("warning", "look"), warning) for warning in warnings]
     yield Table(("", ""), marked, "Look at this before starting")
     yield Pairs(tuple(_settings(plan)), "What is run")
@@ -79,15 +79,14 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
     yield Text("plan.start() begins; nothing is spent before" if todo else "everything is done")
 
 
-def _price(plan: Spec, whole: Estimate) -> Iterator[Card]:
-    """What is estimated: in all, and with looks up to the next of them, after which it may end."""
-    parts = {"estimated at most" if plan.looks else "estimated": whole}
+def _to_next_look(plan: Spec) -> str:
+    """What the runs up to the next planned look are estimated at, where another follows it."""
     for look in plan.looks[:-1]:
         if (part := plan.up_to(look)).todo:
-            parts = {f"to the look at {count(look, 'run')}": estimate_of(part), **parts}
-            break
-    for what, estimate in parts.items():
-        yield Card(estimate.usd.dollars if estimate.usd is not None else "unknown", what)
+            usd = estimate_of(part).usd
+            price = usd.dollars if usd is not None else "unknown"
+            return f"; to the look at {count(look, 'run')} a side: {price}"
+    return ""
 
 
 def _size(plan: Spec, todo: tuple[Todo, ...]) -> str:

@@ -362,7 +362,7 @@ def _when(at: Running) -> str:
     """When there is a verdict next: at a planned look, or at the end."""
     done = at.progress.finished + at.progress.errored
     for look in at.plan.looks:
-        if done < len(at.plan.up_to(look).cells):
+        if done <= len(at.plan.up_to(look).cells):
             return f"the planned look at {count(look, 'run')} a side"
     return "the job ends"
 
