@@ -41,7 +41,8 @@ def brief(text: object, most: int = 40) -> str:
     >>> brief("two\n lines\u202e"), brief("far too long", most=7)
     ('two lines', 'far to…')
     """
-    line = " ".join("".join(map(_seen, str(text))).split())
+    line = str(text)
+    line = " ".join(line.translate({ord(one): _seen(one) for one in {*line}}).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 

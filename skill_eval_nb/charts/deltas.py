@@ -111,15 +111,9 @@ def forest(
     frames = [as_polars(rows) for rows in scopes]
     by_eval = as_polars(stats.deltas_by_eval(ws, metric, **options)) if by == "eval" else frames[0]
     if together and by == "eval":
-        rows = [
-            row
-            for row in overview(ws, baseline, versus=versus)
-            if row["metric"] in {*frames[0]["metric"]}
-        ]
+        rows = overview(ws, baseline, versus=versus)
         frames = [_rows_of(rows, scope, frame) for scope, frame in zip(SCOPES, frames, strict=True)]
-        others = overview_by_eval(ws, baseline, versus=versus)
-        own = [row for row in others if row["metric"] in {*by_eval["metric"]}]
-        by_eval = _rows_of(own, "suite", by_eval)
+        by_eval = _rows_of(overview_by_eval(ws, baseline, versus=versus), "suite", by_eval)
     whole = join_scopes(*frames)
     deltas = whole.drop_nulls("estimate")
     picked = pick(deltas, iteration, ws)
@@ -162,10 +156,11 @@ def forest(
 
 
 def _rows_of(rows: Sequence[Mapping[str, Any]], scope: str, like: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a scope as a table as `like`, with the p that decides."""
+    """The rows of a scope as a table as `like`, of its metrics, with the p that decides."""
     import polars as pl
 
-    known = [row for row in rows if row["scope"] == scope]
+    metrics = {*like["metric"]}
+    known = [row for row in rows if row["scope"] == scope and row["metric"] in metrics]
     return pl.DataFrame(known, {**like.schema, "p_adjusted": pl.Float64})
 
 

@@ -220,13 +220,15 @@ def _dimension_lanes(parts: Sequence[Part], figures: pl.DataFrame) -> tuple[list
     left = 0
     for part in parts:
         rows = sorted(part.of(figures).to_dicts(), key=lambda row: side(row["configuration"]))
-        ranked = _ranked(rows)
+        of_metric: dict[str, list[Row]] = {}
+        for row in rows:
+            of_metric.setdefault(row["metric"], []).append(row)
+        ranked = sorted(of_metric, key=lambda metric: _rank(metric, of_metric[metric]))
         left += len(ranked[most:])
         lanes += [
             row | {"heading": part.heading, "group": metric, "label": _name(metric)}
             for metric in ranked[:most]
-            for row in rows
-            if row["metric"] == metric
+            for row in of_metric[metric]
         ]
     return lanes, left
 
@@ -235,15 +237,10 @@ def _name(metric: str) -> str:
     return called(metric.removeprefix(RUBRIC))
 
 
-def _ranked(rows: Rows) -> list[str]:
-    """Dimensions, the largest delta first, else the largest spread."""
-
-    def rank(metric: str) -> tuple[Any, ...]:
-        mine = [row for row in rows if row["metric"] == metric]
-        delta = max(abs(row["estimate"] or 0) for row in mine)
-        return -delta, -max(row["stddev"] or 0 for row in mine), natural(metric)
-
-    return sorted({row["metric"] for row in rows}, key=rank)
+def _rank(metric: str, rows: Rows) -> tuple[Any, ...]:
+    """Sorts dimensions: the largest delta first, else the largest spread."""
+    delta = max(abs(row["estimate"] or 0) for row in rows)
+    return -delta, -max(row["stddev"] or 0 for row in rows), natural(metric)
 
 
 def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str]) -> ChartType:

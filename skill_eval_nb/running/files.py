@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from skill_eval_nb.disk import is_plain, leads_out, open_file, read_bytes, remove_file
+from skill_eval_nb.disk import is_plain, leads_out, open_file, read_bytes, remove_file, remove_tree
 from skill_eval_nb.documents import Faults, Timing, dump, mend, parse, to_json
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.read import decoder
@@ -182,13 +182,12 @@ def clear(iteration: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Take a folder away with all that is in it, closed folders too; it need not be there."""
-    if folder.is_symlink() or folder.is_file():
-        folder.unlink()
-    elif folder.exists():
-        try:
-            shutil.rmtree(folder)
-        except PermissionError:
+    """Take a folder away with all that is in it, closed folders too; it need not be one."""
+    if folder.is_symlink() or not folder.is_dir():
+        folder.unlink(missing_ok=True)
+    else:
+        remove_tree(folder)
+        if folder.exists():
             open_up(folder)
             shutil.rmtree(folder)
 

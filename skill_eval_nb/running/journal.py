@@ -100,7 +100,7 @@ def read(iteration: str | os.PathLike[str]) -> Record:
     try:
         with open_regular(path) as file:
             data = file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Record()
     whole = data.rfind(b"\n") + 1
     events: list[Mapping[str, Any]] = []

@@ -593,7 +593,7 @@ def planned(iteration: Path) -> list[Fingerprint] | None:
                         mark = event["fingerprint"]
                         fingerprint = Fingerprint(mark["runs"], mark["grading"])
                         found += [fingerprint] if event["event"] == PLANNED else []
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return found
 
@@ -630,11 +630,10 @@ def choose_iteration(
 
 
 def iterations_of(workspace: Path) -> dict[int, Path]:
-    """The folders of a workspace's iterations by their numbers."""
+    """A workspace's iterations by their numbers; what is no folder has its number, too."""
     if not workspace.is_dir():
         return {}
-    folders = (entry for entry in workspace.iterdir() if entry.is_dir())
-    named = ((_ITERATION.fullmatch(folder.name), folder) for folder in folders)
+    named = ((_ITERATION.fullmatch(path.name), path) for path in workspace.iterdir())
     return {int(found[1]): path for found, path in named if found}
 
 
@@ -653,6 +652,8 @@ def is_prepared(iteration: Path) -> bool:
 def _others(iteration: Path, mine: Fingerprint) -> str | None:
     """In what an iteration differs from a plan; None where the plan continues it."""
     found = planned(iteration)
+    if not iteration.is_dir():
+        return "nothing can be kept, as it is no folder"
     if not found:
         free = is_prepared(iteration) or not any(iteration.iterdir())
         return None if free else "there is no journal of a plan"

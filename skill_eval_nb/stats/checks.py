@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .values import (
@@ -37,6 +38,8 @@ MOSTLY = 0.8
 """The same, in words in common, where all words of the one are in the other."""
 MOST = 100
 """Checks of a side that are held against the other's by their words: a suite has fewer."""
+MOST_PAIRS = 50_000_000
+"""Pairs of their characters: each takes some nanoseconds."""
 DECIDING = re.compile(r"\d+(?:\.\d+)?|\b(?:not?|never|none|without|cannot)\b|n['’]t\b")
 """What makes another check of the same words: numbers and negations."""
 ASIDE = re.compile(r"\W")
@@ -132,11 +135,13 @@ def _find_missing(ones: Sequence[Check], others: Sequence[Check], one_suite: boo
     texts = {text for _, text in others}
     ids = {id_ for id_, _ in others if id_ is not None and one_suite}
     missing = [text for id_, text in ones if text not in texts and id_ not in ids]
-    if len(missing) > MOST or len(texts) > MOST:
+    pairs = sum(map(len, missing)) * sum(map(len, texts))
+    if max(len(missing), len(texts)) > MOST or pairs > MOST_PAIRS:
         return missing
     return [text for text in missing if not any(is_reworded(text, other) for other in texts)]
 
 
+@lru_cache(maxsize=20_000)
 def is_reworded(text: str, other: str) -> bool:
     """Whether two texts say the same in nearly the same words, or one adds an aside to the other.
 
@@ -158,7 +163,8 @@ def is_reworded(text: str, other: str) -> bool:
     if words <= more and 2 * len(words) >= MOSTLY * (len(words) + len(more)):
         return True
     matcher = SequenceMatcher(None, text, other, autojunk=False)
-    return matcher.real_quick_ratio() >= NEAR and matcher.ratio() >= NEAR
+    quick, quicker = matcher.quick_ratio, matcher.real_quick_ratio
+    return quicker() >= NEAR and quick() >= NEAR and matcher.ratio() >= NEAR
 
 
 def leave_out(paired: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:

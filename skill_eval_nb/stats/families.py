@@ -48,13 +48,18 @@ def name_families(
         {(of, mark) for mark in ([own] if isinstance(own, str) else own or ())}
         for of, own in zip(workspaces, marks, strict=True)
     ]
-    families: list[set[tuple[str, str]]] = []
+    lead: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def first_of(mark: tuple[str, str]) -> tuple[str, str]:
+        """The first mark of its family, as far as that is known."""
+        while (before := lead.setdefault(mark, mark)) != mark:
+            mark = lead[mark] = lead[before]
+        return mark
+
     for own in each:
-        met = [family for family in families if family & own]
-        families = [family for family in families if not family & own]
-        families.append(own.union(*met))
-    names = {mark: " ".join(map(str, min(family))) for family in families for mark in family}
-    return [names[min(own)] if own else None for own in each]
+        firsts = {first_of(mark) for mark in own}
+        lead |= dict.fromkeys(firsts, min(firsts, default=("", "")))
+    return [" ".join(map(str, first_of(min(own)))) if own else None for own in each]
 
 
 @remember

@@ -163,6 +163,22 @@ def scores_of(documents: RunDocuments) -> list[tuple[int, str | None, Mapping[st
     return [(1, grading.judge_model or documents.judge_model, grading.rubric_scores)]
 
 
+MOST_DIMENSIONS = 500
+"""No rubric that people write has more, and each is a metric of its own in every comparison."""
+
+
+def _refuse_dimensions(documents: RunDocuments, problems: Problems) -> None:
+    """Leave out the scores of a grading or judging that has too many of them."""
+    for document in (documents.grading, *documents.judgings):
+        if document is not None and (found := len(document.rubric_scores)) > MOST_DIMENSIONS:
+            document.rubric_scores = {}
+            message = (
+                f"{found:,} rubric dimensions, of which a grading or judging may have "
+                f"{MOST_DIMENSIONS}: none of its rubric scores was used"
+            )
+            problems.add("error", "too-large", documents.path, message, where="$.rubric_scores")
+
+
 def rubric_mean(
     documents: RunDocuments, weights: Mapping[str, float], problems: Problems
 ) -> float | None:
@@ -238,6 +254,7 @@ def figures(
     documents: RunDocuments, weights: Mapping[str, float], problems: Problems
 ) -> tuple[Any, ...]:
     """The columns of `runs` after its keys, in their order."""
+    _refuse_dimensions(documents, problems)
     grading, structural = documents.grading, documents.structural
     judged = NOTHING
     if grading is not None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, groupby
 from typing import NamedTuple
 
 from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
 from skill_eval_nb.documents.dialects.home_made_runs import configuration_in
+from skill_eval_nb.text import some
 
 from .files import Files, SuiteFile
 from .layout import (
@@ -283,35 +284,38 @@ def join(
         ]
         offset = _offset(suite, matches, known, problems)
         used = {match.key.id for match in matches if match is not None}
-        keys: list[EvalKey] = []
+        by_id = {eval_.key.id: eval_ for eval_ in reversed(known)}
+        made: set[str] = set()
+        numbers: dict[str, Iterator[int]] = {}
         renamed: dict[str, list[str]] = {}
         for index, definition in enumerate(evals):
             id_ = _shifted(definition.id, offset) or str(index + 1)
             match = matches[index]
             if match is None and id_ not in used:
-                match = next((eval_ for eval_ in known if eval_.key.id == id_), None)
+                match = by_id.get(id_)
             key = match.key if match else EvalKey(id_, definition.name or id_)
-            taken = {key.id for key in keys} | (used if match is None else set())
-            if key.id in taken:
-                free = chain([definition.name], (f"{id_} ({number})" for number in count(2)))
-                own = next(name for name in free if name and name not in taken)
+            others = used if match is None else set()
+            if key.id in made or key.id in others:
+                further = numbers.setdefault(id_, count(2))
+                free = chain([definition.name], (f"{id_} ({number})" for number in further))
+                own = next(one for one in free if one and one not in made and one not in others)
                 renamed.setdefault(key.id, []).append(own)
                 key = EvalKey(own, definition.name or own)
-            keys.append(key)
+            made.add(key.id)
             joined.append((suite.workspace, key, definition))
             known_as, path = first.setdefault((suite.workspace, key.id), (definition, suite.path))
             if known_as != definition:
                 otherwise[key.id] = path
         ids = Counter(str(definition.id) for definition in evals if definition.id is not None)
         for id_ in dict.fromkeys([*(id_ for id_ in ids if ids[id_] > 1), *renamed]):
-            called = ", ".join(renamed.get(id_, ()))
+            called = some(renamed.get(id_, ()))
             message = f"several evals have the id {id_}; give each its own"
             message += f" (the later ones are called {called} here)" if called else ""
             problems.add("warning", "duplicate-id", suite.path, message, where="$.evals[*].id")
         if otherwise:  # the tables have the first
             message = (
-                f"eval ids {', '.join(otherwise)} are already defined otherwise in "
-                f"{', '.join(dict.fromkeys(otherwise.values()))}, which was used"
+                f"eval ids {some(otherwise)} are already defined otherwise in "
+                f"{some(dict.fromkeys(otherwise.values()))}, which was used"
             )
             problems.add("warning", "defined-twice", suite.path, message, where="$.evals[*]")
     return joined

@@ -155,6 +155,23 @@ def test_an_errored_run_is_replaced_and_a_sound_one_is_not(tmp_path, far, before
     assert list((tmp_path / ".staging").iterdir()) == list((far / "far").iterdir()) == []
 
 
+def make_deep(folder: Path) -> None:
+    """A folder deeper than a path may be long."""
+    folder.mkdir()
+    script = "for n in $(seq 3000); do mkdir f; cd -P f; done"
+    subprocess.run(["bash", "-c", script], cwd=folder, check=True)
+
+
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, Path.touch, make_deep, lambda path: path.symlink_to("no")]
+)
+def test_whatever_lies_there_is_taken_away(tmp_path, make):
+    make(tmp_path / "there")
+    remove(tmp_path / "there")
+    remove(tmp_path / "there")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="left out: only root can give a folder away")
 def test_a_folder_that_another_user_has_made_is_not_used_nor_taken_away(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

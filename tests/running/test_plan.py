@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
@@ -348,6 +349,18 @@ def test_the_same_continues_and_another_begins_the_next(tmp_path):
     new = plan(tmp_path, seed=3)
     assert new.iteration == 5
     assert "no journal" in new.why_iteration
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.touch, lambda path: path.symlink_to("nowhere")])
+def test_what_is_no_folder_is_no_iteration_and_is_named(tmp_path, make):
+    begin(plan(tmp_path))
+    make(tmp_path / "ws/iteration-2")
+    assert plan(tmp_path).iteration == 1
+    new = plan(tmp_path, seed=1)
+    wanted = (3, "new: in iteration-2 nothing can be kept, as it is no folder")
+    assert (new.iteration, new.why_iteration) == wanted
+    (fault,) = faults(tmp_path, seed=1, iteration=2)
+    assert fault.startswith("iteration-2 is there, but nothing can be kept, as it is no folder")
 
 
 def test_a_prepared_iteration_is_taken_unless_somebody_ran_something_in_it(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import NEUTRAL, read
+from skill_eval_nb.stats.checks import are_same_checks
 from skill_eval_nb.tables.conversion import convert
 from tests.corpus.build import graded, keys, lay, row, said
 from tests.documents.examples import ALL, EXAMPLES
@@ -176,6 +178,54 @@ def test_what_is_too_large_to_repair_is_named_and_costs_no_repair(
     rows = sen.load(ws_folder).problems.to_dicts()
     assert calls(lambda: sen.load(ws_folder).problems) < 50_000
     assert [row["path"] for row in rows if row["code"] == "too-large"] == [name]
+
+
+def many_runs(n: int) -> list[dict[str, Any]]:
+    return [row(i, side, "pf") for i in range(n) for side in ("with_skill", "without_skill")]
+
+
+@pytest.mark.parametrize(
+    ("made", "work"),
+    [
+        (lambda n: {"evals.json": {"evals": [{"id": 0, "prompt": "p"}] * n}}, sen.Workspace.tables),
+        (
+            lambda n: {"iteration-1/benchmark.json": {"runs": many_runs(n // 4)}},
+            partial(sen.charts.forest, together=True),
+        ),
+    ],
+    ids=["evals of one id", "evals of a comparison"],
+)
+def test_what_is_many_times_there_is_read_and_drawn_in_linear_time(
+    tmp_path: Path, made: Any, work: Any
+) -> None:
+    """What is imported and made once comes before."""
+    spaces = [sen.load(lay(tmp_path / str(n) / "ws", made(n))) for n in (8, 400, 800)]
+    _, once, twice = (calls(partial(work, ws)) for ws in spaces)
+    assert once > 1_000
+    assert twice < 2.5 * once
+
+
+@pytest.mark.parametrize("place", [GRADING, f"{RUN}/judgings/1.json"])
+def test_more_rubric_dimensions_than_anybody_writes_are_refused(
+    ws_folder: Path, place: str
+) -> None:
+    """Each would be a metric in every comparison."""
+    scores = {f"d{n}": {"score": 4} for n in range(501)}
+    ws = load_with(ws_folder, {GRADING: graded("pf"), place: graded("pf", rubric_scores=scores)})
+    (problem,) = ws.problems.filter(code="too-large").to_dicts()
+    assert (problem["severity"], problem["where"]) == ("error", "$.rubric_scores")
+    assert "501 rubric dimensions" in problem["message"]
+    assert RUN in problem["path"]
+    assert only_run(ws)["pass_rate"] == 0.5
+    assert ws.rubric_scores.is_empty()
+
+
+def test_checks_of_pages_are_not_held_against_each_other_by_their_words() -> None:
+    """Twenty a side took a quarter of a minute, in every comparison."""
+    draw = random.Random(1)
+    words = ["".join(draw.choices("etaoinshrdlu", k=6)) for _ in range(300)]
+    ones, others = ([(None, " ".join(draw.choices(words, k=350))) for _ in "x" * 20] for _ in "ab")
+    assert calls(lambda: are_same_checks(ones, others)) < 1_000
 
 
 def test_a_link_to_nowhere_is_a_problem(ws_folder: Path) -> None:

@@ -12,13 +12,14 @@ import os
 import shutil
 import stat
 import struct
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Literal
+
+from skill_eval_nb.disk import remove_tree
 
 BoxKind = Literal["bubblewrap", "none"]
 """How a command is kept in. "none" only bounds its time and its use of the machine: it may
@@ -530,7 +531,7 @@ def take_back(folder: str | os.PathLike[str]) -> None:
         if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
             _open_up(entry.path, mode)
         if stat.S_ISDIR(mode) and _too_deep(entry, level):
-            _remove(entry.path)
+            remove_tree(entry.path)
 
 
 def _below(top: str) -> Iterator[tuple[os.DirEntry[str], int]]:
@@ -558,12 +559,6 @@ def _open_up(path: str, mode: int) -> None:
     if wanted != stat.S_IMODE(mode):
         with contextlib.suppress(PermissionError):  # another user's, so none of ours changed it
             os.chmod(path, wanted)  # noqa: PTH101
-
-
-def _remove(path: str) -> None:
-    """Remove a folder of any depth, which Python's own rmtree cannot."""
-    remove = shutil.which("rm") or "/bin/rm"
-    subprocess.run([remove, "-rf", "--", path], check=False, capture_output=True)  # noqa: S603
 
 
 def _owner(folder: Path) -> tuple[int, int]:
