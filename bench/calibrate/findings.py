@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, noise, outside
 from .harder import ABOUT
+from .labelled import CORRECTED, JUDGE
 from .lookup import Found
 from .measure import BY_FAMILY, OURS, TASKS, THESE
 from .pages import ALONE, TOGETHER
@@ -44,6 +45,7 @@ def findings(found: Found) -> Iterator[str]:
     yield from _harder(found)
     yield _pages(found)
     yield _triggers(found)
+    yield _labelled(found)
     yield from _others(found)
 
 
@@ -165,6 +167,26 @@ def _triggers(found: Found) -> str:
         f"n = {cell.n}, {100 * cell.right:g} % right); the percentile bootstrap falls to "
         f"{100 * worst:.1f} % "
         f"(n = {at.n}, {100 * at.right:g} % right)."
+    )
+
+
+def _labelled(found: Found) -> str:
+    """What a judge who is kinder to one side claims, alone and corrected."""
+
+    def shares(how: str, what: str) -> list[float]:
+        return [
+            one.claims if what == "claims" else one.covers(who.partition(", ")[2])
+            for cell, every in found.labelled.items()
+            for who, one in every.items()
+            if who.startswith(how) and cell.helps == (what != "claims") and one.exists
+        ]
+
+    claims, covers = shares(CORRECTED, "claims"), shares(CORRECTED, "covers")
+    return (
+        f"**A judge who is kinder to one side** claims a difference that is none in up to "
+        f"{100 * max(shares(JUDGE, 'claims')):.1f} % of cases; corrected by three or six labels of "
+        f"each side of an eval in at most {100 * max(claims):.1f} %, and the intervals hold the "
+        f"truth in {100 * min(covers):.1f} to {100 * max(covers):.1f} %."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from . import harder, pages, triggers
+from . import harder, labelled, pages, triggers
 from .measure import Measured
 from .run import run
 from .scenarios import Cell, cells
@@ -21,11 +21,12 @@ class Found:
     harder: dict[harder.Harder, dict[str, Measured]]
     pages: dict[pages.Page, dict[str, float]]
     triggers: dict[triggers.Triggers, dict[str, float]]
+    labelled: dict[labelled.Labelled, dict[str, Measured]]
 
     @classmethod
     def by_running(cls, size: int, seed: int, jobs: int) -> Found:
         """All cells of all kinds."""
-        kinds = cells(), harder.cells(), pages.cells(), triggers.cells()
+        kinds = cells(), harder.cells(), pages.cells(), triggers.cells(), labelled.cells()
         every = run([cell for kind in kinds for cell in kind], size, seed, jobs)
         return cls(*({cell: every[cell] for cell in kind} for kind in kinds))
 

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import harder, ours, pages, peers, smallest, triggers
+from skill_eval_nb.stats.comparison import Scope
+
+from . import harder, labelled, ours, pages, peers, smallest, triggers
 from .answers import Answers
 from .metrics import Array
-from .scenarios import Cell
-from .worlds import Evals, draw_evals
+from .scenarios import EFFECTS, Cell, even
+from .worlds import PLAIN, Evals, draw_evals
 
 THESE, TASKS = "these evals", "tasks like these"
 BY_FAMILY = "tasks like these, by family"
@@ -95,6 +97,18 @@ def measure_harder(cell: harder.Harder, size: int, seed: int) -> dict[str, Measu
     answers |= {who: ask(values, cell.metric, random) for who, ask in PEERS.items() if who != slow}
     these = np.zeros(size)
     return {who: _measured(one, these, 0.0) for who, one in answers.items() if one}
+
+
+def measure_labelled(cell: labelled.Labelled, size: int, seed: int) -> dict[str, Measured]:
+    """A judge who is kinder to one side: its own word, and that corrected by labels."""
+    random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
+    world = PLAIN[0] if cell.helps else even(PLAIN[0])
+    effect = world.effect_for(EFFECTS["pass_rate"][1]) if cell.helps else 0.0
+    evals = draw_evals(world, effect, cell.n, size, random)
+    scopes: dict[str, Scope] = {THESE: "suite"} if cell.runs > 1 else {}
+    scopes |= {TASKS: "population"} if cell.n >= 6 else {}
+    answers = labelled.answer(evals, cell, scopes, random)
+    return {who: _measured(one, evals.truth(), world.truth(effect)) for who, one in answers.items()}
 
 
 def measure_triggers(cell: triggers.Triggers, size: int, seed: int) -> dict[str, float]:

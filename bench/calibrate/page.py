@@ -37,6 +37,7 @@ def page(found: Found, about: About) -> str:
         *sections.harder(found),
         *sections.pages(found),
         *sections.triggers(found),
+        *sections.labelled(found),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 

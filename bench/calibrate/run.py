@@ -12,12 +12,13 @@ from typing import Any
 from tqdm import tqdm
 
 from .harder import Harder
-from .measure import measure, measure_harder, measure_pages, measure_triggers
+from .labelled import Labelled
+from .measure import measure, measure_harder, measure_labelled, measure_pages, measure_triggers
 from .pages import Page
 from .scenarios import Cell
 from .triggers import Triggers
 
-Some = Cell | Harder | Page | Triggers
+Some = Cell | Harder | Labelled | Page | Triggers
 
 
 def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dict[str, Any]]:
@@ -38,6 +39,8 @@ def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dic
 def _measure(cell: Some, size: int, seed: int) -> dict[str, Any]:
     if isinstance(cell, Harder):
         return measure_harder(cell, size, seed)
+    if isinstance(cell, Labelled):
+        return measure_labelled(cell, size, seed)
     if isinstance(cell, Page):
         return measure_pages(cell, size, seed)
     if isinstance(cell, Triggers):

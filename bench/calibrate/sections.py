@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, outside
 from .harder import ABOUT
+from .labelled import CORRECTED, JUDGE, RIGHT
 from .lookup import Found
 from .markdown import NOTHING, by_n_and_k, percent, table
 from .measure import BY_FAMILY, OURS, PEERS, THESE, Measured
@@ -270,6 +271,36 @@ need be. Beside them the percentile bootstrap over queries, of F1 by query.
     ]
     heads = [name.replace("by query ", "").replace("f1", "F1") for name in names]
     yield table(["n", "right", *heads, "bootstrap, F1"], rows)
+
+
+def labelled(found: Found) -> Iterator[str]:
+    """How many answers hold where the judge is kinder to one side, and labels correct it."""
+    (kind, strict), (passed, failed) = RIGHT
+    yield f"""
+## A judge corrected by labels
+
+On the skill's side the judge passes {100 * kind:g} of 100 checks that pass, and fails
+{100 * strict:g} of 100 that fail; on the other {100 * passed:g} and {100 * failed:g}. A human
+labelled so many checks of each side of an eval, drawn at random, and `deltas` is asked with
+`corrected=True` and without. First how many intervals hold the true difference where the skill
+helps on average ({EFFECTS["pass_rate"][1]:g} in pass rate; wanted: {COVERAGE}), then how many
+verdicts are `helps` or `hurts` where it makes no difference (wanted: {CLAIMS}).
+"""
+    methods = [f"{how}, {who}" for how in (JUDGE, CORRECTED) for who in OURS]
+    rows = []
+    for cell, helped in found.labelled.items():
+        if cell.helps:
+            alike = found.labelled[replace(cell, helps=False)]
+            texts = [_corrected(helped.get(who), alike.get(who), who) for who in methods]
+            rows.append([str(cell.n), str(cell.runs), str(cell.labels), *texts])
+    yield table(["n", "K", "labels", *methods], rows)
+
+
+def _corrected(helped: Measured | None, alike: Measured | None, who: str) -> str:
+    if helped is None or alike is None or not helped.exists:
+        return NOTHING
+    covers = percent(helped.covers(who.partition(", ")[2]), COVERAGE)
+    return f"{covers} / {percent(alike.claims, CLAIMS)}"
 
 
 def _covers(one: Measured | None, who: str) -> list[float]:

@@ -117,7 +117,7 @@ class ShownRun:
             [_other_remarks(other) for other in others],
             typing(label, remarks.text, ("say", token), keep=keep, key=key, rows=3),
             h("div", scores, cls="sen-rv-scores"),
-            None if remarks.text.strip() or remarks.scores else fine,
+            None if remarks else fine,
             cls="sen-rv-form",
             key=f"{token}-form",
         )
@@ -436,8 +436,10 @@ def review_view(now: ReviewState) -> Child:
     """All of it."""
     lacking = now.scope.lacking
     if not now.items:
-        beside = "There are no runs with another one beside them."
-        why = "No judge passed or failed a check." if now.choice.of_checks else lacking or beside
+        what = (
+            "checks that a judge decided" if now.choice.of_checks else "runs with one beside them"
+        )
+        why = lacking or f"There are no {what}."
         return h("div", notice(why), _controls(now, {}), cls="sen-rv")
     keys: dict[str, tuple[Any, ...]] = dict(KEYS)
     if now.choice.of_checks and now.at >= 0:
@@ -481,15 +483,11 @@ def _item(now: ReviewState, item: Item) -> Child:
     numbers = {key.run_number for key in item.runs}
     several = len({key.run_number for other in now.items for key in other.runs}) > 1
     number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
-    meanings = (
-        {}
-        if item.check is not None
-        else {
-            dimension: meaning
-            for dimension, stated in _dimensions_of(now.ws, item.runs[0]).items()
-            if (meaning := meaning_of(*stated))
-        }
-    )
+    meanings = {
+        dimension: meaning
+        for dimension, stated in _dimensions_of(now.ws, item.runs[0]).items()
+        if item.check is None and (meaning := meaning_of(*stated))
+    }
     parts = [h("div", h("h5", line(of)), meaning) for of, meaning in meanings.items()]
     return h(
         "div",
