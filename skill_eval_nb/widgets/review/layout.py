@@ -436,9 +436,7 @@ def review_view(now: ReviewState) -> Child:
     """All of it."""
     lacking = now.scope.lacking
     if not now.items:
-        what = (
-            "checks that a judge decided" if now.choice.of_checks else "runs with one beside them"
-        )
+        what = "checks by a judge" if now.choice.of_checks else "runs with another one beside them"
         why = lacking or f"There are no {what}."
         return h("div", notice(why), _controls(now, {}), cls="sen-rv")
     keys: dict[str, tuple[Any, ...]] = dict(KEYS)
