@@ -54,13 +54,13 @@ def labelled_checks(ws: Workspace) -> pl.DataFrame:
 def offer_checks(ws: Workspace) -> pl.DataFrame:
     """The checks that a human is asked about, in order: RUN, text, sampled.
 
-    Every other one was drawn at random (`sampled`), and the sides of the evals take turns. In
-    between stand, as long as there are some, checks about which there is doubt: the judge
-    contradicts a script's verdict on a check of the same text or id, judgings differ (the
-    grading is not sure), or in the run the rates of script and judge lie far apart. A check is
-    kept for one of the two before anybody looks at it, so that those drawn at random stay a
-    sample of all: of a side of an eval the first LEAST + 1 of a random order, and then every
-    other one. That order rests on the names of run and check alone.
+    First come those about which there is doubt: the judge contradicts a script's verdict on a
+    check of the same text or id, judgings differ (the grading is not sure), or in the run the
+    rates of script and judge lie far apart. They take turns with checks that were drawn at random
+    (`sampled`), one of each side of an eval after the other. A check is kept for one of the two
+    before anybody looks at it, so that those drawn at random stay a sample of all: the first LEAST
+    of a random order of each side of an eval, and then every other one. That order rests on the
+    names of run and check alone.
     """
     import polars as pl
 
@@ -88,12 +88,12 @@ def offer_checks(ws: Workspace) -> pl.DataFrame:
         sha256(repr(row).encode()).hexdigest() for row in checks.select(*RUN, "text").iter_rows()
     ]
     place = pl.col("draw").rank("ordinal").over(CELL).cast(pl.Int64) - 1
-    turn = pl.int_range(pl.len()).over(*ITERATION, "sampled") * 2 + (~pl.col("sampled"))
+    turn = pl.int_range(pl.len()).over(*ITERATION, "sampled") * 2 + pl.col("sampled")
     return (
         checks.join(against, on=[*RUN, "text"], how="left", nulls_equal=True)
         .join(runs, on=RUN, how="left", nulls_equal=True)
         .with_columns(doubt, draw=pl.Series(draws, dtype=pl.String))
-        .with_columns(place=place, sampled=(place <= LEAST) | (place % 2 == 0))
+        .with_columns(place=place, sampled=(place < LEAST) | (place % 2 == 0))
         .filter(pl.col("sampled") | pl.col("doubt").is_not_null())
         .sort(pl.when("sampled").then("place").otherwise("doubt"), "draw")
         .sort(turn, maintain_order=True)

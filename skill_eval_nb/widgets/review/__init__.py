@@ -278,8 +278,8 @@ def review(
         ws: a `Workspace`, or the path of one.
         pair: what is put side by side: `with and without` the skill, two `iterations`, or
             nothing (`single`); or single `checks` that a judge passed or failed, to be labelled:
-            without its verdict and the side, every other one drawn at random and in between
-            those about which there is doubt.
+            without its verdict and the side, first those about which there is doubt, and every
+            other one drawn at random.
         blind: whether it is hidden which side is which, until both sides of all pairs are scored.
         iteration: the iteration, by its name or number; the last one where none is given.
         workspace: which one, where several are loaded; the first where none is given.

@@ -426,9 +426,8 @@ CANNOT_HIDE = (
 CHECKS_ALONE = (
     "Does the run do what the check says? Press p for pass and f for fail, or choose below. Which "
     "side it is and what the judge said are hidden; a transcript may name the skill, so open it "
-    "only for a check of what was done. Half of the checks are drawn at random; in between come "
-    "those on which judgings, or judge and script, differ. Skip what cannot be told, not what is "
-    "hard."
+    "only for a check of what was done. First come those on which judgings, or judge and script, "
+    "differ; every other one is drawn at random. Skip what cannot be told, not what is hard."
 )
 
 
