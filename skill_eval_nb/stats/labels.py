@@ -29,7 +29,7 @@ APART = 0.5
 
 
 def labelled_checks(ws: Workspace) -> pl.DataFrame:
-    """The checks that a judge decided, each once: RUN, MODEL, text, passed, confidence, label.
+    """The checks that a judge decided, each once: RUN, MODEL, what is said of them, label, sampled.
 
     `label` is the human's verdict, the last one where there are several, and `sampled` whether
     the check was drawn at random; both are null where nobody labelled it.
@@ -46,7 +46,7 @@ def labelled_checks(ws: Workspace) -> pl.DataFrame:
     labels = labels.unique([*run, "text"], keep="last").rename({"passed": "label"})
     return (
         judged.unique([*RUN, "text"], keep="first", maintain_order=True)
-        .select(*RUN, *MODEL, "text", "passed", "confidence")
+        .select(*RUN, *MODEL, "expectation_id", "text", "passed", "confidence")
         .join(labels, on=[*run, "text"], how="left", nulls_equal=True, maintain_order="left")
     )
 
@@ -64,35 +64,28 @@ def offer_checks(ws: Workspace) -> pl.DataFrame:
     """
     import polars as pl
 
-    checks = labelled_checks(ws)
-    rows = rows_of_runs(ws, "expectations").drop_nulls("passed")
-    both = pl.concat_list("expectation_id", "text").alias("name")
-    names = rows.select(*RUN, "layer", "text", "passed", both).explode("name").drop_nulls("name")
-    scripts = names.filter(layer="structural").select(*RUN, "name", script="passed")
-    against = (
-        names.filter(layer="judged")
-        .join(scripts, on=[*RUN, "name"], nulls_equal=True)
-        .filter(pl.col("passed") != pl.col("script"))
-        .select(*RUN, "text", against=True)
-        .unique([*RUN, "text"])
-    )
     apart = (pl.col("pass_rate") - pl.col("structural_pass_rate")).abs() > APART
     runs = runs_of(ws).select(*RUN, apart=apart.fill_null(value=False)).unique(RUN)
-    doubts = [
-        pl.col("against").is_not_null(),
-        pl.col("confidence").str.to_lowercase().is_in(["low", "medium"]).fill_null(value=False),
-        pl.col("apart"),
-    ]
-    doubt = pl.coalesce(pl.when(one).then(at) for at, one in enumerate(doubts)).alias("doubt")
-    draws = [
-        sha256(repr(row).encode()).hexdigest() for row in checks.select(*RUN, "text").iter_rows()
-    ]
+    checks = labelled_checks(ws).join(runs, on=RUN, how="left", nulls_equal=True)
+    scripts: dict[tuple[Any, ...], bool] = {}
+    structural = rows_of_runs(ws, "expectations").filter(layer="structural").drop_nulls("passed")
+    told = [*RUN, "expectation_id", "text", "passed"]
+    for *run, id_, text, passed in structural.select(told).iter_rows():
+        scripts |= dict.fromkeys([(*run, id_ or text), (*run, text)], passed)
+    doubts: list[int | None] = []
+    draws: list[str] = []
+    told += ["confidence", "apart"]
+    for *run, id_, text, passed, sure, differs in checks.select(told).iter_rows():
+        against = any(scripts.get((*run, name), passed) != passed for name in (id_ or text, text))
+        unsure = (sure or "").lower() in ("low", "medium")
+        doubts.append(0 if against else 1 if unsure else 2 if differs else None)
+        draws.append(sha256(repr((*run, text)).encode()).hexdigest())
     place = pl.col("draw").rank("ordinal").over(CELL).cast(pl.Int64) - 1
     turn = pl.int_range(pl.len()).over(*ITERATION, "sampled") * 2 + pl.col("sampled")
     return (
-        checks.join(against, on=[*RUN, "text"], how="left", nulls_equal=True)
-        .join(runs, on=RUN, how="left", nulls_equal=True)
-        .with_columns(doubt, draw=pl.Series(draws, dtype=pl.String))
+        checks.with_columns(
+            pl.Series("doubt", doubts, pl.Int64), pl.Series("draw", draws, pl.String)
+        )
         .with_columns(place=place, sampled=(place < LEAST) | (place % 2 == 0))
         .filter(pl.col("sampled") | pl.col("doubt").is_not_null())
         .sort(pl.when("sampled").then("place").otherwise("doubt"), "draw")

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from bench.calibrate import harder, triggers
+from bench.calibrate import harder, labelled, triggers
 from bench.calibrate.bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, Range
 from bench.calibrate.measure import (
     BY_FAMILY,
@@ -19,6 +19,7 @@ from bench.calibrate.measure import (
     Measured,
     measure,
     measure_harder,
+    measure_labelled,
     measure_triggers,
 )
 from bench.calibrate.scenarios import METRICS, cells
@@ -128,3 +129,15 @@ def test_where_evals_are_saturated_there_is_an_interval_only_where_it_holds(n, t
             covered += found.low <= truth <= found.high
     assert there > 150
     assert abs(covered / there - level) < 3 * math.sqrt(level * (1 - level) / there) + 0.015
+
+
+@pytest.mark.parametrize("helps", [False, True])
+def test_labels_correct_a_judge_who_is_kinder_to_one_side(helps):
+    cell = labelled.Labelled(helps, n=8, runs=3, labels=labelled.LABELS[0])
+    found = measure_labelled(cell, SIZE, SEED)
+    for who in (THESE, TASKS):
+        alone, corrected = (found[f"{how}, {who}"] for how in (labelled.JUDGE, labelled.CORRECTED))
+        assert holds(corrected.covers(who), AT_LEAST), corrected
+        if not helps:
+            assert holds(corrected.claims, CLAIMS), corrected
+            assert not holds(alone.claims, CLAIMS), alone

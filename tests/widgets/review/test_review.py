@@ -282,6 +282,16 @@ def test_single_checks_are_labelled_without_the_judge_and_the_side(tmp_path):
     assert held(tmp_path, 1)["reviews"] == []
 
 
+def test_without_a_judged_check_there_is_none_to_label(tmp_path):
+    folder = workspace(tmp_path)
+    for path in folder.rglob("grading.json"):
+        path.unlink()
+    panel = review(folder, "checks")
+    assert "There are no checks by a judge." in text(panel.view())
+    panel.do("ask_for", "pair", "single")
+    assert "0 of 8 runs reviewed" in text(panel.view())
+
+
 @pytest.mark.parametrize(("verdict", "of"), [("maybe", 0), ("pass", None)])
 def test_a_label_is_pass_or_fail_of_a_check_that_is_there(tmp_path, verdict, of):
     doubted(tmp_path)
