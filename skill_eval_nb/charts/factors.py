@@ -69,12 +69,10 @@ def factors(
             each.append(row)
             drawn.append(forest_row(row, row["of"], above, meant))
             groups[above] = row
-    told = [
-        text for row in groups.values() for text in (row["interaction"], row["wide_interaction"])
-    ]
+    sentences = ("interaction", "wide_interaction") if len(groups) == 1 else ()
     notes = [
         *picked.notes,
-        *(told if len(groups) == 1 else ()),
+        *(each[0][name] for name in sentences),
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
         f"p allows for the number of {of}; at most {1 - level:.2g} is asked for.",
         OFFLINE if any(row["stand_in"] for row in each) else "",
