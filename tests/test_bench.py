@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from bench import fuzzing
-from bench.calibrate import harder, labelled, pages, triggers
+from bench.calibrate import harder, labelled, looks, pages, triggers
 from bench.calibrate.__main__ import PAGE
 from bench.calibrate.lookup import Found
 from bench.calibrate.measure import BY_FAMILY, OURS, PEERS, Measured
@@ -74,7 +74,9 @@ def test_the_page_in_the_package_is_a_full_one_and_of_this_shape():
     whole = {cell: dict.fromkeys((pages.TOGETHER, pages.ALONE), 0.05) for cell in pages.cells()}
     methods = [f"{how}, {who}" for how in (labelled.JUDGE, labelled.CORRECTED) for who in OURS]
     labels = {cell: dict.fromkeys(methods, one) for cell in labelled.cells()}
-    found = Found(plain, worlds, whole, asked, labels)
+    looked = dict.fromkeys((looks.PLANNED, looks.ONE, looks.AGAIN), 0.05) | {looks.RUNS: 9.0}
+    ends = dict.fromkeys(looks.cells(), looked)
+    found = Found(plain, worlds, whole, ends, asked, labels)
     fresh = page(found, About("make calibrate", 1, 2000, {"Python": "3.11.0"}))
 
     def shape(of: str) -> list[str]:

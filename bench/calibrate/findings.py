@@ -9,6 +9,7 @@ from typing import NamedTuple
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, noise, outside
 from .harder import ABOUT
 from .labelled import CORRECTED, JUDGE
+from .looks import AGAIN, LOOKS, ONE, PLANNED, RUNS
 from .lookup import Found
 from .measure import BY_FAMILY, OURS, TASKS, THESE
 from .pages import ALONE, TOGETHER
@@ -44,6 +45,7 @@ def findings(found: Found) -> Iterator[str]:
     yield _power(found)
     yield from _harder(found)
     yield _pages(found)
+    yield _looks(found)
     yield _triggers(found)
     yield _labelled(found)
     yield from _others(found)
@@ -147,6 +149,20 @@ def _pages(found: Found) -> str:
     return (
         f"**Pages of many metrics** with a false verdict anywhere: at most {100 * worst:.1f} %"
         f"{not_}; up to {100 * alone:.1f} % where each metric is decided alone."
+    )
+
+
+def _looks(found: Found) -> str:
+    false = [every for cell, every in found.looks.items() if not cell.effect]
+    planned, again = ([100 * every[how] for every in false] for how in (PLANNED, AGAIN))
+    cell = max((cell for cell in found.looks if cell.effect), key=lambda cell: cell.n)
+    best = found.looks[cell]
+    return (
+        f"**Planned looks**: where nothing differs they claim something in {min(planned):.1f} to "
+        f"{max(planned):.1f} %; looking after each run until something shows, in {min(again):.1f} "
+        f"to {max(again):.1f} %. {100 * cell.effect:g} pp over {cell.n} evals are found in "
+        f"{100 * best[PLANNED]:.1f} % with {best[RUNS]:.1f} runs a side, instead of "
+        f"{100 * best[ONE]:.1f} % with {LOOKS[-1]}."
     )
 
 

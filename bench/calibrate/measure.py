@@ -10,7 +10,7 @@ import numpy as np
 
 from skill_eval_nb.stats.comparison import Scope
 
-from . import harder, labelled, ours, pages, peers, smallest, triggers
+from . import harder, labelled, looks, ours, pages, peers, smallest, triggers
 from .answers import Answers
 from .metrics import Array
 from .scenarios import EFFECTS, Cell, even
@@ -115,6 +115,12 @@ def measure_triggers(cell: triggers.Triggers, size: int, seed: int) -> dict[str,
     """How often the intervals of trigger scores hold the truth."""
     random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
     return triggers.measure(cell, size, random)
+
+
+def measure_looks(cell: looks.Looked, size: int, seed: int) -> dict[str, float]:
+    """How often planned looks claim something, and after how many runs."""
+    random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
+    return looks.measure(cell, size, random)
 
 
 def measure_pages(cell: pages.Page, size: int, seed: int) -> dict[str, float]:

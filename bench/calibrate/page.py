@@ -36,6 +36,7 @@ def page(found: Found, about: About) -> str:
         *sections.others(found),
         *sections.harder(found),
         *sections.pages(found),
+        *sections.looks(found),
         *sections.triggers(found),
         *sections.labelled(found),
     ]

@@ -13,12 +13,20 @@ from tqdm import tqdm
 
 from .harder import Harder
 from .labelled import Labelled
-from .measure import measure, measure_harder, measure_labelled, measure_pages, measure_triggers
+from .looks import Looked
+from .measure import (
+    measure,
+    measure_harder,
+    measure_labelled,
+    measure_looks,
+    measure_pages,
+    measure_triggers,
+)
 from .pages import Page
 from .scenarios import Cell
 from .triggers import Triggers
 
-Some = Cell | Harder | Labelled | Page | Triggers
+Some = Cell | Harder | Labelled | Looked | Page | Triggers
 
 
 def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dict[str, Any]]:
@@ -36,13 +44,15 @@ def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dic
     return {cell: measured[cell] for cell in cells}
 
 
+MEASURES: dict[type, Any] = {
+    Cell: measure,
+    Harder: measure_harder,
+    Labelled: measure_labelled,
+    Looked: measure_looks,
+    Page: measure_pages,
+    Triggers: measure_triggers,
+}
+
+
 def _measure(cell: Some, size: int, seed: int) -> dict[str, Any]:
-    if isinstance(cell, Harder):
-        return measure_harder(cell, size, seed)
-    if isinstance(cell, Labelled):
-        return measure_labelled(cell, size, seed)
-    if isinstance(cell, Page):
-        return measure_pages(cell, size, seed)
-    if isinstance(cell, Triggers):
-        return measure_triggers(cell, size, seed)
-    return measure(cell, size, seed)
+    return MEASURES[type(cell)](cell, size, seed)

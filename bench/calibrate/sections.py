@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from skill_eval_nb.stats.looks import spend_alpha
+
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, outside
 from .harder import ABOUT
 from .labelled import CORRECTED, JUDGE, RIGHT
+from .looks import AGAIN, GAIN, LOOKS, ONE, PLANNED, RUNS
 from .lookup import Found
 from .markdown import NOTHING, by_n_and_k, percent, table
 from .measure import BY_FAMILY, OURS, PEERS, THESE, Measured
@@ -251,6 +254,37 @@ these evals. *Together* is how pages are made (`stats/summary.py`): the headline
     ]
     heads = [f"{what}, {how}" for what in ("A/A", "longer") for how in (TOGETHER, ALONE)]
     yield table(["n", "K", *heads], rows)
+
+
+def looks(found: Found) -> Iterator[str]:
+    """How often planned looks claim something false, and what they find with how many runs."""
+    at = ", ".join(map(str, LOOKS))
+    yield f"""
+## Planned looks
+
+A job that is looked at after {at} runs a side (`looks=`), held to {_alphas()} there, and ends where
+a look decides. *Planned* is how many data sets it says `helps` or `hurts` of, with the mean of the
+runs a side that it makes. Beside it one look at {LOOKS[-1]} runs, and looking after each run from
+the second on until something shows, at 0.05 each time. Where nothing differs (A/A) wanted:
+{CLAIMS}; else the skill adds {100 * GAIN:g} pp in expectation.
+"""
+    rows = [
+        [
+            f"{cell.world.name}{'' if cell.effect else ' A/A'}",
+            str(cell.n),
+            percent(every[PLANNED], None if cell.effect else CLAIMS),
+            f"{every[RUNS]:.1f}",
+            percent(every[ONE], None if cell.effect else CLAIMS),
+            percent(every[AGAIN], None if cell.effect else CLAIMS),
+        ]
+        for cell, every in found.looks.items()
+    ]
+    heads = ["evals", "n", PLANNED, "runs a side", ONE, AGAIN]
+    yield table(heads, rows)
+
+
+def _alphas() -> str:
+    return ", ".join(f"{alpha:.3f}" for alpha in spend_alpha(LOOKS))
 
 
 def triggers(found: Found) -> Iterator[str]:

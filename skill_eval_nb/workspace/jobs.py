@@ -34,10 +34,13 @@ class JobRecord(NamedTuple):
 def read_job(iteration: Path) -> JobRecord:
     """What the folder of an iteration says of its job; nothing where there is none."""
     looks: tuple[int, ...] = ()
-    with suppress(OSError), open_regular(iteration / JOURNAL) as lines:
-        for line in lines:
-            if not looks and STARTED.encode() in line:
-                with suppress(ValueError, KeyError, TypeError, AttributeError):  # something else
-                    looks = tuple(map(int, json.loads(line)["asked"].get("looks") or ()))
+    try:
+        with open_regular(iteration / JOURNAL) as lines:
+            for line in lines:
+                if not looks and STARTED.encode() in line:
+                    with suppress(ValueError, KeyError, TypeError, AttributeError):  # another's
+                        looks = tuple(map(int, json.loads(line)["asked"].get("looks") or ()))
+    except OSError:
+        return JobRecord()
     holder = find_holder(iteration / LOCK) or {}
     return JobRecord(looks, name_process(holder) if holder.get("doing") == A_JOB else None)
