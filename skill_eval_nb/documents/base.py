@@ -354,27 +354,3 @@ class Faults(list[Fault]):
             rest = f"{len(more)} more keys hold verdicts, rates or scores"
             found.append(Fault("info", "not-used", "$", f"not used: {rest}"))
         return found
-
-
-MODEL_NAME = (
-    r"(?:claude|gpt|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|kimi|glm|codex|opus|sonnet"
-    r"|haiku|o[134])"
-    r"(?:[-_. ]?(?:v?\d[\d._-]*[a-z]?|opus|sonnet|haiku|mini|nano|turbo|pro|flash|lite"
-    r"|ultra|max|plus|large|medium|small|instruct|preview|latest|thinking|codex|coder|code|cli))*"
-)
-"""A regular expression for the names of models that people give to folders and keys."""
-SIDE = r"(?:with|without|no|old|new)[-_ ]?skill|baseline"
-"""One for the usual names of a configuration."""
-SIDE_OF_MODEL = rf"(?P<model>{MODEL_NAME})[-_ ](?P<side>{SIDE})"
-"""One for a configuration's name that begins with a model's: `gemini_with_skill`."""
-
-_MODEL_ALONE = re.compile(MODEL_NAME, re.IGNORECASE)
-
-
-def is_model(name: str) -> bool:
-    """Whether a key or a folder is called after a model, with more than its family's name.
-
-    >>> [is_model(name) for name in ("claude-haiku", "gpt-52", "o3-mini", "claude", "codex-review")]
-    [True, True, True, False, False]
-    """
-    return _MODEL_ALONE.fullmatch(name) is not None and bool(re.search(r"[-_. \d]", name))

@@ -16,6 +16,7 @@ from skill_eval_nb.documents import (
     dump,
 )
 from skill_eval_nb.documents.results import ComparedRun
+from skill_eval_nb.documents.sides import is_without_skill, likeness
 from skill_eval_nb.grading.analyst import (
     PRIORITIES,
     Analyst,
@@ -31,7 +32,6 @@ from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
-from skill_eval_nb.stats.pairing import WITHOUT, likeness
 from skill_eval_nb.stats.preference import FIRST, LAST, TIE, most_often, settled
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import Backend, to_pandas
@@ -459,7 +459,7 @@ class _RunLookup:
         """A run, with the version of the skill that it had, or why there is none to show."""
         kept, like = None, likeness(run.configuration)
         label = f"the version of {run.configuration} was not kept"
-        if like is not None and like[0] < len(WITHOUT):
+        if is_without_skill(run.configuration):
             label = f"none ({run.configuration})"
         else:
             beside = [other for other in self.runs if other.workspace == run.workspace]

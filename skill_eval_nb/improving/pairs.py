@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.documents import Timing
+from skill_eval_nb.documents.sides import likeness
 from skill_eval_nb.running.asking import LeftOut
 from skill_eval_nb.running.judge_tasks import UnreadableGrading, document
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
-from skill_eval_nb.stats.pairing import likeness
 from skill_eval_nb.stats.values import natural, order_iterations
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.workspace import NO_ITERATION

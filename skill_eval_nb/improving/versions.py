@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.documents.sides import is_earlier, likeness
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.skill import contents, digest
-from skill_eval_nb.stats.pairing import WITHOUT, likeness, side
+from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import brief, count, quoted
@@ -40,16 +41,6 @@ class VersionRuns:
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The rows of a table that are of these runs."""
         return frame.filter(iteration=self.iteration, configuration=self.configuration)
-
-
-def is_earlier(configuration: str) -> bool:
-    """Whether a configuration is by its name an earlier version of the skill.
-
-    >>> is_earlier("old_skill"), is_earlier("without_skill"), is_earlier("with_skill")
-    (True, False, False)
-    """
-    like = likeness(configuration)
-    return like is not None and like[0] >= len(WITHOUT)
 
 
 def earlier_of(names: Sequence[str]) -> str | None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.tables.frames import frame_of
 
 from .inference.intervals import eval_noise
 from .labels import ON_LABELS, trust_judges
-from .pairing import UNSTATED
 from .values import EVAL, GROUP, RUN, in_order, is_table, natural, order_answer, rows_of_runs
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .pairing import UNSTATED
+from skill_eval_nb.documents.sides import UNSTATED
+
 from .values import EVAL, GROUP, METRICS, RUBRIC, judged_scores, values_of
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skill_eval_nb.documents.sides import UNSTATED, likeness
 
 from .checks import checks_of, find_other_checks, unpair
 from .families import name_families
@@ -29,31 +30,10 @@ from .values import (
 if TYPE_CHECKING:
     import polars as pl
 
-WITHOUT = ("without", "no_skill", "noskill", "baseline", "base", "control", "vanilla")
-BEFORE = ("old", "previous", "prior", "original", "before")
-BASELINES = (*WITHOUT, *BEFORE)
-"""Words by which a configuration says that it is compared against, the likeliest first."""
 Versus = tuple[str, str]
 """Two configurations or two iterations, the baseline last."""
 COUNTS = ("n_runs", "n_errored", "n_unscored")
 """What is counted on either side: runs with the figure, and those without by outcome."""
-UNSTATED = "unstated"
-"""What the tables call a configuration that nothing names, and the statistics such a judge."""
-
-
-def likeness(configuration: str) -> tuple[int, int] | None:
-    """How likely a configuration is the baseline by its name, the likeliest lowest; or None.
-
-    >>> likeness("without_skill") < likeness("claude_without_skill") < likeness("old_skill")
-    True
-    >>> likeness("with_skill") is None
-    True
-    """
-    words = re.sub(r"[^a-z0-9]+", "_", configuration.casefold()).strip("_")
-    for place, word in enumerate(BASELINES):
-        if f"_{word}_" in f"_{words}_":
-            return place, int(words not in (word, f"{word}_skill"))
-    return None
 
 
 def side(configuration: str) -> Key:

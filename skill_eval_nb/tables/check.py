@@ -22,6 +22,7 @@ from skill_eval_nb.documents.dialects import (
 )
 from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.dialects.home_made import HOME_MADE
+from skill_eval_nb.documents.sides import SIDES
 from skill_eval_nb.documents.tools import tool_of
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 from skill_eval_nb.text import count
@@ -121,7 +122,6 @@ class Whole(NamedTuple):
 
 STRICT = "codingbuddy"
 """The dialect that prescribes what others only usually do."""
-SIDES = ("with_skill", "without_skill")
 AT_THE_ROOT = ("evals", "triggers")
 IN_AN_ITERATION = ("benchmark", "feedback")
 

@@ -19,19 +19,15 @@ from skill_eval_nb.documents import (
     Summary,
     Timing,
 )
+from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
 from skill_eval_nb.documents.tools import Run
 
 from .catalogue import BenchmarkFile, EvalIndex, EvalKey, is_benchmark_file, stated
-from .layout import UNSTATED, model_and_side
 from .problems import Problems
 from .read import RunDocuments
 
 StatedRuns = dict["RunId", tuple[EvalKey, RunDocuments]]
 """Runs that benchmarks state, with the eval they are of and their figures as documents."""
-
-
-OPPOSITES = {"with_skill", "without_skill"}
-"""Two names that never mean the same."""
 
 
 class RunId(NamedTuple):
@@ -247,7 +243,7 @@ def _renamed(entries: StatedRuns, on_disk: AbstractSet[RunId], problems: Problem
         there = disk.get(iteration, {})
         alone = [side for side in sides if side not in there]
         other = [side for side in there if side not in sides]
-        if len(alone) != 1 or len(other) != 1 or {*alone, *other} == OPPOSITES:
+        if len(alone) != 1 or len(other) != 1 or {*alone, *other} == {*SIDES}:
             continue
         if len(sides) > 1 and sides[alone[0]] == there[other[0]]:
             names[(*iteration, alone[0])] = other[0]

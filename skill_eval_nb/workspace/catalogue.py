@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
 from skill_eval_nb.documents.dialects.home_made_runs import configuration_in
+from skill_eval_nb.documents.sides import find_side
 from skill_eval_nb.text import some
 
 from .files import Files, SuiteFile
@@ -591,9 +592,6 @@ def _tell_models(layout: Layout, problems: Problems) -> None:
         problems.add("info", "model-in-name", workspace, message)
 
 
-_USUAL = re.compile(r"(.+?)[-/]((?:with|without|old|new|no)[-_]skill|baseline)")
-
-
 class Named(NamedTuple):
     """What a run id names; `number` is None where it leaves it open."""
 
@@ -613,8 +611,9 @@ def named_by(run_id: str, known: Iterable[str]) -> Named:
     for side in sorted(known, key=len, reverse=True):
         if re.search(rf"[-_/]{re.escape(side)}$", name):
             return Named(name[: -len(side) - 1], side, number)
-    usual = _USUAL.fullmatch(name)
-    return Named(usual[1], usual[2], number) if usual else Named(name, None, number)
+    usual = find_side(name, last=True)
+    eval_ = name[: usual.start()].rstrip("-_./ ") if usual and usual.end() == len(name) else ""
+    return Named(eval_, usual[0], number) if usual and eval_ else Named(name, None, number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, Evals
-from skill_eval_nb.documents.base import is_model
-from skill_eval_nb.documents.tools import UNSTATED, Results, Run, settle_runs
+from skill_eval_nb.documents.sides import UNSTATED, is_earlier, is_model
+from skill_eval_nb.documents.tools import Results, Run, settle_runs
 from skill_eval_nb.skill_md import SKILL_FILE
 
 from .layout import (
@@ -237,7 +237,6 @@ DEEPEST = 4
 
 _HOLDS = re.compile(r"skill|snapshot|version|^v\d+([._-]\d+)*$|^(runs|results)$", re.IGNORECASE)
 """Names of folders in which versions are kept, or above which they are."""
-_EARLIER = re.compile(r"(?:^|-)(?:old|previous|prev|prior|original|before|pre)(?:-|$)")
 _SNAPSHOT = re.compile(r"skill-?snapshots?")
 _NOT_ENTERED = NOT_ENTERED - {"skill-snapshot"}
 
@@ -364,16 +363,9 @@ def _kept_skill(
         ),
         None,
     )
-    earlier = any(_EARLIER.search(part) for part in parts)
+    earlier = any(map(is_earlier, parts))
     if side is None and (earlier or (iteration is None and _SNAPSHOT.fullmatch(parts[0]))):
-        side = next(
-            (
-                configuration
-                for configuration in configurations
-                if _EARLIER.search(slug(configuration))
-            ),
-            "old_skill",
-        )
+        side = next(filter(is_earlier, configurations), "old_skill")
     return KeptSkill(inside.as_posix(), folder, iteration, side)
 
 

@@ -16,20 +16,25 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents.base import SIDE, is_model, plainly
+from skill_eval_nb.documents.base import plainly
+from skill_eval_nb.documents.sides import (
+    UNSTATED,
+    find_side,
+    is_model,
+    is_side,
+    model_and_side,
+)
 from skill_eval_nb.documents.tools import ENDINGS, TRIAL_FILES, trial_file
 
 from .names import (
     LIKE_A_RUN,
     NUMBER,
-    SKILL_OR_NOT,
     WORDED_RUN,
     eval_parts,
     is_configuration,
     is_container,
     is_eval,
     is_iteration,
-    model_and_side,
     natural,
     run_number,
 )
@@ -37,9 +42,6 @@ from .problems import Problems
 
 NO_ITERATION = "none"
 """The iteration of runs that lie below no iteration folder."""
-
-UNSTATED = "unstated"
-"""A configuration or an eval that nothing names."""
 
 OWN = ".skill-eval-nb"
 """A folder of a workspace for what the toolkit keeps there for itself: no loader enters it."""
@@ -258,8 +260,7 @@ def _is_side_folder(folder: Folder) -> bool:
     """Whether a folder is a side's: below one of an eval, `v2` or `after` is but a run's name."""
     side = folder.parent
     below = side and side.parent and is_configuration(side.name) and _is_eval_folder(side.parent)
-    plain = SKILL_OR_NOT.fullmatch(folder.name) is None
-    return is_configuration(folder.name) and not (below and plain)
+    return is_side(folder.name, sure=True) if below else is_configuration(folder.name)
 
 
 def _without_number(folder: Folder) -> Folder:
@@ -434,9 +435,9 @@ _ABOUT_EVAL = re.compile(
 
 _GRADING_OF_EVAL = re.compile(r"(?P<eval>.+?)[-_. ]+grading\.json", re.IGNORECASE)
 _PARTS = {
-    "side": rf"({SIDE})",
-    "iteration": r"iter(?:ation)?[-_]?(\d+)",
-    "run": r"run[-_]?(\d+)",
+    "side": find_side,
+    "iteration": re.compile(r"(?i)(?<![^-_. ])iter(?:ation)?[-_]?(\d+)(?![^-_. ])").search,
+    "run": re.compile(r"(?i)(?<![^-_. ])run[-_]?(\d+)(?![^-_. ])").search,
 }
 """What the name of a flat file may tell beside the eval, between dots, dashes or underscores."""
 
@@ -603,10 +604,10 @@ def _parts_in(stem: str) -> dict[str, str]:
     {'side': 'with_skill', 'iteration': '2', 'eval': 'eval-0-inbox'}
     """
     parts: dict[str, str] = {}
-    for part, pattern in _PARTS.items():
-        if found := re.search(rf"(?:^|[-_. ]){pattern}(?=$|[-_. ])", stem, re.IGNORECASE):
-            parts[part] = found[1]
-            stem = stem[: found.start()] + stem[found.end() :]
+    for part, find in _PARTS.items():
+        if found := find(stem):
+            parts[part] = found[found.re.groups]
+            stem = stem[: found.start()].rstrip("-_. ") + stem[found.end() :]
     return parts | {"eval": stem.strip("-_. ")}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from skill_eval_nb.documents.base import SIDE, SIDE_OF_MODEL
+from skill_eval_nb.documents.sides import find_side, is_side
 
 _RUN = re.compile(
     r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d{1,9})", re.IGNORECASE
@@ -31,14 +31,6 @@ _EVAL = re.compile(
     r"(?:[-_ ]?(?P<number>\d+)(?:[-_ ]+(?P<rest>.+))?|[-_ ](?P<name>.+))",
     re.IGNORECASE,
 )
-_CONFIGURATION = re.compile(
-    r".*(?:^|[^a-z])(?:with|without|no|old|new|current|previous|candidate|prev)[-_ ]?skill"
-    r"(?:$|[^a-z]).*"
-    r"|baseline.*|control|treatment|vanilla|no[-_ ]?skills?|skill|plain|bare|with|without"
-    r"|before|after|v\d+(?:[._-]\d+)*",
-    re.IGNORECASE,
-)
-SKILL_OR_NOT = re.compile(SIDE, re.IGNORECASE)
 _HASH = re.compile(r"--[0-9a-f]{8,64}$")
 """What some tools put behind the name of an eval, to tell the versions of its text apart."""
 
@@ -46,7 +38,6 @@ _CONTAINERS = frozenset(
     "runs evals eval cases results outputs benchmarks benchmark gradings grading workspace "
     "evaluations reports tests multi-model multi_model models by-model per-model".split()
 )
-_OF_MODEL = re.compile(SIDE_OF_MODEL, re.IGNORECASE)
 
 
 @lru_cache
@@ -82,25 +73,19 @@ def is_eval(name: str) -> bool:
     return _EVAL.fullmatch(name) is not None and not name.lower().endswith("workspace")
 
 
+@lru_cache(maxsize=4096)
 def is_configuration(name: str) -> bool:
-    """Whether a folder is named like a configuration.
+    """Whether a folder is named like a configuration: after a side, with anything beside it.
+
+    `baseline` may be a word of an eval's name, where it does not begin it.
 
     >>> [is_configuration(n) for n in ("with_skill", "claude_with_skill", "with_skill (iter5)")]
     [True, True, True]
-    >>> [is_configuration(n) for n in ("baseline", "eval-1", "skills", "testing-skill")]
+    >>> [is_configuration(n) for n in ("baseline", "eval-1", "audit-baseline", "testing-skill")]
     [True, False, False, False]
     """
-    return _CONFIGURATION.fullmatch(name) is not None
-
-
-def model_and_side(name: str) -> tuple[str | None, str]:
-    """The model that the name of a configuration begins with, and the rest.
-
-    >>> model_and_side("gemini_without_skill"), model_and_side("old_skill")
-    (('gemini', 'without_skill'), (None, 'old_skill'))
-    """
-    found = _OF_MODEL.fullmatch(name)
-    return (found["model"], found["side"]) if found else (None, name)
+    found = find_side(name)
+    return is_side(name) or bool(found and (found.start() == 0 or "skill" in found[0].lower()))
 
 
 def is_container(name: str) -> bool:

@@ -12,9 +12,8 @@ from typing import Any
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults
 from skill_eval_nb.documents.dialects.recognition import cut_lists
-from skill_eval_nb.documents.tools import UNSTATED
+from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.documents.tools.own_layout import OwnLayout, match_names, table_of
-from skill_eval_nb.documents.tools.part import side_in
 from skill_eval_nb.documents.tools.rows import ITSELF, TABLE_ENDINGS, UP, as_pair, read_values
 from skill_eval_nb.documents.tools.table import ROLES, Table, read_rows, recognise_columns
 from skill_eval_nb.text import count, some
@@ -178,11 +177,9 @@ def _name_of_keys(objects: Sequence[Mapping[str, Any]]) -> str | None:
     rows = [value[0] if isinstance(value, list) and value else value for value in values]
     if not all(isinstance(row, Mapping) for row in rows) or not set.intersection(*map(set, rows)):
         return None
-    return "configuration" if all(map(_is_side, keys)) else "eval" if len(keys) > 1 else None
-
-
-def _is_side(name: str) -> bool:
-    return is_configuration(name) or side_in(name) is not None
+    return (
+        "configuration" if all(map(is_configuration, keys)) else "eval" if len(keys) > 1 else None
+    )
 
 
 # ── which files and columns ────────────────────────────────────────────────────────────────────
@@ -197,7 +194,7 @@ def _pattern_of(files: Sequence[str], known: set[str]) -> str:
     parts = [names[0] for names in levels]
     for at in sorted(range(len(levels)), key=lambda at: -len(levels[at])):  # evals are the most
         role = free[0] if free else "*"
-        if "configuration" in free and all(map(_is_side, levels[at])):
+        if "configuration" in free and all(map(is_configuration, levels[at])):
             role = "configuration"
         elif "run" in free and all(run_number(name) is not None for name in levels[at]):
             role = "run"

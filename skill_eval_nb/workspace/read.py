@@ -39,14 +39,12 @@ from skill_eval_nb.documents.dialects.home_made import components, share_of
 from skill_eval_nb.documents.dialects.home_made_runs import (
     SURE_OF_EVAL,
     apart_by_skill,
-    are_verdicts,
     judged,
     named_run,
-    of_list,
     rows_of_several,
 )
 from skill_eval_nb.documents.parsing import strict
-from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, not_used, unused
+from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, unused
 from skill_eval_nb.documents.run import STRUCTURAL
 from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read as read_results
@@ -61,7 +59,6 @@ from .layout import (
     RunPlace,
     eval_parts,
     folder_of,
-    is_configuration,
     is_followed,
     natural,
 )
@@ -456,17 +453,12 @@ def _read_unusual(
     if is_too_large(raw):
         problems.add("error", "too-large", grading, TOO_LARGE)
         raw = None
+    faults = Faults()
     sides = [
         (place, number, _graded(part, run.path, grading, problems))
-        for place, number, part in sides_in(raw, run.place)
+        for place, number, part in sides_in(raw, run.place, faults)
     ]
     if sides:
-        faults = Faults()
-        for key, value in raw.items() if isinstance(raw, dict) else ():
-            if key in _ROWS or is_configuration(key) or of_list(key, value) is not None:
-                _tell_beside(value, f"$.{key}", faults)
-            else:
-                not_used(value, f"$.{key}", faults)
         problems.add_faults(grading, faults)
         _report_unowned(run, documents, problems)
         if any(place.eval.startswith("row ") for place, _, _ in sides):
@@ -482,16 +474,6 @@ def _read_unusual(
     if run.about:
         documents.timing = _timing(run.about, problems)
     return [(_stated_place(run.place, documents.grading), run.number, documents)]
-
-
-def _tell_beside(value: Any, where: str, faults: Faults) -> None:
-    """Name what stands beside the runs of a side: elements that are none, figures of all."""
-    if isinstance(value, dict) and isinstance(runs := value.get("runs"), list):
-        not_used({key: part for key, part in value.items() if key != "runs"}, where, faults)
-        value, where = runs, f"{where}.runs"
-    if isinstance(value, list) and (odd := sum(not isinstance(one, dict) for one in value)):
-        message = f"{odd} of its {len(value)} elements are no objects: left out"
-        faults.add("warning", "wrong-type", where, message)
 
 
 def _report_unowned(run: RunPlace, documents: RunDocuments, problems: Problems) -> None:
@@ -570,7 +552,7 @@ def _judgings(run: RunPlace, problems: Problems) -> Iterator[Judging]:
 _VERSION = re.compile(r"v?\d", re.IGNORECASE)
 
 
-def sides_in(raw: Any, place: Place) -> Iterator[tuple[Place, int, dict[str, Any]]]:
+def sides_in(raw: Any, place: Place, faults: Faults) -> Iterator[tuple[Place, int, dict[str, Any]]]:
     """The parts of a grading of several runs, with place and number: by configuration, or in lists.
 
     What a part does not name is that of the file. Rows of no eval, in a file of no eval, are
@@ -578,10 +560,7 @@ def sides_in(raw: Any, place: Place) -> Iterator[tuple[Place, int, dict[str, Any
     """
     is_side = place.configuration != UNSTATED and not _VERSION.match(place.configuration)
     known = {"configuration": place.configuration} if is_side else {}
-    rows = rows_of_several(raw)
-    keyed = _rows_by_side(raw) if isinstance(raw, dict) else []
-    if len({row["configuration"] for row in keyed}) > len({_first(row, _SIDE) for row in rows}):
-        rows = keyed  # that folders of a side have such names is known here alone
+    rows = rows_of_several(raw, faults)
     parts = apart_by_skill([named_run({**known, **part}) for part in rows])
     told = {_first(part, (*SURE_OF_EVAL, "id")) for part in parts}
     listed = isinstance(raw, dict) and "runs" in raw
@@ -601,28 +580,6 @@ def sides_in(raw: Any, place: Place) -> Iterator[tuple[Place, int, dict[str, Any
         yield replace(place, eval=named, configuration=side), number, judged(part)
 
 
-def _rows_by_side(raw: dict[str, Any]) -> list[dict[str, Any]]:
-    """The runs of a grading whose keys are named as folders of sides are, where it has several."""
-    sides = {
-        of_list(key, part) or key: part
-        for key, part in raw.items()
-        if is_configuration(key) and isinstance(part, dict | list) and part
-    }
-    if len(sides) < 2 or any(raw.get(name) for name in (*_ROWS, *_VERDICTS)):
-        return []
-    around = {key: raw[key] for key in (*SURE_OF_EVAL, "run_number") if key in raw}
-    found = []
-    for side, part in sides.items():
-        if isinstance(part, dict):
-            runs = part["runs"] if isinstance(part.get("runs"), list) else [part]
-        else:
-            runs = [{"expectations": part}] if are_verdicts(part) else part
-        rows = [run for run in runs if isinstance(run, dict)]
-        found += [{**around, **row, "configuration": side} for row in rows]
-    return found
-
-
-_ROWS = ("runs", "results")
 _SIDE = (*names_of(BenchmarkRun, "configuration"),)
 _VERDICTS = names_of(Grading, "expectations")
 _PASSED = {*names_of(RunResult, "passed"), *names_of(RunResult, "pass_rate")}

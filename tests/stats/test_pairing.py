@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.stats.pairing import choose, likeness, side, sides
+from skill_eval_nb.documents.sides import likeness
+from skill_eval_nb.stats.pairing import choose, side, sides
 from skill_eval_nb.stats.values import runs_of
 from tests.stats.made import CONFIGURATIONS, workspace
 

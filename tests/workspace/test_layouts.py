@@ -456,7 +456,7 @@ def test_what_stands_beside_the_runs_of_a_side_is_named(tmp_path: Path) -> None:
     assert ws.runs["pass_rate"].to_list() == [0.5, 0.5]
     told = set(ws.problems.select("code", "where").iter_rows())
     assert told == {
-        ("not-used", "$.before"),
+        ("not-used", "$.before.pass_rate"),
         ("wrong-type", "$.before.runs"),
         ("wrong-type", "$.after"),
     }

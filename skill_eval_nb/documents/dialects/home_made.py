@@ -15,8 +15,9 @@ from typing import Any
 from ..base import Document, Faults, names_of, plainly
 from ..evals import TriggerQuery, TriggerSet
 from ..repair import KEYS_OF_A_LIST, mend, not_in, not_used, unused
-from ..results import Benchmark, ConfigurationSummary, Stats
+from ..results import Benchmark, BenchmarkMetadata, ConfigurationSummary, Stats
 from ..run import Grading
+from ..sides import UNSTATED
 from .home_made_runs import (
     GROUPS,
     PLACES,
@@ -26,8 +27,8 @@ from .home_made_runs import (
     is_configuration,
     is_number,
     is_score,
-    is_side,
     runs_of,
+    sides_in,
 )
 
 SUMMARIES = ("run_summary", *GROUPS, "summary", "totals", "aggregate")
@@ -53,11 +54,8 @@ def summary_of(block: Plain, runs: list[Plain], where: str, faults: Faults) -> P
         found = _by_name(block.get(place))
         if isinstance(found, dict):
             _add(out, found, dimensions, f"{where}.{place}", faults)
-    blocks = {
-        key: value
-        for key, value in block.items()
-        if is_configuration(key) or (isinstance(value, dict) and is_side(key, value))
-    }
+    sides = sides_in(block)
+    blocks = {key: value for key, value in block.items() if is_configuration(key) or key in sides}
     flat = {key: value for key, value in block.items() if not isinstance(value, (dict, list))}
     _add(out, {**blocks, **flat}, dimensions, where, faults)
     return out
@@ -85,7 +83,7 @@ def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Fau
             loose[key] = value
     for key, value in loose.items():
         figure = figure_of(key)
-        name = figure.configuration or "unstated"
+        name = figure.configuration or UNSTATED
         if figure.metric is None and figure.rest not in dimensions:
             not_used(value, f"{where}.{key}", faults)
         _state(out.setdefault(name, {}), figure, value, dimensions)
@@ -141,26 +139,8 @@ def _state(figures: Plain, figure: Figure, value: Any, dimensions: set[str]) -> 
 HOME_MADE = "wild"
 """What documents that no dialect describes are said to be written in."""
 
-_METADATA = (
-    "skill_name",
-    "skill",
-    "skill_path",
-    "executor_model",
-    "model",
-    "model_requested",
-    "harness",
-    "agent",
-    "executor",
-    "analyzer_model",
-    "timestamp",
-    "generated_at",
-    "created_at",
-    "evals_run",
-    "runs_per_configuration",
-    "runs_per_eval",
-    "iteration",
-)
-_NOTES = ("notes", "analyst_notes", "analyst_observations")
+_METADATA = (*names_of(BenchmarkMetadata), "runs_per_eval")
+_NOTES = names_of(Benchmark, "notes")
 
 
 _UNDERSTOOD = {
@@ -430,7 +410,7 @@ def _benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
         faults.append(replace(fault, where=where + fault.where.removeprefix("$")))
     read = {*keys, *SUMMARIES, *_METADATA, *_NOTES, "metadata"}
     for key, value in block.items():
-        sided = is_configuration(key) or is_side(key, value)
+        sided = is_configuration(key) or key in sides_in(block)
         if key not in read and isinstance(value, dict | list) and not sided:
             not_used(value, f"{where}.{key}", faults)
             if key.startswith("per_eval"):

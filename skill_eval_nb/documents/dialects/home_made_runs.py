@@ -7,46 +7,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import SIDE, SIDE_OF_MODEL, Faults, is_model, names_of, plainly
+from ..base import Faults, names_of, plainly
 from ..parsing import Unreadable, is_verdict, read_number
-from ..repair import mend, not_used
-from ..results import BenchmarkRun, RunResult
+from ..repair import mend, not_in, not_used
+from ..results import BenchmarkRun, RunResult, Stats
 from ..run import TEXT_NAMES, GradedExpectation, Grading, Timing
+from ..sides import UNSTATED, WITH, find_side, is_lettered, is_model, is_side, likeness
 
-_CONFIGURATION = re.compile(rf"(?:^|_)({SIDE}|delta)(?=_|$)", re.IGNORECASE)
-_WHOLE = re.compile(
-    r"control|treatment|vanilla|(?P<lettered>(?:configuration|config|version|variant|arm)_[ab])"
-    rf"|{SIDE_OF_MODEL}",
-    re.IGNORECASE,
-)
-"""Keys that are a configuration's where an object lies below them."""
+_DELTA = re.compile(r"(?<![a-z])delta(?![a-z])", re.IGNORECASE)
 _STATISTICS = {
-    "mean": "mean",
-    "avg": "mean",
-    "average": "mean",
+    **{name: field for field in names_of(Stats, own=True) for name in names_of(Stats, field)},
     "overall": "mean",
-    "stddev": "stddev",
-    "std": "stddev",
-    "min": "min",
-    "max": "max",
     "total": "total",
     "median": "median",
 }
 _METRICS = {
-    "passrate": ("pass_rate", 1.0),
-    "time": ("time_seconds", 1.0),
-    "seconds": ("time_seconds", 1.0),
-    "sec": ("time_seconds", 1.0),
-    "timeseconds": ("time_seconds", 1.0),
-    "duration": ("time_seconds", 1.0),
-    "durationseconds": ("time_seconds", 1.0),
-    "durationms": ("time_seconds", 0.001),
-    "ms": ("time_seconds", 0.001),
-    "tokens": ("tokens", 1.0),
-    "totaltokens": ("tokens", 1.0),
-    "toolcalls": ("tool_calls", 1.0),
-    "costusd": ("cost_usd", 1.0),
+    plainly(name): (field, 1.0)
+    for field in ("time_seconds", "tokens", "tool_calls", "cost_usd")
+    for name in names_of(RunResult, field)
 }
+_METRICS |= {"passrate": ("pass_rate", 1.0), "time": ("time_seconds", 1.0)}
+_METRICS |= dict.fromkeys(("ms", "durationms"), ("time_seconds", 0.001))
 """What is measured, by the words that are left of a key, and its factor to the shared unit."""
 
 
@@ -67,8 +48,8 @@ def configuration_in(key: str) -> str | None:
     >>> configuration_in("eval-0-with_skill"), configuration_in("cost_efficiency")
     ('with_skill', None)
     """
-    found = _CONFIGURATION.search(key.replace("-", "_"))
-    return found[1].lower() if found else None
+    found = find_side(key) or _DELTA.search(key)
+    return found[0].lower().replace("-", "_") if found else None
 
 
 def is_configuration(key: str) -> bool:
@@ -77,19 +58,25 @@ def is_configuration(key: str) -> bool:
     >>> is_configuration("old_skill"), is_configuration("with_skill_prompt")
     (True, False)
     """
-    return configuration_in(key) is not None and configuration_in(key) == key.lower()
+    return configuration_in(key) == key.lower().replace("-", "_")
 
 
-def is_side(key: str, value: Any) -> bool:
+def is_of_side(key: str, value: Any) -> bool:
     """Whether what lies below a key is of one configuration, and of no other.
 
-    >>> is_side("version_a", {"score": 8}), is_side("version_a", "v2.0"), is_side("delta", {})
-    (True, False, False)
+    A word that often means something else is a side's where it holds runs or what counts as one.
+
+    >>> is_of_side("version_a", {"score": 8}), is_of_side("version_a", "v2.0")
+    (True, False)
+    >>> is_of_side("skill", {"name": "pdf"}), is_of_side("skill", {"pass_rate": 0.5})
+    (False, True)
     """
-    return (
-        isinstance(value, dict | list)
-        and key.lower() != "delta"
-        and (is_configuration(key) or _WHOLE.fullmatch(key) is not None)
+    if not isinstance(value, dict | list) or not is_side(key):
+        return False
+    return is_side(key, sure=True) or (
+        bool(_COUNTED & value.keys()) or judged(value) is not value or _has_rows(value)
+        if isinstance(value, dict)
+        else bool(_entries(value))
     )
 
 
@@ -103,9 +90,7 @@ def figure_of(key: str) -> Figure:
     (True, 'humor')
     """
     configuration = configuration_in(key)
-    rest = key.lower()
-    if configuration:
-        rest = rest.replace(configuration, "", 1)
+    rest = key.lower().replace("-", "_").replace(configuration or "", "", 1)
     words = [word for word in re.split(r"[_\s-]+", rest) if word]
     statistic = "mean"
     if len(words) > 1:
@@ -269,14 +254,14 @@ def runs_of(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[
     """The runs of one benchmark, as plain values of `BenchmarkRun`, and the keys they are below."""
     for place in (*PLACES, *GROUPS, *_LAST):
         found = block.get(place)
-        rows = list(_rows(found, f"{where}.{place}", {}, group=place in GROUPS))
+        rows = list(_rows(found, f"{where}.{place}", {}, faults, group=place in GROUPS))
         if rows:
             return _in_shares(_runs(rows, faults), f"{where}.{place}", faults), {place}
         entries = _entries(found)
         if entries and place not in ("runs", *GROUPS):
             message = f"{len(entries)} entries without any figure; they are not runs"
             faults.add("info", "no-figures", f"{where}.{place}", message)
-    loose = {key: list(_loose(key, value, where)) for key, value in block.items()}
+    loose = {key: list(_loose(key, value, where, faults)) for key, value in block.items()}
     evals = {key: rows for key, rows in loose.items() if rows and not _of_side(key, block[key])}
     if not _alike(list(evals.values())):
         loose = {key: rows for key, rows in loose.items() if key not in evals}
@@ -293,24 +278,42 @@ def _alike(evals: list[list[Row]]) -> bool:
     )
 
 
-def rows_of_several(raw: Any) -> list[Plain]:
+def rows_of_several(raw: Any, faults: Faults) -> list[Plain]:
     """The rows of a grading that grades several runs: by configuration, or in lists.
 
     Results are runs where each names its side, or is measured or graded and no check itself.
+    Figures that stand beside the runs are noted.
     """
-    raw = {"results": raw} if isinstance(raw, list) else raw
-    if not isinstance(raw, dict):
-        return []
-    known = {key: raw[key] for key in _IDENTITY if key in raw}
+    whole = {"results": raw} if isinstance(raw, list) else raw
+    rows, used = _several_in(whole, faults) if isinstance(whole, dict) else ([], set[str]())
+    if rows:
+        for key in [key for key in whole if key not in used]:
+            not_used(whole[key], f"$.{key}", faults)
+        not_in(raw, rows, faults)
+    return rows
+
+
+def _several_in(raw: Plain, faults: Faults) -> tuple[list[Plain], set[str]]:
+    """The rows of several runs, and the keys that they lie below."""
+    known = _identity_of(raw)
     for place in ("runs", "results"):
-        rows = [row for _, row in _rows(raw.get(place), "$", known)]
+        rows = [row for _, row in _rows(raw.get(place), f"$.{place}", known, faults)]
         if rows and (place == "runs" or all(map(_is_run, rows))):
-            return rows
+            return rows, {place}
     if any(raw.get(key) for key in names_of(Grading, "expectations")):
-        return []
-    found = [row for key in raw for row in _loose(key, raw[key], "$")]
-    found = found or (list(_rows_in(raw, "$", {})) if _sides_in(raw) else [])
-    return [{**known, **row} for _, row in found]
+        return [], set()
+    loose = {key: list(_loose(key, raw[key], "$", faults)) for key in raw}
+    found = [row for rows in loose.values() for row in rows]
+    rest = {key: value for key, value in raw.items() if not loose[key]}
+    if sides := sides_in(rest):
+        found += _rows_in(rest, "$", {}, faults)
+    return [{**known, **row} for _, row in found], (raw.keys() - rest.keys()) | sides.keys()
+
+
+def _identity_of(entry: Plain) -> Plain:
+    """What names an entry, and is to be known of the runs in it."""
+    names = {*_IDENTITY, "row"}
+    return {k: value for k, value in entry.items() if k in names and not is_of_side(k, value)}
 
 
 def _is_run(row: Plain) -> bool:
@@ -326,11 +329,12 @@ def has_rows(raw: Any) -> bool:
     raw = {"results": raw} if isinstance(raw, list) else raw
     if not isinstance(raw, dict):
         return False
-    if any(of_list(key, value) and any(_loose(key, value, "$")) for key, value in raw.items()):
+    loose = {key: list(_loose(key, value, "$", Faults())) for key, value in raw.items()}
+    if any(of_list(key, raw[key]) and loose[key] for key in raw):
         return True
     places = [place for place in (*PLACES, *GROUPS) if place in raw]
-    found = [_rows(raw[place], "$", {}, group=place in GROUPS) for place in places]
-    found += [_loose(key, value, "$") for key, value in raw.items()]
+    found = [_rows(raw[place], "$", {}, Faults(), group=place in GROUPS) for place in places]
+    found += map(iter, loose.values())
     return any(
         (
             any(_is_side_named(row.get(name)) for name in _SIDE)
@@ -349,44 +353,39 @@ def is_measurement(raw: Any) -> bool:
     if "skill_name" not in known or not known & {"timestamp", "model"}:
         return False
     return any(
-        _EVAL & row.keys()
-        and any(
-            isinstance(row.get(key), list) and row[key] and are_verdicts(row[key])
-            for key in _VERDICTS
-        )
+        _EVAL & row.keys() and _VERDICTS & verdicts_in(row).keys()
         for place in PLACES
         for _, row in _entries(raw.get(place))
     )
 
 
 def _is_side_named(name: Any) -> bool:
-    text = str(name)
-    return configuration_in(text) is not None or _WHOLE.fullmatch(text) is not None
+    return is_side(str(name)) or configuration_in(str(name)) is not None
 
 
-def _loose(key: str, value: Any, where: str) -> Iterator[Row]:
+def _loose(key: str, value: Any, where: str, faults: Faults) -> Iterator[Row]:
     """Rows below a key of the whole that is a configuration or an eval itself."""
     if _of_side(key, value):
-        yield from _below(value, f"{where}.{key}", {"configuration": of_list(key, value) or key})
+        yield from _below(key, value, where, {}, faults)
     elif (
         isinstance(value, dict)
-        and _sides_in(value)
+        and sides_in(value)
         and key not in (*PLACES, *GROUPS, *_SUMMARIES)
-        and not is_side(key, value)
+        and not is_of_side(key, value)
         and figure_of(key).metric is None
     ):
-        yield from _rows({key: value}, where, {})
+        yield from _rows({key: value}, where, {}, faults)
 
 
 def _of_side(key: str, value: Any) -> bool:
     """Whether below a key lie the rows of one configuration."""
-    return of_list(key, value) is not None or (is_side(key, value) and _holds_rows(key, value))
+    return of_list(key, value) is not None or (is_of_side(key, value) and _has_rows(value))
 
 
 def of_list(key: str, value: Any) -> str | None:
     """The configuration that a list of rows is called after: `with_skill_detail`."""
     configuration = configuration_in(key)
-    is_list = isinstance(value, list) and bool(_entries(value)) and not are_verdicts(value)
+    is_list = isinstance(value, list) and _are_rows(value)
     start = configuration is not None and key.lower().startswith(f"{configuration}_")
     return configuration if is_list and start and configuration != "delta" else None
 
@@ -396,22 +395,26 @@ _OF_ALL = {*_SUMMARIES, "overall", "total", "average", "mean", "comparison"}
 """Keys beside evals that name none."""
 
 
-def _rows(found: Any, where: str, known: Plain, *, group: bool = False) -> Iterator[Row]:
+def _rows(
+    found: Any, where: str, known: Plain, faults: Faults, *, group: bool = False
+) -> Iterator[Row]:
     """The rows of a list or mapping; those of a `group` are a configuration each."""
     if where.count(".") + where.count("[") > 2 * _DEEP:
         return
     found = _by_eval(found)
     if isinstance(found, dict) and not group:
-        sides = [
-            key for key, value in found.items() if is_side(key, value) and _holds_rows(key, value)
-        ]
+        sides = [key for key, value in found.items() if _of_side(key, value)]
         for key in sides:
-            yield from _below(found[key], f"{where}.{key}", {**known, "configuration": key})
+            yield from _below(key, found[key], where, known, faults)
         found = {key: value for key, value in found.items() if key not in (*sides, *_OF_ALL)}
-    for position, (at, entry) in enumerate(_entries(found, group=group)):
+    entries = _entries(found, group=group)
+    if isinstance(found, list) and 0 < len(entries) < len(found):
+        odd = f"{len(found) - len(entries)} of its {len(found)} elements"
+        faults.add("warning", "wrong-type", where, f"{odd} are no objects: left out")
+    for position, (at, entry) in enumerate(entries):
         unnamed = {} if group or _EVAL & {*known, *entry} else {"row": f"row {position + 1}"}
-        rows = list(_rows_in(entry, where + at, {**known, **unnamed}))
-        if not group or any(_is_below(row[0], where + at) for row in rows):
+        rows = list(_rows_in(entry, where + at, {**known, **unnamed}, faults))
+        if not group or any(place != where + at for place, _ in rows):
             yield from rows
 
 
@@ -435,49 +438,48 @@ def _by_eval(found: Any) -> Any:
     return evals or found
 
 
-def _below(side: Any, where: str, known: Plain) -> Iterator[Row]:
-    """The rows of a configuration, which are a list or lie deeper in an object."""
-    return _rows_in(side, where, known) if isinstance(side, dict) else _rows(side, where, known)
+def _below(key: str, side: Any, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
+    """The rows of the configuration of a key, which are a list or lie deeper in an object."""
+    known = {**known, "configuration": of_list(key, side) or key}
+    walk = _rows_in if isinstance(side, dict) else _rows
+    return walk(side, f"{where}.{key}", known, faults)
 
 
-def _is_below(where: str, above: str) -> bool:
-    return where.startswith(above) and where != above
-
-
-def _rows_in(entry: Plain, where: str, known: Plain) -> Iterator[Row]:
+def _rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
     """The rows that an entry holds, else itself once for each configuration it speaks of."""
     if "configuration" in known and _are_evals(entry):
         evals = {key: value for key, value in entry.items() if key not in _OF_ALL}
-        yield from _rows(evals, where, known)
+        yield from _rows(evals, where, known, faults)
         return
-    inside = [key for key, value in entry.items() if _holds_rows(key, value)]
-    around = {**known, **{key: value for key, value in entry.items() if key in _IDENTITY}}
+    of_side = {key for key, value in entry.items() if _of_side(key, value)}
+    inside = [key for key in entry if key in of_side or (key in PLACES and _are_rows(entry[key]))]
+    around = {**known, **_identity_of(entry)}
     rows = [
         row
         for key in GROUPS
         for at, side in _entries(entry.get(key), group=True)
-        for row in _rows_in(side, f"{where}.{key}{at}", around)
+        for row in _rows_in(side, f"{where}.{key}{at}", around, faults)
     ]
     for key in inside if not rows else ():
-        side = {"configuration": key} if is_side(key, entry[key]) else {}
-        below = _below if side else _rows
-        rows += below(entry[key], f"{where}.{key}", {**around, **side})
+        if key in of_side:
+            rows += _below(key, entry[key], where, around, faults)
+        else:
+            rows += _rows(entry[key], f"{where}.{key}", around, faults)
     yield from rows
     for run in _sides({**known, **entry}) if not rows else ():
         if _FIGURES & run.keys() or judged(run) is not run:
             yield where, run
 
 
-def _holds_rows(key: str, value: Any) -> bool:
-    """Whether rows lie below a key: a list of them, or a configuration with such a list."""
-    if is_side(key, value):
-        if isinstance(value, list):
-            return bool(_entries(value)) and not are_verdicts(value)
-        return isinstance(value, dict) and (
-            any(_holds_rows(place, value[place]) for place in PLACES if place in value)
-            or _are_evals(value)
-        )
-    return key in PLACES and bool(_entries(value)) and not are_verdicts(value)
+def _has_rows(side: Any) -> bool:
+    """Whether what lies below a configuration are its rows, or holds a list of them."""
+    if not isinstance(side, dict):
+        return _are_rows(side)
+    return any(_are_rows(side.get(place)) for place in PLACES) or _are_evals(side)
+
+
+def _are_rows(found: Any) -> bool:
+    return bool(_entries(found)) and not are_verdicts(found)
 
 
 def _are_evals(value: Plain) -> bool:
@@ -579,19 +581,24 @@ def _keyed(key: str, entry: Plain) -> Plain:
     return {"configuration": configuration, **named, **entry}
 
 
-def _sides_in(entry: Plain) -> Plain:
-    """The blocks of an entry that are a configuration each."""
+def sides_in(entry: Plain) -> Plain:
+    """The blocks of an entry that are a configuration each, or the list of its verdicts.
+
+    Where the entry has verdicts or rates of its own, an unsure word names a part of them.
+    """
+    alone = not _COUNTED & entry.keys()
     return {
-        key: value
+        key: value if isinstance(value, dict) else {"expectations": value}
         for key, value in entry.items()
-        if is_side(key, value) and isinstance(value, dict)
+        if is_of_side(key, value) and (alone or is_side(key, sure=True))
+        if isinstance(value, dict) or (_entries(value) and are_verdicts(value))
     }
 
 
 def _sides(entry: Plain) -> Iterator[Plain]:
     """One run for each configuration that an entry speaks of, else the entry itself."""
-    identity = {key: value for key, value in entry.items() if key in {*_IDENTITY, "row"}}
-    blocks = _sides_in(entry)
+    identity = _identity_of(entry)
+    blocks = sides_in(entry)
     own = _beside_base(entry, blocks)
     if own is not None:
         yield {**own, _INFERRED: "what stands beside a baseline is read as of with_skill"}
@@ -605,14 +612,10 @@ def _sides(entry: Plain) -> Iterator[Plain]:
         ):
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
     for name, side in (blocks or prefixed).items():
-        lettered = _WHOLE.fullmatch(name)
-        label = _label(side) if lettered and lettered["lettered"] else None
+        label = _label(side) if is_lettered(name) else None
         yield {**identity, **_known(side), "configuration": name, _LABEL: label}
     if not blocks and not prefixed and own is None:
         yield entry
-
-
-_BASES = {"baseline", "without_skill", "no_skill", "old_skill", "control", "vanilla"}
 
 
 def _beside_base(entry: Plain, blocks: Plain) -> Plain | None:
@@ -621,10 +624,14 @@ def _beside_base(entry: Plain, blocks: Plain) -> Plain | None:
     >>> _beside_base({"eval": "a", "passed": 2, "total": 2, "baseline": None}, {})
     {'eval': 'a', 'passed': 2, 'total': 2, 'configuration': 'with_skill'}
     """
-    bases = {key for key in _BASES & entry.keys() if isinstance(entry[key], dict | None)}
+    bases = {key for key in entry if isinstance(entry[key], dict | None) and _is_base(key)}
     rest = {key: value for key, value in entry.items() if key not in bases}
     is_own = bases and bases >= blocks.keys() and _FIGURES & rest.keys() and not _SIDE & rest.keys()
-    return {**rest, "configuration": "with_skill"} if is_own else None
+    return {**rest, "configuration": WITH} if is_own else None
+
+
+def _is_base(name: str) -> bool:
+    return is_side(name, sure=True) and likeness(name) is not None
 
 
 _INFERRED = " inferred"
@@ -659,7 +666,7 @@ def _give_sides(rows: list[Row]) -> None:
     for key in sorted(shared - _NAMES):
         names = [row[key] for _, row in rows if isinstance(row[key], str)]
         several = len(names) == len(rows) and 1 < len(set(names)) <= max(2, len(rows) // 2)
-        if several and any(name.lower() in _BASES for name in names):
+        if several and any(map(_is_base, names)):
             for _, row in rows:
                 row |= {"configuration": row.pop(key), _INFERRED: f"`{key}` is read as the side"}
             return
@@ -689,7 +696,7 @@ def _runs(rows: list[Row], faults: Faults) -> list[Plain]:
 def _run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
     out = dict(judged(run))
     if not any(name in run for name in _SIDE):
-        out["configuration"] = "unstated"
+        out["configuration"] = UNSTATED
         message = "no configuration is named for these runs; they are `unstated`"
         faults.add("info", "unstated", where, message)
     if isinstance(run.get("run_index"), int) and "run_number" not in run:

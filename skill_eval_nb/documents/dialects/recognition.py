@@ -28,7 +28,7 @@ from ..run import Grading, Judging, Metrics, Structural, Timing
 from .codingbuddy import CODINGBUDDY
 from .form import Form, objects
 from .home_made import HOME_MADE, components, outcomes, speaks_of_triggers, suits
-from .home_made_runs import has_rows, is_measurement, is_side
+from .home_made_runs import has_rows, is_measurement, is_of_side
 from .iterations import ITERATIONS
 from .skill_creator import SKILL_CREATOR
 from .skill_evaluator import SKILL_EVALUATOR
@@ -88,7 +88,7 @@ def is_benchmark(raw: Any) -> bool:
         return True
     rows = objects(raw, "runs", "evals", "results", "cases")
     return any(
-        sum(is_side(key, value) for key, value in row.items()) > 1 and "prompt" not in _keys(row)
+        sum(is_of_side(key, value) for key, value in row.items()) > 1 and "prompt" not in _keys(row)
         for row in rows
     )
 

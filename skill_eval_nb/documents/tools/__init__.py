@@ -11,6 +11,7 @@ from skill_eval_nb.disk import decode, open_regular, read_bytes
 
 from ..base import Faults
 from ..parsing import parse_lines
+from ..sides import UNSTATED, WITH, WITHOUT
 from . import (
     deepeval,
     harbor,
@@ -26,18 +27,7 @@ from .harbor import TRIAL_FILES, trial_file
 from .identity import settle_runs
 from .inspect_ai import open_log
 from .own_layout import OWN_LAYOUT
-from .part import (
-    UNSTATED,
-    WITH,
-    WITHOUT,
-    Aggregate,
-    Part,
-    Results,
-    Run,
-    Tool,
-    checks,
-    without_keys,
-)
+from .part import Aggregate, Part, Results, Run, Tool, checks, without_keys
 
 __all__ = [
     "ENDINGS",

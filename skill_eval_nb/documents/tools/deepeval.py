@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import UNSTATED, Part, Results, Run, secrets_in, side_in, side_of
+from ..sides import UNSTATED, side_in
+from .part import Part, Results, Run, secrets_in, side_of
 
 KEYS = frozenset({"testRunData", "testCases", "conversationalTestCases"})
 _CASES = ("testCases", "conversationalTestCases")

@@ -10,20 +10,17 @@ from typing import Any
 
 from skill_eval_nb.disk import decode, read_bytes
 
-from ..base import Faults, is_model
+from ..base import Faults
 from ..parsing import NotJSON, parse, strict
 from ..run import GradedExpectation, Grading, Metrics, Timing
+from ..sides import UNSTATED, WITH, WITHOUT, is_model, side_in
 from .part import (
-    UNSTATED,
-    WITH,
-    WITHOUT,
     Aggregate,
     Part,
     Results,
     Run,
     seconds_between,
     secrets_in,
-    side_in,
     side_of,
     total_of,
 )

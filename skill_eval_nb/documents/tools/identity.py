@@ -13,7 +13,8 @@ from skill_eval_nb.text import count
 
 from ..base import Severity
 from ..run import GradedExpectation, RubricScore, Timing, leave_unread, unread_message
-from .part import Run, model_of, side_in
+from ..sides import side_in
+from .part import Run, model_of
 
 Tell = Callable[[Severity, str, str, str], object]
 """Takes note of a problem: its severity, its code, the file, what was found and what to do."""

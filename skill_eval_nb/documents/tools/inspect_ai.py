@@ -16,20 +16,9 @@ from skill_eval_nb.text import some
 from ..base import Faults
 from ..parsing import NotJSON, parse
 from ..run import Grading, Timing, is_unread
+from ..sides import UNSTATED, side_in
 from .identity import number_in
-from .part import (
-    UNSTATED,
-    Aggregate,
-    Part,
-    Results,
-    Run,
-    mean,
-    model_of,
-    secrets_in,
-    side_in,
-    side_of,
-    without_keys,
-)
+from .part import Aggregate, Part, Results, Run, mean, model_of, secrets_in, side_of, without_keys
 
 KEYS = frozenset({"eval"})
 

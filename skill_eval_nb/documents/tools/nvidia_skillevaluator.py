@@ -10,11 +10,11 @@ import re
 from typing import Any
 
 from ..run import Grading, Timing
+from ..sides import SIDES, UNSTATED, WITH, WITHOUT, side_in
 from .harbor import beside, read_trial
-from .part import UNSTATED, WITH, WITHOUT, Aggregate, Part, Results, Run, side_in
+from .part import Aggregate, Part, Results, Run
 
 _RESTATE = frozenset({"passed_cases_delta", "score_definition", "custom_scores"})
-_LIFT = {"with_skill", "without_skill"}
 KEYS = frozenset(
     {"bare reward", "variant", "attempt_policy", "card", "metrics", "skill_execution", *_RESTATE}
 )
@@ -46,7 +46,7 @@ def _restates(raw: dict[str, Any]) -> bool:
     metrics = raw["metrics"] if isinstance(raw.get("metrics"), dict) else raw
     parts = [part for part in metrics.values() if isinstance(part, dict)]
     parts += [agent for part in parts for agent in part.values() if isinstance(agent, dict)]
-    lifts = any(part.keys() >= _LIFT and part.keys() & {"direction", "lift"} for part in parts)
+    lifts = any(part.keys() >= {*SIDES} and part.keys() & {"direction", "lift"} for part in parts)
     return "agents" not in raw and (lifts or not _RESTATE.isdisjoint(raw))
 
 
@@ -75,7 +75,7 @@ def _read_trial(whole: Part, path: str) -> Results:
     arm = where["arm"] if where else side_in(whole.text("variant"))
     name = whole.text("entry_id") or _case_of(whole.text("trial", "task_name") or folder)
     run.eval_id = run.eval_name = name
-    run.configuration = {"with": WITH, "without": WITHOUT}.get(arm or "", arm or UNSTATED)
+    run.configuration = side_in(arm) or arm or UNSTATED
     run.model, run.harness = whole.text("model") or run.model, whole.text("agent") or run.harness
     run.path, run.grading, run.rate, run.score = folder, None, None, None
     reason = _failure_of(whole)

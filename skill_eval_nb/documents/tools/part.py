@@ -15,8 +15,7 @@ from ..evals import EvalMetadata, TriggerSet
 from ..parsing import Unreadable, read_number
 from ..results import BenchmarkRun, Comparison, ConfigurationSummary, Stated
 from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Structural, Timing
-
-WITH, WITHOUT, UNSTATED = "with_skill", "without_skill", "unstated"
+from ..sides import WITH, WITHOUT, is_side, model_and_side, side_in
 
 
 class Run(BenchmarkRun):
@@ -141,42 +140,6 @@ class Tool(Protocol):
     def read(self, raw: Any, path: str) -> Results:
         """What the file tells; `raw` has all lines of a `.jsonl` file."""
         ...
-
-
-_NOT = re.compile(
-    r"(?:without|no|non)[-_. ]?skills?(?![a-z])|(?<![a-z])(?:baseline|vanilla|control)(?![a-z])"
-)
-_WITH = re.compile(
-    r"(?<![a-z])with[-_. ]?skills?(?![a-z])|(?<![a-z])(?:skilled|treatment)(?![a-z])"
-)
-
-
-_SKILL = ("skill", "skills")
-
-
-@lru_cache(1024)
-def side_in(name: str | None) -> str | None:
-    """The side that a name speaks of, in words that people use for it.
-
-    >>> side_in("gpt-noskills"), side_in("job-with-skills-2"), side_in("seo-skill-bench")
-    ('without_skill', 'with_skill', None)
-    """
-    words = (name or "").lower()
-    if words in _SKILL:
-        return WITH
-    return WITHOUT if _NOT.search(words) else WITH if _WITH.search(words) else None
-
-
-def without_side(name: str | None) -> str:
-    """A name without the words in it that speak of a side.
-
-    >>> without_side("haiku (with skill)"), without_side("no-skill"), without_side("mini")
-    ('haiku', '', 'mini')
-    """
-    words = name or ""
-    if side_in(words):
-        words = _WITH.sub("", _NOT.sub("", words.lower()))
-    return words.strip(" -_.,:;+/()[]")
 
 
 def side_of(path: str, levels: int = 3) -> str | None:
@@ -403,8 +366,8 @@ class Part:
         """The configuration that one of its fields names."""
         for name in _SIDES:
             if isinstance(self.raw.get(name), str) and (text := self.text(name)):
-                known = _NOT.fullmatch(text.lower()) or _WITH.fullmatch(text.lower())
-                return side_in(text) if known or text.lower() in _SKILL else text
+                model, side = model_and_side(text)
+                return (side_in(side) if is_side(side) and not model else None) or text
         return None
 
     def switch(self) -> str | None:

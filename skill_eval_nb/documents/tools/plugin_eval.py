@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 from ..evals import EvalMetadata, Expectation
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import WITH, WITHOUT, Aggregate, Part, Results, Run, mean, votes, without_keys
-
-_ARMS = {"with": WITH, "without": WITHOUT}
-
+from ..sides import WITH, side_in
+from .part import Aggregate, Part, Results, Run, mean, votes, without_keys
 
 KEYS = frozenset({"cases"})
 
@@ -112,7 +110,7 @@ def _case(case: Part, model: str | None, partial: str | None, results: Results) 
             case.faults.add("info", "runs-stated", f"{case.where}.runsPerCase", message)
         for number, arm_run in enumerate(runs, 1):
             run = _run(arm_run, graders, partial)
-            run.configuration = _ARMS.get(arm) or without_keys(arm)
+            run.configuration = side_in(arm) or without_keys(arm)
             run.eval_id, run.eval_name = name, name
             run.run_number, run.model = number, model
             results.runs.append(run)

@@ -9,19 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..run import GradedExpectation, Grading, Timing
-from .part import (
-    UNSTATED,
-    WITH,
-    WITHOUT,
-    Part,
-    Results,
-    Run,
-    model_of,
-    secrets_in,
-    side_in,
-    side_of,
-    without_side,
-)
+from ..sides import UNSTATED, WITH, WITHOUT, side_in, without_side
+from .part import Part, Results, Run, model_of, secrets_in, side_of
 
 _ERROR = 2
 """The `failureReason` of a result that no check failed, but a fault."""

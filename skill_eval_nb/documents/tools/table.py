@@ -15,7 +15,8 @@ from ..evals import TriggerQuery, TriggerSet
 from ..parsing import UNSCORED, Unreadable, read_bool, read_int, read_number
 from ..results import BenchmarkRun
 from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Summary, Timing
-from .part import UNSTATED, WITH, WITHOUT, Results, Run, without_keys
+from ..sides import UNSTATED, WITH, WITHOUT
+from .part import Results, Run, without_keys
 from .rows import as_pair
 
 _SWITCHES = ("with_skill", "skill_on", "use_skill", "skill_enabled", "treated")

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..results import Comparison
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import UNSTATED, Part, Results, Run, side_of, total_of
+from ..sides import UNSTATED
+from .part import Part, Results, Run, side_of, total_of
 
 _COMPARISONS = ("comparison", "comparison-report")
 _TIES, _BASELINES = ("tie", "equal", "draw"), ("baseline", "B")

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..evals import EvalMetadata
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import UNSTATED, Aggregate, Part, Results, Run, mean, side_of, total_of
+from ..sides import UNSTATED
+from .part import Aggregate, Part, Results, Run, mean, side_of, total_of
 
 KEYS = frozenset({"tasks"})
 

@@ -12,9 +12,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from skill_eval_nb.documents.sides import is_without_skill, likeness
 from skill_eval_nb.improving import versions
 from skill_eval_nb.running.skill import contents
-from skill_eval_nb.stats.pairing import WITHOUT, likeness
 from skill_eval_nb.text import some, tied
 from skill_eval_nb.workspace.files import (
     KeptSkill,
@@ -306,16 +306,6 @@ def skill_pair(
     return SkillPair(every, old, new, configuration, missing)
 
 
-def offers_none(configuration: str) -> bool:
-    """Whether a configuration is by its name one without the skill.
-
-    >>> offers_none("without_skill"), offers_none("old_skill")
-    (True, False)
-    """
-    like = likeness(configuration)
-    return like is not None and like[0] < len(WITHOUT)
-
-
 def _workspace_folder(ws: Workspace, suite: SkillRuns) -> Path | None:
     """The folder above the suite's iterations."""
     if not ws.path:
@@ -507,7 +497,7 @@ def _lacking(pair: SkillPair) -> Child:
     """Why there is no diff of the two iterations, and what to do."""
     if not pair.missing:
         return None
-    if offers_none(pair.configuration):
+    if is_without_skill(pair.configuration):
         return notice(f"{pair.configuration} offers no skill: choose a configuration that does.")
     where = some(pair.missing)
     first = f"No copy of the skill that {pair.configuration} had in {where} was kept."

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.stats.pairing import likeness
+from skill_eval_nb.documents.sides import likeness
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.charts.metrics import metric
+from skill_eval_nb.documents.sides import SIDES, WITH, WITHOUT
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in.settings import EXECUTOR, JUDGE
 from skill_eval_nb.running import Executor, plan_runs
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 Folder = str | os.PathLike[str] | None
 
-WITH, WITHOUT = "with_skill", "without_skill"
 OFFLINE = "offline"
 STAND_IN = {"executor_model": EXECUTOR, "judge_model": JUDGE}
 """The offline executor's own models, which need not be chosen."""
@@ -80,7 +80,7 @@ class Form:
     """
 
     sides: Mapping[str, Folder] = field(default_factory=dict)
-    configurations: tuple[str, ...] = (WITH, WITHOUT)
+    configurations: tuple[str, ...] = SIDES
     evals_only: tuple[str, ...] | None = None
     executor: str = OFFLINE
     executor_model: str | None = None
@@ -157,7 +157,7 @@ def opened(
     executor = shown.get("executor", OFFLINE)
     shown["executor"] = name_of(executor)
     sides: dict[str, Folder] = {WITH: skill, WITHOUT: None}
-    names = shown.get("configurations", (WITH, WITHOUT))
+    names = shown.get("configurations", SIDES)
     if isinstance(names, Mapping):
         sides = dict(names)
     shown["configurations"] = (names,) if isinstance(names, str) else tuple(names)

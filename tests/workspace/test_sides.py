@@ -1,0 +1,128 @@
+"""The names of sides mean the same in every reader, and to the statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.documents.sides import find_side, is_model, is_side, side_in, without_side
+from tests.corpus.build import graded, lay
+from tests.workspace.made_tools import trial
+
+WITH, WITHOUT = "with_skill", "without_skill"
+NAMES = {
+    ("with_skill", "without_skill"): (WITH, WITHOUT),
+    ("With-Skill", "no-skill"): (WITH, WITHOUT),
+    ("withskill", "withoutskill"): (WITH, WITHOUT),
+    ("with-skills", "noskills"): (WITH, WITHOUT),
+    ("with_skill", "vanilla"): (WITH, WITHOUT),
+    ("treatment", "control"): (WITH, WITHOUT),
+    ("skill", "plain"): (WITH, WITHOUT),
+    ("skilled", "baseline"): (WITH, WITHOUT),
+    ("with", "without"): (WITH, WITHOUT),
+    ("skill", "bare"): (WITH, WITHOUT),
+    ("skill", "base"): (WITH, WITHOUT),
+    ("new_skill", "old_skill"): ("new_skill", "old_skill"),
+    ("candidate-skill", "previous-skill"): ("candidate-skill", "previous-skill"),
+    ("after", "before"): ("after", "before"),
+}
+"""Names of the two sides, and what they are called where a tool has words of its own."""
+MARKS = ("pp", "pf")
+Files = dict[str, Any]
+
+
+def _a_file_a_side(path: str) -> Callable[..., Files]:
+    return lambda *names: {
+        path.format(eval=n, side=name): graded(marks)
+        for n in (1, 2)
+        for name, marks in zip(names, MARKS, strict=True)
+    }
+
+
+def _keyed(*names: str) -> Files:
+    both = {name: graded(marks) for name, marks in zip(names, MARKS, strict=True)}
+    return {f"ws/iteration-1/eval-{n}/grading.json": both for n in (1, 2)}
+
+
+def _rows(*names: str) -> Files:
+    both = {name: {"passed": 2 - at, "total": 2} for at, name in enumerate(names)}
+    return {"ws/benchmark.json": {"results": [{"eval_id": n, **both} for n in (1, 2)]}}
+
+
+def _cases_of_sides(*names: str) -> Files:
+    sides = {
+        name: {"cases": [{"eval_id": n, "passed": 2 - at, "total": 2} for n in (1, 2)]}
+        for at, name in enumerate(names)
+    }
+    return {"ws/benchmark.json": {"skill_name": "s", **sides}}
+
+
+def _harbor(*names: str) -> Files:
+    return {
+        f"jobs/{name}/{task}__1/result.json": trial(task, 1 - at / 2, None)
+        for at, name in enumerate(names)
+        for task in "ab"
+    }
+
+
+READERS: dict[str, Callable[..., Files]] = {
+    "folders below evals": _a_file_a_side("ws/iteration-1/eval-{eval}/{side}/grading.json"),
+    "folders above evals": _a_file_a_side("ws/iteration-1/{side}/eval-{eval}/grading.json"),
+    "named files": _a_file_a_side("ws/iteration-1/eval-{eval}/grading_{side}.json"),
+    "keys of a grading": _keyed,
+    "keys of rows": _rows,
+    "keys above rows": _cases_of_sides,
+    "folders of a tool": _harbor,
+}
+
+
+@pytest.mark.parametrize("names", NAMES, ids="-".join)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_side_is_known_by_its_name(tmp_path: Path, reader: str, names: tuple[str, str]) -> None:
+    ws = sen.load(lay(tmp_path, READERS[reader](*names)))
+    expected = NAMES[names] if reader == "folders of a tool" else names
+    assert set(ws.runs["configuration"]) == set(expected)
+    (delta,) = sen.stats.deltas(ws, "pass_rate").rows(named=True)
+    assert (delta["configuration"], delta["baseline"]) == expected
+    assert (delta["estimate"], delta["n_evals"]) == (0.5, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "alone", "inside", "tool"),
+    [
+        ("eval-3-with_skill", False, "with_skill", WITH),
+        ("haiku (no skills)", True, "no skills", WITHOUT),
+        ("gemini_without_skill", True, "without_skill", WITHOUT),
+        ("gpt-5 (vanilla)", True, None, WITHOUT),
+        ("with_skill vs baseline", False, "with_skill", None),
+        ("access-control", False, None, None),
+        ("vanilla-js-todo", False, None, None),
+        ("claude-skills", False, None, None),
+        ("testing-skill", False, None, None),
+        ("variant_a", True, None, "variant_a"),
+        ("v1.2", True, None, None),
+        ("plainly", False, None, None),
+        ("", False, None, None),
+    ],
+)
+def test_what_may_mean_anything_else_is_a_side_only_alone(
+    name: str, alone: bool, inside: str | None, tool: str | None
+) -> None:
+    found = find_side(name)
+    assert (is_side(name), found and found[0], side_in(name)) == (alone, inside, tool)
+
+
+def test_a_label_without_its_side_is_the_model() -> None:
+    labels = ("haiku (with skill)", "gpt-5 (vanilla)", "no-skill", "gpt-5 mini")
+    assert [without_side(label) for label in labels] == ["haiku", "gpt-5", "", "gpt-5 mini"]
+
+
+@pytest.mark.parametrize("part", ["-1", "-", "1a", "- "])
+def test_names_without_end_are_looked_at_once(part: str) -> None:
+    """Each way to cut such a name into parts took as long as all before it together."""
+    assert not is_model(name := f"gpt{part * 5000}!")
+    assert not is_side(name + " with skil")
