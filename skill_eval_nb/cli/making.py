@@ -147,7 +147,7 @@ def run(
     import skill_eval_nb as sen
 
     options["configurations"] = _sides(configurations, skill)
-    options["looks"] = _numbers(looks)
+    options["looks"] = _read_numbers(looks)
     limits = None if run_usd is None else sen.running.Limits(usd=run_usd)
     plan = sen.plan_runs(limits=limits, **options)
     show(plan, "" if dry_run else TO_BEGIN)
@@ -264,7 +264,7 @@ def _sides(given: list[str] | None, skill: Path) -> Any:
     return sides
 
 
-def _numbers(given: str | None) -> list[int] | None:
+def _read_numbers(given: str | None) -> list[int] | None:
     """Whole numbers between commas."""
     try:
         return None if given is None else [int(number) for number in given.split(",")]

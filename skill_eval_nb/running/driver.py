@@ -308,12 +308,12 @@ class Driver:
         plan = self.plan
         if not plan.looks or plan.decision is not None:
             return False
-        ask = looks.rules().decide
+        ask = looks.rules().decide_look
         why = await asyncio.to_thread(ask, plan.workspace, plan.iteration, plan.looks, runs)
         if why is not None:
             evals = plan.asked["evals"]
             self.journal.add(DECIDED, runs=runs, looks=plan.looks, evals=evals, why=why)
-            self._needed = len(plan.up_to(runs).cells)
+            self._needed = len(plan.cut_to(runs).cells)
             self._scheduler.executing.clear()
         return why is not None
 

@@ -18,16 +18,16 @@ class LookRules(Protocol):
         """Raise a ValueError where looks over so many evals cannot be planned."""
         ...
 
-    def decide(
+    def decide_look(
         self, workspace: Path, iteration: int, looks: Sequence[int], runs: int
     ) -> str | None:
         """What the look at so many runs a side decides, in words; None where it decides nothing."""
         ...
 
 
-def _nobody() -> LookRules:
+def _lack_rules() -> LookRules:
     raise NotImplementedError("nobody has handed down the rules of looks")
 
 
-rules: Callable[[], LookRules] = _nobody
+rules: Callable[[], LookRules] = _lack_rules
 """Gives them; `skill_eval_nb` sets it when it is imported."""

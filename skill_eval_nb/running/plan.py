@@ -62,7 +62,7 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
         *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
     ]
     yield Cards(counts)
-    yield Text(f"{_size(plan, todo)}{_to_next_look(plan)}")
+    yield Text(f"{_size(plan, todo)}{_price_next_look(plan)}")
     marked = [(Mark("warning", "look"), warning) for warning in warnings]
     yield Table(("", ""), marked, "Look at this before starting")
     yield Pairs(tuple(_settings(plan)), "What is run")
@@ -79,10 +79,10 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
     yield Text("plan.start() begins; nothing is spent before" if todo else "everything is done")
 
 
-def _to_next_look(plan: Spec) -> str:
+def _price_next_look(plan: Spec) -> str:
     """What the runs up to the next planned look are estimated at, where another follows it."""
     for look in plan.looks[:-1]:
-        if (part := plan.up_to(look)).todo:
+        if (part := plan.cut_to(look)).todo:
             usd = estimate_of(part).usd
             price = usd.dollars if usd is not None else "unknown"
             return f"; to the look at {count(look, 'run')} a side: {price}"
@@ -331,7 +331,7 @@ def plan_runs(
         },
     )
     number, why = choose_iteration(home, mark, iteration)
-    planned = _as_begun(home / f"iteration-{number}", planned, runs)
+    planned = _find_planned_looks(home / f"iteration-{number}", planned, runs)
     per_eval = planned[-1] if planned else runs or suite.config.runs_per_eval or RUNS
     names = [side.name for side in sides]
     plan = Spec(
@@ -368,7 +368,9 @@ def plan_runs(
     return Plan(**vars(plan), estimate=estimate, warnings=warnings)
 
 
-def _as_begun(iteration: Path, looks: tuple[int, ...], runs: int | None) -> tuple[int, ...]:
+def _find_planned_looks(
+    iteration: Path, looks: tuple[int, ...], runs: int | None
+) -> tuple[int, ...]:
     """The looks that an iteration was begun with; those asked for, where it was not begun.
 
     Raises:

@@ -378,9 +378,9 @@ class Spec:
     @property
     def needed(self) -> tuple[Cell, ...]:
         """The cells that are made: all, but after a planned look that has decided."""
-        return self.up_to(self.stages[-1]).cells
+        return self.cut_to(self.stages[-1]).cells
 
-    def up_to(self, runs: int) -> Self:
+    def cut_to(self, runs: int) -> Self:
         """The same with so many runs of each eval on each side at most."""
         cells = tuple(cell for cell in self.cells if cell.run_number <= runs)
         return dataclasses.replace(self, cells=cells)

@@ -541,6 +541,7 @@ def deltas_by_dimension(
     if scope == "population":
         both = zip(answer("suite").to_dicts(), found.to_dicts(), strict=True)
         found = pl.DataFrame([also_beyond(*rows) for rows in both], found.schema)
+    found = settle_looks(found, data, level)
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
     return order_answer(kind, found.select(*found.columns[:at], dimension, *found.columns[at:]))

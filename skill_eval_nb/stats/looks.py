@@ -156,14 +156,14 @@ def take_first_runs(data: Any, runs: int) -> tuple[Any, Callable[[Row], str]]:
         lacks = [key[-1] for key in keys if key in few]
         return f"Not reached: an eval has no {runs} runs of {' or '.join(lacks)}." if lacks else ""
 
-    def part(frame: pl.DataFrame) -> pl.DataFrame:
+    def keep_first(frame: pl.DataFrame) -> pl.DataFrame:
         is_of_runs = set(RUN) <= set(frame.columns)
         return frame.join(first, RUN, how="semi", nulls_equal=True) if is_of_runs else frame
 
     if is_table(data):
         table = "rubric_scores" if "dimension" in data.columns else "runs"
-        return part(rows_of_runs(data, table)), name_lacking
-    tables = {name: part(data.polars(name)) for name in TABLES}
+        return keep_first(rows_of_runs(data, table)), name_lacking
+    tables = {name: keep_first(data.polars(name)) for name in TABLES}
     return Workspace.from_tables(tables), name_lacking
 
 
@@ -196,11 +196,11 @@ def settle_looks(
     for row in found.to_dicts():
         job = jobs.get(tuple(row[name] for name in ITERATION), JobRecord())
         key = (job.looks, *(row[name] for name in COMPARISON))
-        rows.append(_settle(row, job.at_it, standing.get(key)))
+        rows.append(_settle_row(row, job.at_it, standing.get(key)))
     return pl.DataFrame(rows, found.schema)
 
 
-def _settle(row: Row, at_it: str | None, look: Row | None) -> Row:
+def _settle_row(row: Row, at_it: str | None, look: Row | None) -> Row:
     """The row of the look that stands; without a verdict where there is none before a later one."""
     when = None if at_it is None else f"the job ends ({at_it})"
     if look is not None:

@@ -14,7 +14,7 @@ from .looks import COMPARISON, Answer, Looks, check_looks, find_jobs, take_looks
 from .values import EVAL, ITERATION, confidence, headline_of, metrics_of, runs_of
 from .verdict import word_of
 
-__all__ = ["check_looks", "decide", "sequential"]
+__all__ = ["check_looks", "decide_look", "sequential"]
 
 COLUMNS = (
     *(*COMPARISON, "look", "n_evals", "n_runs", "n_runs_baseline", "alpha"),
@@ -82,7 +82,7 @@ def sequential(
     found = []
     for own in sorted(planned):
         check_looks(own, max([1, *suites["n"]]), confidence(level))
-        rows = take_looks(data, own, level, _ask(metric, baseline, worth)).select(COLUMNS)
+        rows = take_looks(data, own, level, _ask_deltas(metric, baseline, worth)).select(COLUMNS)
         if looks is None:
             names = [key for key, job in jobs.items() if job.looks == own]
             mine = pl.DataFrame(names, rows.select(ITERATION).schema, orient="row")
@@ -91,12 +91,12 @@ def sequential(
     return like(data, pl.concat(found))
 
 
-def _ask(metric: str, baseline: str | None, worth: float | None = None) -> Answer:
+def _ask_deltas(metric: str, baseline: str | None, worth: float | None = None) -> Answer:
     """What asks `deltas` at a level."""
     return lambda part, level: deltas(part, metric, baseline, worth=worth, level=level)
 
 
-def decide(workspace: Path, iteration: int, looks: Looks, runs: int) -> str | None:
+def decide_look(workspace: Path, iteration: int, looks: Looks, runs: int) -> str | None:
     """What an iteration's look at so many runs a side decides, in a sentence; None for nothing.
 
     Of several comparisons each has to be decided.
@@ -104,7 +104,7 @@ def decide(workspace: Path, iteration: int, looks: Looks, runs: int) -> str | No
     import polars as pl
 
     ws = load(workspace).select(iteration=f"iteration-{iteration}")
-    answer = _ask(headline_of(metrics_of(ws)), None)
+    answer = _ask_deltas(headline_of(metrics_of(ws)), None)
     found = take_looks(ws, looks, 0.95, answer).filter(pl.col("look") <= runs)
     ended = found.filter("decides").to_dicts()
     if not ended or len(ended) < found.select(SIDES).n_unique():

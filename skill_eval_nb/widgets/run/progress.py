@@ -349,7 +349,7 @@ def running_view(at: Running) -> Node:
         stopping=at.stopping,
         stop=[_money(now), _stop(at)],
         below=[
-            soft(f"So far, and without a verdict before {_when(at)}."),
+            soft(f"So far, and without a verdict before {_name_next_verdict(at)}."),
             h("div", h("p", now.retrying), cls="sen-notice", key="retry") if now.retrying else None,
             live,
             problems(now, at.board.reasons),
@@ -358,11 +358,11 @@ def running_view(at: Running) -> Node:
     )
 
 
-def _when(at: Running) -> str:
+def _name_next_verdict(at: Running) -> str:
     """When there is a verdict next: at a planned look, or at the end."""
     done = at.progress.finished + at.progress.errored
     for look in at.plan.looks:
-        if done <= len(at.plan.up_to(look).cells):
+        if done <= len(at.plan.cut_to(look).cells):
             return f"the planned look at {count(look, 'run')} a side"
     return "the job ends"
 
