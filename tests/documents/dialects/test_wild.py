@@ -373,3 +373,10 @@ def test_scores_that_no_table_has_a_place_for_are_named() -> None:
         "$.runs[0].eval_score",
         "$.subscores",
     ]
+
+
+def test_rows_that_are_no_objects_are_named() -> None:
+    row = {"eval_id": 1, "with_skill": {"passed": 2, "total": 2}, "baseline": {"passed": 1}}
+    benchmark, codes = one({"skill_name": "s", "results": [row, 7, "lost"]})
+    assert [run.configuration for run in benchmark.runs] == ["with_skill", "baseline"]
+    assert codes == ["wrong-type"]
