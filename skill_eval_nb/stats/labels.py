@@ -21,7 +21,7 @@ CELL = [*GROUP, *EVAL, "configuration"]
 """A side of an eval."""
 LEAST = 3
 """Labels that a side of an eval takes, or as many as it has checks: with two, intervals of these
-evals covered 91 %."""
+evals held the truth in 91 to 92 of 100 simulated cases."""
 BESIDE = (*LEANS, "next_step")
 """Columns of `deltas` that rest on what the judge said, which labels do not correct."""
 APART = 0.5
