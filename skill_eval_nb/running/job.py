@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 Status = Literal["running", "done", "partial", "stopped", "failed"]
-"""running; done: every cell is finished or errored; partial: the budget does not reach;
-stopped: by the user; failed: by an error of the machine or of ours."""
+"""running; done: every cell is finished or errored, or a planned look has decided; partial: the
+budget does not reach; stopped: by the user; failed: by an error of the machine or of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Progress:
 
     Attributes:
         status: see `Status`.
-        cells: runs of the plan.
+        cells: runs of the plan; once a planned look has decided, those up to it.
         finished: runs that have all that they are to have; errored ones are not among them.
         errored: runs that ended in an error, of this start or an earlier one.
         waiting: runs that nothing was done for yet.

@@ -89,7 +89,7 @@ def find_jobs(data: Any) -> dict[tuple[str, str, str], JobRecord]:
     first = runs_of(data).drop_nulls("path").unique(ITERATION, keep="first", maintain_order=True)
     found = {}
     for *names, path in first.select(*ITERATION, "path").iter_rows():
-        folders = Path(data.path, path).parents
+        folders = Path(data.path, path).absolute().parents
         home = next((folder for folder in folders if folder.name == names[2]), None)
         record = read_job(home) if home is not None else JobRecord()
         if record != JobRecord():
