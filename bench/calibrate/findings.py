@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from math import isnan
 from statistics import mean
 from typing import NamedTuple
 
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, noise, outside
+from .factors import CLAIMS as EITHER
+from .factors import DIFFERS, LESS, TRUE
 from .harder import ABOUT
 from .labelled import CORRECTED, JUDGE
 from .looks import AGAIN, LOOKS, ONE, PLANNED, RUNS
@@ -44,6 +47,7 @@ def findings(found: Found) -> Iterator[str]:
     yield _false_verdicts(_claimed(found))
     yield _power(found)
     yield from _harder(found)
+    yield _models(found)
     yield _pages(found)
     yield _looks(found)
     yield _triggers(found)
@@ -138,6 +142,35 @@ def _harder(found: Found) -> Iterator[str]:
     yield (
         f"**Families that nobody names** make up to {100 * unkin:.1f} % false verdicts on tasks "
         "like these: name them by `cluster=`."
+    )
+
+
+def _models(found: Found) -> str:
+    """The worst of what is said of several models, and how often a difference is found."""
+    false = [
+        (share, name, cell)
+        for cell, every in found.models.items()
+        for name, share in every.items()
+        if name not in TRUE.get(cell.world, ()) and not isnan(share)
+    ]
+
+    def worst(names: Mapping[str, str]) -> str:
+        share, name, cell = max(one for one in false if one[1] in names.values())
+        not_ = ", **which is not within**" if outside(share, CLAIMS) else ""
+        where = f"{name}, {cell.world}, {cell.models} models, n = {cell.n}, K = {cell.runs}"
+        return f"{100 * share:.1f} % ({where}){not_}"
+
+    powers = [
+        f"{100 * every[DIFFERS['suite']]:.0f} and {100 * every[DIFFERS['population']]:.0f} % at "
+        f"n = {cell.n}, K = {cell.runs}"
+        for cell, every in found.models.items()
+        if cell.world == LESS and cell.n >= 6
+    ]
+    return (
+        f"**Several models**: an effect that does not differ is said to in at most "
+        f"{worst(DIFFERS)}; some model is said to be helped or hurt, where none is, in at most "
+        f"{worst(EITHER)}. 30 pp less with one of two models is found, on these evals and on tasks "
+        f"like these, in {'; '.join(powers)}."
     )
 
 

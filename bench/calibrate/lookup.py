@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from . import harder, labelled, looks, pages, triggers
+from . import factors, harder, labelled, looks, pages, triggers
 from .measure import Measured
 from .run import run
 from .scenarios import Cell, cells
@@ -19,6 +19,7 @@ class Found:
 
     results: Results
     harder: dict[harder.Harder, dict[str, Measured]]
+    models: dict[factors.Models, dict[str, float]]
     pages: dict[pages.Page, dict[str, float]]
     looks: dict[looks.Looked, dict[str, float]]
     triggers: dict[triggers.Triggers, dict[str, float]]
@@ -27,7 +28,7 @@ class Found:
     @classmethod
     def by_running(cls, size: int, seed: int, jobs: int) -> Found:
         """All cells of all kinds."""
-        rooms = harder, pages, looks, triggers, labelled
+        rooms = harder, factors, pages, looks, triggers, labelled
         kinds = [cells(), *(room.cells() for room in rooms)]
         every = run([cell for kind in kinds for cell in kind], size, seed, jobs)
         return cls(*({cell: every[cell] for cell in kind} for kind in kinds))

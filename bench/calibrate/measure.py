@@ -10,7 +10,7 @@ import numpy as np
 
 from skill_eval_nb.stats.comparison import Scope
 
-from . import harder, labelled, looks, ours, pages, peers, smallest, triggers
+from . import factors, harder, labelled, looks, ours, pages, peers, smallest, triggers
 from .answers import Answers
 from .metrics import Array
 from .scenarios import EFFECTS, Cell, even
@@ -109,6 +109,12 @@ def measure_labelled(cell: labelled.Labelled, size: int, seed: int) -> dict[str,
     scopes |= {TASKS: "population"} if cell.n >= 6 else {}
     answers = labelled.answer(evals, cell, scopes, random)
     return {who: _measured(one, evals.truth(), world.truth(effect)) for who, one in answers.items()}
+
+
+def measure_models(cell: factors.Models, size: int, seed: int) -> dict[str, float]:
+    """How often an effect is said to differ between models, and some model to be helped."""
+    random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
+    return factors.measure(cell, size, random)
 
 
 def measure_triggers(cell: triggers.Triggers, size: int, seed: int) -> dict[str, float]:

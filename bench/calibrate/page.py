@@ -35,6 +35,7 @@ def page(found: Found, about: About) -> str:
         *sections.smallest(found),
         *sections.others(found),
         *sections.harder(found),
+        *sections.models(found),
         *sections.pages(found),
         *sections.looks(found),
         *sections.triggers(found),

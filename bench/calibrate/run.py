@@ -11,6 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from .factors import Models
 from .harder import Harder
 from .labelled import Labelled
 from .looks import Looked
@@ -19,6 +20,7 @@ from .measure import (
     measure_harder,
     measure_labelled,
     measure_looks,
+    measure_models,
     measure_pages,
     measure_triggers,
 )
@@ -26,7 +28,7 @@ from .pages import Page
 from .scenarios import Cell
 from .triggers import Triggers
 
-Some = Cell | Harder | Labelled | Looked | Page | Triggers
+Some = Cell | Harder | Labelled | Looked | Models | Page | Triggers
 
 
 def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dict[str, Any]]:
@@ -49,6 +51,7 @@ MEASURES: dict[type, Any] = {
     Harder: measure_harder,
     Labelled: measure_labelled,
     Looked: measure_looks,
+    Models: measure_models,
     Page: measure_pages,
     Triggers: measure_triggers,
 }

@@ -9,6 +9,9 @@ from dataclasses import replace
 from skill_eval_nb.stats.looks import spend_alpha
 
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, outside
+from .factors import ABOUT as MODELS
+from .factors import CLAIMS as EITHER
+from .factors import DIFFERS, TRUE
 from .harder import ABOUT
 from .labelled import CORRECTED, JUDGE, RIGHT
 from .looks import AGAIN, GAIN, LOOKS, ONE, PLANNED, RUNS
@@ -227,6 +230,31 @@ def _false(one: Measured | None) -> str:
     text = percent(one.claims, None if excused else CLAIMS)
     said = outside(one.claims, CLAIMS) and one.unwarned < one.claims - 1e-9
     return f"{text} ({percent(one.unwarned)})" if said else text
+
+
+def models(found: Found) -> Iterator[str]:
+    """How often an effect is said to differ between models."""
+    listed = "\n".join(f"- **{world}**: {what};" for world, what in MODELS.items())
+    yield f"""
+## Several models
+
+`sen.stats.factors` says with which models the skill helps, and whether its effect differs between
+them. Plain evals, unless said otherwise, and K runs a side with each model:
+
+{listed[:-1]}.
+
+*Differs* is how many say that the effect differs, *some model* how many say `helps` or `hurts` of
+any. Wanted, where that is false: {CLAIMS}; where it is true, it stands in italics.
+"""
+    rows = []
+    for cell, every in found.models.items():
+        shown = []
+        for name in (*DIFFERS.values(), *EITHER.values()):
+            share, true = every[name], name in TRUE.get(cell.world, ())
+            figure = percent(share, None if true else CLAIMS)
+            shown.append(NOTHING if math.isnan(share) else f"*{figure}*" if true else figure)
+        rows.append([cell.world, str(cell.models), str(cell.n), str(cell.runs), *shown])
+    yield table(["world", "models", "n", "K", *DIFFERS.values(), *EITHER.values()], rows, texts=1)
 
 
 def pages(found: Found) -> Iterator[str]:
