@@ -155,7 +155,8 @@ def _models(found: Found) -> str:
     ]
 
     def worst(names: Mapping[str, str]) -> str:
-        share, name, cell = max(one for one in false if one[1] in names.values())
+        each = (one for one in false if one[1] in names.values())
+        share, name, cell = max(each, key=lambda one: one[0])
         not_ = ", **which is not within**" if outside(share, CLAIMS) else ""
         where = f"{name}, {cell.world}, {cell.models} models, n = {cell.n}, K = {cell.runs}"
         return f"{100 * share:.1f} % ({where}){not_}"
