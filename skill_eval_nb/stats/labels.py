@@ -28,7 +28,7 @@ APART = 0.5
 """So far apart are the rates of script and judge in a run that is looked at for it."""
 
 
-def labelled_checks(ws: Workspace) -> pl.DataFrame:
+def find_judged_checks(ws: Workspace) -> pl.DataFrame:
     """The checks that a judge decided, each once: RUN, MODEL, what is said of them, label, sampled.
 
     `label` is the human's verdict, the last one where there are several, and `sampled` whether
@@ -66,7 +66,7 @@ def offer_checks(ws: Workspace) -> pl.DataFrame:
 
     apart = (pl.col("pass_rate") - pl.col("structural_pass_rate")).abs() > APART
     runs = runs_of(ws).select(*RUN, apart=apart.fill_null(value=False)).unique(RUN)
-    checks = labelled_checks(ws).join(runs, on=RUN, how="left", nulls_equal=True)
+    checks = find_judged_checks(ws).join(runs, on=RUN, how="left", nulls_equal=True)
     scripts: dict[tuple[Any, ...], bool] = {}
     structural = rows_of_runs(ws, "expectations").filter(layer="structural").drop_nulls("passed")
     told = [*RUN, "expectation_id", "text", "passed"]
@@ -108,7 +108,7 @@ def trust_judges(ws: Workspace, level: float) -> list[dict[str, Any]]:
     import polars as pl
 
     judges = runs_of(ws).select(*RUN, judge=pl.col("judge_model").fill_null(UNSTATED)).unique(RUN)
-    checks = labelled_checks(ws).drop_nulls("label").join(judges, on=RUN, nulls_equal=True)
+    checks = find_judged_checks(ws).drop_nulls("label").join(judges, on=RUN, nulls_equal=True)
     rows = []
     for key, own in checks.group_by([*GROUP, "judge"], maintain_order=True):
         drawn = own.filter("sampled")
@@ -152,7 +152,7 @@ def correct_by_labels(data: Any, values: pl.DataFrame) -> tuple[pl.DataFrame, pl
 
     if is_table(data) or set(values["metric"]) - {"pass_rate"}:
         raise ValueError("`corrected` is of the pass rate of a Workspace: labels are of checks.")
-    checks = labelled_checks(data)
+    checks = find_judged_checks(data)
     if not checks["sampled"].any():
         some = checks["label"].count()
         why = f"The {count(some, 'label')} here are of checks not drawn at random." if some else ""

@@ -152,7 +152,7 @@ def test_what_cannot_be_corrected_says_why(most, label, more, says) -> None:
 
 @examples
 @given(verdicts)
-def test_the_judge_on_labelled_checks_with_scipys_exact_intervals(random) -> None:
+def test_the_judge_on_find_judged_checks_with_scipys_exact_intervals(random) -> None:
     judge, human = drawn(random), drawn(random)
     picked = some(human, random, 4)
     [row] = agreement(judged(judge, picked)).to_dicts()

@@ -144,7 +144,7 @@ class ShownRun:
         return h(
             "div",
             h("span", line(dimension), cls="sen-rv-dimension", dir="auto"),
-            _radios(f"{self.token}-{dimension}", points, chosen, act, **group),
+            _draw_radios(f"{self.token}-{dimension}", points, chosen, act, **group),
             h("span", odd, no_more if score is not None else None),
             cls="sen-rv-scored",
             key=f"{self.token}-{dimension}",
@@ -157,7 +157,9 @@ class ShownRun:
         if not self.now.book.is_saved(self.key):
             state = pill("not saved", "bad")
         chosen = None if given is None else "pass" if given else "fail"
-        radios = _radios(self.item.token, VERDICTS, chosen, act, aria_label="Does the check hold?")
+        radios = _draw_radios(
+            self.item.token, VERDICTS, chosen, act, aria_label="Does the check hold?"
+        )
         clear = button("clear", (*act, None), kind="quiet") if chosen else None
         return h(
             "div",
@@ -203,7 +205,7 @@ class ShownRun:
         return "with" if likeness(self.key.configuration) is None else "base"
 
 
-def _radios(
+def _draw_radios(
     name: str,
     options: Mapping[str, tuple[str, str | None]],
     chosen: str | None,

@@ -241,7 +241,8 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
         sides, lacking = (own[column], against), None
         beside = frame.filter(**own | {column: against}).iter_rows(named=True)
     if choice.of_checks:
-        offered = offer_checks(ws).filter(workspace=workspace, iteration=iteration)
+        one = {"configuration": configuration} if configuration else {}
+        offered = offer_checks(ws).filter(workspace=workspace, iteration=iteration, **one)
         items = list(map(_item, offered.iter_rows(named=True)))
     else:
         items = side_by_side(mine.iter_rows(named=True), beside)

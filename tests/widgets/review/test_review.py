@@ -276,6 +276,8 @@ def test_single_checks_are_labelled_without_the_judge_and_the_side(tmp_path):
     others.do("call_fine", token("1", "with_skill", iteration="iteration-1"), True)
     assert "1 of 12 runs reviewed" in text(others.view())
     others.do("call_fine", token("1", "with_skill", iteration="iteration-1"), False)
+    one = review(folder, "checks", configuration="with_skill")._now.items
+    assert {item.runs[0].configuration for item in one} == {"with_skill"}
     again = review(folder, "checks")
     for item in again._now.items:
         again.do("label_check", item.token, None)
