@@ -17,6 +17,7 @@ from .lookup import Found
 from .measure import BY_FAMILY, OURS, TASKS, THESE
 from .pages import ALONE, TOGETHER
 from .scenarios import FALSE, METRICS, SIZES
+from .small import CORRELATIONS
 
 EASY = ("ceiling", "ceiling A/A")
 ONE_CHECK = ("one check", "one check A/A")
@@ -50,6 +51,7 @@ def findings(found: Found) -> Iterator[str]:
     yield _models(found)
     yield _pages(found)
     yield _looks(found)
+    yield _small(found)
     yield _triggers(found)
     yield _labelled(found)
     yield from _others(found)
@@ -197,6 +199,30 @@ def _looks(found: Found) -> str:
         f"to {max(again):.1f} %. {100 * cell.effect:g} pp over {cell.n} evals are found in "
         f"{100 * best[PLANNED]:.1f} % with {best[RUNS]:.1f} runs a side, instead of "
         f"{100 * best[ONE]:.1f} % with {LOOKS[-1]}."
+    )
+
+
+def _small(found: Found) -> str:
+    """False leans, and what next steps decide."""
+
+    def false(*correlations: float) -> float:
+        return 100 * max(
+            every["up"] + every["down"]
+            for cell, every in found.small.items()
+            if not cell.effect and cell.correlation in correlations
+        )
+
+    def decided(what: str) -> str:
+        known = [every[what] for cell, every in found.small.items() if cell.effect]
+        shares = [100 * share for share in known if not isnan(share)]
+        return f"{min(shares):.0f} to {max(shares):.0f} % of the {what}"
+
+    *little, much = CORRELATIONS
+    return (
+        f"**Leans** of benchmarks run once are false in at most {false(*little):.1f} % while the "
+        f"checks of a run correlate by {little[-1]:g} or less, in {false(much):.1f} % at {much:g}. "
+        f"What is proposed as a next step decides in {decided('runs')} and {decided('evals')}, "
+        "where the truth is what was seen."
     )
 
 

@@ -38,6 +38,7 @@ def page(found: Found, about: About) -> str:
         *sections.models(found),
         *sections.pages(found),
         *sections.looks(found),
+        *sections.small(found),
         *sections.triggers(found),
         *sections.labelled(found),
     ]

@@ -22,13 +22,15 @@ from .measure import (
     measure_looks,
     measure_models,
     measure_pages,
+    measure_small,
     measure_triggers,
 )
 from .pages import Page
 from .scenarios import Cell
+from .small import Small
 from .triggers import Triggers
 
-Some = Cell | Harder | Labelled | Looked | Models | Page | Triggers
+Some = Cell | Harder | Labelled | Looked | Models | Page | Small | Triggers
 
 
 def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dict[str, Any]]:
@@ -53,6 +55,7 @@ MEASURES: dict[type, Any] = {
     Looked: measure_looks,
     Models: measure_models,
     Page: measure_pages,
+    Small: measure_small,
     Triggers: measure_triggers,
 }
 

@@ -21,6 +21,7 @@ from .measure import BY_FAMILY, OURS, PEERS, THESE, Measured
 from .pages import ALONE, LONGER, TOGETHER
 from .peers import AT_MOST
 from .scenarios import EFFECTS, FALSE, KS, METRICS, NS, SIZES
+from .small import CHECKS, NEAR
 from .triggers import PREFIXES, SCORES
 
 COVERED = {
@@ -313,6 +314,31 @@ the second on until something shows, at 0.05 each time. Where nothing differs (A
 
 def _alphas() -> str:
     return ", ".join(f"{alpha:.3f}" for alpha in spend_alpha(LOOKS))
+
+
+def small(found: Found) -> Iterator[str]:
+    """What benchmarks run once lean to, and how often their next step decides."""
+    yield f"""
+## Benchmarks run once
+
+n evals of {CHECKS[0]} to {CHECKS[1]} checks, each run once a side: no verdict is possible. *Up* and
+*down* are how many lean so, by borrowed noise (`lean`); where nothing differs (A/A) they may not be
+more than 5 % together. The checks of a run hang together as *correlation* says (0: not at all);
+noise is borrowed as if by little, so that above .2 it is too small. *Runs* and *evals*: of those
+whose difference is what it is in truth (to {100 * NEAR:g} pp), how many are decided once the runs
+or the evals of `next_step` were added, where there are such. Wanted: 80 % and 70 %.
+"""
+    names = ("up", "down", "runs", "evals")
+    rows = [
+        [
+            f"{100 * cell.effect:g} pp" if cell.effect else "A/A",
+            str(cell.n),
+            f"{cell.correlation:g}",
+            *(NOTHING if math.isnan(every[name]) else percent(every[name]) for name in names),
+        ]
+        for cell, every in found.small.items()
+    ]
+    yield table(["effect", "n", "correlation", *names], rows)
 
 
 def triggers(found: Found) -> Iterator[str]:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 NS = (3, 4, 5, 8)
 CORRELATIONS = (0.0, 0.1, 0.2, 0.45)
-EFFECTS = (0.0, 0.25, 0.5)
+USUAL = 0.1
+"""The correlation where there is an effect."""
+EFFECTS = (0.25, 0.5)
 CHECKS = (4, 9)
 """The fewest and the most checks of an eval."""
 SPREAD = 0.15
@@ -28,7 +30,9 @@ SPREAD = 0.15
 SIDES = ("with_skill", "without_skill")
 NEAR = 0.05
 """So near to the true effect is what was seen, where the truth is what was seen."""
-KEPT = 300
+FEWEST = 30
+"""Data sets below which a share says little."""
+KEPT = 150
 """Data sets, at most, whose next step is taken."""
 
 
@@ -43,11 +47,12 @@ class Small:
     @property
     def cost(self) -> int:
         """About how long it takes, beside the others."""
-        return 20 * self.n
+        return 200 if self.effect else 20
 
 
 def cells() -> list[Small]:
-    return [Small(n, of, effect) for n in NS for of in CORRELATIONS for effect in EFFECTS]
+    alike = [Small(n, of, 0.0) for n in NS for of in CORRELATIONS]
+    return alike + [Small(n, USUAL, effect) for effect in EFFECTS for n in NS]
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ def measure(cell: Small, size: int, random: np.random.Generator) -> dict[str, fl
     leans = deltas(first).sort("workspace")["lean"]
     words = {"up": "leans up", "down": "leans down"}
     found = {name: float((leans == word).mean()) for name, word in words.items()}
+    found |= dict.fromkeys(("runs", "evals"), float("nan"))
     rates = passed / drawn.checks[:, None, :, None]
     seen = np.abs((rates[:, 0] - rates[:, 1]).mean(axis=(1, 2)) - cell.effect) < NEAR
     kept = np.flatnonzero(seen)[:KEPT] if cell.effect else []
@@ -114,8 +120,7 @@ def _take_next_steps(
                 checks = np.concatenate([own.checks, other.checks], axis=1)
                 data = table(np.concatenate(both, axis=2), checks)
             decided.append(deltas(data, scope=scope)["verdict"].item() in ("helps", "hurts"))
-        found[what] = float(np.mean(decided)) if decided else float("nan")
-        found[f"no {what}"] = 1 - len(decided) / len(passed)
+        found[what] = float(np.mean(decided)) if len(decided) >= FEWEST else float("nan")
     return found
 
 
