@@ -421,7 +421,8 @@ def deltas(
           neither better as more nor as less (`output_chars`). `reason` is the sentence to it;
         - `warnings`: what may turn the verdict, in sentences that stand in `reason`, too: errors
           on one side, sides that differ in judge, model or checks or were run on other days, two
-          iterations, a gate that took unequal parts, evals that seem to belong together.
+          iterations, a gate that took unequal parts, evals that seem to belong together; of a mean
+          over models each one's own, opposite signs, and an effect that differs (see `factors`).
           `verdict_with_errors` and `estimate_with_errors` count runs that errored as failures (of
           a rate; null where none did). Where that decides, the verdict is `unclear: errors
           decide`, the interval holds those of both and 0, and p is the larger; it is null where

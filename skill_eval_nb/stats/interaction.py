@@ -131,7 +131,7 @@ def find_interaction(
     found = Interaction(scope, level, of, models, left_out, len(evals), means)
     if len(models) < 2:
         only = some(map(brief, models)) or "none"
-        return found._replace(lacks=f"{only} is the only one with both sides")
+        return found._replace(lacks=f"it takes two with both sides, and there is {only}")
     if not len(evals):
         return found._replace(lacks="no eval has both sides with each of them")
     if scope == "suite":

@@ -88,7 +88,7 @@ def test_several_comparisons_have_a_heading_each_and_one_model_is_nothing_to_com
     assert {f"other · {sides}", f"tdd-workspace · {sides}"} <= set(texts_of(spec_of(chart)))
     alone = charts.factors(models(large=0.4))
     assert title_of(alone) == "No models to compare"
-    assert "large is the only one with both sides" in rows_of(alone, "line")[0]["line"]
+    assert "it takes two with both sides, and there is large" in rows_of(alone, "line")[0]["line"]
     empty = charts.factors(workspace())
     assert rows_of(empty, "line")[0]["line"].startswith("There are no runs")
     with pytest.raises(ValueError, match="no factor `judge`"):

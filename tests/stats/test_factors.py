@@ -131,13 +131,13 @@ LACKING: dict[str, tuple[list[Row], str, str]] = {
     "one model": (
         runs_of({(i, LARGE): noisy(0.9, 0.5) for i in EIGHT}),
         "population",
-        "large is the only one with both sides",
+        "it takes two with both sides, and there is large",
     ),
     "one model with both sides": (
         runs_of({(i, LARGE): noisy(0.9, 0.5) for i in EIGHT})
         + runs_of({(i, SMALL): ([0.5], []) for i in EIGHT}),
         "suite",
-        "large is the only one with both sides",
+        "it takes two with both sides, and there is large",
     ),
     "no eval in common": (
         runs_of({(i, LARGE if int(i) < 4 else SMALL): noisy(0.9, 0.5) for i in EIGHT}),
