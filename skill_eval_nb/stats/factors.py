@@ -116,26 +116,26 @@ def factors(
     answered = deltas(data, metric, baseline, **how)
     rows = nw.from_native(answered, eager_only=True).to_polars()
 
-    def find(values: pl.DataFrame) -> dict[Any, Interaction]:
+    def find_each(values: pl.DataFrame) -> dict[Any, Interaction]:
         """Whether the effect differs, by what the models have in common."""
         each = pair_figures(Own(data), values, baseline, None, None).paired
         pairs = own.of(pooled(each, [column]))
         groups = pairs.group_by(keys, maintain_order=True)
         return {key: find_interaction(one, scope, level, of) for key, one in groups}
 
-    found, failed = find(values), find(with_errors(values))
+    found, failed = find_each(values), find_each(with_errors(values))
     facts = facts_of(runs_of(data), GROUP)
     told: list[Row] = []
     for key, part in rows.with_row_index("at").group_by(keys):
         members = part.to_dicts()
-        answer = _conclude(members, found[key], failed[key], facts)
-        told += _tell(members, column, found[key], answer)
+        answer = _word_answer(members, found[key], failed[key], facts)
+        told += _add_answer(members, column, found[key], answer)
     frame = pl.DataFrame(sorted(told, key=itemgetter("at")), {**rows.schema, **ADDED})
     frame.insert_column(rows.columns.index("p") + 1, frame.drop_in_place("p_adjusted"))
     return order_answer(data, frame)
 
 
-def _tell(
+def _add_answer(
     rows: Sequence[Row], column: str, found: Interaction, answer: tuple[bool | None, str]
 ) -> list[Row]:
     """The rows of models that have a harness in common (or the other way round), with ADDED."""
@@ -159,7 +159,7 @@ def _tell(
     return told
 
 
-def _conclude(
+def _word_answer(
     rows: Sequence[Row], found: Interaction, failed: Interaction, facts: Facts
 ) -> tuple[bool | None, str]:
     """Whether the effect differs, and the sentence to it, with what may turn it.

@@ -47,10 +47,10 @@ def flip_jointly(vectors: Array) -> list[float]:
     return [float((largest >= own * (1 - 1e-9)).mean()) for own in t[0]]
 
 
-def welch(means: Sequence[float], noises: Sequence[Noise]) -> float:
+def welch_p(means: Sequence[float], noises: Sequence[Noise]) -> float:
     """Welch's p (Biometrika 1951) that means differ of which each has a noise of its own.
 
-    >>> round(welch([0.1, 0.3], [Noise(0.05, 9), Noise(0.05, 9)]), 4)
+    >>> round(welch_p([0.1, 0.3], [Noise(0.05, 9), Noise(0.05, 9)]), 4)
     0.0111
     """
     import numpy as np
@@ -139,7 +139,7 @@ def find_interaction(
         noises = {name: run_noise(*sides) for name, sides in of_each.items()}
         silent = [brief(name) for name, noise in noises.items() if noise is None]
         if not silent:
-            return found._replace(p=welch(means, list(filter(None, noises.values()))))
+            return found._replace(p=welch_p(means, list(filter(None, noises.values()))))
         if all(side.enough for sides in of_each.values() for side in sides):
             return found._replace(lacks=f"no run noise was seen with {some(silent)}")
         return found._replace(lacks="it takes two runs of an eval on either side with each of them")
