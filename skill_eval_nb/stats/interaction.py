@@ -149,7 +149,8 @@ def find_interaction(
     apart = effects - effects.mean(axis=1, keepdims=True)
     moved, least = int((abs(apart) > TINY).any(axis=1).sum()), fewest_moved(level)
     if moved < least:
-        differ = f"it takes {least} evals on which they differ, and there are {moved}"
-        return found._replace(lacks=differ)
+        units = "families" if "family" in evals.columns else "evals"
+        lacks = f"it takes {least} {units} on which they differ, and there are {moved}"
+        return found._replace(lacks=lacks)
     each = flip_jointly(apart)
     return found._replace(p=min(each), deviations=each, mains=flip_jointly(effects))

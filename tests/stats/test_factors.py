@@ -258,6 +258,8 @@ def test_families_are_flipped_as_one() -> None:
         == flip_all(2 * (np.array(PUBLISHED) - np.mean(PUBLISHED, axis=1, keepdims=True)))[0]
     )
     assert alone["interaction_p"] < together["interaction_p"]
+    (few, *_) = told(rows, scope="population", cluster={str(i): str(i % 5) for i in range(16)})
+    assert "it takes 6 families on which they differ, and there are 5" in few["interaction"]
 
 
 @pytest.mark.parametrize("scope", ["suite", "population"])
