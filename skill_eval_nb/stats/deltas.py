@@ -37,7 +37,6 @@ from .values import (
     MODEL,
     RUBRIC,
     UNITS,
-    by_model,
     confidence,
     no_such,
     order_answer,
@@ -466,9 +465,7 @@ def deltas(
     values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
     own = Own(data, weights, cluster, other_checks)
     values, cells = correct_by_labels(data, values) if corrected else (values, None)
-    found = answer_deltas(own, values, question, baseline, versus, pool, joint=joint).drop(
-        "designs"
-    )
+    found = answer_deltas(own, values, question, baseline, versus, pool, joint=joint)
     found = found if cells is None else state_labels(found, cells)
     planned = not (joint or versus or pool or corrected) and scope == "suite"
     how = {"worth": worth, "weights": weights, "cluster": cluster, "other_checks": other_checks}
@@ -476,7 +473,8 @@ def deltas(
     def at_look(part: Any, level: float) -> pl.DataFrame:
         return deltas(part, metric, baseline, level=level, **how)
 
-    return order_answer(kind, settle_looks(found, data, level, at_look if planned else None))
+    found = settle_looks(found.drop("designs"), data, level, at_look if planned else None)
+    return order_answer(kind, found)
 
 
 def deltas_by_dimension(
@@ -605,9 +603,8 @@ def deltas_by_eval(
     known = Known(Own(data), pairs, keys, baseline if versus else None, versus)
     leans = [dict.fromkeys(LEANS)] * len(found)
     if pool != "model" and question.differences == 1:
-        runs = by_model(pairs.turn(runs_of(data)))
         names = [*GROUP, *EVAL, *SIDES, "metric"]
-        additions = Additions(known, pairs._replace(paired=paired), runs, names, level)
+        additions = Additions(known, pairs._replace(paired=paired), data, names, level)
         leans = [additions.lean_of(row) for row in found.to_dicts()]
     types = {name: kind for name, kind in _types_beside().items() if name in LEANS}
     found = found.hstack(pl.DataFrame(leans, types))
@@ -686,9 +683,8 @@ def answer_deltas(
 
     found, pairs = answer(values)
     known = Known(own, pairs, keys, less, versus)
-    runs = by_model(pairs.turn(runs_of(data)))
     alone = not (joint or pool == "model" or less or own.weights)
-    additions = Additions(known, pairs, runs, by, question.level) if alone else None
+    additions = Additions(known, pairs, data, by, question.level) if alone else None
     counted = with_errors(values)
     failures: dict[Any, dict[str, Any]] = {}
     if not counted["value"].equals(values["value"]):

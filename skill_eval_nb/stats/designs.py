@@ -16,12 +16,11 @@ from .confounds import DECIDED, ERRORS_DECIDE, Known, were_run_alike
 from .inference.intervals import POWER, detectable
 from .lean import LEANS, SPREAD, SPREAD_DF, EvalRuns, SideRuns, borrow_variance, count_checks, lean
 from .pairing import Pairs
-from .values import HEADLINE
+from .values import HEADLINE, by_model, runs_of
 from .verdict import Row
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
 
 MOST_RUNS, MOST_EVALS = 12, 24
 """Runs a side and evals above which nobody adds more: then nothing usual decides."""
@@ -231,13 +230,13 @@ ERRORS_FIRST = "Run those again that errored: they decide."
 class Additions:
     """What stands beside verdicts: what the evals lean to, and what would decide it.
 
-    Of figures that are no mean over models, and no difference of differences.
+    Of figures of `data` that are no mean over models, and no difference of differences.
     """
 
     def __init__(
-        self, known: Known, pairs: Pairs, runs: pl.DataFrame, by: Sequence[str], level: float
+        self, known: Known, pairs: Pairs, data: Any, by: Sequence[str], level: float
     ) -> None:
-        paired = pairs.paired
+        paired, runs = pairs.paired, by_model(pairs.turn(runs_of(data)))
         self._known, self._by, self._level, self._sessions = known, by, level, pairs.iterations
         self._checks = dict(count_checks(paired, runs, by))
         values = paired.drop_nulls("estimate").group_by(by).agg("values", "baseline_values")
