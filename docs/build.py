@@ -40,6 +40,7 @@ QUESTIONS = {
     "Does the description trigger?": "notebooks/08_triggers.ipynb",
     "What do published results bear?": "notebooks/09_published_results.ipynb",
     "How do I hand the result on?": "hand_on.md",
+    "How does CI stop a regression?": "gate.md",
 }
 COPIED = {
     "CHANGELOG.md": "changelog.md",

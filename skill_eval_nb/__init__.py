@@ -13,6 +13,7 @@ whoever's tool wrote them, into data frames; see what the skill changes; export 
     sen.stats.deltas(ws)
     sen.charts.forest(ws)
     sen.report.write_report(ws, "report")
+    sen.gate(ws)  # an exit code for CI
 
     sen.compare(ws, "with_skill", "without_skill")  # blind
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         widgets,
     )
     from .improving import compare
+    from .report import gate
     from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, from_files, from_table, load, show
     from .widgets import diff, drafts, explore, review, run_panel, trigger_panel
@@ -63,6 +65,7 @@ __all__ = [
     "explore",
     "from_files",
     "from_table",
+    "gate",
     "grade_stored",
     "grading",
     "improving",
@@ -91,6 +94,7 @@ __getattr__, __dir__ = lazy(
     {
         "": "charts documents grading improving models report running stats triggers widgets",
         ".improving": "compare",
+        ".report": "gate",
         ".running": "grade_stored judge_again plan_runs",
         ".tables": "NothingToLoad Workspace describe from_files from_table load show",
         ".widgets": "diff drafts explore review run_panel trigger_panel",

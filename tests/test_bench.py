@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from bench import fuzzing
-from bench.calibrate import factors, harder, labelled, looks, pages, small, triggers
+from bench.calibrate import factors, gates, harder, labelled, looks, pages, small, triggers
 from bench.calibrate.__main__ import PAGE
 from bench.calibrate.lookup import Found
 from bench.calibrate.measure import BY_FAMILY, OURS, PEERS, Measured
@@ -80,7 +80,9 @@ def test_the_page_in_the_package_is_a_full_one_and_of_this_shape():
     models = {cell: dict.fromkeys(names, 0.05) for cell in factors.cells()}
     leant: dict[str, float] = dict.fromkeys(("up", "down", "runs", "evals"), 0.02)
     once: dict[small.Small, dict[str, float]] = dict.fromkeys(small.cells(), leant)
-    found = Found(plain, worlds, models, whole, ends, once, asked, labels)
+    shares = dict.fromkeys((*gates.ENDS.values(), gates.UNSAID), 0.02)
+    gated = dict.fromkeys(gates.cells(), shares)
+    found = Found(plain, worlds, models, whole, ends, once, gated, asked, labels)
     fresh = page(found, About("make calibrate", 1, 2000, {"Python": "3.11.0"}))
 
     def shape(of: str) -> list[str]:

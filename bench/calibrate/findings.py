@@ -10,6 +10,7 @@ from typing import NamedTuple
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, noise, outside
 from .factors import CLAIMS as EITHER
 from .factors import DIFFERS, LESS, TRUE
+from .gates import FAILS, FINDS, LOSS, UNSAID, Gated
 from .harder import ABOUT
 from .labelled import CORRECTED, JUDGE
 from .looks import AGAIN, LOOKS, ONE, PLANNED, RUNS
@@ -52,6 +53,7 @@ def findings(found: Found) -> Iterator[str]:
     yield _pages(found)
     yield _looks(found)
     yield _small(found)
+    yield _gates(found)
     yield _triggers(found)
     yield _labelled(found)
     yield from _others(found)
@@ -223,6 +225,19 @@ def _small(found: Found) -> str:
         f"checks of a run correlate by {little[-1]:g} or less, in {false(much):.1f} % at {much:g}. "
         f"What is proposed as a next step decides in {decided('runs')} and {decided('evals')}, "
         "where the truth is what was seen."
+    )
+
+
+def _gates(found: Found) -> str:
+    false = max(every["fails"] for cell, every in found.gates.items() if not cell.effect)
+    finds = found.gates[Gated(8, 3, LOSS)]["fails"]
+    not_ = ", **which is not within**" if outside(false, FAILS) else ""
+    but = ", **which is not within**" if outside(finds, FINDS) else ""
+    unsaid = max(every[UNSAID] for every in found.gates.values())
+    return (
+        f"**The gate** fails in at most {100 * false:.1f} % where nothing differs{not_}, and in "
+        f"{100 * finds:.1f} % where the skill loses {-100 * LOSS:g} pp (n = 8, K = 3){but}. It "
+        f"passes a larger loss than it says it may have missed in at most {100 * unsaid:.1f} %."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from . import factors, harder, labelled, looks, pages, small, triggers
+from . import factors, gates, harder, labelled, looks, pages, small, triggers
 from .measure import Measured
 from .run import run
 from .scenarios import Cell, cells
@@ -23,13 +23,14 @@ class Found:
     pages: dict[pages.Page, dict[str, float]]
     looks: dict[looks.Looked, dict[str, float]]
     small: dict[small.Small, dict[str, float]]
+    gates: dict[gates.Gated, dict[str, float]]
     triggers: dict[triggers.Triggers, dict[str, float]]
     labelled: dict[labelled.Labelled, dict[str, Measured]]
 
     @classmethod
     def by_running(cls, size: int, seed: int, jobs: int) -> Found:
         """All cells of all kinds."""
-        rooms = harder, factors, pages, looks, small, triggers, labelled
+        rooms = harder, factors, pages, looks, small, gates, triggers, labelled
         kinds = [cells(), *(room.cells() for room in rooms)]
         every = run([cell for kind in kinds for cell in kind], size, seed, jobs)
         return cls(*({cell: every[cell] for cell in kind} for kind in kinds))

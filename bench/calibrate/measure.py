@@ -10,7 +10,19 @@ import numpy as np
 
 from skill_eval_nb.stats.comparison import Scope
 
-from . import factors, harder, labelled, looks, ours, pages, peers, small, smallest, triggers
+from . import (
+    factors,
+    gates,
+    harder,
+    labelled,
+    looks,
+    ours,
+    pages,
+    peers,
+    small,
+    smallest,
+    triggers,
+)
 from .answers import Answers
 from .metrics import Array
 from .scenarios import EFFECTS, Cell, even
@@ -133,6 +145,12 @@ def measure_small(cell: small.Small, size: int, seed: int) -> dict[str, float]:
     """What benchmarks run once lean to, and what their next steps decide."""
     random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
     return small.measure(cell, size, random)
+
+
+def measure_gates(cell: gates.Gated, size: int, seed: int) -> dict[str, float]:
+    """How often a gate ends how."""
+    random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
+    return gates.measure(cell, size, random)
 
 
 def measure_pages(cell: pages.Page, size: int, seed: int) -> dict[str, float]:

@@ -39,6 +39,7 @@ def page(found: Found, about: About) -> str:
         *sections.pages(found),
         *sections.looks(found),
         *sections.small(found),
+        *sections.gates(found),
         *sections.triggers(found),
         *sections.labelled(found),
     ]

@@ -12,11 +12,13 @@ from typing import Any
 from tqdm import tqdm
 
 from .factors import Models
+from .gates import Gated
 from .harder import Harder
 from .labelled import Labelled
 from .looks import Looked
 from .measure import (
     measure,
+    measure_gates,
     measure_harder,
     measure_labelled,
     measure_looks,
@@ -30,7 +32,7 @@ from .scenarios import Cell
 from .small import Small
 from .triggers import Triggers
 
-Some = Cell | Harder | Labelled | Looked | Models | Page | Small | Triggers
+Some = Cell | Gated | Harder | Labelled | Looked | Models | Page | Small | Triggers
 
 
 def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dict[str, Any]]:
@@ -50,6 +52,7 @@ def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dic
 
 MEASURES: dict[type, Any] = {
     Cell: measure,
+    Gated: measure_gates,
     Harder: measure_harder,
     Labelled: measure_labelled,
     Looked: measure_looks,

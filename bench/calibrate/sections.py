@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from skill_eval_nb.stats.looks import spend_alpha
 
-from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, outside
+from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, Range, outside
 from .factors import ABOUT as MODELS
 from .factors import CLAIMS as EITHER
 from .factors import DIFFERS, TRUE
+from .gates import FAILS, FINDS, LOSS, UNSAID, Gated
 from .harder import ABOUT
 from .labelled import CORRECTED, JUDGE, RIGHT
 from .looks import AGAIN, GAIN, LOOKS, ONE, PLANNED, RUNS
@@ -339,6 +340,36 @@ or the evals of `next_step` were added, where there are such. Wanted: 80 % and 7
         for cell, every in found.small.items()
     ]
     yield table(["effect", "n", "correlation", *names], rows)
+
+
+def gates(found: Found) -> Iterator[str]:
+    """How often a gate fails, and whether it says what it may have missed."""
+    yield f"""
+## The gate
+
+How `sen.gate` ends on pass rates: *fails* is how many data sets it sees a regression in, *cannot
+tell* how many end with 3; all others pass, and the gate says up to which loss it may have missed.
+*Larger* is how many pass though the true loss is larger than that. Where nothing differs (A/A)
+wanted: {FAILS}; where the skill loses {-100 * LOSS:g} pp, at n = 8 and K = 3: {FINDS}.
+"""
+    rows = [
+        [
+            f"loses {-100 * cell.effect:g} pp" if cell.effect else "A/A",
+            str(cell.n),
+            str(cell.runs),
+            percent(every["fails"], _wanted_of(cell)),
+            percent(every["cannot tell"]),
+            percent(every[UNSAID], FAILS),
+        ]
+        for cell, every in found.gates.items()
+    ]
+    yield table(["the skill", "n", "K", "fails", "cannot tell", "larger"], rows, texts=1)
+
+
+def _wanted_of(cell: Gated) -> Range | None:
+    if not cell.effect:
+        return FAILS
+    return FINDS if (cell.n, cell.runs) == (8, 3) else None
 
 
 def triggers(found: Found) -> Iterator[str]:

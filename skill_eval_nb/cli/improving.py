@@ -21,7 +21,20 @@ from .printing import (
     print_diff,
     tell_spent,
 )
-from .shell import InOrder, PathArgument, all_but, app, busy, err, loaded, out, reported, show
+from .shell import (
+    BaselineOption,
+    InOrder,
+    PathArgument,
+    all_but,
+    app,
+    busy,
+    err,
+    loaded,
+    out,
+    reported,
+    show,
+    split_pair,
+)
 
 if TYPE_CHECKING:
     from skill_eval_nb.improving import Draft
@@ -38,9 +51,6 @@ SIDE = (
     "A configuration (with_skill), an iteration (iteration-1), both (iteration-1/with_skill), or "
     "the path of another workspace."
 )
-BaselineOption = Annotated[
-    str | None, typer.Option(help="The configuration to compare against; else chosen by name.")
-]
 KeysOption = Annotated[
     list[str] | None,
     typer.Option("--key", metavar="KEY", help="Only the draft of this key; may be given again."),
@@ -264,7 +274,7 @@ def analyse(
     from skill_eval_nb.models import load_prices
 
     options |= {"ws": loaded(path), "prices": load_prices(prices)}
-    options["sides"] = None if sides is None else _pair(sides, "A,B", "--sides")
+    options["sides"] = None if sides is None else split_pair(sides, "A,B", "--sides")
     _ask_models(partial(analyse, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 
@@ -294,7 +304,7 @@ def history(
     from skill_eval_nb.improving.lineage import history
 
     ws = loaded(path)
-    pairs = (_pair(parent, "VERSION=PARENT", "--parent") for parent in parents or ())
+    pairs = (split_pair(parent, "VERSION=PARENT", "--parent") for parent in parents or ())
     with busy("comparing the versions"):
         found = history(ws, parents=dict(pairs))
     show(found)
@@ -340,14 +350,6 @@ def _known(what: str, wanted: Iterable[str], known: list[str]) -> None:
 
     if missing := [name for name in wanted if name not in known]:
         raise Refused(no_such(what, name, known) for name in missing)
-
-
-def _pair(text: str, form: str, option: str) -> tuple[str, str]:
-    """The two parts of an option's value."""
-    a, sign, b = text.partition("," if "," in form else "=")
-    if not sign:
-        raise typer.BadParameter(f"`{text}` is not of the form {form}", param_hint=option)
-    return a.strip(), b.strip()
 
 
 def _at_a_terminal() -> bool:

@@ -1,8 +1,9 @@
-"""Commands that read: `check`, `schema`, `convert`, `report`, `tables`."""
+"""Commands that read: `check`, `schema`, `convert`, `report`, `gate`, `tables`."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,6 +14,7 @@ from skill_eval_nb.text import some
 
 from .printing import print_losses, print_problems, print_written
 from .shell import (
+    BaselineOption,
     Dialect,
     OutOption,
     PathArgument,
@@ -20,12 +22,14 @@ from .shell import (
     app,
     busy,
     err,
+    in_options,
     loaded,
     out,
     reported,
     settings,
     show,
     sides,
+    split_pair,
 )
 
 Format = Literal["parquet", "csv", "json"]
@@ -156,6 +160,79 @@ def report(
         )
     show(ws)
     print_written(written)
+
+
+def _limits(given: list[str] | None, option: str) -> dict[str, float]:
+    """What `--most` or `--least` says, metric by metric."""
+    try:
+        return {
+            metric: float(bound)
+            for metric, bound in (split_pair(text, "METRIC=FIGURE", option) for text in given or ())
+        }
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def _given(metavar: str, what: str) -> Any:
+    return typer.Option(metavar=metavar, help=what)
+
+
+AGAIN = "may be given again."
+
+
+@app.command()
+@reported
+def gate(
+    path: PathArgument,
+    metric: Annotated[
+        str | None, _given("METRIC", "What may not get worse; else the pass rate.")
+    ] = None,
+    baseline: BaselineOption = None,
+    versus: Annotated[str | None, _given("ITERATION", "Compare with this one instead.")] = None,
+    against: Annotated[
+        Path | None, _given("PATH", "Compare with another workspace's newest iteration.")
+    ] = None,
+    most: Annotated[
+        list[str] | None,
+        _given("METRIC=FIGURE", f"The largest mean of a metric, as cost_usd=0.5; {AGAIN}"),
+    ] = None,
+    least: Annotated[
+        list[str] | None, _given("METRIC=FIGURE", f"The smallest, as pass_rate=0.8; {AGAIN}")
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        _given("END", "What ends with 1: regression, limits, cannot-tell; else the first two."),
+    ] = None,
+    markdown: Annotated[Path | None, _given("FILE", "Write Markdown to it.")] = None,
+    junit: Annotated[Path | None, _given("FILE", "Write JUnit XML to it.")] = None,
+    badge: Annotated[Path | None, _given("FILE", "Write a badge to it, as SVG.")] = None,
+    configuration: SideOption = None,
+) -> None:
+    """Say whether something got worse, for CI: the exit code is the answer.
+
+    0: no regression is shown, and it says how large a one may be missed. 1: a regression is shown,
+    or a limit is not kept. 3: too little to tell. A bare difference decides nothing. Where
+    $GITHUB_STEP_SUMMARY names a file, the Markdown is added to it.
+    """
+    import skill_eval_nb as sen
+    from skill_eval_nb.disk import write_atomic
+
+    limits = _limits(most, "--most"), _limits(least, "--least")
+    ws, other = loaded(path, configuration), against and loaded(against, configuration)
+    how: dict[str, Any] = {"versus": versus, "against": other, "fail_on": fail_on}
+    try:
+        with busy("comparing"):
+            found = sen.gate(ws, metric, baseline, most=limits[0], least=limits[1], **how)
+    except ValueError as error:
+        raise typer.BadParameter(in_options(error)) from None
+    drawn = ((markdown, found.markdown), (junit, found.junit), (badge, found.badge))
+    written = [write_atomic(file, draw()) for file, draw in drawn if file is not None]
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(found.markdown())
+    show(found)
+    print_written(written)
+    raise typer.Exit(found.end)
 
 
 @app.command()

@@ -33,7 +33,18 @@ class InOrder(TyperGroup):
     """The commands in the order of the work, whatever is imported first, each with a whole line."""
 
     ORDER = (
-        *("run", "grade", "judge", "compare", "check", "schema", "convert", "report", "tables"),
+        *(
+            "run",
+            "grade",
+            "judge",
+            "compare",
+            "check",
+            "schema",
+            "convert",
+            "report",
+            "gate",
+            "tables",
+        ),
         *("trigger", "trigger-draft", "trigger-optimise", "lab", "demo", "improve"),
     )
 
@@ -108,6 +119,9 @@ SideOption = Annotated[
         help="The side of a tool's results that state none: one for all, or of a file or folder, "
         "as in --configuration a.json=without_skill; may be given again.",
     ),
+]
+BaselineOption = Annotated[
+    str | None, typer.Option(help="The configuration to compare against; else chosen by name.")
 ]
 OutOption = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 
@@ -280,6 +294,14 @@ def sides(given: list[str] | None) -> dict[str, str] | None:
     return {file or "*": side for file, _, side in named} or None
 
 
+def split_pair(text: str, form: str, option: str) -> tuple[str, str]:
+    """The two parts of an option's value."""
+    a, sign, b = text.partition("," if "," in form else "=")
+    if not sign:
+        raise typer.BadParameter(f"`{text}` is not of the form {form}", param_hint=option)
+    return a.strip(), b.strip()
+
+
 def loaded(path: Path, configuration: list[str] | None = None) -> Workspace:
     """What is below a path; on a terminal it says that it is being read."""
     from skill_eval_nb.tables import load
@@ -303,6 +325,8 @@ OPTIONS = {
     "`looks`": "--looks",
     "`runs`": "--runs",
     "`iteration`": "--iteration",
+    "`versus`": "--versus",
+    "`against`": "--against",
     "choose one by ws.select(workspace=…, skill=…)": "name the path of one",
     "plan.start() begins": "without --dry-run it begins",
     (

@@ -1,13 +1,16 @@
-"""Handing the result on: benchmark.json, benchmark.md, report.html, tables as files, and logs."""
+"""Handing the result on: benchmark.json, benchmark.md, report.html, tables, logs; a gate for CI."""
 
 from .document import benchmark
 from .export import Written, write_benchmark, write_report, write_tables
+from .gate import Gate, gate
 from .inspect_logs import write_inspect
 from .page import html, markdown
 
 __all__ = [
+    "Gate",
     "Written",
     "benchmark",
+    "gate",
     "html",
     "markdown",
     "write_benchmark",

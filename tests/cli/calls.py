@@ -14,10 +14,10 @@ from tests.checkout import ROOT
 
 PROGRAM = Path(sys.executable).with_name("skill-eval-nb")
 COMMANDS = (
-    "run grade judge compare check schema convert report tables trigger trigger-draft "
+    "run grade judge compare check schema convert report gate tables trigger trigger-draft "
     "trigger-optimise lab demo improve"
 ).split()
-WITH_PATH = "check convert report tables".split()
+WITH_PATH = "check convert report gate tables".split()
 TDD = ROOT / "data" / "tdd-workspace"
 
 

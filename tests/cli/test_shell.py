@@ -62,7 +62,7 @@ class TestErrors:
         self, command, ws, tmp_path
     ):
         out = tmp_path / "out"
-        more = {"check": []}
+        more = {"check": [], "gate": ["--junit", out / "j.xml"]}
         options = more.get(command, ["--out", out])
         lay(tmp_path / "notes", {"notes.txt": "hello"})
         for name, faults in (

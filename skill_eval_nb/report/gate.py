@@ -1,0 +1,454 @@
+"""`gate`: has something got worse? An end for CI, from verdicts and never from differences."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from html import escape
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree as ET
+
+from skill_eval_nb import stats
+from skill_eval_nb.stats.comparison import SCOPES
+from skill_eval_nb.stats.pairing import Versus, choose, likeness
+from skill_eval_nb.stats.values import (
+    EVAL,
+    ITERATION,
+    MODEL,
+    better,
+    headline_of,
+    metrics_of,
+    no_such,
+    order_iterations,
+    runs_of,
+    values_of,
+)
+from skill_eval_nb.stats.verdict import (
+    Row,
+    also_beyond,
+    order_answers,
+    say_lean,
+    say_next_steps,
+    sentence,
+)
+from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.text import called, count, some
+from skill_eval_nb.view import Block, Mark, Shown, Title
+
+from .content import Verdict, line, section
+from .measured import NO_ITERATION, difference, figure, metric_name
+from .page import render_markdown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PASSED, CANNOT_TELL, REGRESSION = 0, 3, 1
+LOOKS = {
+    PASSED: ("info", "#2d7d46"),
+    CANNOT_TELL: ("warning", "#66707a"),
+    REGRESSION: ("error", "#b3261e"),
+}
+"""What a finding ends with, the worst last; how that is marked, and the colour of a badge."""
+FAILS = ("regression", "limits")
+"""What ends with 1 unless told otherwise."""
+ENDS = (*FAILS, "cannot-tell")
+"""What may end with 1; what cannot be told ends with 3 where it may not."""
+BEARS = ("no worthwhile difference", "unclear")
+"""Verdicts that show no regression, where the interval says how large a one may be missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A comparison or a limit, and what the gate makes of it.
+
+    Attributes:
+        kind: `regression` for a comparison, `limits` for a limit.
+        end: 0, 1 or 3, as exit codes.
+        place: the skill and iteration.
+        name: what was looked at.
+        short: what came of it in a few words.
+        says: the same in sentences.
+        figures: for programs: a comparison's row of `deltas`, and `missed`, the largest loss that
+            its interval leaves open; a limit's `metric`, `mean` and `limit`.
+    """
+
+    kind: str
+    end: int
+    place: str
+    name: str
+    short: str
+    says: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, repr=False, slots=True)
+class Gate(Shown):
+    """What `gate` found. `end` is the exit code, and `findings` are what it rests on."""
+
+    findings: Sequence[Finding]
+    fail_on: Sequence[str] = FAILS
+
+    @property
+    def end(self) -> int:
+        """1 where what is in `fail_on` was found, else 3 where something cannot be told, else 0."""
+        return max(map(self.end_of, self.findings), key=list(LOOKS).index)
+
+    @property
+    def worst(self) -> Finding:
+        """The worst of what was found, whether or not it is in `fail_on`."""
+        order = list(LOOKS).index
+        return max(self.findings, key=lambda each: (order(each.end), each.figures.get("missed", 0)))
+
+    def end_of(self, finding: Finding) -> int:
+        """What a finding alone ends with, as `fail_on` has it."""
+        if finding.end == CANNOT_TELL:
+            return REGRESSION if "cannot-tell" in self.fail_on else CANNOT_TELL
+        return finding.end if finding.kind in self.fail_on else PASSED
+
+    def markdown(self) -> str:
+        """It as Markdown for a job's summary; texts from files are escaped."""
+        parts = [Verdict(f"{each.short}:", f"{each.name}. {each.says}") for each in self.findings]
+        return render_markdown(section(f"Gate: {self.worst.short}", parts))
+
+    def junit(self) -> str:
+        """It as JUnit XML, a test case a finding; one that cannot be told, and may, is skipped."""
+        ends = [self.end_of(each) for each in self.findings]
+        counts = {"tests": len(ends), "failures": ends.count(1), "skipped": ends.count(3)}
+        totals = {name: str(number) for name, number in counts.items()}
+        suite = ET.Element("testsuite", {"name": "skill-eval-nb gate", **totals})
+        for each, end in zip(self.findings, ends, strict=True):
+            names = {"classname": line(each.place), "name": line(each.name)}
+            case = ET.SubElement(suite, "testcase", names)
+            if end != PASSED:
+                kind = "failure" if end == REGRESSION else "skipped"
+                ET.SubElement(case, kind, message=line(each.short))
+            ET.SubElement(case, "system-out").text = line(each.says, 10_000)
+        return ET.tostring(suite, "unicode") + "\n"
+
+    def badge(self) -> str:
+        """It as an SVG in a few words: those of the worst finding."""
+        words, right = self.worst.short, 18 + 6 * len(self.worst.short)
+        ink = LOOKS[self.worst.end][1]
+        return BADGE.format(all=64 + right, right=right, ink=ink, words=escape(words))
+
+    def _blocks(self) -> Iterator[Block]:
+        yield Title(f"Gate: {self.worst.short}")
+        for each in self.findings:
+            yield Mark(LOOKS[each.end][0], each.short, f"{each.name}. {each.says}")
+
+    def _data(self) -> dict[str, Any]:
+        return {"end": self.end, "findings": list(map(asdict, self.findings))}
+
+
+BADGE = """\
+<svg xmlns="http://www.w3.org/2000/svg" width="{all}" height="20" role="img" \
+aria-label="skill evals: {words}"><title>skill evals: {words}</title>
+<rect width="{all}" height="20" rx="3" fill="#3b434b"/>
+<path d="M64 0h{right}v20H64z" fill="{ink}"/>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">
+<text x="6" y="14" textLength="52">skill evals</text>
+<text x="71" y="14">{words}</text></g></svg>
+"""
+
+
+def gate(
+    ws: Workspace,
+    metric: str | None = None,
+    baseline: str | None = None,
+    *,
+    versus: str | None = None,
+    against: Workspace | None = None,
+    most: Mapping[str, float] | None = None,
+    least: Mapping[str, float] | None = None,
+    fail_on: Sequence[str] | None = None,
+    level: float = 0.95,
+) -> Gate:
+    """Whether the newest iteration shows a regression, for CI.
+
+    The verdict of `deltas` decides, never a bare difference: `hurts` is a regression. None is shown
+    where the skill helps, and where the interval leaves so much open that it says how large a
+    regression may have been missed. All else cannot be told: too few runs or evals, sides that are
+    not alike, errors that decide. About these evals; where they were run once a side, and are
+    enough for it, about tasks like these.
+
+    Args:
+        ws: what `load` returned.
+        metric: as for `deltas`; the pass rate where not given.
+        baseline: the configuration to compare against, chosen by name where not given. With
+            `versus` or `against` it is the one whose own change is taken off.
+        versus: instead, an iteration to compare against, configuration by configuration.
+        against: instead, another workspace, as of another branch: its newest iteration is the other
+            side. An eval is the same by its id and name, else by its prompt, else by its name.
+        most: the largest mean over runs that a metric may have, as `{"cost_usd": 0.5}`. Limits are
+            held against each configuration that by its name is no baseline.
+        least: the smallest, as `{"pass_rate": 0.8}`.
+        fail_on: what ends with 1, of `regression`, `limits` and `cannot-tell`; the first two where
+            not given.
+        level: 1 - alpha of one comparison. More than two share alpha, so that where nothing
+            differs at most 5 % of gates fail.
+
+    Returns:
+        A `Gate`: `end` (0 no regression shown, 1 a regression or a limit that is not kept, 3 cannot
+        tell), `findings`, and `markdown()`, `junit()` and `badge()` as texts.
+
+    Raises:
+        ValueError: for a name that is not there, a metric of which neither more nor less is better,
+            `versus` and `against` together, or several skills with `against`.
+
+    >>> from skill_eval_nb.tables import Workspace
+    >>> gate(Workspace.from_tables({})).end
+    3
+    """
+    for name in fail_on or ():
+        if name not in ENDS:
+            raise no_such("end", name, ENDS)
+    metric = metric or headline_of(metrics_of(ws))
+    if better(metric) is None:
+        raise ValueError(f"Neither more nor less of {metric} is better: nothing of it regresses.")
+    if against is not None:
+        if versus is not None:
+            raise ValueError("Give `versus` or `against`, not both.")
+        ws, versus = set_beside(ws, against)
+    else:  # in polars, whatever the backend
+        ws = Workspace.from_tables({name: ws.polars(name) for name in TABLES}, ws.path)
+    limits = [
+        Limit(name, bound, sign, values_of(ws, name))
+        for sign, given in (("most", most), ("least", least))
+        for name, bound in (given or {}).items()
+    ]
+    if not all(math.isfinite(limit.bound) for limit in limits):
+        raise ValueError("A limit is a finite number.")
+    suites = list(_find_suites(ws, baseline, versus))
+    compared = [_compare_sides(suite, metric, baseline, level) for suite in suites]
+    shared = sum(map(len, compared)) / 2  # a regression is one of the two sides of a test
+    if shared > 1:
+        level = 1 - (1 - level) / shared
+        compared = [_compare_sides(suite, metric, baseline, level) for suite in suites]
+    findings: list[Finding] = []
+    for suite, pairs in zip(suites, compared, strict=True):
+        findings += [read_comparison(*pair, place=suite.place) for pair in pairs]
+        why = suite.why or f"There is no run beside those of {some(suite.configurations)}"
+        findings += [] if pairs else [_say_nothing(suite.place, why)]
+        findings += [finding for limit in limits for finding in _hold_limit(suite, limit)]
+    nothing = [_say_nothing("", "There is no run")]
+    return Gate(findings or nothing, FAILS if fail_on is None else tuple(fail_on))
+
+
+def _say_nothing(place: str, why: str) -> Finding:
+    short = "nothing to compare"
+    return Finding("regression", CANNOT_TELL, place, "Comparison", short, f"{why}.")
+
+
+class Limit(NamedTuple):
+    """What the mean of a metric's values is to be at `most`, or at `least`."""
+
+    metric: str
+    bound: float
+    sign: str
+    values: pl.DataFrame
+
+
+class Suite(NamedTuple):
+    """A skill's newest iteration.
+
+    Attributes:
+        keys: its workspace, skill and iteration.
+        ws: its tables, and those of the iteration that it is held against.
+        configurations: those that are looked at: all that by their names are no baseline.
+        sides: both iterations, where two are compared.
+        why: why there is nothing to compare, where that is known beforehand.
+    """
+
+    keys: dict[str, str]
+    ws: Workspace
+    configurations: Sequence[str]
+    sides: Versus | None
+    why: str
+
+    @property
+    def place(self) -> str:
+        """The skill and the iteration in words."""
+        names = (self.keys["skill"], self.keys["iteration"])
+        return ", ".join(called(name) for name in names if name != NO_ITERATION)
+
+
+def _find_suites(ws: Workspace, baseline: str | None, versus: str | None) -> Iterator[Suite]:
+    runs = runs_of(ws)
+    for name, column in ((versus, "iteration"), (baseline, "configuration")):
+        if name not in (None, *runs[column]):
+            raise no_such(column, str(name), set(runs[column]))
+    for suite in runs.select(ITERATION[:2]).unique().sort(ITERATION[:2]).rows():
+        keys = dict(zip(ITERATION, suite, strict=False))
+        names = [name for name in order_iterations(runs.filter(**keys)) if name != versus]
+        if not names:
+            continue
+        keys["iteration"] = names[-1]
+        there = runs.filter(**keys)["configuration"].unique().to_list()
+        chosen, why = choose(there, baseline)
+        others = sorted(name for name in there if name != chosen or len(there) == 1)
+        sides = None if versus is None else (names[-1], versus)
+        part = ws.select(**keys | {"iteration": sides or names[-1]})
+        why = why if versus is None else ""
+        for name, column in ((versus, "iteration"), (baseline, "configuration")):
+            if name not in (None, *part.polars("runs")[column]):
+                why = f"There is no run of {called(name)}"
+        looked_at = [name for name in others if likeness(name) is None] or others
+        yield Suite(keys, part, looked_at, sides, why)
+
+
+def _compare_sides(
+    suite: Suite, metric: str, baseline: str | None, level: float
+) -> list[tuple[Row, Row]]:
+    """What `compare` gives of the configurations that are looked at."""
+    pairs = [] if suite.why else compare(suite.ws, metric, baseline, suite.sides, level)
+    return [pair for pair in pairs if pair[0]["configuration"] in suite.configurations]
+
+
+def compare(
+    data: Any,
+    metric: str,
+    baseline: str | None = None,
+    versus: Versus | None = None,
+    level: float = 0.95,
+) -> list[tuple[Row, Row]]:
+    """The rows of `deltas` of each comparison: about these evals, and about tasks like these."""
+    these, beyond = (
+        stats.deltas(data, metric, baseline, versus=versus, scope=scope, level=level).to_dicts()
+        for scope in SCOPES
+    )
+    return [(own, also_beyond(own, wide)) for own, wide in zip(these, beyond, strict=True)]
+
+
+def _name_side(row: Row) -> str:
+    """A configuration, and its model where a row has one."""
+    models = (row.get(name) for name in ("configuration", *MODEL))
+    return ", ".join(called(name) for name in models if name)
+
+
+def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
+    """What a comparison is to a gate.
+
+    Args:
+        these: the row of `deltas` about these evals.
+        beyond: that about tasks like these.
+        place: the skill and iteration.
+    """
+    row, where = order_answers(these, beyond)[0]
+    metric, verdict = row["metric"], row["verdict"]
+    more = better(metric) == "more"
+    edge = row["low"] if more else row["high"]
+    missed = None if edge is None else max(0.0, -edge if more else edge)
+    amount = difference(missed, metric).lstrip("+")
+    says = f"{sentence(verdict, metric, called(row['configuration']), where)}. {row['reason']}"
+    if verdict == "hurts":
+        end, short = REGRESSION, "regression"
+    elif verdict == "helps" or (verdict in BEARS and missed is not None):
+        end, short = PASSED, f"no regression beyond {amount}" if missed else "no regression"
+        noun, sure = "A loss" if more else "An increase", f"({100 * row['level']:.3g} % interval)"
+        if missed:
+            says += f" {noun} of up to {amount} may be missed; a larger one is ruled out {sure}."
+    else:
+        end = CANNOT_TELL
+        short = verdict if (verdict or "").startswith("too few") else "cannot tell"
+        says = " ".join(filter(None, [says, say_lean(these), *say_next_steps(these, beyond)]))
+    name = f"{metric_name(metric)} of {_name_side(row)} against {called(row['baseline'])}"
+    return Finding("regression", end, place, name, short, says, {**row, "missed": missed})
+
+
+def _hold_limit(suite: Suite, limit: Limit) -> Iterator[Finding]:
+    """The mean of each configuration against a limit."""
+    import polars as pl
+
+    metric, bound, sign, values = limit
+    own = values.filter(pl.col("configuration").is_in(suite.configurations), **suite.keys)
+    value = pl.col("value")
+    means = own.group_by("configuration", *MODEL, maintain_order=True).agg(
+        mean=value.sort().mean(), n=value.count(), n_runs=pl.len()
+    )
+    none = {"configuration": some(suite.configurations), "mean": None}
+    for row in means.to_dicts() or [none]:
+        mean, end, short, says = row["mean"], CANNOT_TELL, "no figure", "No run has it."
+        if mean is not None:
+            over = mean > bound if sign == "most" else mean < bound
+            end = REGRESSION if over and not math.isclose(mean, bound) else PASSED
+            short = f"limit {'not ' * end}kept: {figure(mean, metric)}"
+            says = f"Mean over {row['n']:,} of {count(row['n_runs'], 'run')}."
+        name = f"{metric_name(metric)} of {_name_side(row)}, at {sign} {figure(bound, metric)}"
+        figures = {"metric": metric, "mean": mean, "limit": bound}
+        yield Finding("limits", end, suite.place, name, short, says, figures)
+
+
+Asked = tuple[Any, Any, str | None]
+"""An eval's id, its name and its prompt."""
+
+
+def set_beside(ws: Workspace, other: Workspace) -> tuple[Workspace, str]:
+    """The workspace with the newest iteration of another as one more, and what that is called.
+
+    Raises:
+        ValueError: unless both have runs of one skill.
+    """
+    import polars as pl
+
+    suites = [each.polars("runs").select(ITERATION[:2]).unique().rows() for each in (ws, other)]
+    if [len(suite) for suite in suites] != [1, 1]:
+        one = "choose one by ws.select(workspace=…, skill=…)"
+        raise ValueError(f"`against` holds runs of one skill against runs of one: {one}.")
+    newest = order_iterations(runs_of(other))[-1]
+    label = f"{newest} of {other.path or 'the other workspace'}"
+    place = {"workspace": suites[0][0][0], "skill": suites[0][0][1], "iteration": label}
+    other = other.select(iteration=newest)
+    same = match_evals(_list_evals(ws), _list_evals(other))
+    names = [(*theirs[:2], *same[theirs][:2]) for theirs in same]
+    renamed = pl.DataFrame(names, [*EVAL, "new_id", "new_name"], orient="row")
+
+    def join(name: str) -> pl.DataFrame:
+        frame = ws.polars(name)
+        if not {*ITERATION, *EVAL} <= set(frame.columns):
+            return frame
+        theirs = other.polars(name).join(renamed, EVAL, how="left", nulls_equal=True)
+        moved = {key: pl.lit(value) for key, value in place.items()}
+        own = {"eval_id": pl.col("new_id"), "eval_name": pl.col("new_name")}
+        return pl.concat([frame, theirs.with_columns(**moved, **own).select(frame.columns)])
+
+    return Workspace.from_tables({name: join(name) for name in TABLES}, ws.path), label
+
+
+def _list_evals(ws: Workspace) -> list[Asked]:
+    """The evals that were run, with their prompts where the suite is there."""
+    prompts = ws.polars("evals").select("eval_id", "prompt").unique("eval_id")
+    runs = ws.polars("runs").select(EVAL).unique(maintain_order=True)
+    return runs.join(prompts, "eval_id", how="left", maintain_order="left").rows()
+
+
+def match_evals(ours: Sequence[Asked], theirs: Sequence[Asked]) -> dict[Asked, Asked]:
+    """Each of their evals with what it is called here: by id and name, by prompt, or by name.
+
+    One that asks something else than ours of its name gets a name of its own.
+
+    >>> match_evals([("1", "a", "Add."), ("2", "b", None)], [("0", "x", "Add. ")])
+    {('0', 'x', 'Add. '): ('1', 'a', 'Add.')}
+    >>> match_evals([("1", "a", "Add.")], [("1", "a", "Subtract.")])
+    {('1', 'a', 'Subtract.'): ('1', 'a (other prompt)', 'Subtract.')}
+    """
+    found: dict[Asked, Asked] = {}
+
+    def key(asked: Asked, part: slice) -> tuple[Any, ...]:
+        return (*asked[:2], " ".join((asked[2] or "").split()))[part]
+
+    for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
+        own, others = (Counter(key(asked, part) for asked in each) for each in (ours, theirs))
+        for their, our in product(theirs, ours):
+            prompts = {key(asked, slice(2, 3)) for asked in (their, our)} - {("",)}
+            like = key(their, part) == key(our, part) not in ((None,), ("",))
+            once = own[key(our, part)] == others[key(our, part)] == 1
+            if like and once and len(prompts) < 2 and not (their in found or our in found.values()):
+                found[their] = our
+    for their in theirs:
+        taken = any(their[:2] == our[:2] for our in ours)
+        name = f"{their[1]} (other prompt)" if taken else their[1]
+        found.setdefault(their, (their[0], name, their[2]))
+    return found
