@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         widgets,
     )
     from .improving import compare
-    from .report import gate
+    from .report import gate, library
     from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, from_files, from_table, load, show
     from .widgets import diff, drafts, explore, review, run_panel, trigger_panel
@@ -70,6 +70,7 @@ __all__ = [
     "grading",
     "improving",
     "judge_again",
+    "library",
     "load",
     "models",
     "plan_runs",
@@ -94,7 +95,7 @@ __getattr__, __dir__ = lazy(
     {
         "": "charts documents grading improving models report running stats triggers widgets",
         ".improving": "compare",
-        ".report": "gate",
+        ".report": "gate library",
         ".running": "grade_stored judge_again plan_runs",
         ".tables": "NothingToLoad Workspace describe from_files from_table load show",
         ".widgets": "diff drafts explore review run_panel trigger_panel",

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .disk import decode, read_bytes
 
@@ -233,3 +233,41 @@ def host_warnings(says: Mapping[Any, Any], folder: str) -> Iterator[str]:
                 f"`{key}` is no key that hosts know: some refuse the skill; it may go below "
                 "`metadata`"
             )
+
+
+CHARS_OF_TOKEN = 4
+"""Characters of a token, about: English prose has 4 to 4.5, code and other languages 3."""
+NO_PART = re.compile(r"\.|__|.*-workspace$|iteration-\d|evals$", re.IGNORECASE)
+"""Names in a skill's folder of what an agent is not given: caches, evals and their results."""
+
+
+class ContextTokens(NamedTuple):
+    """What a skill takes of a model's context, in tokens; estimated by CHARS_OF_TOKEN.
+
+    Attributes:
+        always: its name and description, which a host shows before any task.
+        opened: the text of its SKILL.md, once it is opened.
+        files: all its other files that are text, if all were read.
+    """
+
+    always: int
+    opened: int
+    files: int
+
+
+def estimate_context(folder: Path) -> ContextTokens:
+    """Estimate what the skill in a folder takes of a model's context.
+
+    Raises:
+        OSError: the folder cannot be read, or a file of it leads out.
+    """
+    own = read_skill_md(folder / SKILL_FILE)
+    chars = 0
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if any(map(NO_PART.match, inside.parts)) or inside.name == SKILL_FILE:
+            continue
+        if path.is_file() and b"\0" not in (data := read_bytes(path, folder)):
+            chars += len(decode(data)[0])
+    sizes = len(own.name) + len(own.description), len(body(own.text)), chars
+    return ContextTokens(*(round(size / CHARS_OF_TOKEN) for size in sizes))

@@ -4,14 +4,17 @@ from .document import benchmark
 from .export import Written, write_benchmark, write_report, write_tables
 from .gate import Gate, gate
 from .inspect_logs import write_inspect
+from .library import Library, library
 from .page import html, markdown
 
 __all__ = [
     "Gate",
+    "Library",
     "Written",
     "benchmark",
     "gate",
     "html",
+    "library",
     "markdown",
     "write_benchmark",
     "write_inspect",

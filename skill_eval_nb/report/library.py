@@ -1,0 +1,376 @@
+"""`library`: many skills on one page, with the answer over all of them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skill_eval_nb import view
+from skill_eval_nb.charts.deltas import draw_forest, forest_row
+from skill_eval_nb.charts.metrics import metric
+from skill_eval_nb.charts.theme import finish
+from skill_eval_nb.skill_md import CHARS_OF_TOKEN, SKILL_FILE, estimate_context, read_skill_md
+from skill_eval_nb.stats.confounds import DECIDED, OFFLINE
+from skill_eval_nb.stats.lean import NO_LEAN
+from skill_eval_nb.stats.skills import OverSkills, against, average_skills, measure_skills
+from skill_eval_nb.stats.values import HEADLINE, model_name
+from skill_eval_nb.tables import Workspace, load
+from skill_eval_nb.tables.frames import like
+from skill_eval_nb.text import MISSING, chance, count, dollars, lower_first, some
+from skill_eval_nb.workspace import write_atomic
+
+from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table, Verdict, line, section
+from .measured import difference, figure
+from .page import render_html, render_markdown
+
+if TYPE_CHECKING:
+    import polars as pl
+    from altair.typing import ChartType
+
+    from skill_eval_nb.tables.frames import Backend
+
+Row = Mapping[str, Any]
+PLACES = ("", "{skill}", "skills/{skill}", ".claude/skills/{skill}")
+"""Where a skill lies below a folder above its workspace, or the workspace's own."""
+CONTEXT = ("context_always", "context_opened", "context_files")
+COLUMNS = (
+    ("Tokens a run", "tokens", "tokens"),
+    ("Baseline", "tokens_baseline", "tokens"),
+    ("Cost a run", "cost_usd", "cost_usd"),
+    ("Baseline", "cost_usd_baseline", "cost_usd"),
+    ("Context: always", CONTEXT[0], "tokens"),
+    ("when opened", CONTEXT[1], "tokens"),
+    ("its files", CONTEXT[2], "tokens"),
+)
+"""What a skill costs: the head of a column, where it stands, and its unit."""
+ESTIMATED = (
+    f"What a skill takes of the context is estimated, in tokens of {CHARS_OF_TOKEN} characters: "
+    "its name and description always, the rest of SKILL.md when it is opened, its other text files "
+    "if all are read."
+)
+COUNTED = (
+    "Of each skill the newest iteration counts that compares pass rates. Skills held against no "
+    "skill, and those held against a version before, are answered apart. The mean over skills "
+    "counts each once, whatever its evals and runs; its p is the sign flip over skills. A skill's "
+    "own verdict is about its own evals, or about tasks like these where each eval was run once "
+    "and six differ. It allows for the number of skills (Holm and Sidak), a lean for the number of "
+    "leans (Benjamini and Hochberg); intervals are each skill's own. An eval tells nothing where "
+    "every run on both sides passes everything, or nothing."
+)
+DRAWN = 80
+"""Skills that one chart holds."""
+
+
+class Library(view.Shown):
+    """Many skills: what each does, what all do on average, what to do next, and what they cost.
+
+    Attributes:
+        ws: the workspaces that it is of.
+        table: a row a skill, see `library`.
+        answers: over skills, one for each kind of baseline.
+        page: what is shown of it.
+    """
+
+    def __init__(self, ws: Workspace) -> None:
+        self.ws = ws
+        self._frame = _with_context(measure_skills(ws), ws)
+        self.table: Any = like(ws, self._frame)
+        self.answers: Sequence[OverSkills] = average_skills(self.rows)
+        self.page: Section = section(_heading(self.rows), _parts(self), _sections(self))
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of the table."""
+        return self._frame.to_dicts()
+
+    def markdown(self) -> str:
+        """The page as Markdown."""
+        return render_markdown(self.page)
+
+    def html(self) -> str:
+        """The page as one HTML file, with its chart: it fetches nothing and runs nothing."""
+        return render_html(self.page)
+
+    def write(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write library.md and library.html.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        files = {"library.md": self.markdown(), "library.html": self.html()}
+        return [write_atomic(Path(folder, name), text) for name, text in files.items()]
+
+    def _blocks(self) -> Iterator[view.Block]:
+        yield view.Title(self.page.heading, self.ws.path)
+        for inner in (self.page, *self.page.sections):
+            yield from filter(None, map(_block, inner.parts))
+
+    def _data(self) -> dict[str, Any]:
+        fields = ("verdict", "claim", "because")
+        ends = ("n_evals", "estimate", "low", "high", "p")
+        answers = [
+            {"against": each.against.what, "n_skills": each.found.n_evals}
+            | {name: getattr(each.found, name) for name in ends[1:]}
+            | {name: getattr(each, name) for name in fields}
+            for each in self.answers
+        ]
+        return {"answers": answers, "skills": self.rows}
+
+
+def library(path: Any, *, backend: Backend = "polars") -> Library:
+    """Many skills on one page: what each does, what they do on average, and what to do next.
+
+    Skills are the units: a library of skills with few evals each can decide what none of them can.
+    Of each skill the newest iteration counts that compares pass rates. The mean over skills (each
+    counts once) has the exact sign flip over skills; skills that are held against no skill and
+    those held against a version before are not mixed. Each skill's own verdict allows for the
+    number of skills.
+
+    Args:
+        path: a folder above the workspaces, or what else `load` takes; or a `Workspace`.
+        backend: `"polars"` or `"pandas"`, the kind of the table.
+
+    Returns:
+        A `Library`, which shows itself; `.write(folder)` writes library.md and library.html. Its
+        `.table` has a row a workspace × skill, and of each model and harness as for `stats.deltas`:
+        what is decided first, then what leans, the largest difference before the others. It has
+
+        - the columns of `stats.deltas`, about these evals, or about tasks like these where only
+          that can be told (`scope`). `p_adjusted` follows Holm's step-down with Sidak's bound over
+          all skills that could be decided, as their p are independent; `lean_p_adjusted` Benjamini
+          and Hochberg. What does not stand up to these is no `helps`, `hurts` or lean, and its
+          interval holds 0. Of several configurations it is the first one against the baseline;
+        - `new_runs`, `price_usd` and `seconds` of the next step if the difference is what was seen;
+          null where there is none, or runs do not say;
+        - `n_silent`: paired evals that tell nothing, all runs of both sides passing everything
+          (`n_all_passed`) or nothing;
+        - `tokens`, `cost_usd` and `time_seconds` of a run, each with its `…_baseline`: means over
+          the runs that say, null where none does;
+        - `context_always`, `context_opened`, `context_files`: tokens that the skill takes of the
+          context by its name and description, by the rest of its SKILL.md once it is opened, and by
+          its other text files if all were read, estimated as a quarter of their characters. Null
+          where no SKILL.md of its name lies beside the workspace.
+
+        Skills of which no eval has a pass rate on both sides have no row; the page names them.
+
+    Raises:
+        FileNotFoundError, NothingToLoad: as `load`.
+
+    >>> from skill_eval_nb.share import share
+    >>> found = library(share() / "data")
+    >>> found.table.select("skill", "verdict").row(0)
+    ('testing', 'helps')
+    """
+    return Library(path if isinstance(path, Workspace) else load(path, backend))
+
+
+def find_skill(home: Path, top: Path, name: str) -> Path | None:
+    """The folder of the skill of a name: the nearest to a workspace, not above `top`."""
+    for folder in (home, *home.parents):
+        for place in PLACES:
+            found = folder / place.format(skill=name)
+            if (found / SKILL_FILE).is_file() and name in (
+                found.name,
+                read_skill_md(found / SKILL_FILE).name,
+            ):
+                return found
+        if folder == top:
+            break
+    return None
+
+
+def _with_context(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
+    """The rows with what each skill takes of the context."""
+    import polars as pl
+
+    top, context = Path(ws.path).absolute(), []
+    for workspace, skill in found.select("workspace", "skill").rows():
+        safe = ws.path and Path(skill).name == skill
+        folder = find_skill(top / workspace, top.parent, skill) if safe else None
+        try:
+            context.append((None,) * 3 if folder is None else estimate_context(folder))
+        except OSError:
+            context.append((None,) * 3)
+    return found.hstack(pl.DataFrame(context, dict.fromkeys(CONTEXT, pl.Int64), orient="row"))
+
+
+def _heading(rows: Sequence[Row]) -> str:
+    return f"Library of {count(len({row['skill'] for row in rows}), 'skill')}"
+
+
+def _parts(library: Library) -> Iterator[Part]:
+    """The answer over skills, what else no skill alone could tell, and each skill."""
+    rows = library.rows
+    if any(row["stand_in"] for row in rows):
+        yield Paragraph(OFFLINE)
+    for answer in library.answers:
+        yield Verdict(answer.claim, answer.because)
+    if not rows:
+        yield Paragraph("No skill here has an eval with a pass rate on two sides.")
+    yield Bullets(tuple(_remarks(library)))
+    names = name_rows(rows)
+    for answer in library.answers:
+        own = [
+            (name, row)
+            for name, row in zip(names, rows, strict=True)
+            if against(row["baseline"]) == answer.against
+        ]
+        yield Picture(
+            f"The delta of each skill against {answer.against.what}, with its interval. "
+            "The table has the figures.",
+            partial(_draw, own, answer),
+        )
+        yield Table(
+            f"Against {answer.against.what}: what is known first, then the largest differences",
+            ("Skill", "Evals × runs", "Tell nothing", "Delta", "Interval", "p", "What is known"),
+            tuple((name, *_cells(row)) for name, row in own),
+        )
+
+
+def name_rows(rows: Sequence[Row]) -> list[str]:
+    """What each row is called: the skill, its workspace and model where several share the name."""
+    several = Counter(row["skill"] for row in rows)
+    suites = Counter((row["workspace"], row["skill"]) for row in rows)
+    names = []
+    for row in rows:
+        suite = row["workspace"], row["skill"]
+        parts = [row["skill"]]
+        parts += [row["workspace"]] if several[row["skill"]] > suites[suite] else []
+        parts += [model_name(row)] if suites[suite] > 1 else []
+        names.append(" · ".join(map(line, parts)))
+    return names
+
+
+def say_known(row: Row) -> str:
+    """What is known of a skill by itself: its verdict, else what it leans to."""
+    if row["verdict"] in DECIDED or row["lean"] in (None, NO_LEAN):
+        return row["verdict"] or "no verdict"
+    low, high = (difference(row[end], HEADLINE) for end in ("lean_low", "lean_high"))
+    return f"{row['lean']} ({low} to {high}, by borrowed noise)"
+
+
+def _cells(row: Row) -> tuple[Cell, ...]:
+    delta, low, high = (difference(row[end], HEADLINE) for end in ("estimate", "low", "high"))
+    p, n, both = row["p_adjusted"], row["n_evals"], (row["n_runs"], row["n_runs_baseline"])
+    alike = both[0] == both[1] and both[0] % n == 0
+    return (
+        f"{n:,} × {both[0] // n:,}" if alike else f"{n:,}: {both[0]:,} and {both[1]:,}",
+        f"{row['n_silent']:,}",
+        delta,
+        MISSING if row["low"] is None else f"{low} to {high}",
+        MISSING if p is None else chance(p).removeprefix("= "),
+        say_known(row),
+    )
+
+
+def _remarks(library: Library) -> Iterator[str]:
+    """What the skills have in common."""
+    rows = library.rows
+    evals, silent, passed = (
+        sum(row[name] for row in rows) for name in ("n_evals", "n_silent", "n_all_passed")
+    )
+    if silent:
+        yield (
+            f"{silent:,} of {count(evals, 'eval')} tell nothing: every run on either side passes "
+            f"everything in {passed:,} of them, and nothing in {silent - passed:,}."
+        )
+    small = [row for row in rows if (row["verdict"] or "").startswith("too few")]
+    if small:
+        yield f"{len(small):,} of {len(rows):,} are too small to say anything by themselves."
+    steps = [row for row in rows if row["new_runs"]]
+    if steps:
+        runs = count(sum(row["new_runs"] for row in steps), "run")
+        prices = [row["price_usd"] for row in steps if row["price_usd"] is not None]
+        of = "" if len(prices) == len(steps) else f" for the {len(prices):,} that know their price"
+        price = f", about {dollars(sum(prices))}{of}" if prices else ""
+        yield (
+            f"{count(len(steps), 'skill')} could be decided by usual additions: "
+            f"{runs}{price}, if the differences are what was seen."
+        )
+    known = {row["skill"]: row for row in rows if row["context_always"] is not None}
+    if known:
+        always, most = (
+            sum(row[name] for row in known.values())
+            for name in ("context_always", "context_opened")
+        )
+        yield (
+            f"Names and descriptions of {count(len(known), 'skill')} take about {always:,} tokens "
+            f"of every context; {most:,} more if all were opened."
+        )
+    there = {name for table in ("runs", "evals") for name in library.ws.polars(table)["skill"]}
+    if left := sorted(there - {row["skill"] for row in rows} - {None}):
+        yield f"Not compared, for want of an eval with a pass rate on two sides: {some(left, 6)}."
+
+
+def _draw(named: Sequence[tuple[str, Row]], answer: OverSkills) -> ChartType:
+    found, meant = answer.found, metric(HEADLINE)
+    own = [forest_row(dict(row), name, "", meant) for name, row in named[:DRAWN]]
+    ends = {name: getattr(found, name) for name in ("estimate", "low", "high", "p")}
+    of = {"metric": HEADLINE, "worth": None, "verdict": answer.verdict, "reason": answer.claim}
+    counts = {"n_runs": sum(row["n_runs"] for _, row in named)}
+    counts["n_runs_baseline"] = sum(row["n_runs_baseline"] for _, row in named)
+    mean = forest_row(ends | of | counts, "mean over skills", "", meant) | {"all": True}
+    left = len(named) - len(own)
+    notes = [f"{count(left, 'skill')} more in the table."] if left else []
+    return finish(draw_forest([mean, *own], meant), answer.claim, notes)
+
+
+def _sections(library: Library) -> Iterator[Section]:
+    named = list(zip(name_rows(library.rows), library.rows, strict=True))
+    yield section("What to do next", _steps(named))
+    known = any(row[name] is not None for _, row in named for name in CONTEXT)
+    columns = [each for each in COLUMNS if any(row[each[1]] is not None for _, row in named)]
+    if columns:
+        rows = tuple(
+            (name, *(figure(row[key], of) for _, key, of in columns))
+            for name, row in named
+            if any(row[key] is not None for _, key, _ in columns)
+        )
+        heads = ("Skill", *(head for head, _, _ in columns))
+        table = Table("Means over the runs that say", heads, rows)
+        yield section("What it costs", [table, *([Paragraph(ESTIMATED)] if known else [])])
+    yield section("How this is counted", [Paragraph(COUNTED)])
+
+
+def _steps(named: Sequence[tuple[str, Row]]) -> Iterator[Part]:
+    """The additions that would decide, the cheapest first; and where none would, why."""
+    decide = [(name, row) for name, row in named if row["new_runs"]]
+    if decide:
+        yield Table(
+            "What would decide a skill, if the difference is what was seen",
+            ("Skill", "Next step", "New runs", "Price"),
+            tuple(
+                (
+                    name,
+                    row["next_step"].partition(" (")[0],
+                    f"{row['new_runs']:,}",
+                    MISSING if row["price_usd"] is None else dollars(row["price_usd"]),
+                )
+                for name, row in sorted(decide, key=lambda each: each[1]["new_runs"])
+            ),
+            labels=2,
+        )
+    others: dict[str, list[str]] = {}
+    for name, row in named:
+        if row["next_step"] and not row["new_runs"]:
+            others.setdefault(row["next_step"], []).append(name)
+    yield Bullets(tuple(f"{some(own, 8)}: {lower_first(why)}" for why, own in others.items()))
+
+
+def _block(part: Part) -> view.Block | None:
+    """A part of the page as a value shows it; charts are not."""
+    match part:
+        case Paragraph(text):
+            return view.Text(text, soft=True)
+        case Verdict(claim, because):
+            return view.Text(because, claim)
+        case Bullets(items):
+            return view.Items(items)
+        case Table():
+            rows = [[str(cell) for cell in row] for row in part.rows]
+            return view.Table(part.header, rows, part.caption, part.header[part.labels :])
+    return None

@@ -1,0 +1,279 @@
+"""What each skill of a library does, by its newest iteration, and all on average."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skill_eval_nb.documents.sides import is_earlier
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables.columns import TABLES
+from skill_eval_nb.text import chance, count, signed, some
+
+from .checks import SIDES
+from .comparison import OF_RATES, PairedResult, compare, fewest_moved
+from .confounds import DECIDED, Own
+from .deltas import answer_deltas, ask_deltas, deltas
+from .inference.exact import benjamini_hochberg, holm_sidak
+from .lean import LEANS, NO_LEAN
+from .looks import settle_looks
+from .values import (
+    EVAL,
+    GROUP,
+    HEADLINE,
+    ITERATION,
+    order_iterations,
+    runs_by_model,
+    runs_of,
+    values_of,
+    worth_having,
+)
+from .verdict import Row, beyond_comes_first, take_back, verdict
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SKILL = ITERATION[:2]
+COSTS = ("tokens", "cost_usd", "time_seconds")
+"""What a run takes, the mean over the runs that say."""
+OPEN = ("unclear", "unclear: errors decide")
+"""Verdicts that could have been another one, besides DECIDED."""
+
+
+def measure_skills(ws: Workspace, level: float = 0.95) -> pl.DataFrame:
+    """What each skill does to its pass rate, by its newest iteration that compares anything.
+
+    Each is a row of `deltas`, about these evals, or about tasks like these where only that can be
+    told (each eval run once, six and more that differ). Of many skills some seem to help by luck:
+    verdicts allow for all that could have been one (skills share no run, so their p are
+    independent: Holm's step-down with Sidak's bound), leans for all leans (Benjamini and Hochberg).
+    Intervals are each skill's own, but hold 0 where that took the claim back.
+
+    Returns:
+        As `report.library` says. No row for a skill of which no eval has a pass rate on both sides.
+    """
+    import polars as pl
+
+    part = take_newest(ws)
+    these = _answer(part, "suite", level)
+    unsaid = (pl.col("verdict") == "too few runs") & (pl.col("n_evals") >= fewest_moved(level))
+    beyond = _answer(_narrow(part, these.filter(unsaid)), "population", level)
+    wide = {tuple(row[name] for name in (*GROUP, *SIDES)): row for row in beyond.to_dicts()}
+    rows: list[Row] = []
+    for row in these.to_dicts():
+        other = wide.get(tuple(row[name] for name in (*GROUP, *SIDES)))
+        if other is not None and beyond_comes_first(row, other):
+            row |= {**other, **{name: row[name] for name in LEANS}}
+        rows.append(row)
+    types = these.schema | dict.fromkeys(("p_adjusted", "lean_p_adjusted"), pl.Float64)
+    found = pl.DataFrame(_adjust(rows, level), types)
+    seen = pl.col("designs").list.first().struct
+    costs = ("new_runs", "price_usd", "seconds")
+    found = found.with_columns(seen.field(name).alias(name) for name in costs)
+    return _join_runs(found.drop("designs"), part)
+
+
+def rank(row: Row) -> tuple[int, float]:
+    """A sorting key: what is decided, then what leans, then the others, the largest first."""
+    known = 0 if row["verdict"] in DECIDED else 1 if row["lean"] not in (None, NO_LEAN) else 2
+    return known, -abs(row["estimate"])
+
+
+def take_newest(ws: Workspace) -> Workspace:
+    """The newest iteration of each skill, of those that compare pass rates where any does."""
+    import polars as pl
+
+    runs = runs_of(ws)
+    sides = runs.drop_nulls(HEADLINE).group_by(*ITERATION, *EVAL)
+    compared = sides.agg(pl.col("configuration").n_unique()).filter(pl.col("configuration") > 1)
+    comparing = set(compared.select(ITERATION).rows())
+    newest = []
+    for suite, own in runs.group_by(SKILL, maintain_order=True):
+        names = [(*suite, name) for name in order_iterations(own)]
+        newest.append(([name for name in names if name in comparing] or names)[-1])
+    return _narrow(ws, pl.DataFrame(newest, dict.fromkeys(ITERATION, pl.String), orient="row"))
+
+
+def _narrow(ws: Workspace, keys: pl.DataFrame) -> Workspace:
+    """The rows of every table that are of these iterations."""
+    tables = {}
+    for name in TABLES:
+        frame = ws.polars(name)
+        on = [key for key in ITERATION if frame.schema.get(key) == keys.schema[key]]
+        tables[name] = frame.join(keys, on, how="semi", nulls_equal=True, maintain_order="left")
+    return Workspace.from_tables(tables, ws.path)
+
+
+def _answer(ws: Workspace, scope: Any, level: float) -> pl.DataFrame:
+    """The rows of `deltas` with `designs`: of each skill its first configuration that is paired."""
+    import polars as pl
+
+    def at_look(part: Any, level: float) -> pl.DataFrame:
+        return deltas(part, level=level)
+
+    question = ask_deltas(scope, None, level)
+    found = answer_deltas(Own(ws), values_of(ws, HEADLINE), question, None, None)
+    found = settle_looks(found, ws, level, at_look if scope == "suite" else None)
+    first = pl.col("configuration") == pl.col("configuration").first().over(SKILL)
+    return found.drop_nulls("estimate").filter(first)
+
+
+def _adjust(rows: Sequence[Row], level: float) -> list[Row]:
+    """The rows with p-values that allow for the others, without the claims that do not."""
+    able = [row["verdict"] in (*DECIDED, *OPEN) for row in rows]
+    p = holm_sidak([row["p"] if own else None for row, own in zip(rows, able, strict=True)])
+    leans = benjamini_hochberg([row["lean_p"] for row in rows])
+    many, adjusted = count(sum(able), "skill"), []
+    for row, own, of_lean in zip(rows, p, leans, strict=True):
+        change: Row = {}
+        if row["verdict"] in ("helps", "hurts") and own is not None and own > 1 - level:
+            change = take_back(row, f"Not clear once {many} are allowed for (p {chance(own)})")
+        if of_lean is not None and of_lean > 1 - level and row["lean"] != NO_LEAN:
+            ends = {"lean_low": min(row["lean_low"], 0.0), "lean_high": max(row["lean_high"], 0.0)}
+            change = {**change, "lean": NO_LEAN, **ends}
+        adjusted.append({**row, **change, "p_adjusted": own, "lean_p_adjusted": of_lean})
+    return sorted(adjusted, key=rank)
+
+
+def _join_runs(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
+    """The rows with what their evals tell, and what their runs take."""
+    import polars as pl
+
+    rate, key = pl.col(HEADLINE), [*GROUP, "configuration"]
+    runs = runs_by_model(ws)
+    costs = runs.group_by(key).agg(pl.col(COSTS).cast(pl.Float64).mean())
+    for side, end in zip(SIDES, ("", "_baseline"), strict=True):
+        own = costs.rename({"configuration": side, **{name: f"{name}{end}" for name in COSTS}})
+        found = found.join(own, [*GROUP, side], how="left", nulls_equal=True, maintain_order="left")
+    compared = pl.concat(found.select(*GROUP, configuration=side) for side in SIDES)
+    evals = (
+        runs.drop_nulls(HEADLINE)
+        .join(compared, key, how="semi", nulls_equal=True)
+        .group_by(*GROUP, *EVAL)
+        .agg(
+            n=pl.col("configuration").n_unique(),
+            n_all_passed=(rate == 1).all(),
+            n_silent=(rate == 1).all() | (rate == 0).all(),
+        )
+        .filter(pl.col("n") > 1)
+        .group_by(GROUP)
+        .agg(pl.col("n_silent", "n_all_passed").sum().cast(pl.Int64))
+    )
+    return found.join(evals, GROUP, how="left", nulls_equal=True, maintain_order="left")
+
+
+class Against(NamedTuple):
+    """What skills are held against, and the words for an answer over them."""
+
+    what: str
+    helps: str
+    hurts: str
+    does: str
+
+
+NOTHING = Against("no skill", "help", "hurt", "help")
+BEFORE = Against(
+    "the version before",
+    "beat the versions before them",
+    "fall behind the versions before them",
+    "beat the versions before them",
+)
+
+
+def against(baseline: str) -> Against:
+    """What a baseline of this name is.
+
+    >>> against("no_skill").what, against("old_skill").what
+    ('no skill', 'the version before')
+    """
+    return BEFORE if is_earlier(baseline) else NOTHING
+
+
+class OverSkills(NamedTuple):
+    """The answer over skills that are held against the same thing.
+
+    Attributes:
+        against: what.
+        found: the comparison, each skill as one eval.
+        verdict: its word.
+        claim: the answer in a sentence, with its figures.
+        because: what it rests on, and what is known of each skill by itself.
+    """
+
+    against: Against
+    found: PairedResult
+    verdict: str | None
+    claim: str
+    because: str
+
+
+def average_skills(rows: Sequence[Row], level: float = 0.95) -> list[OverSkills]:
+    """The mean over skills, those with the most first; one answer for each kind of baseline.
+
+    Each skill counts once, as the mean of its rows (of several models, or workspaces that name the
+    same skill). Skills are the units: the exact sign flip over them, and all means that it does
+    not rule out (above 12 the paired t), as `deltas` has it for tasks like these.
+
+    Args:
+        rows: of `measure_skills`.
+        level: of the interval; alpha is 1 - level.
+
+    >>> row = {"verdict": "too few runs", "lean": None, "executor_model": None, "harness": None}
+    >>> rows = [row | {"skill": name, "baseline": "none", "estimate": 0.25} for name in "abcdef"]
+    >>> print(average_skills(rows)[0].claim)
+    The 6 skills help on average: +25 pp (exact p = 0.0312).
+    """
+    kinds: dict[Against, list[Row]] = {}
+    for row in rows:
+        kinds.setdefault(against(row["baseline"]), []).append(row)
+    found = [_average(kind, own, level) for kind, own in kinds.items()]
+    return sorted(found, key=lambda answer: -answer.found.n_evals)
+
+
+def _average(kind: Against, rows: Sequence[Row], level: float) -> OverSkills:
+    units: dict[str, list[float]] = {}
+    for row in rows:
+        units.setdefault(row["skill"], []).append(row["estimate"])
+    found = compare([(own, [0.0]) for own in units.values()], "population", level, OF_RATES)
+    word, _ = verdict(found, HEADLINE, worth_having(HEADLINE, None))
+    n, fewest = len(units), fewest_moved(level)
+    who = "This skill" if n == 1 else f"The {n} skills"
+    unsure = f"whether {who[0].lower()}{who[1:]} {kind.does} on average"
+    claim = {
+        "helps": f"{who} {kind.helps} on average",
+        "hurts": f"{who} {kind.hurts} on average",
+        "no worthwhile difference": f"{who} make no worthwhile difference on average",
+        "unclear": f"It is unclear {unsure}",
+    }.get(word or "", f"Too few skills to say {unsure}")
+    estimate, low, high = (
+        None if end is None else signed(100 * end)
+        for end in (found.estimate, found.low, found.high)
+    )
+    interval = f"{low} to {high}; " if low is not None else ""
+    figures = f" ({interval}exact p {chance(found.p)})" if found.sufficient and found.p else ""
+    lacking = f" It takes {fewest} that differ from their baseline; {found.moved} do."
+    because = "Each skill counts once." + ("" if found.sufficient else lacking)
+    return OverSkills(kind, found, word, f"{claim}: {estimate} pp{figures}.", because + _each(rows))
+
+
+def _each(rows: Sequence[Row]) -> str:
+    """What is known of each of several by itself, in a sentence."""
+    met = Counter(row["verdict"] if row["verdict"] in DECIDED else row["lean"] for row in rows)
+    each = [f"{n} {does[n > 1]}" for name, does in EACH.items() if (n := met.pop(name, 0))]
+    if len(rows) < 2:
+        return ""
+    if not each:
+        return " By itself none of them can be told yet."
+    each += [f"{met.total()} cannot be told yet"] if met.total() else []
+    return f" By itself {some(each, len(each))}."
+
+
+EACH = {
+    "helps": ("helps", "help"),
+    "hurts": ("hurts", "hurt"),
+    "no worthwhile difference": ("makes no worthwhile difference", "make no worthwhile difference"),
+    "leans up": ("leans up", "lean up"),
+    "leans down": ("leans down", "lean down"),
+}
+"""What is known of a skill, as it is counted in a sentence: of one, of several."""
