@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .report import gate, library
     from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, from_files, from_table, load, show
-    from .widgets import diff, drafts, explore, review, run_panel, trigger_panel
+    from .widgets import diff, drafts, explore, library_panel, review, run_panel, trigger_panel
 
 __all__ = [
     "NothingToLoad",
@@ -71,6 +71,7 @@ __all__ = [
     "improving",
     "judge_again",
     "library",
+    "library_panel",
     "load",
     "models",
     "plan_runs",
@@ -98,6 +99,6 @@ __getattr__, __dir__ = lazy(
         ".report": "gate library",
         ".running": "grade_stored judge_again plan_runs",
         ".tables": "NothingToLoad Workspace describe from_files from_table load show",
-        ".widgets": "diff drafts explore review run_panel trigger_panel",
+        ".widgets": "diff drafts explore library_panel review run_panel trigger_panel",
     },
 )

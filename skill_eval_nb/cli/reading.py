@@ -1,4 +1,4 @@
-"""Commands that read: `check`, `schema`, `convert`, `report`, `gate`, `tables`."""
+"""Commands that read: `check`, `schema`, `convert`, `report`, `gate`, `library`, `tables`."""
 
 from __future__ import annotations
 
@@ -233,6 +233,25 @@ def gate(
     show(found)
     print_written(written)
     raise typer.Exit(found.end)
+
+
+@app.command()
+@reported
+def library(path: PathArgument, out_folder: OutOption, configuration: SideOption = None) -> None:
+    """Write library.md and library.html: many skills on one page.
+
+    Shown are the answer over all skills, each skill's verdict or what it leans to, allowing for
+    their number, what would decide the others and what that costs, the evals that tell nothing, and
+    what the skills cost. Of each the newest iteration counts that compares pass rates.
+    """
+    import skill_eval_nb as sen
+
+    ws = loaded(path, configuration)
+    with busy("working out the figures"):
+        found = sen.library(ws)
+        written = found.write(out_folder)
+    show(found)
+    print_written(written)
 
 
 @app.command()

@@ -13,10 +13,11 @@ from skill_eval_nb import view
 from skill_eval_nb.charts.deltas import draw_forest, forest_row
 from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.charts.theme import finish
+from skill_eval_nb.disk import leads_out
 from skill_eval_nb.skill_md import CHARS_OF_TOKEN, SKILL_FILE, estimate_context, read_skill_md
 from skill_eval_nb.stats.confounds import DECIDED, OFFLINE
 from skill_eval_nb.stats.lean import NO_LEAN
-from skill_eval_nb.stats.skills import OverSkills, against, average_skills, measure_skills
+from skill_eval_nb.stats.skills import OverSkills, average_skills, measure_skills, name_baseline
 from skill_eval_nb.stats.values import HEADLINE, model_name
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import like
@@ -87,13 +88,23 @@ class Library(view.Shown):
         """The rows of the table."""
         return self._frame.to_dicts()
 
-    def markdown(self) -> str:
-        """The page as Markdown."""
-        return render_markdown(self.page)
+    def named(self, answer: OverSkills) -> list[tuple[int, str, dict[str, Any]]]:
+        """The rows that an answer is over, each with its place in the table and what it is called.
 
-    def html(self) -> str:
-        """The page as one HTML file, with its chart: it fetches nothing and runs nothing."""
-        return render_html(self.page)
+        That is the skill, and its workspace and model where several share the name.
+        """
+        rows = self.rows
+        several = Counter(row["skill"] for row in rows)
+        suites = Counter((row["workspace"], row["skill"]) for row in rows)
+        found = []
+        for at, row in enumerate(rows):
+            n = suites[row["workspace"], row["skill"]]
+            parts = [row["skill"]]
+            parts += [row["workspace"]] if several[row["skill"]] > n else []
+            parts += [model_name(row)] if n > 1 else []
+            if name_baseline(row) == answer.against:
+                found.append((at, " · ".join(line(part, 40) for part in parts), row))
+        return found
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write library.md and library.html.
@@ -101,7 +112,7 @@ class Library(view.Shown):
         Raises:
             OSError: a file cannot be written.
         """
-        files = {"library.md": self.markdown(), "library.html": self.html()}
+        files = {"library.md": render_markdown(self.page), "library.html": render_html(self.page)}
         return [write_atomic(Path(folder, name), text) for name, text in files.items()]
 
     def _blocks(self) -> Iterator[view.Block]:
@@ -110,15 +121,7 @@ class Library(view.Shown):
             yield from filter(None, map(_block, inner.parts))
 
     def _data(self) -> dict[str, Any]:
-        fields = ("verdict", "claim", "because")
-        ends = ("n_evals", "estimate", "low", "high", "p")
-        answers = [
-            {"against": each.against.what, "n_skills": each.found.n_evals}
-            | {name: getattr(each.found, name) for name in ends[1:]}
-            | {name: getattr(each, name) for name in fields}
-            for each in self.answers
-        ]
-        return {"answers": answers, "skills": self.rows}
+        return {"answers": [each._asdict() for each in self.answers], "skills": self.rows}
 
 
 def library(path: Any, *, backend: Backend = "polars") -> Library:
@@ -173,10 +176,10 @@ def find_skill(home: Path, top: Path, name: str) -> Path | None:
     for folder in (home, *home.parents):
         for place in PLACES:
             found = folder / place.format(skill=name)
-            if (found / SKILL_FILE).is_file() and name in (
-                found.name,
-                read_skill_md(found / SKILL_FILE).name,
-            ):
+            file = found / SKILL_FILE
+            if not file.is_file() or leads_out(file, found):
+                continue
+            if name in (found.name, read_skill_md(file).name):
                 return found
         if folder == top:
             break
@@ -212,58 +215,46 @@ def _parts(library: Library) -> Iterator[Part]:
     if not rows:
         yield Paragraph("No skill here has an eval with a pass rate on two sides.")
     yield Bullets(tuple(_remarks(library)))
-    names = name_rows(rows)
     for answer in library.answers:
-        own = [
-            (name, row)
-            for name, row in zip(names, rows, strict=True)
-            if against(row["baseline"]) == answer.against
-        ]
+        own = [(name, row) for _, name, row in library.named(answer)]
         yield Picture(
-            f"The delta of each skill against {answer.against.what}, with its interval. "
+            f"The delta of each skill against {answer.against}, with its interval. "
             "The table has the figures.",
             partial(_draw, own, answer),
         )
         yield Table(
-            f"Against {answer.against.what}: what is known first, then the largest differences",
+            f"Against {answer.against}, what is known first; intervals in brackets are by "
+            "borrowed noise",
             ("Skill", "Evals × runs", "Tell nothing", "Delta", "Interval", "p", "What is known"),
             tuple((name, *_cells(row)) for name, row in own),
         )
-
-
-def name_rows(rows: Sequence[Row]) -> list[str]:
-    """What each row is called: the skill, its workspace and model where several share the name."""
-    several = Counter(row["skill"] for row in rows)
-    suites = Counter((row["workspace"], row["skill"]) for row in rows)
-    names = []
-    for row in rows:
-        suite = row["workspace"], row["skill"]
-        parts = [row["skill"]]
-        parts += [row["workspace"]] if several[row["skill"]] > suites[suite] else []
-        parts += [model_name(row)] if suites[suite] > 1 else []
-        names.append(" · ".join(map(line, parts)))
-    return names
 
 
 def say_known(row: Row) -> str:
     """What is known of a skill by itself: its verdict, else what it leans to."""
     if row["verdict"] in DECIDED or row["lean"] in (None, NO_LEAN):
         return row["verdict"] or "no verdict"
-    low, high = (difference(row[end], HEADLINE) for end in ("lean_low", "lean_high"))
-    return f"{row['lean']} ({low} to {high}, by borrowed noise)"
+    return row["lean"]
 
 
 def _cells(row: Row) -> tuple[Cell, ...]:
-    delta, low, high = (difference(row[end], HEADLINE) for end in ("estimate", "low", "high"))
     p, n, both = row["p_adjusted"], row["n_evals"], (row["n_runs"], row["n_runs_baseline"])
     alike = both[0] == both[1] and both[0] % n == 0
+    known = say_known(row)
+    leans = known == row["lean"]
+    low, high = (row[f"{'lean_' if leans else ''}{end}"] for end in ("low", "high"))
+    interval = MISSING
+    if low is not None:
+        interval = (
+            f"{difference(low, HEADLINE).removesuffix(' pp')} to {difference(high, HEADLINE)}"
+        )
     return (
         f"{n:,} × {both[0] // n:,}" if alike else f"{n:,}: {both[0]:,} and {both[1]:,}",
         f"{row['n_silent']:,}",
-        delta,
-        MISSING if row["low"] is None else f"{low} to {high}",
+        difference(row["estimate"], HEADLINE),
+        f"({interval})" if leans else interval,
         MISSING if p is None else chance(p).removeprefix("= "),
-        say_known(row),
+        known,
     )
 
 
@@ -275,8 +266,9 @@ def _remarks(library: Library) -> Iterator[str]:
     )
     if silent:
         yield (
-            f"{silent:,} of {count(evals, 'eval')} tell nothing: every run on either side passes "
-            f"everything in {passed:,} of them, and nothing in {silent - passed:,}."
+            f"Of {count(evals, 'eval')} {silent:,} {'tells' if silent == 1 else 'tell'} nothing: "
+            f"every run on both sides passes everything ({passed:,}) or nothing "
+            f"({silent - passed:,})."
         )
     small = [row for row in rows if (row["verdict"] or "").startswith("too few")]
     if small:
@@ -307,20 +299,24 @@ def _remarks(library: Library) -> Iterator[str]:
 
 
 def _draw(named: Sequence[tuple[str, Row]], answer: OverSkills) -> ChartType:
-    found, meant = answer.found, metric(HEADLINE)
-    own = [forest_row(dict(row), name, "", meant) for name, row in named[:DRAWN]]
-    ends = {name: getattr(found, name) for name in ("estimate", "low", "high", "p")}
-    of = {"metric": HEADLINE, "worth": None, "verdict": answer.verdict, "reason": answer.claim}
-    counts = {"n_runs": sum(row["n_runs"] for _, row in named)}
-    counts["n_runs_baseline"] = sum(row["n_runs_baseline"] for _, row in named)
-    mean = forest_row(ends | of | counts, "mean over skills", "", meant) | {"all": True}
+    meant = metric(HEADLINE)
+    own = [
+        forest_row(dict(row), name, "", meant) | {"verdict": say_known(row)}
+        for name, row in named[:DRAWN]
+    ]
+    word = (answer.verdict or "").replace("evals", "skills")
+    sides = {n: sum(row[n] for _, row in named) for n in ("n_runs", "n_runs_baseline")}
+    of = {"metric": HEADLINE, "worth": None, "reason": answer.because, **sides}
+    mean = forest_row(answer._asdict() | of, "mean over skills", "", meant)
+    mean |= {"all": True, "verdict": word}
     left = len(named) - len(own)
     notes = [f"{count(left, 'skill')} more in the table."] if left else []
     return finish(draw_forest([mean, *own], meant), answer.claim, notes)
 
 
 def _sections(library: Library) -> Iterator[Section]:
-    named = list(zip(name_rows(library.rows), library.rows, strict=True))
+    every = sorted(own for answer in library.answers for own in library.named(answer))
+    named = [(name, row) for _, name, row in every]
     yield section("What to do next", _steps(named))
     known = any(row[name] is not None for _, row in named for name in CONTEXT)
     columns = [each for each in COLUMNS if any(row[each[1]] is not None for _, row in named)]
@@ -340,15 +336,16 @@ def _steps(named: Sequence[tuple[str, Row]]) -> Iterator[Part]:
     """The additions that would decide, the cheapest first; and where none would, why."""
     decide = [(name, row) for name, row in named if row["new_runs"]]
     if decide:
+        priced = any(row["price_usd"] is not None for _, row in decide)
         yield Table(
             "What would decide a skill, if the difference is what was seen",
-            ("Skill", "Next step", "New runs", "Price"),
+            ("Skill", "Next step", "New runs", *(["Price"] if priced else [])),
             tuple(
                 (
                     name,
                     row["next_step"].partition(" (")[0],
                     f"{row['new_runs']:,}",
-                    MISSING if row["price_usd"] is None else dollars(row["price_usd"]),
+                    *([dollars(row["price_usd"])] if priced else []),
                 )
                 for name, row in sorted(decide, key=lambda each: each[1]["new_runs"])
             ),

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.documents.sides import is_earlier
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.text import chance, count, signed, some
+from skill_eval_nb.text import chance, count, lower_first, signed, some
 
 from .checks import SIDES
-from .comparison import OF_RATES, PairedResult, compare, fewest_moved
+from .comparison import OF_RATES, compare, fewest_moved
 from .confounds import DECIDED, Own
 from .deltas import answer_deltas, ask_deltas, deltas
 from .inference.exact import benjamini_hochberg, holm_sidak
@@ -163,53 +163,52 @@ def _join_runs(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
     return found.join(evals, GROUP, how="left", nulls_equal=True, maintain_order="left")
 
 
-class Against(NamedTuple):
-    """What skills are held against, and the words for an answer over them."""
-
-    what: str
-    helps: str
-    hurts: str
-    does: str
-
-
-NOTHING = Against("no skill", "help", "hurt", "help")
-BEFORE = Against(
-    "the version before",
-    "beat the versions before them",
-    "fall behind the versions before them",
-    "beat the versions before them",
-)
-
-
-def against(baseline: str) -> Against:
-    """What a baseline of this name is.
-
-    >>> against("no_skill").what, against("old_skill").what
-    ('no skill', 'the version before')
-    """
-    return BEFORE if is_earlier(baseline) else NOTHING
+NOTHING, BEFORE = "no skill", "the version before"
+"""What skills are held against."""
+DOES = {
+    NOTHING: ("help", "hurt"),
+    BEFORE: ("beat the versions before them", "fall behind the versions before them"),
+}
+"""What skills that are better do, and those that are worse."""
 
 
 class OverSkills(NamedTuple):
     """The answer over skills that are held against the same thing.
 
     Attributes:
-        against: what.
-        found: the comparison, each skill as one eval.
-        verdict: its word.
+        against: what that is.
+        n_skills: how many there are, each of which counts once.
+        estimate: their mean difference.
+        low: the lower end of its interval; None where too few differ, and so `high` and `p`.
+        high: the upper end.
+        p: of the exact sign flip over skills.
+        verdict: as that of `deltas`; `too few evals` means skills.
         claim: the answer in a sentence, with its figures.
         because: what it rests on, and what is known of each skill by itself.
     """
 
-    against: Against
-    found: PairedResult
+    against: str
+    n_skills: int
+    estimate: float
+    low: float | None
+    high: float | None
+    p: float | None
     verdict: str | None
     claim: str
     because: str
 
 
+def name_baseline(row: Row) -> str:
+    """What the skill of a row is held against.
+
+    >>> name_baseline({"baseline": "vanilla"}), name_baseline({"baseline": "old_skill"})
+    ('no skill', 'the version before')
+    """
+    return BEFORE if is_earlier(row["baseline"]) else NOTHING
+
+
 def average_skills(rows: Sequence[Row], level: float = 0.95) -> list[OverSkills]:
-    """The mean over skills, those with the most first; one answer for each kind of baseline.
+    """The mean over skills, the most skills first; one answer for each kind of baseline.
 
     Each skill counts once, as the mean of its rows (of several models, or workspaces that name the
     same skill). Skills are the units: the exact sign flip over them, and all means that it does
@@ -219,42 +218,45 @@ def average_skills(rows: Sequence[Row], level: float = 0.95) -> list[OverSkills]
         rows: of `measure_skills`.
         level: of the interval; alpha is 1 - level.
 
-    >>> row = {"verdict": "too few runs", "lean": None, "executor_model": None, "harness": None}
-    >>> rows = [row | {"skill": name, "baseline": "none", "estimate": 0.25} for name in "abcdef"]
-    >>> print(average_skills(rows)[0].claim)
+    >>> row = {"verdict": "too few runs", "lean": None, "baseline": "none", "estimate": 0.25}
+    >>> print(average_skills([row | {"skill": name} for name in "abcdef"])[0].claim)
     The 6 skills help on average: +25 pp (exact p = 0.0312).
     """
-    kinds: dict[Against, list[Row]] = {}
+    kinds: dict[str, list[Row]] = {}
     for row in rows:
-        kinds.setdefault(against(row["baseline"]), []).append(row)
+        kinds.setdefault(name_baseline(row), []).append(row)
     found = [_average(kind, own, level) for kind, own in kinds.items()]
-    return sorted(found, key=lambda answer: -answer.found.n_evals)
+    return sorted(found, key=lambda answer: -answer.n_skills)
 
 
-def _average(kind: Against, rows: Sequence[Row], level: float) -> OverSkills:
+def _average(against: str, rows: Sequence[Row], level: float) -> OverSkills:
     units: dict[str, list[float]] = {}
     for row in rows:
         units.setdefault(row["skill"], []).append(row["estimate"])
     found = compare([(own, [0.0]) for own in units.values()], "population", level, OF_RATES)
     word, _ = verdict(found, HEADLINE, worth_having(HEADLINE, None))
-    n, fewest = len(units), fewest_moved(level)
-    who = "This skill" if n == 1 else f"The {n} skills"
-    unsure = f"whether {who[0].lower()}{who[1:]} {kind.does} on average"
+    n, (better, worse) = len(units), DOES[against]
+    who = f"The {n} skills"
+    unsure = f"whether {lower_first(who)} {better} on average"
     claim = {
-        "helps": f"{who} {kind.helps} on average",
-        "hurts": f"{who} {kind.hurts} on average",
+        "helps": f"{who} {better} on average",
+        "hurts": f"{who} {worse} on average",
         "no worthwhile difference": f"{who} make no worthwhile difference on average",
         "unclear": f"It is unclear {unsure}",
     }.get(word or "", f"Too few skills to say {unsure}")
-    estimate, low, high = (
-        None if end is None else signed(100 * end)
-        for end in (found.estimate, found.low, found.high)
-    )
-    interval = f"{low} to {high}; " if low is not None else ""
-    figures = f" ({interval}exact p {chance(found.p)})" if found.sufficient and found.p else ""
-    lacking = f" It takes {fewest} that differ from their baseline; {found.moved} do."
-    because = "Each skill counts once." + ("" if found.sufficient else lacking)
-    return OverSkills(kind, found, word, f"{claim}: {estimate} pp{figures}.", because + _each(rows))
+    claim = claim if n > 1 else f"One skill is held against {against}"
+    figures, because = "", "Each skill counts once."
+    p = found.p if found.sufficient else None
+    if p is None:
+        because += f" It takes {fewest_moved(level)} that differ from their baseline; "
+        because += f"{found.moved} do."
+    else:
+        ends = [signed(100 * end) for end in (found.low, found.high) if end is not None]
+        figures = f" ({'; '.join(filter(None, (' to '.join(ends), f'exact p {chance(p)}')))})"
+    estimate = found.estimate or 0.0
+    claim += f": {signed(100 * estimate)} pp{figures}."
+    ends = found.low, found.high
+    return OverSkills(against, n, estimate, *ends, p, word, claim, because + _each(rows))
 
 
 def _each(rows: Sequence[Row]) -> str:

@@ -1,4 +1,4 @@
-"""Widgets that drive it from the notebook: explore, review, run_panel, diff, drafts.
+"""Widgets that drive it from the notebook: explore, library_panel, review, run_panel, diff, drafts.
 
 Nothing heavy is imported before it is used.
 """
@@ -15,17 +15,19 @@ if TYPE_CHECKING:
     from .diff import diff
     from .drafts import drafts
     from .explore import explore
+    from .library import library_panel
     from .review import review
     from .run import run_panel
     from .trigger import trigger_panel
 
-__all__ = ["diff", "drafts", "explore", "review", "run_panel", "trigger_panel"]
+__all__ = ["diff", "drafts", "explore", "library_panel", "review", "run_panel", "trigger_panel"]
 
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
         **{f".{name}": name for name in ("diff", "drafts", "explore", "review")},
+        ".library": "library_panel",
         ".run": "run_panel",
         ".trigger": "trigger_panel",
     },

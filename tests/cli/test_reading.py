@@ -11,6 +11,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.report.export import FORMATS
+from tests.checkout import ROOT
 from tests.cli.calls import run
 from tests.corpus.build import graded, lay
 
@@ -126,3 +127,15 @@ def test_the_sides_of_results_that_state_none_are_said_of_a_file_and_of_all_othe
     two = ("--configuration", "with_skill", "--configuration", "without_skill")
     result = run("tables", results, "--out", tmp_path / "t", *two)
     assert (result.exit_code, "two sides for all files" in result.stderr) == (2, True)
+
+
+def test_a_library_is_shown_and_written_and_its_json_has_fields(tmp_path):
+    data = ROOT / "data"
+    shown = run("library", data, "--out", tmp_path)
+    assert shown.exit_code == 0
+    assert "Too few skills to say whether the 4 skills help on average" in shown.stdout
+    assert shown.stdout.split()[-1] == str(tmp_path / "library.html")
+    assert {path.name for path in tmp_path.iterdir()} == {"library.md", "library.html"}
+    found = json.loads(run("library", data, "--out", tmp_path, "--json").stdout)
+    assert found["skills"][0]["skill"] == "testing"
+    assert found["answers"][0]["n_skills"] == 4

@@ -1,0 +1,97 @@
+"""Many skills on one page, each of which opens in the explorer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, ClassVar
+
+from skill_eval_nb.charts.metrics import metric
+from skill_eval_nb.report.content import Bullets, Paragraph, Verdict
+from skill_eval_nb.report.library import Library, say_known
+from skill_eval_nb.stats.skills import OverSkills
+
+from .explore import HEADLINE, Explore
+from .explore.choice import Choice, suite_of
+from .ui import Child, Node, action, h
+from .ui.parts import button, soft, table
+from .ui.track import axis_of, delta_view, of_difference, scale, track
+
+if TYPE_CHECKING:
+    from skill_eval_nb.tables import Workspace
+
+__all__ = ["LibraryPanel", "library_panel"]
+
+
+def library_panel(ws: Workspace | str | PathLike[str]) -> LibraryPanel:
+    """Look through many skills: the answer over all, and each in the explorer at a click.
+
+    What is shown is what `sen.library` says; runs that land are counted. `library` of what is
+    returned is that, and `selection` the runs that are looked at.
+
+    Args:
+        ws: what `load` returned, or the path of a folder above workspaces.
+    """
+    return LibraryPanel(ws, Choice())
+
+
+class LibraryPanel(Explore):
+    """Skills side by side; the explorer of the one that is opened."""
+
+    label: ClassVar[str] = "Library of skills"
+    is_open = False
+    """Whether a skill is looked at, and not all of them."""
+
+    def _count(self) -> None:
+        super()._count()
+        self.library = Library(self.source.ws)
+
+    def view(self) -> Child:
+        """All skills, or the one that is open."""
+        if self.is_open:
+            return [button("← All skills", ("close_skill",), kind="quiet"), super().view()]
+        shown: list[Child] = [h("h3", self.library.page.heading)]
+        for part in self.library.page.parts:
+            match part:
+                case Paragraph(text):
+                    shown.append(soft(text))
+                case Verdict(claim, because):
+                    shown.append(h("p", h("b", claim), " ", because))
+                case Bullets(items):
+                    shown.append(h("ul", [h("li", item) for item in items]))
+        tables = [self._table(answer) for answer in self.library.answers]
+        return h("div", shown, tables, cls="sen-x-explore")
+
+    def _table(self, answer: OverSkills) -> Node:
+        named = self.library.named(answer)
+        meant, axis = metric(HEADLINE), axis_of([row for _, _, row in named], metric(HEADLINE))
+        heads = ["Skill", scale(axis, meant, of_difference(meant), difference=True)]
+        heads += ["Difference", "What is known", "Next step"]
+        rows = [
+            [
+                button(name, ("open_skill", at), kind="quiet"),
+                track(axis, row, meant),
+                delta_view(meant, row),
+                say_known(row),
+                h("small", row["next_step"]),
+            ]
+            for at, name, row in named
+        ]
+        return table(heads, rows, caption=f"Against {answer.against}")
+
+    @action
+    def open_skill(self, at: int) -> None:
+        """Look at a skill, by its row in the table of the library."""
+        row = self.library.rows[at]
+        sides = row["configuration"], row["baseline"]
+        request = Choice(row["workspace"], row["skill"], (row["iteration"],), *sides)
+        suite = suite_of(self.counted.suites, request)
+        models = suite.models if suite is not None else ()
+        own = (model for model in models if all(row[key] == name for key, name in model))
+        self._choose(replace(request, model=next(own, ())))
+        self.is_open = True
+
+    @action
+    def close_skill(self) -> None:
+        """Look at all skills again."""
+        self.is_open = False

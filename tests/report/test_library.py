@@ -1,0 +1,294 @@
+"""Many skills on one page: the answer over them, each skill's own, and what they cost."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import permutation_test
+from statsmodels.stats.multitest import multipletests
+
+import skill_eval_nb as sen
+from skill_eval_nb.report import Library
+from skill_eval_nb.view import blocks_of
+from tests.checkout import ROOT
+from tests.corpus.build import lay
+from tests.report.made import HOSTILE, Rows, run, workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SIDES = ("with_skill", "without_skill")
+
+
+def skill(name: str, *evals: Sequence[Sequence[float | None]], **more: Any) -> Rows:
+    """Runs of a skill: for each eval the rates of either side."""
+    sides = ("with_skill", more.pop("baseline", SIDES[1]))
+    known = {"workspace": f"{name}-workspace", "skill": name} | more
+    return [
+        run(str(at), side, number, rate, **known)
+        for at, rates in enumerate(evals)
+        for side, own in zip(sides, rates, strict=True)
+        for number, rate in enumerate(own, 1)
+    ]
+
+
+def once(name: str, *deltas: float, **more: Any) -> Rows:
+    """A skill of which each eval was run once, with these differences."""
+    return skill(name, *(([max(d, 0)], [max(-d, 0)]) for d in deltas), **more)
+
+
+def thrice(name: str, *sides: Sequence[float], **more: Any) -> Rows:
+    """A skill whose three evals were run three times, all with these rates."""
+    return skill(name, *[sides] * 3, **more)
+
+
+def of(*skills: Rows, **more: Rows) -> Library:
+    return sen.library(workspace(runs=[row for rows in skills for row in rows], **more))
+
+
+UP, DOWN, SAME = [0.5, 0.5], [-0.5, -0.25], [0.0, 0.0]
+CLEAR = [1.0, 0.75, 1.0], [0.0, 0.25, 0.0]
+ANSWERS: dict[str, tuple[Rows, list[str]]] = {
+    "too few skills": (
+        [row for name in "abcde" for row in once(name, *UP)],
+        ["Too few skills to say whether the 5 skills help on average: +50 pp."],
+    ),
+    "six that differ": (
+        [row for name in "abcdef" for row in once(name, *UP)],
+        ["The 6 skills help on average: +50 pp (exact p = 0.0312)."],
+    ),
+    "six of which five differ": (
+        [row for name in "abcde" for row in once(name, *UP)] + once("f", *SAME),
+        ["Too few skills to say whether the 6 skills help on average: +41.7 pp."],
+    ),
+    "worse": (
+        [row for name in "abcdef" for row in once(name, *DOWN)],
+        ["The 6 skills hurt on average: −37.5 pp (exact p = 0.0312)."],
+    ),
+    "unclear": (
+        [row for at, name in enumerate("abcdef") for row in once(name, 0.25, [1, -1][at % 2])],
+        [
+            (
+                "It is unclear whether the 6 skills help on average: +12.5 pp (−37.5 to +62.5; "
+                "exact p = 0.625)."
+            )
+        ],
+    ),
+    "two kinds of baseline, the most skills first": (
+        [row for name in "abcdef" for row in once(name, *UP, baseline="old_skill")]
+        + once("g", *UP),
+        [
+            "The 6 skills beat the versions before them on average: +50 pp (exact p = 0.0312).",
+            "One skill is held against no skill: +50 pp.",
+        ],
+    ),
+    "a skill in two workspaces counts once": (
+        [row for name in "abcde" for row in once(name, *UP)]
+        + once("a", *DOWN, workspace="elsewhere"),
+        ["Too few skills to say whether the 5 skills help on average: +41.2 pp."],
+    ),
+    "nothing is compared": ([run("1", "with_skill", 1, 0.5)], []),
+}
+
+
+@pytest.mark.parametrize(("rows", "claims"), ANSWERS.values(), ids=ANSWERS)
+def test_the_answer_over_skills(rows: Rows, claims: list[str]) -> None:
+    found = of(rows)
+    assert [answer.claim for answer in found.answers] == claims
+    shown = " ".join(repr(found).split())
+    assert ("No skill here has an eval" in shown) == (not claims)
+    assert all(claim in shown for claim in claims)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_its_p_is_the_sign_flip_over_skills(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    deltas = draw.choice([-0.5, -0.25, 0.0, 0.25, 0.5, 1.0], (7 + seed, 3))
+    found = of(*(once(f"skill-{at}", *map(float, own)) for at, own in enumerate(deltas)))
+    means = deltas.mean(axis=1)
+    flipped = permutation_test(
+        (means,), np.mean, permutation_type="samples", n_resamples=1_000_000, vectorized=True
+    )
+    answer = found.answers[0]
+    if np.count_nonzero(abs(means) > 1e-9) < 6:
+        assert answer.p is None
+    else:
+        assert answer.p == pytest.approx(flipped.pvalue)
+        assert answer.low is None or (answer.p <= 0.05) == (not answer.low <= 0 <= answer.high)
+    assert answer.estimate == pytest.approx(means.mean())
+
+
+def test_each_verdict_allows_for_those_that_could_have_been_one_and_leans_for_all_leans() -> None:
+    draw = np.random.default_rng(0)
+    rows = thrice("clear", *CLEAR)
+    for at in range(8):
+        rates = draw.integers(0, 5, (3, 2, 3)) / 4
+        rates[:, 0] = np.minimum(rates[:, 0] + 0.25 * (at > 3), 1)
+        rows += skill(f"s{at}", *rates.tolist())
+    for at, own in enumerate(([0.5, 1.0], [0.5, 0.5, 0.5], [1.0, 0.75, 1.0], [0.25])):
+        rows += once(f"once-{at}", *own)
+    table = of(rows).table
+    alone = {row["skill"]: row for row in sen.stats.deltas(workspace(runs=rows)).to_dicts()}
+    able = [name for name, row in alone.items() if not row["verdict"].startswith("too few")]
+    leaning = [name for name, row in alone.items() if row["lean_p"] is not None]
+    assert len(able) > 4
+    assert len(leaning) == 4
+    for names, before, after, how in (
+        (able, "p", "p_adjusted", "holm-sidak"),
+        (leaning, "lean_p", "lean_p_adjusted", "fdr_bh"),
+    ):
+        raw = [min(alone[name][before], 1 - 1e-12) for name in names]  # of 1 it takes a logarithm
+        expected = np.asarray(multipletests(raw, method=how)[1], float)
+        found = dict(table.select("skill", after).rows())
+        assert [found[name] for name in names] == pytest.approx(expected)
+        assert all(found[name] is None for name in alone.keys() - set(names))
+    for row in table.to_dicts():
+        if row["verdict"] == "helps":
+            assert row["p_adjusted"] <= 0.05
+        elif alone[row["skill"]]["verdict"] == "helps":
+            assert row["verdict"] == "unclear"
+            assert row["low"] is None or row["low"] <= 0 <= row["high"]
+            assert row["reason"].startswith("Not clear once")
+        if alone[row["skill"]]["lean"] != row["lean"]:
+            assert row["lean"] == "no lean"
+            assert row["lean_low"] <= 0 <= row["lean_high"]
+    taken = sum(row["verdict"] == "helps" for row in alone.values())
+    assert taken > table["verdict"].to_list().count("helps") > 0
+
+
+def test_what_is_known_comes_first_then_what_leans_then_the_largest() -> None:
+    found = of(
+        once("small", 0.25, 0.0),
+        once("eight", *[0.5] * 8),
+        once("leans", *[1.0] * 4),
+        once("large", -0.5),
+        thrice("clear", *CLEAR),
+        thrice("alike", [1.0] * 3, [1.0] * 3),
+    )
+    columns = ("skill", "scope", "verdict", "lean", "n_silent")
+    assert found.table.select(columns).rows() == [
+        ("clear", "suite", "helps", None, 0),
+        ("eight", "population", "helps", "leans up", 0),
+        ("leans", "suite", "too few runs", "leans up", 0),
+        ("large", "suite", "too few runs", "no lean", 0),
+        ("small", "suite", "too few runs", "no lean", 1),
+        ("alike", "suite", "too few runs", "no lean", 3),
+    ]
+    assert "By itself 2 help, 1 leans up and 3 cannot be told yet." in found.answers[0].because
+    assert "Of 21 evals 4 tell nothing: every run on both sides passes everything (3)" in "".join(
+        line for block in blocks_of(found) for line in block.lines()
+    )
+    steps = dict(found.table.select("skill", "new_runs").rows())
+    assert steps["clear"] is None
+    assert steps["leans"] is not None
+
+
+def test_the_newest_iteration_that_compares_counts_and_models_are_rows_of_their_own() -> None:
+    newest = [
+        *once("a", 0.5, iteration="iteration-2"),
+        *once("a", -0.5, iteration="iteration-10"),
+        *[
+            run(
+                "0",
+                "with_skill",
+                1,
+                1.0,
+                workspace="a-workspace",
+                skill="a",
+                iteration="iteration-11",
+            )
+        ],
+    ]
+    models = [
+        row
+        for name, d in (("large", 0.5), ("small", -0.25))
+        for row in [
+            one | {"run_number": 1 + (name == "small")} for one in once("b", d, executor_model=name)
+        ]
+    ]
+    costs = [
+        {**row, "tokens": 100 * at, "cost_usd": 0.5 if at else None}
+        for at, row in enumerate(once("c", 0.25))
+    ]
+    found = of(newest, models, costs)
+    rows = found.table.select("skill", "iteration", "executor_model", "estimate").rows()
+    assert sorted(rows, key=str) == [
+        ("a", "iteration-10", None, -0.5),
+        ("b", "iteration-1", "large", 0.5),
+        ("b", "iteration-1", "small", -0.25),
+        ("c", "iteration-1", None, 0.25),
+    ]
+    assert found.answers[0].n_skills == 3
+    assert found.answers[0].estimate == pytest.approx((-0.5 + 0.125 + 0.25) / 3)
+    row = found.table.row(index=rows.index(("c", "iteration-1", None, 0.25)), named=True)
+    own = [row[name] for name in ("tokens", "tokens_baseline", "cost_usd", "cost_usd_baseline")]
+    assert own == [0, 100, None, 0.5]
+
+
+FRONT = "---\nname: {}\ndescription: {}\n---\n"
+PLACES: dict[str, tuple[dict[str, Any], tuple[int, int, int] | None]] = {
+    "beside the workspace": (
+        {"a/SKILL.md": FRONT.format("a", "d" * 39) + "b" * 400, "a/more.md": "m" * 40},
+        (10, 100, 10),
+    ),
+    "among the host's skills": (
+        {".claude/skills/a/SKILL.md": FRONT.format("a", "d" * 39)},
+        (10, 0, 0),
+    ),
+    "by the name that it has in another folder": (
+        {"a-workspace/SKILL.md": FRONT.format("a", "d" * 39)},
+        (10, 0, 0),
+    ),
+    "what is no part of it": (
+        {
+            "a/SKILL.md": FRONT.format("a", "d" * 39),
+            "a/evals/evals.json": "[]",
+            "a/.cache/x.md": "x" * 40,
+            "a/b-workspace/y.md": "y" * 40,
+            "a/picture.png": b"\x89PNG\0" * 40,
+        },
+        (10, 0, 0),
+    ),
+    "of another name": ({"a-workspace/SKILL.md": FRONT.format("b", "d")}, None),
+    "nowhere": ({}, None),
+}
+
+
+@pytest.mark.parametrize(("files", "tokens"), PLACES.values(), ids=PLACES)
+def test_what_a_skill_takes_of_the_context(
+    tmp_path: Any, files: dict[str, Any], tokens: tuple[int, int, int] | None
+) -> None:
+    for side in SIDES:
+        files = files | {
+            f"a-workspace/iteration-1/eval-1/{side}/grading.json": {
+                "expectations": [{"text": "x", "passed": side == SIDES[0], "evidence": "y"}]
+            }
+        }
+    found = sen.library(lay(tmp_path / "lib", files))
+    columns = ("context_always", "context_opened", "context_files")
+    assert found.table.select(columns).rows() == [tokens or (None,) * 3]
+    assert ("of every context" in repr(found)) == (tokens is not None)
+
+
+def test_names_from_files_do_nothing_and_pages_are_the_same_for_the_same(tmp_path: Any) -> None:
+    rows = [row for name in HOSTILE for row in once(name, 0.5, 1.0)]
+    written = of(rows).write(tmp_path)
+    markdown, html = (path.read_text("utf-8") for path in written)
+    assert [path.name for path in written] == ["library.md", "library.html"]
+    assert "<script>alert" not in html + markdown
+    assert html.count("<svg") == 1
+    assert [path.read_text("utf-8") for path in of(rows[::-1]).write(tmp_path)] == [markdown, html]
+
+
+@pytest.mark.parametrize("backend", ["polars", "pandas"])
+def test_its_table_has_the_kind_that_was_asked_for_and_its_json_has_fields(backend: Any) -> None:
+    path = ROOT / "data" / "tdd-workspace"
+    found = sen.library(path, backend=backend)
+    assert isinstance(found.table, pd.DataFrame) == (backend == "pandas")
+    data = json.loads(json.dumps(found._data()))
+    assert data["answers"][0]["claim"] == found.answers[0].claim
+    assert [row["skill"] for row in data["skills"]] == list(found.table["skill"])
