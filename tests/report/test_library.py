@@ -118,7 +118,8 @@ def test_its_p_is_the_sign_flip_over_skills(seed: int) -> None:
         assert answer.p is None
     else:
         assert answer.p == pytest.approx(flipped.pvalue)
-        assert answer.low is None or (answer.p <= 0.05) == (not answer.low <= 0 <= answer.high)
+        ends = [end for end in (answer.low, answer.high) if end is not None]
+        assert not ends or (answer.p <= 0.05) == (not ends[0] <= 0 <= ends[1])
     assert answer.estimate == pytest.approx(means.mean())
 
 
