@@ -119,7 +119,7 @@ def test_its_p_is_the_sign_flip_over_skills(seed: int) -> None:
     else:
         assert answer.p == pytest.approx(flipped.pvalue)
         ends = [end for end in (answer.low, answer.high) if end is not None]
-        assert not ends or (answer.p <= 0.05) == (not ends[0] <= 0 <= ends[1])
+        assert not ends or (flipped.pvalue <= 0.05) == (not ends[0] <= 0 <= ends[1])
     assert answer.estimate == pytest.approx(means.mean())
 
 
