@@ -39,6 +39,7 @@ QUESTIONS = {
     "Is the new version better?": "notebooks/07_compare_versions.ipynb",
     "Does the description trigger?": "notebooks/08_triggers.ipynb",
     "What do published results bear?": "notebooks/09_published_results.ipynb",
+    "What do I do next?": "notebooks/10_what_now.ipynb",
     "How do I hand the result on?": "hand_on.md",
     "How does CI stop a regression?": "gate.md",
 }
