@@ -100,7 +100,7 @@ class Gate(Shown):
     def worst(self) -> Finding:
         """The worst of what was found, whether or not it is in `fail_on`."""
         order = list(LOOKS).index
-        return max(self.findings, key=lambda each: (order(each.end), each.figures.get("missed", 0)))
+        return max(self.findings, key=lambda of: (order(of.end), of.figures.get("missed") or 0))
 
     def end_of(self, finding: Finding) -> int:
         """What a finding alone ends with, as `fail_on` has it."""

@@ -49,6 +49,13 @@ CASES = {
     "as good, with noise": (rows(HIGH, HIGH), {}, 0, "no regression beyond", "may be missed"),
     "four runs a side": (rows(0, 1, 4, 1, (0, 0, 0)), {}, 3, "too few runs", "leans down: −100 pp"),
     "three runs a side": (rows(LOW, HIGH, 3, 1), {}, 3, "too few runs", "Next: "),
+    "of two models": (
+        [row for name in "ab" for row in rows(LOW, HIGH, 3, 1, executor_model=name)],
+        {},
+        3,
+        "too few runs",
+        "Next: ",
+    ),
     "every run alike": (rows(HIGH, HIGH, noise=(0, 0, 0)), {}, 3, "too few runs", "Next: "),
     "one run of many evals": (rows(LOW, HIGH, 8, 1), {}, 1, "regression", "tasks like these"),
     "two judges": (rows(LOW, HIGH, judge_model=("a", "b")), {}, 3, "cannot tell", "two yardst"),
@@ -83,6 +90,13 @@ def test_what_a_gate_ends_with_and_says(name):
     assert (found.end, worst.end, worst.short[: len(short)]) == (end, end, short)
     assert says in worst.says
     assert json.loads(json.dumps(found._data()))["end"] == end
+    assert f">{found.worst.short}</text>" in found.badge()
+    assert f"# Gate: {found.worst.short}\n" in found.markdown()
+    cases = ET.fromstring(found.junit()).findall("testcase")
+    kinds = {0: None, 1: "failure", 3: "skipped"}
+    assert [case[0].tag for case in cases] == [
+        kinds[finding.end] or "system-out" for finding in found.findings
+    ]
 
 
 def test_what_may_be_missed_is_what_welch_leaves_open():
