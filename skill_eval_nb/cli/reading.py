@@ -162,17 +162,6 @@ def report(
     print_written(written)
 
 
-def _limits(given: list[str] | None, option: str) -> dict[str, float]:
-    """What `--most` or `--least` says, metric by metric."""
-    try:
-        return {
-            metric: float(bound)
-            for metric, bound in (split_pair(text, "METRIC=FIGURE", option) for text in given or ())
-        }
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
-
-
 def _given(metavar: str, what: str) -> Any:
     return typer.Option(metavar=metavar, help=what)
 
@@ -217,12 +206,13 @@ def gate(
     import skill_eval_nb as sen
     from skill_eval_nb.disk import write_atomic
 
-    limits = _limits(most, "--most"), _limits(least, "--least")
     ws, other = loaded(path, configuration), against and loaded(against, configuration)
     how: dict[str, Any] = {"versus": versus, "against": other, "fail_on": fail_on}
+    for sign, given in (("most", most), ("least", least)):
+        how[sign] = dict(split_pair(text, "METRIC=FIGURE", f"--{sign}") for text in given or ())
     try:
         with busy("comparing"):
-            found = sen.gate(ws, metric, baseline, most=limits[0], least=limits[1], **how)
+            found = sen.gate(ws, metric, baseline, **how)
     except ValueError as error:
         raise typer.BadParameter(in_options(error)) from None
     drawn = ((markdown, found.markdown), (junit, found.junit), (badge, found.badge))

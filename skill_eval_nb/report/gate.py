@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -205,50 +204,33 @@ def gate(
     for name in fail_on or ():
         if name not in ENDS:
             raise no_such("end", name, ENDS)
+    if against is not None and versus is not None:
+        raise ValueError("Give `versus` or `against`, not both.")
+    ws = Workspace.from_tables({name: ws.polars(name) for name in TABLES}, ws.path)  # in polars
+    if against is not None:
+        ws, versus = set_beside(ws, against)
     metric = metric or headline_of(metrics_of(ws))
     if better(metric) is None:
         raise ValueError(f"Neither more nor less of {metric} is better: nothing of it regresses.")
-    if against is not None:
-        if versus is not None:
-            raise ValueError("Give `versus` or `against`, not both.")
-        ws, versus = set_beside(ws, against)
-    else:  # in polars, whatever the backend
-        ws = Workspace.from_tables({name: ws.polars(name) for name in TABLES}, ws.path)
     limits = [
-        Limit(name, bound, sign, values_of(ws, name))
+        (values_of(ws, name), name, float(bound), sign)
         for sign, given in (("most", most), ("least", least))
         for name, bound in (given or {}).items()
     ]
-    if not all(math.isfinite(limit.bound) for limit in limits):
+    if not all(math.isfinite(bound) for _, _, bound, _ in limits):
         raise ValueError("A limit is a finite number.")
     suites = list(_find_suites(ws, baseline, versus))
-    compared = [_compare_sides(suite, metric, baseline, level) for suite in suites]
-    shared = sum(map(len, compared)) / 2  # a regression is one of the two sides of a test
-    if shared > 1:
-        level = 1 - (1 - level) / shared
-        compared = [_compare_sides(suite, metric, baseline, level) for suite in suites]
-    findings: list[Finding] = []
-    for suite, pairs in zip(suites, compared, strict=True):
-        findings += [read_comparison(*pair, place=suite.place) for pair in pairs]
-        why = suite.why or f"There is no run beside those of {some(suite.configurations)}"
-        findings += [] if pairs else [_say_nothing(suite.place, why)]
-        findings += [finding for limit in limits for finding in _hold_limit(suite, limit)]
-    nothing = [_say_nothing("", "There is no run")]
-    return Gate(findings or nothing, FAILS if fail_on is None else tuple(fail_on))
+    findings = [each for suite in suites for each in _compare(suite, metric, baseline, level)]
+    if len(findings) > 2:  # a regression is one of the two sides of a test
+        level = 1 - 2 * (1 - level) / len(findings)
+        findings = [each for suite in suites for each in _compare(suite, metric, baseline, level)]
+    findings += [each for suite in suites for own in limits for each in _hold_limit(suite, *own)]
+    nothing = Finding("regression", CANNOT_TELL, "", "Runs", NOTHING, "There is no run.")
+    return Gate(findings or [nothing], FAILS if fail_on is None else tuple(fail_on))
 
 
-def _say_nothing(place: str, why: str) -> Finding:
-    short = "nothing to compare"
-    return Finding("regression", CANNOT_TELL, place, "Comparison", short, f"{why}.")
-
-
-class Limit(NamedTuple):
-    """What the mean of a metric's values is to be at `most`, or at `least`."""
-
-    metric: str
-    bound: float
-    sign: str
-    values: pl.DataFrame
+NOTHING = "nothing to compare"
+"""What came of a skill without a comparison."""
 
 
 class Suite(NamedTuple):
@@ -256,6 +238,7 @@ class Suite(NamedTuple):
 
     Attributes:
         keys: its workspace, skill and iteration.
+        place: the same in words.
         ws: its tables, and those of the iteration that it is held against.
         configurations: those that are looked at: all that by their names are no baseline.
         sides: both iterations, where two are compared.
@@ -263,16 +246,11 @@ class Suite(NamedTuple):
     """
 
     keys: dict[str, str]
+    place: str
     ws: Workspace
     configurations: Sequence[str]
     sides: Versus | None
     why: str
-
-    @property
-    def place(self) -> str:
-        """The skill and the iteration in words."""
-        names = (self.keys["skill"], self.keys["iteration"])
-        return ", ".join(called(name) for name in names if name != NO_ITERATION)
 
 
 def _find_suites(ws: Workspace, baseline: str | None, versus: str | None) -> Iterator[Suite]:
@@ -289,37 +267,32 @@ def _find_suites(ws: Workspace, baseline: str | None, versus: str | None) -> Ite
         there = runs.filter(**keys)["configuration"].unique().to_list()
         chosen, why = choose(there, baseline)
         others = sorted(name for name in there if name != chosen or len(there) == 1)
+        looked_at = [name for name in others if likeness(name) is None] or others
         sides = None if versus is None else (names[-1], versus)
         part = ws.select(**keys | {"iteration": sides or names[-1]})
         why = why if versus is None else ""
         for name, column in ((versus, "iteration"), (baseline, "configuration")):
             if name not in (None, *part.polars("runs")[column]):
                 why = f"There is no run of {called(name)}"
-        looked_at = [name for name in others if likeness(name) is None] or others
-        yield Suite(keys, part, looked_at, sides, why)
+        place = ", ".join(called(name) for name in (suite[1], names[-1]) if name != NO_ITERATION)
+        yield Suite(keys, place, part, looked_at, sides, why)
 
 
-def _compare_sides(
-    suite: Suite, metric: str, baseline: str | None, level: float
-) -> list[tuple[Row, Row]]:
-    """What `compare` gives of the configurations that are looked at."""
-    pairs = [] if suite.why else compare(suite.ws, metric, baseline, suite.sides, level)
-    return [pair for pair in pairs if pair[0]["configuration"] in suite.configurations]
+def _compare(suite: Suite, metric: str, baseline: str | None, level: float) -> Iterator[Finding]:
+    """The configurations that are looked at, each against its other side."""
+    how = {"baseline": baseline, "versus": suite.sides, "level": level}
+    pairs = [] if suite.why else compare(suite.ws, metric, **how)
+    pairs = [pair for pair in pairs if pair[0]["configuration"] in suite.configurations]
+    yield from (read_comparison(*pair, place=suite.place) for pair in pairs)
+    if not pairs:
+        why = suite.why or f"There is no run beside those of {some(suite.configurations)}"
+        yield Finding("regression", CANNOT_TELL, suite.place, "Comparison", NOTHING, f"{why}.")
 
 
-def compare(
-    data: Any,
-    metric: str,
-    baseline: str | None = None,
-    versus: Versus | None = None,
-    level: float = 0.95,
-) -> list[tuple[Row, Row]]:
+def compare(data: Any, metric: str, **how: Any) -> list[tuple[Row, Row]]:
     """The rows of `deltas` of each comparison: about these evals, and about tasks like these."""
-    these, beyond = (
-        stats.deltas(data, metric, baseline, versus=versus, scope=scope, level=level).to_dicts()
-        for scope in SCOPES
-    )
-    return [(own, also_beyond(own, wide)) for own, wide in zip(these, beyond, strict=True)]
+    rows = [stats.deltas(data, metric, scope=scope, **how).to_dicts() for scope in SCOPES]
+    return [(these, also_beyond(these, beyond)) for these, beyond in zip(*rows, strict=True)]
 
 
 def _name_side(row: Row) -> str:
@@ -358,11 +331,12 @@ def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
     return Finding("regression", end, place, name, short, says, {**row, "missed": missed})
 
 
-def _hold_limit(suite: Suite, limit: Limit) -> Iterator[Finding]:
-    """The mean of each configuration against a limit."""
+def _hold_limit(
+    suite: Suite, values: pl.DataFrame, metric: str, bound: float, sign: str
+) -> Iterator[Finding]:
+    """The mean of each configuration's values, which is to be at `most` or at `least` the bound."""
     import polars as pl
 
-    metric, bound, sign, values = limit
     own = values.filter(pl.col("configuration").is_in(suite.configurations), **suite.keys)
     value = pl.col("value")
     means = own.group_by("configuration", *MODEL, maintain_order=True).agg(
@@ -399,7 +373,7 @@ def set_beside(ws: Workspace, other: Workspace) -> tuple[Workspace, str]:
         raise ValueError(f"`against` holds runs of one skill against runs of one: {one}.")
     newest = order_iterations(runs_of(other))[-1]
     label = f"{newest} of {other.path or 'the other workspace'}"
-    place = {"workspace": suites[0][0][0], "skill": suites[0][0][1], "iteration": label}
+    place = {key: pl.lit(name) for key, name in zip(ITERATION, (*suites[0][0], label), strict=True)}
     other = other.select(iteration=newest)
     same = match_evals(_list_evals(ws), _list_evals(other))
     names = [(*theirs[:2], *same[theirs][:2]) for theirs in same]
@@ -410,9 +384,8 @@ def set_beside(ws: Workspace, other: Workspace) -> tuple[Workspace, str]:
         if not {*ITERATION, *EVAL} <= set(frame.columns):
             return frame
         theirs = other.polars(name).join(renamed, EVAL, how="left", nulls_equal=True)
-        moved = {key: pl.lit(value) for key, value in place.items()}
-        own = {"eval_id": pl.col("new_id"), "eval_name": pl.col("new_name")}
-        return pl.concat([frame, theirs.with_columns(**moved, **own).select(frame.columns)])
+        theirs = theirs.with_columns(eval_id="new_id", eval_name="new_name", **place)
+        return pl.concat([frame, theirs.select(frame.columns)])
 
     return Workspace.from_tables({name: join(name) for name in TABLES}, ws.path), label
 
@@ -436,17 +409,19 @@ def match_evals(ours: Sequence[Asked], theirs: Sequence[Asked]) -> dict[Asked, A
     """
     found: dict[Asked, Asked] = {}
 
-    def key(asked: Asked, part: slice) -> tuple[Any, ...]:
-        return (*asked[:2], " ".join((asked[2] or "").split()))[part]
+    def index(evals: Iterable[Asked], part: slice) -> dict[tuple[Any, ...], list[Asked]]:
+        places: dict[tuple[Any, ...], list[Asked]] = defaultdict(list)
+        for asked in evals:
+            places[(*asked[:2], " ".join((asked[2] or "").split()) or None)[part]].append(asked)
+        return places
 
     for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
-        own, others = (Counter(key(asked, part) for asked in each) for each in (ours, theirs))
-        for their, our in product(theirs, ours):
-            prompts = {key(asked, slice(2, 3)) for asked in (their, our)} - {("",)}
-            like = key(their, part) == key(our, part) not in ((None,), ("",))
-            once = own[key(our, part)] == others[key(our, part)] == 1
-            if like and once and len(prompts) < 2 and not (their in found or our in found.values()):
-                found[their] = our
+        own = index((our for our in ours if our not in found.values()), part)
+        for place, alike in index((their for their in theirs if their not in found), part).items():
+            both = alike + own[place]
+            prompts = index(both, slice(2, 3)).keys() - {(None,)}
+            if len(alike) == len(own[place]) == 1 and len(prompts) < 2 and place != (None,):
+                found[alike[0]] = own[place][0]
     for their in theirs:
         taken = any(their[:2] == our[:2] for our in ours)
         name = f"{their[1]} (other prompt)" if taken else their[1]
