@@ -17,6 +17,7 @@ from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, Node, h
+from ..ui.paid import at_most
 from ..ui.parts import (
     blocks_view,
     button,
@@ -33,7 +34,7 @@ from ..ui.parts import (
     waiting,
 )
 from ..ui.source import PENDING, Later, rows_of
-from ..ui.task import Task, at_most
+from ..ui.task import Task
 
 if TYPE_CHECKING:
     from skill_eval_nb.improving import Aggregate, Suggestion, Tried

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from skill_eval_nb.running.options import price_table
 
 from ..ui import Child, Node, action, h, quiet_action, style
+from ..ui.paid import MAKING, Launch, plan_card
 from ..ui.parts import place, soft, tabs
 from ..ui.source import Source
-from ..ui.task import MAKING, Launch, plan_card
 from .form import (
-    LABELS,
     RUNNING,
     FixedArgs,
     Form,
@@ -27,7 +26,7 @@ from .form import (
     propose,
     with_design,
 )
-from .judge import JudgeTab, Judging
+from .judge import JUDGING, JudgeTab, Judging
 from .plan import PlanPreview, Unfinished, home_of, make, plan_view, unfinished, unfinished_view
 from .progress import (
     Observer,
@@ -78,7 +77,7 @@ def run_panel(
 
 
 HERE = Path(__file__).parent
-RUN, JUDGE = "run", "judge"
+RUN, JUDGE = "run", JUDGING
 NO_SIDE = {"name": "", "folder": ""}
 
 
@@ -92,8 +91,6 @@ class RunPanel(JudgeTab, Observer):
     _css = style(HERE / "run.css")
     label = "Run evals"
     TABS: ClassVar = {RUN: "Run evals", JUDGE: "Judge stored outputs again"}
-    SETTABLE = frozenset(Form.__dataclass_fields__) - {"sides", "configurations", "evals_only"}
-    MODELS = frozenset((*LABELS, "rejudge_model"))
 
     def __init__(self, skill: Any, evals: Any, workspace: Any, given: dict[str, Any]) -> None:
         self.form, self._fixed = opened(skill, evals, workspace, given)
@@ -104,22 +101,20 @@ class RunPanel(JudgeTab, Observer):
         self._at: WorkspaceTask[Any] | None = None
         self._side = NO_SIDE
         self._launch = Launch(
-            self._background,
+            self,
             lambda: (self._part(RUNNING), self._fixed),
             lambda inputs: make(*inputs),
             self._start,
-            free=lambda: self.form.unlimited or self.form.budget_usd is not None,
-            busy=self._busy,
             planned=self._planned,
         )
+        self.launches = {RUN: self._launch, JUDGE: self._begin_judge_tab()}
         self._unfinished: list[Unfinished] = []
         self._question = Question()
         self._proposal: Proposal | None = None
         self._proposed_for: tuple[str, ...] = ()
         self._ran: Running | None = None
         self._end_is_shown = False
-        self._looking, self._proposing = self._background(), self._background()
-        self._begin_judge_tab()
+        self._looking, self._proposing = self.background(), self.background()
         self.source = Source(self.home, self._changed)
         super().__init__()
         if (at := watch(self)) is not None:
@@ -127,11 +122,6 @@ class RunPanel(JudgeTab, Observer):
         self._refresh()
 
     # ── the form ─────────────────────────────────────────────────────────────────────────────
-
-    def _form_changed(self) -> None:
-        launch = self._rejudge if self._tab == JUDGE else self._launch
-        if launch.current is None:  # or it is only said that no budget is wanted
-            launch.replan()
 
     @action
     def set_bare(self, on: bool) -> None:
@@ -229,17 +219,13 @@ class RunPanel(JudgeTab, Observer):
 
     # ── what is under way ────────────────────────────────────────────────────────────────────
 
-    @action
-    def press_start(self, token: str) -> None:
-        """Start the plan that was shown with this token."""
-        self._launch.press(token)
-
     def _start(self, preview: PlanPreview) -> None:
         plan, shown = preview.plan, preview.shown
         assert plan is not None
         self._at = self._ran = begin(self.home, lambda: Running(plan, shown))
 
-    def _busy(self) -> str | None:
+    @property
+    def busy(self) -> str | None:
         """What is under way; None where nothing is."""
         if self._at is None or not self._at.running:
             return None
@@ -290,14 +276,14 @@ class RunPanel(JudgeTab, Observer):
         """The tab's content."""
         if isinstance(self._at, Running) and self._at.running:
             return running_view(self._at)
-        preview, current = self._launch.plan, self._launch.current
+        preview = self._launch.plan
         ended = self._ran if self._end_is_shown else None
         form = form_view(
             self.form,
             self._fixed,
             preview.suite if preview is not None else None,
             preview.no_sandbox if preview is not None else None,
-            current.faults if current is not None else (),
+            self._launch.faults,
             self._prices,
             self._typed,
         )
@@ -322,8 +308,7 @@ class RunPanel(JudgeTab, Observer):
             why = None if ended is not None else errors_view(preview.errored)
             go_on = preview.todo and preview.continues
             label = f"Continue {go_on}" if go_on else "Start"
-            free = (("set", "unlimited"), self.form.unlimited)
-            content = plan_view(preview.shown, [self._launch.row("press_start", free, label), why])
+            content = plan_view(preview.shown, [self._launch.row(label), why])
         stale = " sen-stale" * (preview is not None and self._launch.current is None)
         return plan_card("the plan and its price", content, stale)
 

@@ -25,7 +25,18 @@ from skill_eval_nb.stats.values import RUBRIC, UNITS, order_iterations
 from skill_eval_nb.text import brief, count, dollars, in_terms
 
 from ..ui import Child, Node, h
-from ..ui.form import BUDGET, Field, Fields, controls, faults_view, form_card, model, priced
+from ..ui.form import (
+    Field,
+    Models,
+    budget_setting,
+    controls,
+    faults_view,
+    fields_of,
+    form_card,
+    priced,
+    setting,
+    unlimited_setting,
+)
 from ..ui.parts import button, choose, details, entry, frame, notice, soft, tick, ticks
 from ..ui.track import amount
 
@@ -62,6 +73,10 @@ class FixedArgs:
     rest: Mapping[str, Any] = field(default_factory=dict)
 
 
+BATCHES = "Judge by message batches: half the price, and later"
+SCRIPTS = "Run the scripts that evals have (custom_script), in the sandbox"
+
+
 @dataclass(frozen=True)
 class Form:
     """What somebody has chosen so far; a number that is None was left empty.
@@ -83,50 +98,30 @@ class Form:
     configurations: tuple[str, ...] = SIDES
     evals_only: tuple[str, ...] | None = None
     executor: str = OFFLINE
-    executor_model: str | None = None
-    judge_model: str | None = None
-    runs: int | None = None
-    judgings: int | None = 1
-    judge_per_dimension: bool = False
-    judge_batch: bool = False
-    budget_usd: float | None = None
-    concurrency: int | None = 8
-    seed: int | None = 0
+    executor_model: str | None = setting("Executor's model", "model")
+    judge_model: str | None = setting("Judge's model", "model")
+    runs: int | None = setting("Runs per eval", least=1)
+    judgings: int | None = setting("Judgings per run", default=1, least=0, needed=True)
+    judge_per_dimension: bool = setting("Judge each dimension by a call of its own", "tick")
+    judge_batch: bool = setting(BATCHES, "tick")
+    budget_usd: float | None = budget_setting()
+    concurrency: int | None = setting("Concurrency", default=8, least=1, needed=True)
+    seed: int | None = setting("Seed of the order", default=0, least=0, needed=True)
     sandbox: str = "bubblewrap"
-    allow_scripts: bool = False
-    retry_errored: bool = False
-    iteration: int | None = None
-    unlimited: bool = False
-    part: str = WHOLE
-    again: int | None = 1
-    rejudge_model: str | None = None
-    rejudge_batch: bool = False
-    rejudge_budget_usd: float | None = None
-    rejudge_concurrency: int | None = 8
-    rejudge_unlimited: bool = False
+    allow_scripts: bool = setting(SCRIPTS, "tick")
+    retry_errored: bool = setting("Do runs that errored again", "tick")
+    iteration: int | None = setting("Iteration", least=1, placeholder="as it fits")
+    unlimited: bool = unlimited_setting()
+    part: str = setting("Runs of", "choice", default=WHOLE)
+    again: int | None = setting("Judgings to add", default=1, least=1)
+    rejudge_model: str | None = setting("Judge's model", "model")
+    rejudge_batch: bool = setting(BATCHES, "tick")
+    rejudge_budget_usd: float | None = budget_setting()
+    rejudge_concurrency: int | None = setting("Runs at a time", default=8, least=1)
+    rejudge_unlimited: bool = unlimited_setting()
 
 
-BATCHES = Field("Judge by message batches: half the price, and later", "tick")
-
-FIELDS: Fields = {
-    "runs": Field("Runs per eval", least=1),
-    "judgings": Field("Judgings per run", least=0, needed=True),
-    "budget_usd": BUDGET,
-    "concurrency": Field("Concurrency", least=1, needed=True),
-    "judge_per_dimension": Field("Judge each dimension by a call of its own", "tick"),
-    "judge_batch": BATCHES,
-    "retry_errored": Field("Do runs that errored again", "tick"),
-    "seed": Field("Seed of the order", least=0, needed=True),
-    "iteration": Field("Iteration", least=1, placeholder="as it fits"),
-    "allow_scripts": Field(
-        "Run the scripts that evals have (custom_script), in the sandbox", "tick"
-    ),
-    "again": Field("Judgings to add", least=1),
-    "rejudge_batch": BATCHES,
-    "rejudge_budget_usd": BUDGET,
-    "rejudge_concurrency": Field("Runs at a time", least=1),
-}
-
+FIELDS = fields_of(Form)
 OPTIONS = tuple(inspect.signature(plan_runs).parameters)[3:]
 SHOWN = tuple(name for name in Form.__dataclass_fields__ if name in OPTIONS)
 """The options of `plan_runs` that the form shows."""
@@ -217,12 +212,9 @@ def with_design(form: Form, design: tuple[int, int, int], evals: tuple[str, ...]
     return replace(form, evals_only=only, runs=runs, judgings=judgings)
 
 
-LABELS = {"executor_model": "Executor's model", "judge_model": "Judge's model"}
-
 TERMS = {
-    **LABELS,
     "evals_only names no eval; leave it out for all of them": "no eval is chosen",
-    "budget_usd": BUDGET.label,
+    **{name: FIELDS[name].label for name in ("executor_model", "judge_model", "budget_usd")},
     **{f"{name} is": f"{FIELDS[name].label} is" for name in ("runs", "judgings", "concurrency")},
     "judgings=0": "Judgings per run is 0",
     "with allow_scripts=True": "where that is ticked below",
@@ -269,35 +261,20 @@ def form_view(
     known = priced(prices.models, prices) if prices else {}
     if form.executor == OFFLINE:
         known, unsaid = {}, STAND_IN
-    models = [
-        model(
-            label,
-            known,
-            getattr(form, name),
-            ("set_model", name),
-            other=name in typed,
-            unsaid=unsaid.get(name, "choose one"),
-            faulty=name in wrong,
-        )
-        for name, label in LABELS.items()
-    ]
     names = dict.fromkeys([OFFLINE, *executor_names(), name_of(fixed.executor), form.executor])
     mark = {"aria_invalid": "executor" in wrong or None}
     pair = [
         choose("Executor", list(names), form.executor, ("set_executor",), **mark),
         ticks("Configurations", list(form.sides), form.configurations, ("tick_configuration",)),
     ]
-    numbers = controls(
-        FIELDS,
-        replace(form, runs=usual if form.runs is None else form.runs),
-        ("runs", "judgings", "budget_usd", "concurrency"),
-        wrong,
-    )
+    shown = replace(form, runs=usual if form.runs is None else form.runs)
+    numbers = controls(shown, ("runs", "judgings", "budget_usd", "concurrency"), wrong)
+    models = Models(known, typed, unsaid)
     return form_card(
         "What to run",
         faults_view(faults, in_labels),
         h("div", pair, cls="sen-row sen-pair"),
-        h("div", models, cls="sen-row sen-pair"),
+        h("div", controls(form, STAND_IN, wrong, models), cls="sen-row sen-pair"),
         _evals(form, suite) if suite is not None else None,
         h("div", numbers, cls="sen-row"),
         _sandbox(form, suite, no_sandbox),
@@ -327,7 +304,7 @@ def _sandbox(form: Form, suite: Suite | None, missing: str | None) -> Iterator[N
     """Whether scripts may run, where some eval has one; what doing without a sandbox means."""
     evals = suite.evals if suite is not None else ()
     if any(check.type == "custom_script" for eval_ in evals for check in eval_.checks):
-        yield h("div", controls(FIELDS, form, ["allow_scripts"]), key="scripts")
+        yield h("div", controls(form, ["allow_scripts"]), key="scripts")
     bare = form.sandbox == "none"
     if missing is not None or bare:
         words = "Without a sandbox: an agent's commands can read and change whatever I can"
@@ -337,13 +314,13 @@ def _sandbox(form: Form, suite: Suite | None, missing: str | None) -> Iterator[N
 
 def _more(form: Form) -> list[Node]:
     """What is seldom changed."""
-    flags = controls(FIELDS, form, ("judge_per_dimension", "judge_batch", "retry_errored"))
+    flags = controls(form, ("judge_per_dimension", "judge_batch", "retry_errored"))
     side = [
         entry("Configuration", None, ("name_side", "name"), placeholder="old_skill"),
         entry("Folder of its skill", None, ("name_side", "folder"), placeholder="skills/x-old"),
         button("Add", ("add_side",)),
     ]
-    numbers = controls(FIELDS, form, ("seed", "iteration"))
+    numbers = controls(form, ("seed", "iteration"))
     return [
         h("div", flags, cls="sen-ticks"),
         h("div", numbers, cls="sen-row"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,11 +32,12 @@ from skill_eval_nb.stats.values import natural
 from skill_eval_nb.text import clock, count, dollars
 from skill_eval_nb.workspace import NothingToLoad
 
-from ..ui import Child, Node, action, h
-from ..ui.form import BUDGET, FormActions, controls, faults_view, form_card, model, priced
-from ..ui.parts import button, choose, details, figure, notice, place, soft, waiting
+from ..ui import Child, Node, h
+from ..ui.form import Models, controls, faults_view, form_card, priced
+from ..ui.paid import Launch, PaidPanel, Preview, plan_card
+from ..ui.parts import button, details, figure, notice, place, soft, waiting
 from ..ui.source import Source
-from ..ui.task import Launch, TaskPanel, plan_card, running_card, time_figures
+from ..ui.task import running_card, time_figures
 from .form import FIELDS, REJUDGING, WHOLE, FixedArgs, Folder, Form
 from .progress import HEADINGS, WorkspaceTask, begin, ended_card
 
@@ -80,8 +82,8 @@ def _times(run: StoredRun) -> Iterator[int | None]:
             yield None
 
 
-@dataclass(frozen=True)
-class JudgePreview:
+@dataclass(frozen=True, kw_only=True)
+class JudgePreview(Preview):
     """What judging again comes to.
 
     Attributes:
@@ -90,9 +92,6 @@ class JudgePreview:
         before: the models that have judged these runs, with how many judgings.
         part: what the judgings may come to; None where something stands in their way.
         rests: what that rests on.
-        costs: whether a real model is asked.
-        faults: what stands in the way.
-        token: another one where something else would be done.
     """
 
     stored: StoredRuns
@@ -100,10 +99,6 @@ class JudgePreview:
     before: Mapping[str, int]
     part: CostPart | None
     rests: tuple[str, ...]
-    costs: bool
-    faults: tuple[str, ...]
-    token: str
-    complete: None = None
 
 
 def preview_judging(
@@ -119,14 +114,14 @@ def preview_judging(
     part = _part(form, stored.work, model, judgings, prices) if model and not faults else None
     rests = {"prices": f"prices of {prices.date}"}
     return JudgePreview(
-        stored,
-        model,
-        dict(before),
-        part,
-        assumptions([part], "", rests) if part is not None else (),
-        model is not None and model not in MODELS and not stands_in,
-        faults,
-        f"{hash((form.part, form.again, form.rejudge_batch, model, stored.mark)):x}",
+        stored=stored,
+        model=model,
+        before=dict(before),
+        part=part,
+        rests=assumptions([part], "", rests) if part is not None else (),
+        costs=model is not None and model not in MODELS and not stands_in,
+        faults=faults,
+        token=f"{hash((form.part, form.again, form.rejudge_batch, model, stored.mark)):x}",
     )
 
 
@@ -136,9 +131,9 @@ def _faults(form: Form, model: str | None, stored: StoredRuns, prices: Prices) -
         if not isinstance(value, int) or value < 1:
             given = "empty" if value is None else value
             yield f"{FIELDS[name].label} is {given}; it is a whole number of at least 1"
-    budget = form.rejudge_budget_usd
+    budget, label = form.rejudge_budget_usd, FIELDS["rejudge_budget_usd"].label
     if budget is not None and not budget > 0:
-        yield f"{BUDGET.label} is {budget:g}; it is a number above 0"
+        yield f"{label} is {budget:g}; it is a number above 0"
     if not stored.work and not stored.left:
         yield "there are no stored runs yet: run the evals first"
     elif not stored.work:
@@ -149,7 +144,7 @@ def _faults(form: Form, model: str | None, stored: StoredRuns, prices: Prices) -
             "choose which is to judge"
         )
     elif budget is not None and not prices.known(model):
-        yield f"{BUDGET.label} is set, so the price must be known: {prices.unknown(model)}"
+        yield f"{label} is set, so the price must be known: {prices.unknown(model)}"
 
 
 def _part(
@@ -227,29 +222,28 @@ def judge_form_view(
     *,
     iterations: Sequence[str],
     prices: Prices | None,
-    other: bool,
+    typed: Container[str],
 ) -> Node:
-    """What is to be judged again; `other` is whether there is room for any model's name."""
+    """What is to be judged again; `typed` are fields of models with room for any name."""
     before = preview.before if preview is not None else {}
     known = priced(dict.fromkeys([*before, JUDGE, *(prices.models if prices else ())]), prices)
     usual = "as before"
     if preview is not None and preview.model and not form.rejudge_model:
         usual = f"{preview.model} (as before)"
-    parts = {WHOLE: "all iterations", **{name: name for name in iterations}}
-    act = ("set_model", "rejudge_model")
-    label, chosen = "Judge's model", form.rejudge_model
+    part = replace(FIELDS["part"], options={WHOLE: "all iterations", **{n: n for n in iterations}})
+    models = Models(known, typed, {"rejudge_model": usual})
     first = [
-        choose("Runs of", parts, form.part, ("set", "part")),
-        model(label, known, chosen, act, other=other, unsaid=usual),
+        part.view(form.part, ("set", "part")),
+        controls(form, ["rejudge_model"], models=models),
     ]
-    numbers = controls(FIELDS, form, ("again", "rejudge_budget_usd", "rejudge_concurrency"))
+    numbers = controls(form, ("again", "rejudge_budget_usd", "rejudge_concurrency"))
     return form_card(
         "What to judge again",
         faults_view(faults),
         h("p", NOTHING_IS_RUN, cls="sen-soft"),
         h("div", first, cls="sen-row"),
         h("div", numbers, cls="sen-row"),
-        controls(FIELDS, form, ["rejudge_batch"]),
+        controls(form, ["rejudge_batch"]),
     )
 
 
@@ -331,7 +325,11 @@ def judged_view(at: Judging) -> Node:
     )
 
 
-class JudgeTab(FormActions, TaskPanel):
+JUDGING = "judge"
+"""The tab."""
+
+
+class JudgeTab(PaidPanel):
     """What a panel needs to judge stored outputs again."""
 
     home: Path
@@ -340,30 +338,19 @@ class JudgeTab(FormActions, TaskPanel):
     _fixed: FixedArgs
     _prices: Prices | None
     _at: WorkspaceTask[Any] | None
-    _busy: Callable[[], str | None]
 
-    def _begin_judge_tab(self) -> None:
+    def _begin_judge_tab(self) -> Launch[JudgePreview]:
         self._stored: StoredRuns | None = None
         self._judged: Judging | None = None
         self._names: tuple[Workspace | None, list[str]] = (None, [])
-        self._rejudge: Launch[JudgePreview] = Launch(
-            self._background,
-            lambda: self._part(REJUDGING),
-            self._judge_preview,
-            self._judge,
-            free=lambda: self.form.rejudge_unlimited or self.form.rejudge_budget_usd is not None,
-            busy=self._busy,
-        )
-
-    @action
-    def press_judge(self, token: str) -> None:
-        """Begin to judge what was shown with this token."""
-        self._rejudge.press(token)
+        inputs = partial(self._part, REJUDGING)
+        return Launch(self, inputs, self._judge_preview, self._judge, "rejudge_")
 
     def _preview_judging(self, **patience: float) -> None:
-        if self._rejudge.plan is None and len(names := self._iterations()) > 1:
+        launch = self.launches[JUDGING]
+        if launch.plan is None and len(names := self._iterations()) > 1:
             self._set(part=names[-1])  # less to pay
-        self._rejudge.replan(**patience)
+        launch.replan(**patience)
 
     def _judge_preview(self, form: Form) -> JudgePreview:
         path = self.home if form.part == WHOLE else self.home / form.part
@@ -404,18 +391,16 @@ class JudgeTab(FormActions, TaskPanel):
         """The tab's content."""
         if isinstance(self._at, Judging) and self._at.running:
             return judging_view(self._at)
-        launch, form = self._rejudge, self.form
+        launch = self.launches[JUDGING]
         form_card = judge_form_view(
-            form,
+            self.form,
             launch.plan,
-            launch.current.faults if launch.current is not None else (),
+            launch.faults,
             iterations=self._iterations(),
             prices=self._prices,
-            other="rejudge_model" in self._typed,
+            typed=self._typed,
         )
-        free = (("set", "rejudge_unlimited"), form.rejudge_unlimited)
-        start = launch.row("press_judge", free, "Judge again")
-        cards = [form_card, judge_preview_view(launch.plan, start)]
+        cards = [form_card, judge_preview_view(launch.plan, launch.row("Judge again"))]
         return [
             judged_view(self._judged) if self._judged is not None else None,
             h("div", cards, cls="sen-columns sen-asking", key="asking"),

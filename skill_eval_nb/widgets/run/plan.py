@@ -21,12 +21,13 @@ from skill_eval_nb.workspace.jobs import read_job
 
 from ..ui import Child, Node, h
 from ..ui.form import empty
+from ..ui.paid import Preview
 from ..ui.parts import blocks_view, button
-from .form import FIELDS, OFFLINE, STAND_IN, FixedArgs, Form, filled, in_labels, name_of, options
+from .form import OFFLINE, STAND_IN, FixedArgs, Form, filled, in_labels, name_of, options
 
 
-@dataclass(frozen=True)
-class PlanPreview:
+@dataclass(frozen=True, kw_only=True)
+class PlanPreview(Preview):
     """A plan before it is started, or what stands in its way.
 
     Attributes:
@@ -37,7 +38,6 @@ class PlanPreview:
         todo: runs of it that are not complete.
         errored: by the folder of a run of it that is stored as errored why it is.
         continues: the iteration that it goes on with; "" where it begins one.
-        faults: what stands in the way.
         no_sandbox: why no sandbox works here; None where one does.
     """
 
@@ -48,28 +48,11 @@ class PlanPreview:
     todo: int = 0
     errored: Mapping[str, str] = field(default_factory=dict)
     continues: str = ""
-    faults: tuple[str, ...] = ()
     no_sandbox: str | None = None
 
-    @property
-    def token(self) -> str:
-        """The same for two plans that somebody who looks at them sees as one."""
-        mark = self.plan.fingerprint.digest if self.plan is not None else ""
-        return f"{hash((repr(self.shown), self.faults)):x}-{mark[:12]}"
 
-    @property
-    def complete(self) -> str | None:
-        """What to say where nothing is left to do."""
-        if self.todo:
-            return None
-        again = " Runs that errored can be done again: see More settings." if self.errored else ""
-        more = "more runs, more judgings or other evals give it more to do."
-        return f"Everything is done: {more}{again}"
-
-    @property
-    def costs(self) -> bool:
-        """Whether a real model works, so that money is spent."""
-        return self.plan is not None and self.plan.connection.stand_in is None
+DONE = "Everything is done: more runs, more judgings or other evals give it more to do."
+DONE_AGAIN = " Runs that errored can be done again: see More settings."
 
 
 def home_of(fixed: FixedArgs) -> Path:
@@ -85,8 +68,8 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     assert fixed.skill is not None
     _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
     missing = available()
-    faults = empty(FIELDS, form, FIELDS)
-    preview = PlanPreview(form, suite, faults=faults, no_sandbox=missing)
+    faults = empty(form)
+    preview = PlanPreview(form=form, suite=suite, faults=faults, no_sandbox=missing)
     try:  # with what is lacking filled in, so that every fault is told at once
         given = options(filled(form), fixed)
         plan = plan_runs(fixed.skill, fixed.evals, fixed.workspace, **given)
@@ -97,13 +80,18 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     todo = {run.cell.folder for run in plan.todo}
     ended = [cell.folder for cell in plan.cells if cell.folder not in todo]
     why = {folder: errored(plan.workspace / folder) for folder in ended}
+    why = {folder: reason for folder, reason in why.items() if reason is not None}
+    shown = tuple(blocks(plan, plan.estimate, map(in_labels, plan.warnings)))
     return replace(
         preview,
         plan=plan,
-        shown=tuple(blocks(plan, plan.estimate, map(in_labels, plan.warnings))),
+        shown=shown,
         todo=len(todo),
-        errored={folder: reason for folder, reason in why.items() if reason is not None},
+        errored=why,
         continues=plan.folder.name if (plan.folder / NAME).exists() else "",
+        token=f"{hash(repr(shown)):x}-{plan.fingerprint.digest[:12]}",
+        complete=None if todo else f"{DONE}{DONE_AGAIN if why else ''}",
+        costs=plan.connection.stand_in is None,
     )
 
 

@@ -19,10 +19,10 @@ from skill_eval_nb.triggers import Query, check_queries, write_description
 from skill_eval_nb.triggers.queries import set_in
 
 from ..ui import Child, Node, action, h, quiet_action, style
-from ..ui.form import FormActions
+from ..ui.paid import Launch, PaidPanel, plan_card
 from ..ui.parts import notice, tabs
 from ..ui.source import landed
-from ..ui.task import Launch, Task, TaskPanel, plan_card
+from ..ui.task import Task
 from .plan import (
     DRAFTING,
     OFFLINE,
@@ -31,7 +31,7 @@ from .plan import (
     Deps,
     Form,
     Inputs,
-    Preview,
+    TriggerPreview,
     draft_plan,
     drafting_view,
     measuring_form,
@@ -104,7 +104,7 @@ Given = str | os.PathLike[str] | Iterable[Query] | None
 QUERIES, RUN, DESCRIPTION = "queries", "run", "description"
 
 
-class TriggerPanel(FormActions, TaskPanel):
+class TriggerPanel(PaidPanel):
     """A set of queries, its runs, and a search for a better description, as a widget.
 
     What it does can be done in code as well: `sen.triggers`.
@@ -113,8 +113,6 @@ class TriggerPanel(FormActions, TaskPanel):
     _css = style(Path(__file__).with_name("trigger.css"))
     label = "Triggers"
     TABS: ClassVar = {QUERIES: "Queries", RUN: "Run", DESCRIPTION: "Description"}
-    MODELS = frozenset(("model", "proposer_model", "draft_model"))
-    SETTABLE = frozenset(Form.__dataclass_fields__) - MODELS - {"executor"}
 
     def __init__(
         self,
@@ -135,10 +133,12 @@ class TriggerPanel(FormActions, TaskPanel):
         self._message: str | None = None
         self._grid = self._begun_with(queries)
         self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
-        self._drafts = self._launched("draft_", DRAFTING, draft_plan, self._draft)
-        self._runs = self._launched("", RUNNING, self._run_plan, self._start)
+        self.launches = {
+            QUERIES: self._launch(DRAFTING, draft_plan, self._draft, "draft_"),
+            RUN: self._launch(RUNNING, self._run_plan, self._start),
+            DESCRIPTION: self._launch(SEARCHING, search_plan, self._start_search, "search_"),
+        }
         self._ran: Task[Measured] | None = None
-        self._search = self._launched("search_", SEARCHING, search_plan, self._start_search)
         self._searched: Task[Optimised] | None = None
         self._found: Optimised | None = None
         self._chosen, self._diff = "", ""
@@ -146,34 +146,18 @@ class TriggerPanel(FormActions, TaskPanel):
         self._written: str | None = None
         super().__init__()
 
-    def _launched(
+    def _launch(
         self,
-        budget: str,
         names: Sequence[str],
-        make: Callable[[Deps, Inputs], Preview],
-        start: Callable[[], object],
-    ) -> Launch[Preview]:
-        """The way to something that costs.
+        make: Callable[[Deps, Inputs], TriggerPreview],
+        start: Callable[[TriggerPreview], object],
+        budget: str = "",
+    ) -> Launch[TriggerPreview]:
+        """The way to something that costs; `names` are fields of the form on which it rests."""
+        inputs = lambda: (self._part(names), self.queries)  # noqa: E731
+        return Launch(self, inputs, lambda given: make(self._deps, given), start, budget)
 
-        Args:
-            budget: begins the names of its budget in the form.
-            names: fields of the form on which it rests.
-            make: plans it.
-            start: begins it.
-        """
-        return Launch(
-            self._background,
-            lambda: (self._part(names), self.queries),
-            lambda inputs: make(self._deps, inputs),
-            lambda _: start(),
-            free=lambda: (
-                getattr(self.form, f"{budget}unlimited", False)
-                or getattr(self.form, f"{budget}budget_usd") is not None
-            ),
-            busy=lambda: self._busy,
-        )
-
-    def _run_plan(self, deps: Deps, inputs: Inputs) -> Preview:
+    def _run_plan(self, deps: Deps, inputs: Inputs) -> TriggerPreview:
         latest = self._ran.result if self._ran is not None else None
         return run_plan(deps, inputs, latest or self._shown_measurement)
 
@@ -187,15 +171,14 @@ class TriggerPanel(FormActions, TaskPanel):
         ]
 
     def _refresh_tab(self, **_: float) -> None:
-        if not self._busy and self._tab != QUERIES:
-            (self._runs if self._tab == RUN else self._search).replan()
+        if not self.busy and self._tab != QUERIES:
+            self.launches[self._tab].replan()
 
     def _form_changed(self) -> None:
-        if not self._busy:
+        if not self.busy:
             self._ran = self._searched = None  # how it ended is no longer of interest
-        launch = {RUN: self._runs, DESCRIPTION: self._search}.get(self._tab)
-        if launch is not None and launch.current is None:
-            self._refresh_tab()
+            if self._tab != QUERIES:
+                super()._form_changed()
 
     @action
     def set_executor(self, name: str) -> None:
@@ -208,19 +191,21 @@ class TriggerPanel(FormActions, TaskPanel):
     @property
     def measured(self) -> Measured | None:
         """What the runs of these queries came to, looked up on disk; None where there are none."""
-        if not self._busy and self._runs.current is None:
+        launch = self.launches[RUN]
+        if not self.busy and launch.current is None:
             inputs = self._part(RUNNING), self.queries
-            self._runs.take(self._run_plan(self._deps, inputs), inputs)
+            launch.take(self._run_plan(self._deps, inputs), inputs)
         return self._shown_measurement
 
     @property
     def _shown_measurement(self) -> Measured | None:
         """The measurement that is shown."""
-        results = self._runs.plan.results if self._runs.plan is not None else None
+        plan = self.launches[RUN].plan
+        results = plan.results if plan is not None else None
         return results.measured if results is not None else None
 
     @property
-    def _busy(self) -> str | None:
+    def busy(self) -> str | None:
         """What goes on; None where nothing does."""
         if self._ran is not None and self._ran.running:
             return "The queries are being run."
@@ -229,18 +214,13 @@ class TriggerPanel(FormActions, TaskPanel):
         return None
 
     @action
-    def start(self, token: str) -> None:
-        """Run the set as it was planned under this token."""
-        self._runs.press(token)
-
-    @action
     def stop(self) -> None:
         """Stop what goes on; what is there stays."""
         for task in (self._ran, self._searched):
             if task is not None and task.running:
                 task.stop()
 
-    def _start(self) -> None:
+    def _start(self, _: object) -> None:
         form, queries = self.form, self.queries
         self._ran = Task(
             lambda report, stop: self._deps.measure(form, queries, progress=report, stop=stop),
@@ -253,22 +233,21 @@ class TriggerPanel(FormActions, TaskPanel):
         """Plan anew, with what was made; and tell who looks at the same folder."""
         with self._lock:
             self.form = replace(self.form, again=False)
-        self._runs.replan(WHILE)
+        self.launches[RUN].replan(WHILE)
         if task.result is not None:
             landed(task.result.folder)
         self.show()
 
     def _run_tab(self) -> Child:
-        task, plan, current = self._ran, self._runs.plan, self._runs.current
+        task, launch = self._ran, self.launches[RUN]
         if task is not None and task.running:
             return measuring_view(task)
-        if self._busy:
-            return h("p", self._busy, role="status")
-        faults = current.faults if current is not None else ()
-        free = (("set", "unlimited"), self.form.unlimited)
+        if self.busy:
+            return h("p", self.busy, role="status")
+        plan = launch.plan
         cards = [
-            measuring_form(self.form, self._known_prices, self._typed, faults),
-            plan_card(PRICE, [run_plan_view(plan, self.form), self._runs.row("start", free)]),
+            measuring_form(self.form, self._known_prices, self._typed, launch.faults),
+            plan_card(PRICE, [run_plan_view(plan, self.form), launch.row()]),
         ]
         return [
             ended_view(task),
@@ -282,11 +261,6 @@ class TriggerPanel(FormActions, TaskPanel):
     def optimised(self) -> Optimised | None:
         """What the last search for a better description came to; None before there was one."""
         return self._found
-
-    @action
-    def start_search(self, token: str) -> None:
-        """Look for a better description as it was planned under this token."""
-        self._search.press(token)
 
     @action
     def choose(self, number: int) -> None:
@@ -308,7 +282,7 @@ class TriggerPanel(FormActions, TaskPanel):
         write_description(self._deps.skill, self._chosen, dry_run=False)
         self._written = f"The description is written to {self._deps.skill / SKILL_FILE}."
         self._take(self._chosen)
-        self._search.replan()
+        self.launches[DESCRIPTION].replan()
 
     def _take(self, description: str) -> None:
         """Choose a description, and look at what it would change."""
@@ -318,7 +292,7 @@ class TriggerPanel(FormActions, TaskPanel):
         except (Refused, OSError) as error:
             self._unfit = str(error)
 
-    def _start_search(self) -> None:
+    def _start_search(self, _: object) -> None:
         form, queries, self._written = self.form, self.queries, None
         self._searched = Task(
             lambda report, stop: self._deps.search(form, queries, progress=report, stop=stop),
@@ -335,23 +309,19 @@ class TriggerPanel(FormActions, TaskPanel):
                 self._found = found
                 self._take(found.best_description)
             landed(found.folder)
-        self._search.replan(WHILE)
+        self.launches[DESCRIPTION].replan(WHILE)
         self.show()
 
     def _search_tab(self) -> Child:
-        task, plan, current = self._searched, self._search.plan, self._search.current
+        task, launch = self._searched, self.launches[DESCRIPTION]
         if task is not None and task.running:
             return searching_view(task)
-        if self._busy:
-            return h("p", self._busy, role="status")
-        faults = current.faults if current is not None else ()
-        free = (("set", "search_unlimited"), self.form.search_unlimited)
+        if self.busy:
+            return h("p", self.busy, role="status")
         look = "main" if self._found is None else ""
         cards = [
-            search_form(self.form, self._known_prices, self._typed, faults),
-            plan_card(
-                PRICE, [search_plan_view(plan), self._search.row("start_search", free, look=look)]
-            ),
+            search_form(self.form, self._known_prices, self._typed, launch.faults),
+            plan_card(PRICE, [search_plan_view(launch.plan), launch.row(look=look)]),
         ]
         return [
             notice(self._written, fine=True, key="written") if self._written else None,
@@ -377,14 +347,9 @@ class TriggerPanel(FormActions, TaskPanel):
     @action
     def price_draft(self) -> None:
         """Find out what drafting would cost at most; nobody is asked."""
-        self._drafts.replan()
+        self.launches[QUERIES].replan()
 
-    @action
-    def draft(self, token: str) -> None:
-        """Have queries drafted as it was priced under this token, and add them to the grid."""
-        self._drafts.press(token)
-
-    def _draft(self) -> None:
+    def _draft(self, _: object) -> None:
         found = self._deps.draft(self.form, self.queries)
         if found.unasked:
             raise refuse(found.unasked)
@@ -393,7 +358,7 @@ class TriggerPanel(FormActions, TaskPanel):
             self._message = f"{count(len(found), 'query')} drafted."
 
     def _drafts_part(self) -> Node:
-        launch = self._drafts
+        launch = self.launches[QUERIES]
         busy = launch.planning.busy or launch.starting.busy
         return drafting_view(self.form, launch.current, self._known_prices, self._typed, busy=busy)
 

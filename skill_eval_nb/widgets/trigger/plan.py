@@ -16,10 +16,20 @@ from skill_eval_nb.triggers import Attempt, Measured, Query, draft_queries, meas
 from skill_eval_nb.triggers.attempt import read_offer
 
 from ..ui import Child, Node, h
-from ..ui.form import BUDGET, Field, Fields, controls, empty, faults_view, form_card, model, priced
-from ..ui.parts import button, choose, details, field, waiting
+from ..ui.form import (
+    Models,
+    budget_setting,
+    controls,
+    empty,
+    faults_view,
+    form_card,
+    priced,
+    setting,
+    unlimited_setting,
+)
+from ..ui.paid import Preview, at_most
+from ..ui.parts import button, choose, details, waiting
 from ..ui.source import rows_of
-from ..ui.task import at_most
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
@@ -36,6 +46,8 @@ OTHERS = {
     "own": "those in these folders",
 }
 """Which further skills are on offer."""
+OWN = "Their folders, or folders of such, one a line"
+COMPETING = "Show who proposes the descriptions of the skills beside it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +76,25 @@ class Form:
     """
 
     executor: str = OFFLINE
-    model: str | None = EXECUTOR
-    runs: int | None = 3
-    others: str = "bundled"
-    own: str = ""
-    concurrency: int | None = 4
-    budget_usd: float | None = None
-    unlimited: bool = False
-    again: bool = False
-    proposer_model: str | None = None
-    rounds: int | None = 5
-    held_out: float | None = 0.4
-    competing: bool = True
-    search_budget_usd: float | None = None
-    search_unlimited: bool = False
-    draft_model: str | None = None
-    draft_n: int | None = 20
-    draft_budget_usd: float | None = None
+    model: str | None = setting("Model", "model", default=EXECUTOR)
+    runs: int | None = setting("Runs of a query", default=3, least=1, needed=True)
+    others: str = setting("Skills beside it", "choice", default="bundled", options=OTHERS)
+    own: str = setting(OWN, "lines", default="", placeholder="skills/tidy-tables")
+    concurrency: int | None = setting("Runs at a time", default=4, least=1, needed=True)
+    budget_usd: float | None = budget_setting()
+    unlimited: bool = unlimited_setting()
+    again: bool = setting("Make the runs that errored again", "tick")
+    proposer_model: str | None = setting("Who proposes", "model")
+    rounds: int | None = setting("Rounds at most", default=5, least=1, needed=True)
+    held_out: float | None = setting(
+        "Share held out", "number", default=0.4, least=0, most=1, needed=True
+    )
+    competing: bool = setting(COMPETING, "tick", default=True)
+    search_budget_usd: float | None = budget_setting()
+    search_unlimited: bool = unlimited_setting()
+    draft_model: str | None = setting("Who drafts", "model")
+    draft_n: int | None = setting("How many", default=20, least=2, needed=True)
+    draft_budget_usd: float | None = budget_setting()
 
     @property
     def beside(self) -> Any:
@@ -93,19 +107,6 @@ class Form:
             return self.others
         return [line.strip() for line in self.own.splitlines() if line.strip()]
 
-
-FIELDS: Fields = {
-    "runs": Field("Runs of a query", least=1, needed=True),
-    "others": Field("Skills beside it", "choice", options=OTHERS),
-    "concurrency": Field("Runs at a time", least=1, needed=True),
-    "budget_usd": BUDGET,
-    "rounds": Field("Rounds at most", least=1, needed=True),
-    "held_out": Field("Share held out", "number", 0, 1, needed=True),
-    "search_budget_usd": BUDGET,
-    "competing": Field("Show who proposes the descriptions of the skills beside it", "tick"),
-    "draft_n": Field("How many", least=2, needed=True),
-    "draft_budget_usd": BUDGET,
-}
 
 RUNNING = ("executor", "model", "runs", "others", "own", "concurrency", "budget_usd", "again")
 """Fields of the form on which a run of the set rests."""
@@ -214,33 +215,20 @@ Inputs = tuple[Form, tuple[Query, ...]]
 """What a plan rests on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+@dataclass(frozen=True, kw_only=True)
+class TriggerPreview(Preview):
     """Something that may cost, before it is begun.
 
     Attributes:
-        faults: what stands in its way.
         found: what a dry run of it gives; None where something stands in its way.
-        worst_usd: what it may cost at most; None where that is not known.
-        token: a name for what is shown: another one where something else would be done.
-        complete: what to say where nothing is left to do; None where something is.
         results: of a run of the set, what is there already; None where nothing is.
     """
 
-    faults: tuple[str, ...] = ()
     found: Any = None
-    worst_usd: float | None = 0.0
-    token: str = ""
-    complete: str | None = None
     results: Results | None = None
 
-    @property
-    def costs(self) -> bool:
-        """Whether it may cost money, as far as is known."""
-        return self.worst_usd != 0
 
-
-def run_plan(deps: Deps, inputs: Inputs, latest: Measured | None = None) -> Preview:
+def run_plan(deps: Deps, inputs: Inputs, latest: Measured | None = None) -> TriggerPreview:
     """Plan a run of the set; what is there already is read back.
 
     Args:
@@ -249,15 +237,15 @@ def run_plan(deps: Deps, inputs: Inputs, latest: Measured | None = None) -> Prev
         latest: the measurement that was made last: it is shown where it is still what is there.
     """
 
-    def priced(found: Measured) -> Preview:
+    def priced(found: Measured) -> TriggerPreview:
         there, price = _ended(found), found.price
         shown = replace(found, status="done", message="") if there == found.attempts else found
         if latest is not None and latest.folder == found.folder and _ended(latest) == there:
             shown = latest
         done = "All runs are there: more runs or other queries give it more to do."
-        return Preview(
+        return TriggerPreview(
             found=found,
-            worst_usd=price.worst_usd if price.attempts else 0.0,
+            costs=bool(price.attempts) and price.worst_usd != 0,
             token=_token(inputs, found.folder, price),
             complete=None if price.attempts else done,
             results=results_of(shown) if there else None,
@@ -270,55 +258,50 @@ def _ended(measured: Measured) -> tuple[Attempt, ...]:
     return tuple(attempt for attempt in measured.attempts if attempt.outcome != "not run")
 
 
-def search_plan(deps: Deps, inputs: Inputs) -> Preview:
+def search_plan(deps: Deps, inputs: Inputs) -> TriggerPreview:
     """Plan a search."""
 
-    def priced(found: Optimised) -> Preview:
+    def priced(found: Optimised) -> TriggerPreview:
         token = _token(inputs, found.folder, found.n_runs, found.estimate)
-        return Preview((), found, found.estimate.worst, token)
+        return TriggerPreview(found=found, costs=found.estimate.worst != 0, token=token)
 
     return _preview(deps.search, inputs, ("runs", "concurrency", "rounds", "held_out"), priced)
 
 
-def draft_plan(deps: Deps, inputs: Inputs) -> Preview:
+def draft_plan(deps: Deps, inputs: Inputs) -> TriggerPreview:
     """Plan drafting."""
     if not (inputs[0].draft_model or inputs[0].model):
-        return Preview((*empty(FIELDS, inputs[0], ["draft_n"]), "Who drafts is not said"))
+        return TriggerPreview((*empty(inputs[0], ["draft_n"]), "Who drafts is not said"))
 
-    def priced(found: DraftedQueries) -> Preview:
-        return Preview((), found, found.price_usd, _token(inputs, found.price_usd))
+    def priced(found: DraftedQueries) -> TriggerPreview:
+        usd = found.price_usd
+        return TriggerPreview(found=found, costs=usd != 0, token=_token(inputs, usd))
 
     return _preview(deps.draft, inputs, ["draft_n"], priced)
 
 
 def _preview(
-    call: Callable[..., T], inputs: Inputs, needed: Sequence[str], priced: Callable[[T], Preview]
-) -> Preview:
+    call: Callable[..., T],
+    inputs: Inputs,
+    needed: Sequence[str],
+    priced: Callable[[T], TriggerPreview],
+) -> TriggerPreview:
     """What a method of `Deps` would do; `needed` are fields that must not be empty."""
-    if faults := empty(FIELDS, inputs[0], needed):
-        return Preview(faults)
+    if faults := empty(inputs[0], needed):
+        return TriggerPreview(faults)
     try:
         return priced(call(*inputs, dry_run=True))
     except Refused as error:
-        return Preview(error.faults)
+        return TriggerPreview(error.faults)
 
 
 def _token(*shown: Any) -> str:
     return blake2s(repr(shown).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _model(
-    form: Form,
-    name: str,
-    label: str,
-    prices: Prices | None,
-    typed: Container[str],
-    unsaid: str = "choose one",
-) -> Node:
-    """The choice of a model; see `measuring_form`."""
-    known = priced([EXECUTOR, *(prices.models if prices is not None else ())], prices)
-    value, act = getattr(form, name), ("set_model", name)
-    return model(label, known, value, act, other=name in typed, unsaid=unsaid)
+def _models(prices: Prices | None, typed: Container[str], unsaid: Mapping[str, str]) -> Models:
+    """The models that are offered; see `measuring_form`."""
+    return Models(priced([EXECUTOR, *(prices.models if prices else ())], prices), typed, unsaid)
 
 
 def measuring_form(
@@ -333,19 +316,16 @@ def measuring_form(
         faults: what stands in the way.
     """
     names = dict.fromkeys([OFFLINE, *executor_names(), form.executor])
+    shown = ("model", "runs", "others", "concurrency", "budget_usd")
     row = [
         choose("Executor", list(names), form.executor, ("set_executor",)),
-        _model(form, "model", "Model", prices, typed),
-        controls(FIELDS, form, ("runs", "others", "concurrency", "budget_usd")),
+        controls(form, shown, models=_models(prices, typed, {})),
     ]
-    look = {"rows": 3, "spellcheck": "false", "placeholder": "skills/tidy-tables"}
-    area = h("textarea", value=form.own, key="own", on={"change": ("set", "own")}, **look)
-    own = field("Their folders, or folders of such, one a line", area)
     return form_card(
         "How queries are run",
         faults_view(faults),
         h("div", row, cls="sen-row"),
-        own if form.others == "own" else None,
+        controls(form, ["own"]) if form.others == "own" else None,
     )
 
 
@@ -358,17 +338,14 @@ def search_form(
         f"{form.model or 'no model yet'}, {count(form.runs or 0, 'run')} of a query, "
         f"beside {OTHERS[form.others]}."
     )
-    unsaid = f"the same: {form.model or 'none yet'}"
-    row = [
-        _model(form, "proposer_model", "Who proposes", prices, typed, unsaid),
-        controls(FIELDS, form, ("rounds", "held_out", "search_budget_usd")),
-    ]
+    unsaid = {"proposer_model": f"the same: {form.model or 'none yet'}"}
+    shown = ("proposer_model", "rounds", "held_out", "search_budget_usd")
     return form_card(
         "How a description is looked for",
         faults_view(faults),
         h("p", measured, cls="sen-soft"),
-        h("div", row, cls="sen-row"),
-        controls(FIELDS, form, ["competing"]),
+        h("div", controls(form, shown, models=_models(prices, typed, unsaid)), cls="sen-row"),
+        controls(form, ["competing"]),
     )
 
 
@@ -389,7 +366,12 @@ WHAT_IS_DRAFTED = (
 
 
 def drafting_view(
-    form: Form, plan: Preview | None, prices: Prices | None, typed: Container[str], *, busy: bool
+    form: Form,
+    plan: TriggerPreview | None,
+    prices: Prices | None,
+    typed: Container[str],
+    *,
+    busy: bool,
 ) -> Node:
     """The way to drafts.
 
@@ -404,21 +386,22 @@ def drafting_view(
     if busy:
         next_step = waiting("At it")
     elif plan is not None and not plan.faults:
-        lacks = plan.costs and form.draft_budget_usd is None
+        lacks, usd = plan.costs and form.draft_budget_usd is None, at_most(plan.found.price_usd)
         label = f"Draft {count(form.draft_n or 0, 'query')}"
         next_step = [
-            button(label, None if lacks else ("draft", plan.token), key="draft"),
-            h("span", f"{at_most(plan.worst_usd)}{'; give a budget' * lacks}", cls="sen-soft"),
+            button(label, None if lacks else ("press", plan.token), key="draft"),
+            h(
+                "span",
+                f"{usd}{'; give a budget' * lacks}",
+                cls="sen-soft",
+            ),
         ]
-    unsaid = f"the same: {form.model}" if form.model else "choose one"
-    row = [
-        _model(form, "draft_model", "Who drafts", prices, typed, unsaid),
-        controls(FIELDS, form, ("draft_n", "draft_budget_usd")),
-    ]
+    unsaid = {"draft_model": f"the same: {form.model}"} if form.model else {}
+    shown = ("draft_model", "draft_n", "draft_budget_usd")
     content = [
         faults_view(plan.faults) if plan is not None else None,
         h("p", WHAT_IS_DRAFTED, cls="sen-soft"),
-        h("div", row, cls="sen-row"),
+        h("div", controls(form, shown, models=_models(prices, typed, unsaid)), cls="sen-row"),
         h("div", next_step, cls="sen-row sen-middle"),
     ]
     return details("Draft more by a model", h("div", content, cls="sen-form"), key="drafting")

@@ -14,6 +14,7 @@ from skill_eval_nb.view import Mark, Text, blocks_of
 from ..diff.skill import marked, spans
 from ..ui import Child, Node, h
 from ..ui.form import faults_view
+from ..ui.paid import likely
 from ..ui.parts import (
     blocks_view,
     button,
@@ -27,9 +28,9 @@ from ..ui.parts import (
     tick,
     waiting,
 )
-from ..ui.task import Task, likely, running_card, time_figures
+from ..ui.task import Task, running_card, time_figures
 from ..ui.track import Axis, interval_track
-from .plan import Figures, Form, Preview, Results, between
+from .plan import Figures, Form, Results, TriggerPreview, between
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -174,7 +175,7 @@ OUTCOMES = {"triggered": "", "not triggered": "", "errored": "bad"}
 WORK = h("h4", "What will be done")
 
 
-def run_plan_view(plan: Preview | None, form: Form) -> Child:
+def run_plan_view(plan: TriggerPreview | None, form: Form) -> Child:
     """How many runs, and what they cost."""
     measured: Measured | None = plan.found if plan is not None else None
     if measured is None:
@@ -325,7 +326,7 @@ DOING = {
 KEPT = "What is there of it already is in this price, and is not paid for again."
 
 
-def search_plan_view(plan: Preview | None) -> Child:
+def search_plan_view(plan: TriggerPreview | None) -> Child:
     """How many runs at most, and what they cost."""
     found: Optimised | None = plan.found if plan is not None else None
     if found is None:

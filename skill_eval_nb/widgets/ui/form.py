@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from skill_eval_nb.models import Prices
 
-from .panel import action
-from .parts import Act, Options, choose, entry, tick
+from .parts import Act, Options, choose, entry, field, tick
 from .tree import Node, h
 
 
@@ -27,7 +27,7 @@ class Field:
     """
 
     label: str
-    kind: Literal["whole", "number", "text", "tick", "choice"] = "whole"
+    kind: Literal["whole", "number", "lines", "tick", "choice", "model"] = "whole"
     least: int | None = None
     most: int | None = None
     needed: bool = False
@@ -35,14 +35,15 @@ class Field:
     placeholder: str | None = None
 
     def view(self, value: Any, act: Act, *, faulty: bool = False) -> Node:
-        """The control of it; the action is handed the value."""
+        """The control of it, but for a model's; the action is handed the value."""
         wrong = faulty or None
         if self.kind == "tick":
             return tick(self.label, bool(value), act)
         if self.kind == "choice":
             return choose(self.label, self.options, value, act, aria_invalid=wrong)
-        if self.kind == "text":
-            return entry(self.label, value, act, placeholder=self.placeholder)
+        if self.kind == "lines":
+            look = {"rows": 3, "spellcheck": "false", "placeholder": self.placeholder}
+            return field(self.label, h("textarea", value=value, on={"change": tuple(act)}, **look))
         return entry(
             self.label,
             f"{value:g}" if isinstance(value, float) else value,
@@ -56,29 +57,71 @@ class Field:
         )
 
 
-BUDGET = Field("Budget in US$", "number", 0, placeholder="none")
+def setting(label: str, kind: Any = "whole", *, default: Any = None, **more: Any) -> Any:
+    """A field of a form's dataclass, with its control; a tick is off at first.
 
-Fields = Mapping[str, Field]
-"""The fields of a form, by the names that its dataclass has for them."""
+    Args:
+        label: what it is called.
+        kind: how it is set.
+        default: its value at first.
+        **more: the rest of its `Field`.
+    """
+    first = False if kind == "tick" and default is None else default
+    return dataclasses.field(default=first, metadata={"field": Field(label, kind, **more)})
+
+
+def budget_setting() -> Any:
+    """The most that something may cost, in US dollars."""
+    return setting("Budget in US$", "number", least=0, placeholder="none")
+
+
+def unlimited_setting() -> Any:
+    """Whether it may cost whatever it costs."""
+    return setting("Without a budget", "tick")
+
+
+def fields_of(form: Any) -> dict[str, Field]:
+    """The fields that a form has controls for, by their names in its dataclass."""
+    found = dataclasses.fields(form)
+    return {each.name: each.metadata["field"] for each in found if "field" in each.metadata}
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models that a form offers.
+
+    Attributes:
+        known: what each is called.
+        typed: fields with room for any other name, though theirs is known.
+        unsaid: by field what it means that none is chosen, where it means something.
+    """
+
+    known: Mapping[str, str]
+    typed: Container[str] = ()
+    unsaid: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def controls(
-    fields: Fields, form: Any, names: Iterable[str], wrong: Container[str] = (), act: str = "set"
+    form: Any, names: Iterable[str], wrong: Container[str] = (), models: Models | None = None
 ) -> list[Node]:
     """The controls of some fields; `wrong` are those with a fault."""
-    return [
-        fields[name].view(getattr(form, name), (act, name), faulty=name in wrong) for name in names
-    ]
+    shown = []
+    for name in names:
+        control, value, faulty = fields_of(form)[name], getattr(form, name), name in wrong
+        if control.kind == "model" and models is not None:
+            shown.append(_model(control.label, name, value, models, faulty=faulty))
+        else:
+            shown.append(control.view(value, ("set", name), faulty=faulty))
+    return shown
 
 
-def empty(fields: Fields, form: Any, names: Iterable[str]) -> tuple[str, ...]:
+def empty(form: Any, names: Iterable[str] | None = None) -> tuple[str, ...]:
     """What is to be said of numbers that were left empty though they are needed."""
     found = []
-    for name in names:
-        field = fields[name]
-        if field.needed and getattr(form, name) is None:
-            what = "whole number" if field.kind == "whole" else "number"
-            found.append(f"{field.label} is empty; it is a {what} of at least {field.least}")
+    for name, control in fields_of(form).items():
+        if control.needed and getattr(form, name) is None and (names is None or name in names):
+            what = "whole number" if control.kind == "whole" else "number"
+            found.append(f"{control.label} is empty; it is a {what} of at least {control.least}")
     return tuple(found)
 
 
@@ -126,76 +169,11 @@ def priced(names: Iterable[str], prices: Prices | None) -> dict[str, str]:
     return found
 
 
-def model(
-    label: str,
-    known: Mapping[str, str],
-    value: str | None,
-    act: Act,
-    *,
-    other: bool,
-    unsaid: str,
-    faulty: bool = False,
-) -> Node:
-    """A choice among models, and room for any other name.
-
-    Args:
-        label: what the model is for.
-        known: what each is called.
-        value: the one that is chosen; None where none is.
-        act: the action; it is handed a name, OTHER, or "" where none is chosen.
-        other: whether there is room for another name, though `value` is known.
-        unsaid: what it means that none is chosen.
-        faulty: whether something is wrong with it.
-    """
-    typed = other or (value is not None and value not in known)
-    chosen = OTHER if typed else value or ""
-    options = {"": unsaid, **known, OTHER: OTHER}
-    select = choose(label, options, chosen, act, aria_invalid=faulty or None)
-    name = entry("its name", value, act, spellcheck="false") if typed else None
-    return h("div", select, name, cls="sen-model")
-
-
-class FormActions:
-    """The actions of a panel that has a form.
-
-    Attributes:
-        form: what is chosen, a frozen dataclass.
-        SETTABLE: its fields that a control sets as a whole.
-        MODELS: its fields that are models.
-    """
-
-    form: Any
-    SETTABLE: frozenset[str]
-    MODELS: frozenset[str]
-    _typed: frozenset[str] = frozenset()
-    """Models with room for any name."""
-
-    def _form_changed(self) -> None:
-        """The form is another one: what was planned for it no longer holds."""
-        raise NotImplementedError
-
-    def _part(self, names: Iterable[str]) -> Any:
-        """The form with these fields alone, the others as they are at first."""
-        return type(self.form)(**{name: getattr(self.form, name) for name in names})
-
-    def _set(self, **changed: Any) -> None:
-        self.form = replace(self.form, **changed)
-        self._form_changed()
-
-    @action
-    def set(self, name: str, value: Any) -> None:
-        """Set a number, a tick, a choice or a text of the form."""
-        if name not in self.SETTABLE:
-            raise LookupError(f"The form has no `{name}` that could be set.")
-        self._set(**{name: value})
-
-    @action
-    def set_model(self, name: str, value: str) -> None:
-        """Choose a model, or that there is to be room for any name."""
-        if name not in self.MODELS:
-            raise LookupError(f"The form has no model `{name}`.")
-        if value == OTHER:
-            self._typed |= {name}
-            return
-        self._typed -= {name}
-        self._set(**{name: value.strip() or None})
+def _model(label: str, name: str, value: str | None, models: Models, *, faulty: bool) -> Node:
+    """A choice among models, and room for any other name."""
+    typed = name in models.typed or (value is not None and value not in models.known)
+    options = {"": models.unsaid.get(name, "choose one"), **models.known, OTHER: OTHER}
+    act, wrong = ("set_model", name), faulty or None
+    select = choose(label, options, OTHER if typed else value or "", act, aria_invalid=wrong)
+    line = entry("its name", value, act, spellcheck="false") if typed else None
+    return h("div", select, line, cls="sen-model")

@@ -69,14 +69,16 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
     assert "stand-in-judge (as before)" in says
     assert f"So far there are {before} judgings by stand-in-judge" in says
     fill(panel, again=2)
-    assert panel._rejudge.plan.part.number == 2 * len(panel._rejudge.plan.stored.work)
+    assert panel.launches["judge"].plan.part.number == 2 * len(
+        panel.launches["judge"].plan.stored.work
+    )
     told: list[int] = []
     other = Source(panel.home, lambda: told.append(other.ws.polars("rubric_scores").height))
     press(panel, "Judge again")
     assert find(panel.view(), tag="progress", aria_label="judgings that have ended")
     looked.set()
     ended(panel)
-    assert judgings(panel) == before + 2 * len(panel._rejudge.plan.stored.work)
+    assert judgings(panel) == before + 2 * len(panel.launches["judge"].plan.stored.work)
     assert told
     assert told[-1] == other.ws.polars("rubric_scores").height > 0
     assert "Done" in shown(panel)
@@ -104,7 +106,7 @@ def test_a_real_judge_needs_a_budget_or_an_explicit_word(ran: Path) -> None:
     panel = judging(ran)
     panel.do("set_model", "rejudge_model", "claude-opus-4-8")
     settled(panel)
-    assert panel._rejudge.plan.part.usd.low > 0
+    assert panel.launches["judge"].plan.part.usd.low > 0
     assert button(panel, "Judge again")["disabled"]
     assert "This may cost money" in shown(panel)
     panel.do("set", "rejudge_unlimited", True)

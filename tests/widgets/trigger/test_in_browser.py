@@ -89,7 +89,7 @@ def test_hostile_text_stays_text(browser, tmp_path):
     panel = panel_on(demo_skill(tmp_path), queries)
     plan = run_plan(panel._deps, (panel.form, tuple(queries[:1])))
     measured = hostile_measurement(queries, tmp_path)
-    panel._runs.take(replace(plan, results=results_of(measured)))
+    panel.launches["run"].take(replace(plan, results=results_of(measured)))
     panel._found = hostile_search(queries, tmp_path)
     panel._take(IN_FILES[0])
     assert "cannot be used" in panel._unfit

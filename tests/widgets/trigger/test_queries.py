@@ -153,7 +153,7 @@ def test_drafting_something_else_than_was_priced_is_refused(skill: Path) -> None
     press(panel, "What would it cost?")
     assert "at no cost" in shown(panel)
     fill(panel, draft_n=40)
-    panel.do("draft", panel._drafts.plan.token)
+    panel.do("press", panel.launches["queries"].plan.token)
     until(lambda: panel.fault)
     assert len(panel.queries) == 6
     do(panel, "dismiss")

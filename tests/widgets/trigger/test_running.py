@@ -71,7 +71,7 @@ def test_nothing_is_spent_without_a_budget_or_a_word(skill: Path, tmp_path: Path
     assert "a budget that surely holds" in shown(panel)
     assert "give a budget" in shown(panel)
     assert button(panel, "Start").get("disabled")
-    panel.do("start", panel._runs.plan.token)
+    panel.do("press", panel.launches["run"].plan.token)
     assert "give a budget" in (panel.fault or "")
     fill(panel, budget_usd=0.0001)
     assert not log.exists()
