@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,8 +63,8 @@ COUNTED = (
     "leans (Benjamini and Hochberg); intervals are each skill's own. An eval tells nothing where "
     "every run on both sides passes everything, or nothing."
 )
-DRAWN = 80
-"""Skills that one chart holds."""
+MOST = 80
+"""Skills that one chart holds, and a table of text."""
 
 
 class Library(view.Shown):
@@ -81,7 +82,8 @@ class Library(view.Shown):
         self._frame = _with_context(measure_skills(ws), ws)
         self.table: Any = like(ws, self._frame)
         self.answers: Sequence[OverSkills] = average_skills(self.rows)
-        self.page: Section = section(_heading(self.rows), _parts(self), _sections(self))
+        skills = count(len({row["skill"] for row in self.rows}), "skill")
+        self.page: Section = section(f"Library of {skills}", _parts(self), _sections(self))
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -177,9 +179,8 @@ def find_skill(home: Path, top: Path, name: str) -> Path | None:
         for place in PLACES:
             found = folder / place.format(skill=name)
             file = found / SKILL_FILE
-            if not file.is_file() or leads_out(file, found):
-                continue
-            if name in (found.name, read_skill_md(file).name):
+            is_there = file.is_file() and not leads_out(file, found)
+            if is_there and (found.name == name or read_skill_md(file).name == name):
                 return found
         if folder == top:
             break
@@ -192,17 +193,12 @@ def _with_context(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
 
     top, context = Path(ws.path).absolute(), []
     for workspace, skill in found.select("workspace", "skill").rows():
-        safe = ws.path and Path(skill).name == skill
-        folder = find_skill(top / workspace, top.parent, skill) if safe else None
-        try:
-            context.append((None,) * 3 if folder is None else estimate_context(folder))
-        except OSError:
-            context.append((None,) * 3)
+        named = ws.path and Path(skill).name == skill  # else it would lead elsewhere
+        folder = find_skill(top / workspace, top.parent, skill) if named else None
+        context.append((None,) * 3)
+        with suppress(OSError):
+            context[-1] = estimate_context(folder) if folder else context[-1]
     return found.hstack(pl.DataFrame(context, dict.fromkeys(CONTEXT, pl.Int64), orient="row"))
-
-
-def _heading(rows: Sequence[Row]) -> str:
-    return f"Library of {count(len({row['skill'] for row in rows}), 'skill')}"
 
 
 def _parts(library: Library) -> Iterator[Part]:
@@ -243,11 +239,8 @@ def _cells(row: Row) -> tuple[Cell, ...]:
     known = say_known(row)
     leans = known == row["lean"]
     low, high = (row[f"{'lean_' if leans else ''}{end}"] for end in ("low", "high"))
-    interval = MISSING
-    if low is not None:
-        interval = (
-            f"{difference(low, HEADLINE).removesuffix(' pp')} to {difference(high, HEADLINE)}"
-        )
+    from_, to = difference(low, HEADLINE).removesuffix(" pp"), difference(high, HEADLINE)
+    interval = MISSING if low is None else f"{from_} to {to}"
     return (
         f"{n:,} × {both[0] // n:,}" if alike else f"{n:,}: {both[0]:,} and {both[1]:,}",
         f"{row['n_silent']:,}",
@@ -302,7 +295,7 @@ def _draw(named: Sequence[tuple[str, Row]], answer: OverSkills) -> ChartType:
     meant = metric(HEADLINE)
     own = [
         forest_row(dict(row), name, "", meant) | {"verdict": say_known(row)}
-        for name, row in named[:DRAWN]
+        for name, row in named[:MOST]
     ]
     word = (answer.verdict or "").replace("evals", "skills")
     sides = {n: sum(row[n] for _, row in named) for n in ("n_runs", "n_runs_baseline")}
@@ -336,21 +329,10 @@ def _steps(named: Sequence[tuple[str, Row]]) -> Iterator[Part]:
     """The additions that would decide, the cheapest first; and where none would, why."""
     decide = [(name, row) for name, row in named if row["new_runs"]]
     if decide:
-        priced = any(row["price_usd"] is not None for _, row in decide)
-        yield Table(
-            "What would decide a skill, if the difference is what was seen",
-            ("Skill", "Next step", "New runs", *(["Price"] if priced else [])),
-            tuple(
-                (
-                    name,
-                    row["next_step"].partition(" (")[0],
-                    f"{row['new_runs']:,}",
-                    *([dollars(row["price_usd"])] if priced else []),
-                )
-                for name, row in sorted(decide, key=lambda each: each[1]["new_runs"])
-            ),
-            labels=2,
-        )
+        decide.sort(key=lambda each: each[1]["new_runs"])
+        rows = tuple((name, row["next_step"].partition(")")[0] + ")") for name, row in decide)
+        title = "What would decide a skill, if the difference is what was seen"
+        yield Table(title, ("Skill", "Next step"), rows, labels=2)
     others: dict[str, list[str]] = {}
     for name, row in named:
         if row["next_step"] and not row["new_runs"]:
@@ -368,6 +350,7 @@ def _block(part: Part) -> view.Block | None:
         case Bullets(items):
             return view.Items(items)
         case Table():
-            rows = [[str(cell) for cell in row] for row in part.rows]
-            return view.Table(part.header, rows, part.caption, part.header[part.labels :])
+            rows = [[str(cell) for cell in row] for row in part.rows[:MOST]]
+            figures, more = part.header[part.labels :], len(part.rows) - MOST
+            return view.Table(part.header, rows, part.caption, figures, more)
     return None

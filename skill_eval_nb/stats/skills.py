@@ -156,7 +156,8 @@ def _join_runs(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
             n_all_passed=(rate == 1).all(),
             n_silent=(rate == 1).all() | (rate == 0).all(),
         )
-        .filter(pl.col("n") > 1)
+        .join(found.select(*GROUP, "unpaired"), GROUP, nulls_equal=True)
+        .filter(pl.col("n") > 1, ~pl.col("eval_name").is_in(pl.col("unpaired")))
         .group_by(GROUP)
         .agg(pl.col("n_silent", "n_all_passed").sum().cast(pl.Int64))
     )
