@@ -265,7 +265,7 @@ def _remarks(library: Library) -> Iterator[str]:
         )
     small = [row for row in rows if (row["verdict"] or "").startswith("too few")]
     if small:
-        yield f"{len(small):,} of {len(rows):,} are too small to say anything by themselves."
+        yield f"{len(small):,} of {len(rows):,} are too small for a verdict of their own."
     steps = [row for row in rows if row["new_runs"]]
     if steps:
         runs = count(sum(row["new_runs"] for row in steps), "run")

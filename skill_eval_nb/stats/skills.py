@@ -267,9 +267,9 @@ def _each(rows: Sequence[Row]) -> str:
     if len(rows) < 2:
         return ""
     if not each:
-        return " By itself none of them can be told yet."
+        return " By themselves none can be told yet."
     each += [f"{met.total()} cannot be told yet"] if met.total() else []
-    return f" By itself {some(each, len(each))}."
+    return f" By themselves {some(each, len(each))}."
 
 
 EACH = {
