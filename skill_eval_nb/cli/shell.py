@@ -315,6 +315,7 @@ OPTIONS = {
     "`looks`": "--looks",
     "`runs`": "--runs",
     "`iteration`": "--iteration",
+    "baseline=": "--baseline ",
     "`versus`": "--versus",
     "`against`": "--against",
     "choose one by ws.select(workspace=…, skill=…)": "name the path of one",

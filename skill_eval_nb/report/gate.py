@@ -34,7 +34,7 @@ from skill_eval_nb.stats.verdict import (
     sentence,
 )
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.text import called, count, some
+from skill_eval_nb.text import called, count, quoted, some
 from skill_eval_nb.view import Block, Mark, Shown, Title
 
 from .content import Verdict, line, section
@@ -316,6 +316,8 @@ def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
     missed = None if edge is None else max(0.0, -edge if more else edge)
     amount = difference(missed, metric).lstrip("+")
     says = f"{sentence(verdict, metric, called(row['configuration']), where)}. {row['reason']}"
+    if row["unpaired"]:
+        says += f" Without both sides, and so left out: {some(map(quoted, row['unpaired']))}."
     if verdict == "hurts":
         end, short = REGRESSION, "regression"
     elif verdict == "helps" or (verdict in BEARS and missed is not None):

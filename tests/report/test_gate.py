@@ -56,6 +56,17 @@ CASES = {
         "too few runs",
         "Next: ",
     ),
+    "an eval that one side lacks": (
+        [
+            row
+            for row in rows(HIGH, HIGH)
+            if (row["eval_id"], row["configuration"]) != ("3", SIDES[0])
+        ],
+        {},
+        0,
+        "no regression beyond",
+        "left out: ‘eval 3’",
+    ),
     "every run alike": (rows(HIGH, HIGH, noise=(0, 0, 0)), {}, 3, "too few runs", "Next: "),
     "one run of many evals": (rows(LOW, HIGH, 8, 1), {}, 1, "regression", "tasks like these"),
     "two judges": (rows(LOW, HIGH, judge_model=("a", "b")), {}, 3, "cannot tell", "two yardst"),
