@@ -233,6 +233,12 @@ def say_known(row: Row) -> str:
     return row["lean"]
 
 
+def say_step(row: Row) -> str:
+    """What would decide a skill if the difference is what was seen, or why nothing usual would."""
+    step = row["next_step"] or ""
+    return f"{step.partition(')')[0]})" if row["new_runs"] else step
+
+
 def _cells(row: Row) -> tuple[Cell, ...]:
     p, n, both = row["p_adjusted"], row["n_evals"], (row["n_runs"], row["n_runs_baseline"])
     alike = both[0] == both[1] and both[0] % n == 0
@@ -273,7 +279,7 @@ def _remarks(library: Library) -> Iterator[str]:
         of = "" if len(prices) == len(steps) else f" for the {len(prices):,} that know their price"
         price = f", about {dollars(sum(prices))}{of}" if prices else ""
         yield (
-            f"{count(len(steps), 'skill')} could be decided by usual additions: "
+            f"{len(steps):,} of {len(rows):,} could be decided by usual additions: "
             f"{runs}{price}, if the differences are what was seen."
         )
     known = {row["skill"]: row for row in rows if row["context_always"] is not None}
@@ -286,6 +292,9 @@ def _remarks(library: Library) -> Iterator[str]:
             f"Names and descriptions of {count(len(known), 'skill')} take about {always:,} tokens "
             f"of every context; {most:,} more if all were opened."
         )
+    suites = Counter((row["workspace"], row["skill"]) for row in rows)
+    if several := [skill for (_, skill), n in suites.items() if n > 1]:
+        yield f"Run by several models, each of which has a row of its own: {some(several, 6)}."
     there = {name for table in ("runs", "evals") for name in library.ws.polars(table)["skill"]}
     if left := sorted(there - {row["skill"] for row in rows} - {None}):
         yield f"Not compared, for want of an eval with a pass rate on two sides: {some(left, 6)}."
@@ -330,7 +339,7 @@ def _steps(named: Sequence[tuple[str, Row]]) -> Iterator[Part]:
     decide = [(name, row) for name, row in named if row["new_runs"]]
     if decide:
         decide.sort(key=lambda each: each[1]["new_runs"])
-        rows = tuple((name, row["next_step"].partition(")")[0] + ")") for name, row in decide)
+        rows = tuple((name, say_step(row)) for name, row in decide)
         title = "What would decide a skill, if the difference is what was seen"
         yield Table(title, ("Skill", "Next step"), rows, labels=2)
     others: dict[str, list[str]] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.report.content import Bullets, Paragraph, Verdict
-from skill_eval_nb.report.library import Library, say_known
+from skill_eval_nb.report.library import Library, say_known, say_step
 from skill_eval_nb.stats.skills import OverSkills
 
 from .explore import HEADLINE, Explore
@@ -73,7 +73,7 @@ class LibraryPanel(Explore):
                 track(axis, row, meant),
                 delta_view(meant, row),
                 say_known(row),
-                h("small", row["next_step"]),
+                h("small", say_step(row)),
             ]
             for at, name, row in named
         ]
