@@ -5,6 +5,9 @@ whoever's tool wrote them, into data frames; see what the skill changes; export 
 
     import skill_eval_nb as sen
 
+    drafts = sen.draft_evals("my-skill", model="…", budget_usd=1)  # where it has no evals yet
+    sen.improving.preview(drafts, "my-skill")  # the diff; its .write() writes it
+
     plan = sen.plan_runs("my-skill", executor="messages-api", executor_model="…", budget_usd=5)
     plan.start().wait()
 
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
         triggers,
         widgets,
     )
-    from .improving import compare
+    from .improving import compare, draft_evals
     from .report import gate, library
     from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, from_files, from_table, load, show
@@ -61,6 +64,7 @@ __all__ = [
     "describe",
     "diff",
     "documents",
+    "draft_evals",
     "drafts",
     "explore",
     "from_files",
@@ -95,7 +99,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "": "charts documents grading improving models report running stats triggers widgets",
-        ".improving": "compare",
+        ".improving": "compare draft_evals",
         ".report": "gate library",
         ".running": "grade_stored judge_again plan_runs",
         ".tables": "NothingToLoad Workspace describe from_files from_table load show",

@@ -1,4 +1,4 @@
-"""Commands that improve: `compare`, and `improve` with its own."""
+"""Commands that improve: `init`, `compare`, and `improve` with its own."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
+
+from skill_eval_nb.text import dollars
 
 from .making import EvalsOption, NearOption, ScriptsOption
 from .printing import (
@@ -37,7 +39,7 @@ from .shell import (
 )
 
 if TYPE_CHECKING:
-    from skill_eval_nb.improving import Draft
+    from skill_eval_nb.improving import Change, Draft
     from skill_eval_nb.tables import Workspace
 
 improve = typer.Typer(
@@ -55,9 +57,63 @@ KeysOption = Annotated[
     list[str] | None,
     typer.Option("--key", metavar="KEY", help="Only the draft of this key; may be given again."),
 ]
+WriteOption = Annotated[bool, typer.Option("--yes", help="Write without asking.")]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace a file that something else made.")
 ]
+
+
+@app.command()
+@reported
+def init(
+    skill: Annotated[Path, typer.Argument(help="The skill's folder, or its SKILL.md.")],
+    to: Annotated[
+        Path | None,
+        typer.Option("--out", help="Copy the skill into this folder, and write there."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The model that drafts; without one, a form to fill in.")
+    ] = None,
+    n: Annotated[int, typer.Option("--n", help="Evals to draft.")] = 8,
+    budget_usd: BudgetOption = None,
+    prices: PricesOption = None,
+    dry_run: DryRunOption = False,
+    yes: WriteOption = False,
+) -> None:
+    """Draft the first evals of a skill, and write them; the diff is shown first.
+
+    A model that costs something is asked only with --budget-usd. Exit code 1 where nothing was
+    drafted, or the evals would have faults.
+    """
+    import skill_eval_nb as sen
+    from skill_eval_nb.running.protocol import refuse
+    from skill_eval_nb.running.skill import read_skill, stage
+    from skill_eval_nb.running.suite import USUAL
+
+    folder = read_skill(skill).folder
+    if to is not None and not dry_run:
+        source, folder = folder, to / folder.name
+        stage(source, None, folder)
+    there = next((folder / name for name in USUAL if (folder / name).exists()), None)
+    if there is not None and not dry_run:
+        raise refuse(f"{folder} has evals already: {there}; --out FOLDER begins with a copy")
+    drafts = sen.draft_evals(
+        folder,
+        model=model,
+        n=n,
+        prices=sen.models.load_prices(prices),
+        budget_usd=budget_usd,
+        dry_run=dry_run,
+    )
+    show(drafts)
+    if drafts.cost_usd:
+        out.print(f"spent {dollars(drafts.cost_usd)}")
+    if dry_run or not drafts:
+        raise typer.Exit(0 if dry_run else 1)
+    change = sen.improving.preview(drafts, folder)
+    if _write(change, yes=yes):
+        out.print(Text(f"Next: skill-eval-nb run --skill {folder}"))
+    raise typer.Exit(1 if change.refused or change.errors else 0)
 
 
 @app.command()
@@ -162,7 +218,6 @@ def draft(
 ) -> None:
     """Draft changes of the evals from suggestions and figures; nothing but --out is written."""
     import skill_eval_nb as sen
-    from skill_eval_nb.text import dollars
 
     ws = _of_iterations(loaded(path), iteration or [])
     with busy("drafting"):
@@ -220,7 +275,7 @@ def apply(
         Path | None,
         typer.Option(help="The workspace that the drafts are from; else the one beside EVALS."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
+    yes: WriteOption = False,
 ) -> None:
     """Write drafts into evals.json; the diff is shown first.
 
@@ -230,16 +285,7 @@ def apply(
     from skill_eval_nb.improving import preview, read_drafts
 
     change = preview(_chosen(read_drafts(drafts), keys), evals, workspace=workspace)
-    print_diff(change.diff)
-    out.print(Text(change.headline))
-    for line in change.notes:
-        err.print(Text(line, style="yellow"))
-    if change.after != change.before and not change.errors:
-        if yes or (_at_a_terminal() and typer.confirm("Write this?")):
-            for line in change.write().results:
-                out.print(Text(line))
-        else:
-            out.print("Nothing was written; --yes writes it.")
+    _write(change, yes=yes)
     raise typer.Exit(1 if change.refused or change.errors else 0)
 
 
@@ -310,6 +356,22 @@ def history(
     show(found)
     if out_file is not None:
         out.print(Text(f"wrote {found.write(out_file, force=force)}"))
+
+
+def _write(change: Change, *, yes: bool) -> bool:
+    """Show a change, and write it where somebody says so; whether it was written."""
+    print_diff(change.diff)
+    out.print(Text(change.headline))
+    for line in change.notes:
+        err.print(Text(line, style="yellow"))
+    if change.after == change.before or change.errors:
+        return False
+    if not (yes or (_at_a_terminal() and typer.confirm("Write this?"))):
+        out.print("Nothing was written; --yes writes it.")
+        return False
+    for line in change.write().results:
+        out.print(Text(line))
+    return True
 
 
 def _ask_models(

@@ -33,7 +33,7 @@ class InOrder(TyperGroup):
     """The commands in the order of the work, whatever is imported first, each with a whole line."""
 
     ORDER = (
-        *("run", "grade", "judge", "compare", "check", "schema", "convert"),
+        *("init", "run", "grade", "judge", "compare", "check", "schema", "convert"),
         *("report", "gate", "library", "tables"),
         *("trigger", "trigger-draft", "trigger-optimise", "lab", "demo", "improve"),
     )

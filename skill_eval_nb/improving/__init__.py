@@ -1,5 +1,6 @@
 """From results to better evals and better skills, with a person in between.
 
+    drafts = sen.draft_evals("my-skill")            # for a skill that has no evals yet
     found = sen.improving.aggregate(ws)              # what the graders suggest, each thing once
     drafts = sen.improving.draft(ws, found)          # concrete changes to evals.json
     sen.improving.try_out(drafts[0], ws)             # on what is stored, before any is paid for
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .change import Change, apply, preview
     from .comparison import Compared, compare
     from .drafting import draft
+    from .first_evals import draft_evals
     from .lineage import Lineage, by_version, history
     from .tried import Tried
     from .trying import try_out
@@ -46,6 +48,7 @@ __all__ = [
     "by_version",
     "compare",
     "draft",
+    "draft_evals",
     "history",
     "preview",
     "read_drafts",
@@ -62,6 +65,7 @@ __getattr__, __dir__ = lazy(
         ".change": "Change apply preview",
         ".comparison": "Compared compare",
         ".drafting": "draft",
+        ".first_evals": "draft_evals",
         ".lineage": "Lineage by_version history",
         ".tried": "Tried",
         ".trying": "try_out",

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,7 @@ from skill_eval_nb.workspace import NothingToLoad, PathLike, Problem, Problems, 
 from skill_eval_nb.workspace.writing import diff_of, now, replace_kept, written_like
 
 from .edits import OpenSuite, edits_of, open_suite, planned_evals, text_of
+from .inputs import part_inputs, root_of
 from .values import Draft
 
 _COUNTED = re.compile(r" \(\d+ times, first at .*\)$|\[\*\]|\[\d+\]|\d+")
@@ -63,6 +64,7 @@ class Change(Shown):
         applied: keys of the drafts that are in it.
         refused: why a draft is not in it, by its key.
         problems: what `skill-eval-nb check` has against it that it did not have before.
+        inputs: the input files that come with new evals, and what they are to hold.
         written: what was written; None as long as nothing was.
     """
 
@@ -71,6 +73,7 @@ class Change(Shown):
     applied: tuple[str, ...]
     refused: Mapping[str, str]
     problems: tuple[Problem, ...]
+    inputs: Mapping[Path, bytes] = field(default_factory=dict)
     written: Written | None = None
 
     @property
@@ -80,12 +83,17 @@ class Change(Shown):
 
     @property
     def before(self) -> bytes:
-        """What its file held when the change was made."""
+        """What its file held when the change was made; nothing where there was none."""
         return self.suite.data
 
     @cached_property
     def diff(self) -> str:
-        """The change as a unified diff; empty where there is none."""
+        """The change as a unified diff, input files included; empty where there is none."""
+        new = (diff_of(path, b"", data) for path, data in self.inputs.items())
+        return "".join((self._of_suite, *new))
+
+    @cached_property
+    def _of_suite(self) -> str:
         return diff_of(self.path, self.before, self.after)
 
     @property
@@ -96,13 +104,14 @@ class Change(Shown):
     @property
     def headline(self) -> str:
         """How many drafts are in it and how many lines it changes, in a sentence."""
-        lines = self.diff.split("\n")[2:]
+        lines = self._of_suite.split("\n")[2:]
         new, old = (sum(line.startswith(sign) for line in lines) for sign in "+-")
         drafts = len(self.applied) + len(self.refused)
         state = "written" if self.written is not None else "not written yet"
+        inputs = f", {count(len(self.inputs), 'input file')}" if self.inputs else ""
         return (
             f"{len(self.applied)} of {count(drafts, 'draft')} in {self.path.name}: "
-            f"{count(new, 'line')} new, {count(old, 'line')} gone; {state}"
+            f"{count(new, 'line')} new, {count(old, 'line')} gone{inputs}; {state}"
         )
 
     @property
@@ -122,6 +131,7 @@ class Change(Shown):
             return ()
         kept, iteration, why = self.written.kept, self.written.iteration, self.written.why
         lines = (
+            f"wrote {self.path}" if self.applied and not self.before else "",
             kept and f"the old file is {kept}",
             iteration and f"{iteration} is ready for the next runs",
             why and f"no iteration was prepared: {why}",
@@ -129,7 +139,7 @@ class Change(Shown):
         return tuple(line for line in lines if line)
 
     def write(self, *, next_iteration: bool = True) -> Change:
-        """Write it; the old file is kept beside it, under the next free NAME.N.bak.
+        """Write it; an old file is kept beside it, under the next free NAME.N.bak.
 
         Args:
             next_iteration: whether the workspace's next iteration is prepared.
@@ -145,9 +155,14 @@ class Change(Shown):
         if self.errors:
             faults = "; ".join(problem.message for problem in self.errors)
             raise refuse(f"{self.path} would have new faults: {faults}")
-        if read_bytes(self.path) != self.before:
+        if (read_bytes(self.path) if self.path.exists() else b"") != self.before:
             raise refuse(f"{self.path} has changed since it was looked at: preview again")
         if self.after == self.before:
+            return replace(self, written=Written())
+        for path, data in self.inputs.items():
+            write_atomic(path, data, root=root_of(self.path))
+        if not self.before:
+            write_atomic(self.path, self.after, root=root_of(self.path))
             return replace(self, written=Written())
         kept = replace_kept(self.path, self.before, self.after)
         if not next_iteration:
@@ -179,7 +194,8 @@ def preview(
 
     Args:
         drafts: the accepted ones.
-        evals: the suite's file, or the folder of a skill or a workspace with one.
+        evals: the suite's file, or the folder of a skill or a workspace with one; of a skill
+            without one it is begun.
         workspace: the workspace whose tables the drafts speak of; where it is not given, the
             one that the suite lies in or beside.
 
@@ -191,10 +207,14 @@ def preview(
         OSError: it cannot be read.
     """
     suite = open_suite(evals, workspace)
-    edits = edits_of([drafts] if isinstance(drafts, Draft) else drafts, suite)
-    after = written_like(edits.value, suite.data) if edits.applied else suite.data
+    given = [drafts] if isinstance(drafts, Draft) else list(drafts)
+    taken, inputs, refused = part_inputs(given, root_of(suite.path))
+    edits = edits_of(taken, suite)
+    after = written_like(edits.value, suite.data or None) if edits.applied else suite.data
     problems = _new_problems(suite, after) if after != suite.data else ()
-    return Change(suite, after, edits.applied, edits.refused, tuple(problems))
+    new = {path: data for key in edits.applied for path, data in inputs[key].items()}
+    refused |= edits.refused
+    return Change(suite, after, edits.applied, refused, tuple(problems), new)
 
 
 def apply(

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from skill_eval_nb.documents import Dimension, StructuralExpectation, mend
@@ -72,15 +73,23 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
             None where its price is not known.
         cost_usd: what was spent.
         unasked: why the model has not drafted; None where it has, or where none was named.
+        skill: the folder of the skill whose first evals they are; None for drafts of changes.
     """
 
     price_usd: float | None
     cost_usd: float | None
     unasked: str | None
+    skill: Path | None
 
-    def __new__(cls, drafts: Iterable[Draft] = (), answer: PaidAnswer[Any] | None = None) -> Self:
+    def __new__(
+        cls,
+        drafts: Iterable[Draft] = (),
+        answer: PaidAnswer[Any] | None = None,
+        skill: Path | None = None,
+    ) -> Self:
         """Drafts, and what came of asking a model."""
         self = super().__new__(cls, drafts)
+        self.skill = skill
         answer = answer or PaidAnswer()
         self.price_usd, self.cost_usd = answer.price_usd, answer.cost_usd
         self.unasked = answer.unasked
@@ -177,7 +186,9 @@ def change_text(draft: Draft) -> str:
     'drop the judged expectation ‘It is good’ of evals 1 and 2'
     """
     article = "a new" if draft.target is None else "the"
-    name = "" if draft.target is None or draft.part == "evals" else f" ‘{brief(draft.target, 80)}’"
+    new = [item.get("name") for item in draft.new if not isinstance(item, str)]
+    called = (new[:1] or [None])[0] if draft.part == "evals" else draft.target
+    name = f" ‘{brief(str(called), 80)}’" if called else ""
     evals = some([brief(each) for each in draft.evals], 8)
     of = f" of eval{'' if len(draft.evals) == 1 else 's'} {evals}" if draft.evals else ""
     if draft.part == "evals" and draft.target is not None:
@@ -493,8 +504,9 @@ def _draft(
     for fault in found:
         look.wrong(f"{where}: {fault}")
     critical = None if kind == "demote" else check is not None and check.critical
+    base = common(list(evidence.suite.values())) if part == "evals" else {}
     new = [
-        _item(item, look, f"{where}.items[{at}]", part, evidence, critical)
+        read_item(item, look, f"{where}.items[{at}]", part, critical=critical, base=base)
         for at, item in enumerate(items)
     ]
     suggestions = [given.suggestions[name] for name in named if name in given.suggestions]
@@ -512,17 +524,19 @@ def _draft(
     )
 
 
-def _item(
+def read_item(
     stated: dict[str, Any],
     look: AnswerCheck,
     where: str,
     part: Part,
-    evidence: Evidence,
-    critical: bool | None,
+    *,
+    critical: bool | None = False,
+    base: Mapping[str, Any] = MappingProxyType({}),
 ) -> SuiteItem:
     """An item of a draft, in the form that a suite has it in; what was `critical` stays so.
 
-    `critical` is None where it is to be taken out of the gate.
+    `critical` is None where it is to be taken out of the gate; `base` is what a new eval begins
+    with.
     """
     given = {name: value for name, value in stated.items() if value not in (None, "", [])}
 
@@ -544,7 +558,7 @@ def _item(
                 look.wrong(f"{where}: `weight` is {weight:g}, not a number from 0 to 100")
             item = {**texts("name", "description"), "weight": weight, "scoring": scoring}
         case "evals":
-            item = {**common(list(evidence.suite.values())), **texts("name", "prompt")}
+            item = {**base, **texts("name", "prompt")}
     for name in missing_in(part, [item]):
         look.wrong(f"{where} lacks {name}")
     return item
@@ -571,18 +585,45 @@ def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[
     runs that it rests on.
     """
     given = material(evidence)
-    key = hashlib.sha256(f"{model}\n{SYSTEM}\n{given.text}".encode("utf-8", "replace"))
-    question = Question(
-        key=key.hexdigest()[:24],
-        model=model,
-        system=SYSTEM,
-        content=[{"type": "text", "text": f"{given.text}\n\nNow draft the changes.\n"}],
-        schema=SCHEMA,
-        read=partial(read, evidence=evidence, given=given, model=model),
-        who="the drafter",
+    question = question_of(
+        model,
+        SYSTEM,
+        given.text,
+        "Now draft the changes.\n",
+        SCHEMA,
+        partial(read, evidence=evidence, given=given, model=model),
     )
     run = next(iter(evidence.stored.values()), None)
-    folder = run and run.workspace / OWN / "drafts"
+    return ask_once(question, run and run.workspace / OWN / "drafts", terms)
+
+
+def question_of(
+    model: str,
+    system: str,
+    shown: str,
+    wish: str,
+    schema: dict[str, Any],
+    read: Callable[[Any], tuple[Draft, ...]],
+    max_tokens: int = 8_000,
+) -> Question[tuple[Draft, ...]]:
+    """A question for drafts; the same material and model always make the same one."""
+    key = hashlib.sha256(f"{model}\n{system}\n{shown}".encode("utf-8", "replace"))
+    return Question(
+        key=key.hexdigest()[:24],
+        model=model,
+        system=system,
+        content=[{"type": "text", "text": f"{shown}\n\n{wish}"}],
+        schema=schema,
+        read=read,
+        max_tokens=max_tokens,
+        who="the drafter",
+    )
+
+
+def ask_once(
+    question: Question[tuple[Draft, ...]], folder: Path | None, terms: Terms
+) -> PaidAnswer[tuple[Draft, ...]]:
+    """Drafts that were kept in a folder, else the model's, which are then kept there."""
     file = folder and folder / f"{question.key}.json"
 
     def stored() -> dict[str, tuple[Draft, ...]]:

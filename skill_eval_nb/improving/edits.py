@@ -6,6 +6,7 @@ import copy
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,14 +24,24 @@ from skill_eval_nb.documents import (
     QualityRubric,
     StructuralExpectation,
     parse,
+    to_json,
 )
 from skill_eval_nb.documents.base import fields_of, origin_of, plainly
 from skill_eval_nb.documents.dialects import kind_of, read, recognise
 from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
 from skill_eval_nb.running.suite import USUAL, PlannedEval, complete, folder_names, ids_of, name_of
+from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 from skill_eval_nb.text import brief
-from skill_eval_nb.workspace import EvalKey, PathLike, Problems, catalogued, find, read_files
+from skill_eval_nb.workspace import (
+    EvalKey,
+    NothingToLoad,
+    PathLike,
+    Problems,
+    catalogued,
+    find,
+    read_files,
+)
 from skill_eval_nb.workspace.catalogue import suite_keys
 from skill_eval_nb.workspace.layout import is_iteration
 from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
@@ -62,7 +73,7 @@ class OpenSuite:
 
     Attributes:
         path: its file.
-        data: its bytes.
+        data: its bytes; none where it is to be written for the first time.
         text: what it says.
         keys: the id and name of each eval as the tables have them.
         workspace: the folder whose next iteration it is for; None where there is none.
@@ -92,7 +103,8 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     """Open a suite.
 
     Args:
-        evals: its file, or the folder of a skill or of a workspace with one.
+        evals: its file, or the folder of a skill or of a workspace with one. For a skill without
+            one, it is begun.
         workspace: the workspace by which the tables name its evals; the one that it lies in or
             beside where it is not given.
 
@@ -101,6 +113,10 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
         OSError: it cannot be read.
     """
     path = suite_file(evals)
+    if not path.exists():
+        name = read_skill_md(path.parent.parent / SKILL_FILE).name
+        begun = to_json({"skill_name": name, "evals": []})
+        return OpenSuite(path, b"", text_of(path.name, begun), (), None)
     data = read_bytes(path)
     text = text_of(path.name, data)
     home = _home_of(path) if workspace is None else Path(workspace).expanduser().resolve()
@@ -129,6 +145,8 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
 def suite_file(evals: PathLike) -> Path:
     """The file of a suite, given itself, the folder that it lies in, or its skill's workspace.
 
+    For a skill without one it is the file that is to be.
+
     Raises:
         Refused: there is none, or there are several.
     """
@@ -140,7 +158,10 @@ def suite_file(evals: PathLike) -> Path:
     for name in PLACES:
         if (path / name).is_file() and _is_suite(path / name):
             return path / name
-    suites = [Path(suite.path) for suite in read_files(find(path).layout.files, Problems()).suites]
+    suites: list[Path] = []
+    with suppress(NothingToLoad):
+        files = read_files(find(path).layout.files, Problems())
+        suites = [Path(suite.path) for suite in files.suites]
     if len(suites) == 1:
         return suites[0]
     if suites:
@@ -148,6 +169,8 @@ def suite_file(evals: PathLike) -> Path:
         raise refuse(f"{path} has several suites ({names}): say which")
     if beside := with_suite(path, None)[1:]:
         return Path(beside[0])
+    if (path / SKILL_FILE).is_file():
+        return path / USUAL[0]
     raise refuse(
         f"{path} has no eval suite; looked for {', '.join(PLACES)}: give the suite's file, or the "
         "skill's folder"

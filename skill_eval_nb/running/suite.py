@@ -253,7 +253,11 @@ def find_suite(skill: Path) -> Path:
         if (skill / name).is_file():
             return skill / name
     looked = ", ".join(USUAL)
-    raise Refused([f"{skill} has no evals: looked for {looked}. Say with `evals` where they are"])
+    fault = (
+        f"{skill} has no evals: looked for {looked}. Say with `evals` where they are, or have some "
+        f"drafted: `skill-eval-nb init {skill}`"
+    )
+    raise Refused([fault])
 
 
 def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:

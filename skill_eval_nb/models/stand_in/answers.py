@@ -421,6 +421,7 @@ ANSWERERS: dict[Role, Callable[[StandIn, Mapping[str, Any]], Any]] = {
     "analyst": analyse,
     "comparator": compare,
     "drafter": writers.draft,
+    "eval_drafter": writers.draft_evals,
     "judge": judge,
     "merger": merge,
     "proposer": writers.propose,

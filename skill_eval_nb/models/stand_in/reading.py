@@ -133,6 +133,7 @@ _ROLES: dict[str, Role] = {
     "drafts": "drafter",
     "same": "merger",
     "queries": "query_drafter",
+    "evals": "eval_drafter",
     "dimensions": "judge",
     "expectations": "judge",
     "description": "proposer",

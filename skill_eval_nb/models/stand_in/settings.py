@@ -48,6 +48,7 @@ Role = Literal[
     "drafter",
     "merger",
     "query_drafter",
+    "eval_drafter",
     "proposer",
     "other",
 ]

@@ -1,4 +1,4 @@
-"""The stand-in as drafter of checks, proposer of descriptions, and drafter of trigger queries."""
+"""The stand-in as drafter of checks, evals and trigger queries, and proposer of descriptions."""
 
 from __future__ import annotations
 
@@ -248,6 +248,55 @@ def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
             *_some(negatives - near, _rows("It is about something else.", FAR), known),
         ]
     }
+
+
+EVAL_COUNTS = re.compile(r"exactly (\d+) evals of which .*? and (\d+) that it should not change")
+FOR = {True: "It is to show what “{}” makes better.", False: "It is about something else."}
+HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
+
+
+def draft_evals(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+    """A form to fill in: tasks from the description, one for each heading of the skill in turn."""
+    text = "\n".join(reading.message_texts(request))
+    numbers = EVAL_COUNTS.search(text)
+    if numbers is None:
+        return {"rubric": [], "evals": []}
+    total, unchanged = map(int, numbers.groups())
+    parts = {part["tag"]: part["text"] for part in QUERY_PART.finditer(text)}
+    name, own = _front_matter(parts.get("skill", ""))
+    tasks = _some(total - unchanged, _positive(_unnamed(own, name)), "")
+    tasks += _some(unchanged, _rows("", FAR), "")
+    headings = HEADING.findall(parts.get("skill", "")) or [name]
+    evals = [
+        {
+            "why": FOR[task["should_trigger"]].format(heading),
+            "skill_helps": task["should_trigger"],
+            "name": f"task-{at + 1}",
+            "prompt": task["query"],
+            "expected_output": f"To be written: what a good answer looks like ({heading}).",
+            "files": [],
+            "checks": [ANY_OUTPUT],
+            "judged": ["All that was asked for is there"],
+        }
+        for at, task in enumerate(tasks)
+        for heading in [headings[at % len(headings)]]
+    ]
+    anchors = {"anchor_1": "Of no use.", "anchor_3": "Of some use.", "anchor_5": "Ready for use."}
+    useful = {"name": "usefulness", "description": f"What {name} is for is reached.", "weight": 1.0}
+    return {"rubric": [useful | anchors], "evals": evals}
+
+
+ANY_OUTPUT = {
+    "description": "Something was written",
+    "type": "file_count",
+    "pattern": "*",
+    "match": "",
+    "match_any": [],
+    "match_regex": "",
+    "count": 1,
+    "operator": ">=",
+    "critical": True,
+}
 
 
 def _some(number: int, rows: Iterator[dict[str, Any]], known: str) -> list[dict[str, Any]]:

@@ -1,0 +1,120 @@
+"""Input files that come with drafted evals: small, of the suite's own folder, checked to open.
+
+In a draft they stand in its eval as `inputs`, a text by its path, where a person can edit them;
+in a suite they are files.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from skill_eval_nb.disk import leads_out, read_bytes
+from skill_eval_nb.grading.structural.outputs import Content
+from skill_eval_nb.grading.structural.types import read_table
+from skill_eval_nb.running.protocol import Refused, refuse
+from skill_eval_nb.running.skill import OF_EVALS
+from skill_eval_nb.workspace.writing import NotPlain, plain_value
+
+from .values import Draft, SuiteItem
+
+INPUTS = "inputs"
+FOLDER = "evals/files/"
+MOST_CHARS = 20_000
+_PLACE = re.compile(re.escape(FOLDER) + r"(?:[^\W_][\w .-]{0,99}/){0,3}[^\W_][\w .-]{0,99}")
+
+
+def find_fault(path: str, text: Any) -> str | None:
+    r"""Why something cannot be an input file; None where it can.
+
+    >>> find_fault("evals/files/a.csv", "x,y\n1,2\n"), find_fault("evals/files/a.json", "{}")
+    (None, None)
+    >>> find_fault("evals/files/../a.txt", "x")
+    'it is to lie in evals/files/, with a plain name'
+    >>> find_fault("evals/files/a.csv", "x,y\n1\n")
+    'it does not open: line 2 has 1 field, the header 2'
+    """
+    name = PurePosixPath(path).name
+    if not _PLACE.fullmatch(path):
+        return f"it is to lie in {FOLDER}, with a plain name"
+    if any(fnmatchcase(name.lower(), pattern) for pattern in OF_EVALS):
+        return "its name is one that no executor may see: choose another"
+    if not isinstance(text, str) or not text.strip():
+        return "nothing is in it"
+    if len(text) > MOST_CHARS:
+        return f"it has {len(text):,} characters; at most {MOST_CHARS:,}"
+    try:
+        data = text.encode()
+        match PurePosixPath(name.lower()).suffix:
+            case ".json":
+                plain_value(text)
+            case ".jsonl" | ".ndjson":
+                _ = [plain_value(line) for line in text.splitlines() if line.strip()]
+            case ".toml":
+                tomllib.loads(text)
+            case ".csv" | ".tsv":
+                fault = read_table(name, Content(data)).fault
+                return fault and f"it does not open: {fault}"
+            case _:
+                pass
+    except (NotPlain, ValueError, RecursionError) as error:
+        return f"it does not open: {error}"
+    return None
+
+
+def root_of(suite: Path) -> Path:
+    """The folder that a suite states its input files from."""
+    return suite.parent.parent if suite.parent.name == "evals" else suite.parent
+
+
+def part_inputs(
+    drafts: Iterable[Draft], root: Path
+) -> tuple[list[Draft], dict[str, dict[Path, bytes]], dict[str, str]]:
+    """Take input files out of drafts.
+
+    Returns:
+        the drafts without them, by a draft's key its files, and by a draft's key why it is
+        refused: a file cannot be one, or would take the place of another.
+    """
+    taken: list[Draft] = []
+    inputs: dict[str, dict[Path, bytes]] = {}
+    refused: dict[str, str] = {}
+    for draft in drafts:
+        try:
+            before = {path: data for own in inputs.values() for path, data in own.items()}
+            mine = _inputs_of(draft, root, before)
+        except Refused as error:
+            refused[draft.key] = "; ".join(error.faults)
+        else:
+            inputs[draft.key] = mine
+            taken.append(replace(draft, new=tuple(map(_without, draft.new))))
+    return taken, inputs, refused
+
+
+def _inputs_of(draft: Draft, root: Path, before: Mapping[Path, bytes]) -> dict[Path, bytes]:
+    found: dict[Path, bytes] = {}
+    for item in draft.new if draft.part == "evals" else ():
+        given = item.get(INPUTS, {}) if not isinstance(item, str) else {}
+        if not isinstance(given, Mapping):
+            raise refuse(f"`{INPUTS}` is no object of texts by their paths")
+        for name, text in given.items():
+            path = root / name
+            fault = find_fault(name, text) or leads_out(path, root)
+            if fault is None:
+                found[path] = data = text.encode()
+                there = before.get(path, read_bytes(path, root) if path.exists() else data)
+                fault = None if there == data else "another file is there: give it another name"
+            if fault is not None:
+                raise refuse(f"input file `{name}`: {fault}")
+    return found
+
+
+def _without(item: SuiteItem) -> SuiteItem:
+    if isinstance(item, str):
+        return item
+    return {name: value for name, value in item.items() if name != INPUTS}
