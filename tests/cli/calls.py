@@ -14,7 +14,7 @@ from tests.checkout import ROOT
 
 PROGRAM = Path(sys.executable).with_name("skill-eval-nb")
 COMMANDS = (
-    "run grade judge compare check schema convert report gate library tables trigger "
+    "init run grade judge compare check schema convert report gate library tables trigger "
     "trigger-draft trigger-optimise lab demo improve"
 ).split()
 WITH_PATH = "check convert report gate library tables".split()

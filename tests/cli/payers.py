@@ -110,11 +110,17 @@ def trigger_draft(home: Path) -> Command:
     return ["trigger-draft", skill, "--model", MODEL, *few]
 
 
+def init(home: Path) -> Command:
+    """The first evals of a skill; without --yes they are shown, and not written."""
+    skill, _ = kites(home)
+    return ["init", skill, "--model", MODEL, "--n", 3, "--budget-usd", 5]
+
+
 PAYERS: dict[str, Callable[[Path], Command]] = {
     one.__name__: one
     for one in (
         *(run, judge, judge_by_batch, compare_sides, analyse, aggregate, draft_changes, try_out),
-        *(trigger, trigger_optimise, trigger_draft),
+        *(trigger, trigger_optimise, trigger_draft, init),
     )
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -11,6 +12,8 @@ from typer.testing import CliRunner
 from skill_eval_nb.cli import app, improving
 from skill_eval_nb.improving import compare, draft, read_drafts, write_drafts
 from skill_eval_nb.tables import load
+from tests import bubblewrap
+from tests.checkout import ROOT
 from tests.cli.calls import TDD, run
 from tests.cli.payers import RIGOUR
 from tests.improving import made
@@ -143,3 +146,43 @@ def test_a_history_is_printed_and_one_of_others_replaced_by_force_only(tdd, tmp_
     assert (refused.exit_code, "written by others" in refused.stderr) == (2, True)
     assert run("improve", "history", tdd, "--out", tdd, "--force").exit_code == 0
     assert (tdd / "history.json.1.bak").read_bytes() == before
+
+
+@bubblewrap.needed
+def test_from_a_skill_without_evals_to_a_report_offline(tmp_path):
+    skill, out = ROOT / "data" / "release-notes", tmp_path / "mine"
+    before = sorted(skill.parent.rglob("*"))
+    priced = run("init", skill, "--out", out, "--model", "claude-sonnet-4-6", "--dry-run")
+    assert (priced.exit_code, priced.stderr, out.exists()) == (0, "", False)
+    assert "was not asked: it costs $" in priced.stdout
+    unasked = run("init", skill, "--out", out, "--model", "claude-sonnet-4-6")
+    assert (unasked.exit_code, unasked.stderr) == (1, "")
+    assert "give --budget-usd to ask it" in unasked.stdout
+    shown = run("init", skill, "--out", out, "--n", 3)
+    mine = out / "release-notes"
+    assert shown.stdout.rstrip().endswith("Nothing was written; --yes writes it.")
+    assert not (mine / "evals").exists()
+    written = run("init", skill, "--out", out, "--n", 3, "--yes")
+    assert (written.exit_code, written.stderr) == (0, "")
+    for part in ("3 drafts", "No model wrote this", "+++ evals.json (new)", "3 of 3 drafts"):
+        assert part in written.stdout
+    (command,) = re.findall("Next: skill-eval-nb (.*)", written.stdout)
+    assert command == f"run --skill {mine}"
+    again = run("init", skill, "--out", out, "--n", 3, "--yes")
+    assert again.exit_code == 2
+    assert f"{mine} has evals already" in again.stderr
+    ran = run(*command.split(), "--runs", 2)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    (command,) = re.findall("Next: skill-eval-nb (.*)", ran.stdout)
+    reported = run(*command.split()[:-1], tmp_path / "report")
+    assert reported.exit_code == 0
+    assert "release-notes" in (tmp_path / "report" / "report.html").read_text()
+    assert sorted(skill.parent.rglob("*")) == before
+
+
+def test_a_skill_with_evals_is_not_given_others(tmp_path):
+    skill = made.suite(tmp_path / "skill" / "evals").parent.parent
+    (skill / "SKILL.md").write_text("---\nname: skill\ndescription: Keeps.\n---\n")
+    result = run("init", skill)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "has evals already" in result.stderr

@@ -47,9 +47,16 @@ def trigger_draft(at: Path) -> Command:
     return ["trigger-draft", skill, "--model", "stand-in-judge", *to]
 
 
+def init(at: Path) -> Command:
+    """The first evals of a skill."""
+    kept = ("--out", at / "copy", "--yes")
+    return ["init", kites(at.parent)[0], *kept]
+
+
 COMMANDS: dict[str, Callable[[Path], Command]] = {
     "run": offline,
     "grade": grade,
+    "init": init,
     "convert": lambda at: ["convert", stored(at.parent), "--out", at / "out"],
     "report": lambda at: ["report", stored(at.parent), "--out", at / "out"],
     "tables": lambda at: ["tables", stored(at.parent), "--out", at / "out"],

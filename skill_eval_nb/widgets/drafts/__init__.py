@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.improving import Change, Draft, try_out
+from skill_eval_nb.improving.drafting import Drafts as FirstDrafts
 from skill_eval_nb.improving.values import edited
 from skill_eval_nb.stats.values import no_such
+from skill_eval_nb.tables import Workspace
 
 from ..ui import Child, Node, Panel, action, h, quiet_action, style
 from ..ui.parts import choose, tabs, waiting
@@ -49,7 +51,8 @@ def drafts(ws: Any, evals: str | os.PathLike[str] | None = None) -> Drafts:
     Drafts are tried on what is stored: no model is asked, and nothing is written before Apply.
 
     Args:
-        ws: a `Workspace`, or the path of one.
+        ws: a `Workspace`, or the path of one; or the first evals of a skill, from
+            `sen.draft_evals`, which are then shown alone.
         evals: the file of the suite that is to change, or a folder with one; looked for in the
             workspace and beside it where not given.
 
@@ -72,10 +75,14 @@ class Drafts(Panel):
     def __init__(self, ws: Any, evals: str | os.PathLike[str] | None = None) -> None:
         if evals is not None and not Path(evals).exists():
             raise FileNotFoundError(f"{evals} does not exist.")
+        self._first = ws if isinstance(ws, FirstDrafts) and ws.skill is not None else None
+        if self._first is not None:
+            evals, ws = evals or self._first.skill, Workspace.from_tables({})
         self._evals = None if evals is None else Path(evals)
         self._stale = False
         self.source = Source(ws, self._read_anew)
-        self._seen = OpenedDrafts(iteration=next(reversed(iterations(self.source.ws)), ""))
+        latest = next(reversed(iterations(self.source.ws)), "")
+        self._seen = OpenedDrafts(latest, "suggestions" if self._first is None else "drafts")
         self._changed: dict[str, Card] = {}
         """By key the drafts that were decided, edited, or are to be judged."""
         self._work: DraftFigures | None = None
@@ -257,7 +264,7 @@ class Drafts(Panel):
         for card in self._cards():
             if card.decision == "accepted":
                 self._set(card.key, decision=None)
-        landed(change.path)
+        landed(change.path if self._first is None else Path(self._evals or "").parent)
 
     # ── what it is made from ──────────────────────────────────────────────────────────────────
 
@@ -265,7 +272,7 @@ class Drafts(Panel):
         if self._work is None:
             ws = self.source.ws
             evals = self._evals or Path(ws.path)
-            self._work = DraftFigures(ws, self._seen.iteration, evals, self._later)
+            self._work = DraftFigures(ws, self._seen.iteration, evals, self._later, self._first)
         return self._work
 
     def _shown(self, drafts: Sequence[Draft]) -> list[Card]:

@@ -38,6 +38,7 @@ from ..ui.task import Task
 
 if TYPE_CHECKING:
     from skill_eval_nb.improving import Aggregate, Suggestion, Tried
+    from skill_eval_nb.improving.drafting import Drafts
     from skill_eval_nb.tables import Workspace
 
 
@@ -242,12 +243,15 @@ def drafts_list(
     judgings: Mapping[str, Task[Tried]],
 ) -> Node:
     """All of them, those that rest on most first."""
+    if work.first is not None and work.first.unasked:
+        return notice(work.first.unasked)
     if not shown:
         return notice("Nothing to change was found: no suggestion and no check asks for it.")
     kept, more = seen.some(shown, "draft")
+    tried = "Each draft was tried on what is stored; no model was asked. "
     how = (
-        "Each draft was tried on what is stored; no model was asked. Accept what convinces you: "
-        "nothing is written before the next part says so."
+        f"{tried if work.first is None else ''}Accept what convinces you: nothing is written "
+        "before the next part says so."
     )
     cards = [_card(work, card, seen, judgings.get(card.draft.key)) for card in kept]
     return h("div", h("p", how, cls="sen-soft"), cards, more)
@@ -334,6 +338,7 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     problems = [problem.message for problem in change.problems]
     ready = change.applied and not change.errors
     kept = ". The old file is kept beside it, and the folder of the next iteration is prepared."
+    kept = kept if change.before else ", which is not there yet."
     would = f"{count(len(change.applied), 'draft')} would change "
     return h(
         "div",
@@ -366,7 +371,14 @@ def iterations(ws: Workspace) -> list[str]:
 class DraftFigures:
     """The figures of one choice of iterations; None stands for what is being counted."""
 
-    def __init__(self, ws: Workspace, iteration: str, evals: Path, later: Later) -> None:
+    def __init__(
+        self,
+        ws: Workspace,
+        iteration: str,
+        evals: Path,
+        later: Later,
+        first: Drafts | None = None,
+    ) -> None:
         """Nothing is counted yet.
 
         Args:
@@ -374,10 +386,12 @@ class DraftFigures:
             iteration: the one that is looked at; "" for all.
             evals: the suite's file, or a folder with it.
             later: what counts.
+            first: drafts of a skill's first evals; None where drafts come from the runs.
         """
         self.ws = ws.select(iteration=iteration) if iteration else ws
         self.iterations = iterations(ws)
         self.evals = evals
+        self.first = first
         self._iteration, self._later = iteration, later
 
     def found(self) -> Aggregate | None:
@@ -386,6 +400,8 @@ class DraftFigures:
 
     def drafts(self) -> tuple[Draft, ...] | None:
         """What could be changed."""
+        if self.first is not None:
+            return self.first
         found = self.found()
         return None if found is None else self._get("drafts", lambda: draft(self.ws, found))
 

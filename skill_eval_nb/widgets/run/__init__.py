@@ -27,7 +27,16 @@ from .form import (
     with_design,
 )
 from .judge import JUDGING, JudgeTab, Judging
-from .plan import PlanPreview, Unfinished, home_of, make, plan_view, unfinished, unfinished_view
+from .plan import (
+    PlanPreview,
+    Unfinished,
+    first_evals_hint,
+    home_of,
+    make,
+    plan_view,
+    unfinished,
+    unfinished_view,
+)
 from .progress import (
     Observer,
     Running,
@@ -302,7 +311,7 @@ class RunPanel(JudgeTab, Observer):
         content: Child = h("p", MAKING, role="status")
         if preview is not None and preview.plan is None:
             hint = "Fix the errors in the form."
-            content = [h("h4", "No plan yet"), h("p", hint)]
+            content = [h("h4", "No plan yet"), h("p", hint), first_evals_hint(preview, self._fixed)]
         elif preview is not None and preview.plan is not None:
             # why runs errored stands beside the runs, where these are shown
             why = None if ended is not None else errors_view(preview.errored)

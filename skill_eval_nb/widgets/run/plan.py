@@ -14,7 +14,7 @@ from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read
 from skill_eval_nb.running.options import read_all
 from skill_eval_nb.running.plan import blocks
 from skill_eval_nb.running.spec import errored
-from skill_eval_nb.running.suite import Suite
+from skill_eval_nb.running.suite import Suite, find_suite
 from skill_eval_nb.text import dollars
 from skill_eval_nb.view import Block
 from skill_eval_nb.workspace.jobs import read_job
@@ -92,6 +92,26 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
         token=f"{hash(repr(shown)):x}-{plan.fingerprint.digest[:12]}",
         complete=None if todo else f"{DONE}{DONE_AGAIN if why else ''}",
         costs=plan.connection.stand_in is None,
+    )
+
+
+def first_evals_hint(preview: PlanPreview, fixed: FixedArgs) -> Node | None:
+    """How a skill without evals gets some; None where it has them, or others were named."""
+    try:
+        find_suite(Path(str(fixed.skill)))
+    except Refused:
+        pass
+    else:
+        return None
+    if preview.suite is not None or fixed.evals is not None:
+        return None
+    model, usd = preview.form.judge_model or "…", preview.form.budget_usd or 1
+    asked = f'{str(fixed.skill)!r}, model="{model}", budget_usd={usd:g}'
+    return h(
+        "div",
+        h("p", "This skill has no evals yet. A model drafts some: the first line says its price."),
+        h("pre", f"sen.draft_evals({asked}, dry_run=True)\nsen.drafts(sen.draft_evals({asked}))"),
+        h("p", "Without a model, sen.draft_evals gives a form to fill in.", cls="sen-soft"),
     )
 
 

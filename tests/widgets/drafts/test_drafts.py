@@ -10,6 +10,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.ui import find, text
+from tests.triggers.made import make_skill
 from tests.widgets.drafts.made import do, files, panel, suite, workspace
 
 
@@ -151,3 +152,37 @@ def test_nothing_suggested_and_nothing_there(tmp_path: Path) -> None:
     assert "No grader has suggested anything" in text(empty.view())
     with pytest.raises(FileNotFoundError):
         sen.drafts(tmp_path / "none", tmp_path / "evals.json")
+
+
+def test_first_evals_are_read_edited_accepted_and_written(tmp_path: Path) -> None:
+    skill = make_skill(tmp_path / "kites")
+    made = sen.drafts(sen.draft_evals(skill, n=3))
+    made.settle()
+    shown = text(made.view())
+    assert "No model wrote this" in shown
+    assert "A program checks: Something was written" in shown
+    assert "has to be run before it tells anything" in shown
+    first, second, _ = made.drafts
+    for act in (
+        ("edit", first.key),
+        ("type", first.key, json.dumps([{**first.new[0], "prompt": "Build a kite."}])),
+        ("take", first.key),
+        ("decide", first.key, "accepted"),
+        ("decide", second.key, "rejected"),
+        ("choose_tab", "change"),
+    ):
+        do(made, *act)
+    assert not (skill / "evals").exists()
+    assert "+++ evals.json (new)" in text(made.view())
+    do(made, "apply")
+    (eval_,) = json.loads((skill / "evals" / "evals.json").read_text())["evals"]
+    assert (eval_["id"], eval_["prompt"]) == (1, "Build a kite.")
+    assert "1 draft written to" in text(made.view())
+
+
+def test_drafts_that_nobody_was_asked_for_say_their_price(tmp_path: Path) -> None:
+    skill = make_skill(tmp_path / "kites")
+    made = sen.drafts(sen.draft_evals(skill, model="claude-sonnet-4-6"))
+    made.settle()
+    assert "claude-sonnet-4-6 was not asked: it costs $" in text(made.view())
+    assert made.drafts == ()

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import skill_eval_nb as sen
 from skill_eval_nb.running import Refused
 from skill_eval_nb.widgets.run import run_panel
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.form import OTHER
+from tests.triggers.made import make_skill
 from tests.widgets.run.panels import (
     SMALL,
     button,
@@ -161,3 +163,17 @@ def test_what_changed_on_disk_is_shown_before_it_is_started(skill: Path) -> None
     assert panel.job is not None
     panel.stop()
     ended(panel)
+
+
+def test_a_skill_without_evals_is_shown_the_way_to_some(tmp_path: Path) -> None:
+    skill = make_skill(tmp_path / "kites")
+    panel = panel_on(skill, judge_model="claude-opus-4-8", budget_usd=2)
+    told = f'sen.draft_evals({str(skill)!r}, model="claude-opus-4-8", budget_usd=2, dry_run=True)'
+    assert told in shown(panel)
+    made = sen.drafts(sen.draft_evals(skill, n=3))
+    for draft in made.drafts:
+        made.do("decide", draft.key, "accepted")
+    made.do("apply")
+    settled(panel)
+    assert "has no evals" not in shown(panel)
+    assert len(panel.plan.cells) == 18
