@@ -30,6 +30,7 @@ PAGES, DESK = OUT / "pages", OUT / "desk"
 ROOMS = ("stats", "charts", "report", "improving", "triggers", "grading", "running", "models")
 QUESTIONS = {
     "All of it in one page": "notebooks/00_start_here.ipynb",
+    "I have a skill and no evals: where do I begin?": "first_evals.md",
     "What is in these folders?": "notebooks/01_load_and_look.ipynb",
     "Does the skill help, and how sure is that?": "notebooks/03_with_and_without.ipynb",
     "Which rubric dimensions are noisy, and why?": "notebooks/02_rubric_variance.ipynb",
