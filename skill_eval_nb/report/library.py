@@ -24,6 +24,7 @@ from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, chance, count, dollars, lower_first, some
 from skill_eval_nb.workspace import write_atomic
+from skill_eval_nb.workspace.files import kept_skills, skill_of
 
 from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table, Verdict, line, section
 from .measured import difference, figure
@@ -157,8 +158,9 @@ def library(path: Any, *, backend: Backend = "polars") -> Library:
           the runs that say, null where none does;
         - `context_always`, `context_opened`, `context_files`: tokens that the skill takes of the
           context by its name and description, by the rest of its SKILL.md once it is opened, and by
-          its other text files if all were read, estimated as a quarter of their characters. Null
-          where no SKILL.md of its name lies beside the workspace.
+          its other text files if all were read, estimated as a quarter of their characters: of the
+          version that the iteration keeps, else of the skill of that name beside the workspace, or
+          in `skills` or `.claude/skills` above it. Null where there is none.
 
         Skills of which no eval has a pass rate on both sides have no row; the page names them.
 
@@ -188,14 +190,19 @@ def find_skill(home: Path, top: Path, name: str) -> Path | None:
 
 
 def _with_context(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
-    """The rows with what each skill takes of the context."""
+    """The rows with what each skill takes of the context: as it was run, else as it is now."""
     import polars as pl
 
     top, context = Path(ws.path).absolute(), []
-    for workspace, skill in found.select("workspace", "skill").rows():
-        named = ws.path and Path(skill).name == skill  # else it would lead elsewhere
-        folder = find_skill(top / workspace, top.parent, skill) if named else None
+    keys = found.select("workspace", "skill", "iteration", "configuration").rows()
+    skills = Counter(workspace for workspace, _ in {key[:2] for key in keys})
+    for workspace, skill, *of in keys:
         context.append((None,) * 3)
+        if not ws.path or Path(skill).name != skill:  # such a name would lead elsewhere
+            continue
+        home = top / workspace
+        kept = skill_of(kept_skills(home, of[:1], of[1:]), *of) if skills[workspace] == 1 else None
+        folder = kept.folder if kept else find_skill(home, top.parent, skill)
         with suppress(OSError):
             context[-1] = estimate_context(folder) if folder else context[-1]
     return found.hstack(pl.DataFrame(context, dict.fromkeys(CONTEXT, pl.Int64), orient="row"))
@@ -271,7 +278,8 @@ def _remarks(library: Library) -> Iterator[str]:
         )
     small = [row for row in rows if (row["verdict"] or "").startswith("too few")]
     if small:
-        yield f"{len(small):,} of {len(rows):,} are too small for a verdict of their own."
+        are = "is" if len(small) == 1 else "are"
+        yield f"{len(small):,} of {len(rows):,} {are} too small for a verdict of their own."
     steps = [row for row in rows if row["new_runs"]]
     if steps:
         runs = count(sum(row["new_runs"] for row in steps), "run")

@@ -250,7 +250,7 @@ def _average(against: str, rows: Sequence[Row], level: float) -> OverSkills:
     p = found.p if found.sufficient else None
     if p is None:
         because += f" It takes {fewest_moved(level)} that differ from their baseline; "
-        because += f"{found.moved} do."
+        because += f"{found.moved} {'does' if found.moved == 1 else 'do'}."
     else:
         ends = [signed(100 * end) for end in (found.low, found.high) if end is not None]
         figures = f" ({'; '.join(filter(None, (' to '.join(ends), f'exact p {chance(p)}')))})"

@@ -255,6 +255,15 @@ PLACES: dict[str, tuple[dict[str, Any], tuple[int, int, int] | None]] = {
         },
         (10, 0, 0),
     ),
+    "as it was run, before as it is now": (
+        {
+            "a-workspace/iteration-1/skill-snapshot/with_skill/SKILL.md": FRONT.format(
+                "a", "d" * 79
+            ),
+            "a/SKILL.md": FRONT.format("a", "d" * 39),
+        },
+        (20, 0, 0),
+    ),
     "of another name": ({"a-workspace/SKILL.md": FRONT.format("b", "d")}, None),
     "nowhere": ({}, None),
 }
