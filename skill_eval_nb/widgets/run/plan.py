@@ -236,23 +236,21 @@ def form_of(
     cells, sides = start.get("cells") or 0, len(runs["skills"])
     each = cells // (n_evals * sides) if n_evals and sides else 0
     only = args.get("evals")
+    own = ("judgings", "judge_batch", "concurrency", "retry_errored")
     return replace(
         form,
+        **{name: args.get(name, getattr(form, name)) for name in own},
+        **models,
         sides={**skills, **form.sides},
         configurations=tuple(runs["skills"]),
         evals_only=None if only is None or len(only) == n_evals else tuple(map(str, only)),
         executor=executor,
-        **models,
         runs=None if args.get("looks") else args.get("runs") or each or form.runs,
-        judgings=args.get("judgings", form.judgings),
         judge_per_dimension=bool(judge.get("per_dimension")),
-        judge_batch=bool(args.get("judge_batch", form.judge_batch)),
         budget_usd=start.get("ceiling_usd"),
-        concurrency=args.get("concurrency", form.concurrency),
         seed=runs["seed"],
         sandbox=runs["sandbox"],
         allow_scripts=bool(grading.get("allow_scripts")),
-        retry_errored=bool(args.get("retry_errored", form.retry_errored)),
         iteration=None,
     )
 

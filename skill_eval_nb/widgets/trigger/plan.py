@@ -108,10 +108,12 @@ class Form:
         return [line.strip() for line in self.own.splitlines() if line.strip()]
 
 
-RUNNING = ("executor", "model", "runs", "others", "own", "concurrency", "budget_usd", "again")
+MEASURING = ("executor", "model", "runs", "concurrency")
+"""Fields of the form that `measure` and `optimise` take as they are."""
+RUNNING = (*MEASURING, "others", "own", "budget_usd", "again")
 """Fields of the form on which a run of the set rests."""
 SEARCHING = (
-    *("executor", "model", "runs", "others", "own", "concurrency", "search_budget_usd"),
+    *(*MEASURING, "others", "own", "search_budget_usd"),
     *("proposer_model", "rounds", "held_out", "competing"),
 )
 """Fields of the form on which a search rests."""
@@ -136,47 +138,25 @@ class Deps:
     def measure(self, form: Form, queries: Sequence[Query], **given: Any) -> Measured:
         """`measure`, as the form has it."""
         given |= {"budget_usd": form.budget_usd, "retry_errored": form.again}
-        return measure(self.skill, queries, **self._measuring(form), **given)
+        return measure(self.skill, queries, **self._given(form, *MEASURING), **given)
 
     def search(self, form: Form, queries: Sequence[Query], **given: Any) -> Optimised:
         """`optimise`, as the form has it."""
-        return optimise(
-            self.skill,
-            queries,
-            **self._measuring(form),
-            proposer_model=form.proposer_model,
-            rounds=form.rounds or 0,
-            held_out=form.held_out or 0.0,
-            budget_usd=form.search_budget_usd,
-            competing=self._neighbours(form) if form.competing else (),
-            **given,
-        )
+        given |= self._given(form, *MEASURING, "proposer_model", "rounds", "held_out")
+        given |= {"competing": self._neighbours(form) if form.competing else ()}
+        return optimise(self.skill, queries, budget_usd=form.search_budget_usd, **given)
 
     def draft(self, form: Form, queries: Sequence[Query], **given: Any) -> DraftedQueries:
         """`draft_queries`, as the form has it."""
-        return draft_queries(
-            self.skill,
-            model=form.draft_model or form.model or "",
-            n=form.draft_n or 0,
-            others=self._neighbours(form),
-            existing=queries,
-            budget_usd=form.draft_budget_usd,
-            connection=self.connection,
-            prices=self.prices,
-            **given,
-        )
+        given |= {"n": form.draft_n or 0, "budget_usd": form.draft_budget_usd, "existing": queries}
+        given |= self._given(form) | {"others": self._neighbours(form)}
+        return draft_queries(self.skill, model=form.draft_model or form.model or "", **given)
 
-    def _measuring(self, form: Form) -> dict[str, Any]:
-        """How queries are run."""
-        return {
-            "executor": form.executor,
-            "model": form.model,
-            "runs": form.runs,
-            "others": form.beside,
-            "concurrency": form.concurrency,
-            "connection": self.connection,
-            "prices": self.prices,
-        }
+    def _given(self, form: Form, *names: str) -> dict[str, Any]:
+        """What all three take, and fields of the form."""
+        own = {name: getattr(form, name) for name in names}
+        own |= {"connection": self.connection, "prices": self.prices}
+        return own | {"others": form.beside}
 
     def _neighbours(self, form: Form) -> list[Path]:
         """The folders of the further skills on offer."""
