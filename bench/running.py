@@ -29,8 +29,8 @@ from typing import Any
 
 from skill_eval_nb.models import Connection, StandIn, Tally, Usage, connect
 from skill_eval_nb.running import Execution, Plan, Task, plan_runs
-from skill_eval_nb.running.dispatcher import local_dask
 from skill_eval_nb.running.executors.messages_api import shared_client
+from skill_eval_nb.running.pool import local_dask
 from tests.running.made_plans import make_skill
 
 CALLS, LATENCY, LANES = 400, 0.1, 16

@@ -274,7 +274,7 @@ def _read_numbers(given: str | None) -> list[int] | None:
 
 def _pool(dask: str | None) -> AbstractContextManager[Pool | None]:
     """Where steps are done: here, or on a Dask cluster."""
-    from skill_eval_nb.running.dispatcher import dask_at, local_dask
+    from skill_eval_nb.running.pool import dask_at, local_dask
 
     if dask is None:
         return nullcontext()

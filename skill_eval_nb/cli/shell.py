@@ -230,8 +230,8 @@ def _fault(error: Exception) -> tuple[str, int]:
     """What an error says to a user, and the exit code."""
     from skill_eval_nb.documents.dialects import NoSuchDocument
     from skill_eval_nb.models import BadPrices, ModelFault
-    from skill_eval_nb.running.dispatcher import JobFailed
     from skill_eval_nb.running.files import Unwritable
+    from skill_eval_nb.running.pool import JobFailed
     from skill_eval_nb.running.protocol import Refused
     from skill_eval_nb.running.steps import CannotRun
     from skill_eval_nb.workspace import NothingToLoad

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from skill_eval_nb.models.usage import PriceList
 
-from .budget import Budget, BudgetMeter, Reservation
-from .dispatcher import JobFailed
-from .journal import ERRORED, FINISHED, SUBMITTED, Launch
-from .scheduler import RunState, Scheduler
-from .spec import JUDGINGS, Run
+from .budget import BudgetMeter, Reservation
+from .engine import Engine
+from .journal import SUBMITTED, Launch
+from .pool import JobFailed
+from .spec import JUDGINGS, Ended, Run
 from .steps import case_of, write_judging
+from .threads import several
 
 if TYPE_CHECKING:
     from skill_eval_nb.documents import Judging
@@ -132,144 +133,144 @@ def numbers_of(requests: Iterable[str]) -> dict[str, list[int]]:
 
 
 class Batches:
-    """Judges runs of a course by batches."""
+    """Judges the runs of a job by batches; those that an earlier start submitted are collected.
 
-    def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler = scheduler
-        self._plan, self._dispatcher, self._budget = (
-            scheduler.plan,
-            scheduler.dispatcher,
-            scheduler.budget,
-        )
+    Attributes:
+        held: the runs that wait for such a batch, by their keys.
+    """
 
-    async def judge(self, run_states: list[RunState]) -> None:
-        """Judge runs by a batch: as many of them as the budget allows."""
-        judgings: list[BatchedJudging[RunState]] = []
-        usd = cost = 0.0
-        while run_states:
-            more = await self._judgings(run_states[0], run_states[0].judgings)
-            cost = worst_usd(more, self._plan.prices)
-            left = self._budget.left_usd
-            if left is not None and usd + cost > left:
-                break
-            judgings += more
-            usd += cost
-            run_states.pop(0)
-        self._scheduler.for_batch += run_states
-        reservation = self._budget.allot(usd) if judgings else None
-        if reservation is None:
-            if self._scheduler.for_batch:
-                self._scheduler.give_up("batch of judgings", cost)
-            return
-        names = [name for judging in judgings for name in judging.requests]
-        worst = reservation.cap_usd
-        launch = self._dispatcher.begin("batch", "", self._plan.folder.name, worst, requests=names)
-        await self._bring(launch, None, judgings, reservation)
-        self._go_on(judging.of for judging in judgings)
+    def __init__(self, engine: Engine, submitted: Iterable[Launch], runs: Iterable[Run]) -> None:
+        self._engine = engine
+        self._submitted = [
+            (launch, numbers_of(launch.event.get("requests", ()))) for launch in submitted
+        ]
+        keys = {key for _, numbers in self._submitted for key in numbers}
+        self.held = {run.cell.key: run for run in runs if run.cell.key in keys}
 
-    async def collect(self, launch: Launch, run_states: dict[str, RunState]) -> None:
-        """Wait for a batch that an earlier start has submitted."""
-        numbers = numbers_of(launch.event.get("requests", ()))
-        judgings: list[BatchedJudging[RunState]] = []
-        for cell in self._plan.cells:
-            if cell.key in numbers:
-                plan = self._plan
-                run = Run(cell, plan.eval_of(cell), plan.folder, plan.folder_of(cell))
-                judgings += await self._judgings(
-                    run_states.get(cell.key) or RunState(run), numbers[cell.key]
-                )
-        reservation = self._budget.allot(launch.worst_usd)
-        if (
-            reservation is None
-        ):  # the ceiling was lowered; what was submitted is billed all the same
-            reservation = Budget(None, self._plan.prices).allot(launch.worst_usd)
-        assert reservation is not None
-        ids = ",".join(self._scheduler.journal.record.batches[launch.number])
-        self._dispatcher.take_up(launch.number, "batch", self._plan.folder.name)
-        await self._bring(launch.number, ids, judgings, reservation)
-        self._go_on(judging.of for judging in judgings if judging.of in run_states.values())
+    async def make_all(self, runs: Iterable[Run]) -> None:
+        """Make runs, and judge by a batch those that are to be."""
+        engine = self._engine
+        alone = [run for run in runs if run.cell.key not in self.held]
+        await several([self._collect(), engine.make_all(alone)], 2)
+        if engine.for_batch and not engine.stopping:
+            await self._judge(engine.for_batch)
 
-    async def _judgings(
-        self, run_state: RunState, numbers: Sequence[int]
-    ) -> list[BatchedJudging[RunState]]:
+    async def _collect(self) -> None:
+        """Wait for the batches that an earlier start has submitted."""
+        plan, ledger = self._engine.plan, self._engine.ledger
+        while self._submitted:
+            launch, numbers = self._submitted.pop(0)
+            reservation = ledger.queue.take_up(launch.worst_usd)
+            judgings: list[BatchedJudging[Run]] = []
+            for run in map(plan.run_of, plan.cells):
+                if run.cell.key in numbers:
+                    judgings += await self._prepare(run, numbers[run.cell.key])
+            ids = ",".join(ledger.journal.record.batches[launch.number])
+            ends = await self._bring(judgings, reservation, launch.number, ids)
+            await self._go_on({key: ends[key] for key in ends if key in self.held})
+
+    async def _judge(self, runs: list[Run]) -> None:
+        """Judge runs by batches: as many of them as the budget allows."""
+        engine, queue = self._engine, self._engine.ledger.queue
+        budget = engine.ledger.budget
+        while runs:
+            judgings: list[BatchedJudging[Run]] = []
+            usd = cost = 0.0
+            while runs:
+                more = await self._prepare(runs[0], engine.missing(runs[0]).judgings)
+                cost = worst_usd(more, engine.plan.prices)
+                if budget.left_usd is not None and usd + cost > budget.left_usd:
+                    break
+                judgings += more
+                usd += cost
+                runs.pop(0)
+            reservation = await queue.allot(usd) if judgings else None
+            if reservation is None:
+                if runs:
+                    engine.short = engine.short or ("batch of judgings", cost)
+                return
+            await self._go_on(await self._bring(judgings, reservation))
+
+    async def _prepare(self, run: Run, numbers: Sequence[int]) -> list[BatchedJudging[Run]]:
         from skill_eval_nb.grading.judge import Unjudged, prepare
 
-        judge, run = self._scheduler.judge, run_state.run
+        judge, hidden = self._engine.judge, self._engine.hidden
         assert judge is not None
 
-        def prepared() -> list[BatchedJudging[RunState]]:
-            ready = prepare(judge, case_of(run, self._scheduler.hidden))
-            key = run.cell.key
-            return [batched(run_state, ready, each, f"{key}-{each}-") for each in numbers]
+        def prepared() -> list[BatchedJudging[Run]]:
+            ready, key = prepare(judge, case_of(run, hidden)), run.cell.key
+            return [batched(run, ready, each, f"{key}-{each}-") for each in numbers]
 
         try:
             return await asyncio.to_thread(prepared)
         except Unjudged as error:
-            self._scheduler.unjudged(run_state, error.reason)
+            self._engine.end_unjudged(run, error.reason)
             return []
 
     async def _bring(
         self,
-        launch: int,
-        ids: str | None,
-        judgings: Sequence[BatchedJudging[RunState]],
+        judgings: Sequence[BatchedJudging[Run]],
         reservation: Reservation,
-    ) -> None:
-        """Wait for a batch, write what came, and only then close its launch."""
+        number: int | None = None,
+        ids: str | None = None,
+    ) -> dict[str, tuple[Run, str | None]]:
+        """Wait for a batch, write what came, and only then close its launch.
+
+        Returns:
+            its runs by their keys, each with the reason why it cannot be judged, if there is one.
+        """
         from skill_eval_nb.models import ModelFault
 
-        assert self._scheduler.judge is not None
-        submitted = [ids] if ids else []
+        engine, ledger = self._engine, self._engine.ledger
+        folder = engine.plan.folder.name
+        names = [name for judging in judgings for name in judging.requests]
+        data = {"requests": names} if number is None else {}
+        ends: dict[str, tuple[Run, str | None]] = {}
+        async with ledger.step("batch", "", folder, reservation, number, **data) as step:
+            step.stays = ids is not None
 
-        def created(id_: str) -> None:
-            submitted.append(id_)
-            self._scheduler.journal.add(SUBMITTED, launch=launch, id=id_)
+            def created(id_: str) -> None:
+                step.stays = True  # from now on the next start takes it up
+                ledger.journal.add(SUBMITTED, launch=step.number, id=id_)
 
-        try:
-            client = await self._dispatcher.connected()
-            results = await bring(client, judgings, reservation, ids, created)
-        except asyncio.CancelledError:
-            self._dispatcher.leave(launch, reservation)
-            raise
-        except ModelFault as fault:
-            if submitted:
-                self._dispatcher.leave(launch, reservation)
-            else:
-                self._dispatcher.close(launch, ERRORED, reservation, reason=str(fault))
-            raise JobFailed(f"judging by a batch: {fault} Start the plan again to go on") from fault
-        for judging in judgings:
-            await self._settle(judging, results)
-        self._dispatcher.close(launch, FINISHED, reservation)
+            try:
+                client = await engine.connected()
+                results = await bring(client, judgings, reservation, ids, created)
+            except ModelFault as fault:
+                again = "Start the plan again to go on"
+                raise JobFailed(f"judging by a batch: {fault} {again}") from fault
+            for judging in judgings:
+                reason, key = await self._settle(judging, results), judging.of.cell.key
+                ends[key] = (judging.of, ends.get(key, (None, None))[1] or reason)
+            step.ended, step.stays = Ended(), False
+        ledger.queue.close(reservation)
+        return ends
 
-    def _go_on(self, run_states: Iterable[RunState]) -> None:
+    async def _go_on(self, ends: Mapping[str, tuple[Run, str | None]]) -> None:
         """Send runs on, those with judgings that did not come back once more."""
-        for run_state in dict.fromkeys(run_states):
-            if run_state.failed is not None:
-                self._scheduler.unjudged(run_state, run_state.failed)
-            elif run_state.judgings:
-                self._scheduler.judging.append(run_state)
-            else:
-                self._scheduler.judged(run_state)
+        await several((self._end(*end) for end in ends.values()), self._engine.plan.concurrency)
 
-    async def _settle(self, batched_judging: BatchedJudging[RunState], results: Results) -> None:
+    async def _end(self, run: Run, reason: str | None) -> None:
+        engine = self._engine
+        if reason is not None:
+            engine.end_unjudged(run, reason)
+        elif not (lacks := engine.missing(run).judgings) or await engine.judge_alone(run, lacks):
+            await engine.end(run)
+
+    async def _settle(self, batched_judging: BatchedJudging[Run], results: Results) -> str | None:
         """Write what came of a judging; where asking once more may help, it is done alone."""
         from skill_eval_nb.grading.judge import Unjudged
 
-        assert self._scheduler.judge is not None
-        run_state, number = batched_judging.of, batched_judging.number
-        reason = None
+        engine, run, number = self._engine, batched_judging.of, batched_judging.number
+        assert engine.judge is not None
         try:
             # It may have been written before the job was killed.
-            if not (run_state.run.place / JUDGINGS / f"{number}.json").is_file():
-                given = (batched_judging, results, self._scheduler.judge, self._plan.prices)
+            if not (run.place / JUDGINGS / f"{number}.json").is_file():
+                given = (batched_judging, results, engine.judge, engine.plan.prices)
                 judging = await asyncio.to_thread(judging_from, *given)
-                await asyncio.to_thread(write_judging, run_state.run, number, judging)
+                await asyncio.to_thread(write_judging, run, number, judging)
         except NoJudging as error:
-            what = f"{error.reason}; judging {number} is done alone"
-            self._scheduler.report(f"{run_state.run.cell.folder}: {what}")
-            return
+            engine.report(f"{run.cell.folder}: {error.reason}; judging {number} is done alone")
         except Unjudged as error:
-            reason = error.reason
-        if number in run_state.judgings:
-            run_state.judgings.remove(number)
-        run_state.failed = run_state.failed or reason
+            return error.reason
+        return None

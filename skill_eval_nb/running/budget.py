@@ -394,6 +394,17 @@ class BudgetQueue:
         self._flying += 1
         return reservation
 
+    def take_up(self, usd: float | None) -> Reservation:
+        """Money for what an earlier start has sent: it is billed, also where the ceiling is lower.
+
+        Args:
+            usd: the most that it may cost, in US dollars.
+        """
+        self._flying += 1
+        reservation = self._budget.allot(usd) or Budget(None, self._budget.prices).allot(usd)
+        assert reservation is not None
+        return reservation
+
     def close(self, reservation: Reservation) -> None:
         """Give back what is left of it.
 

@@ -1,9 +1,8 @@
 """The driver: opens a plan's iteration, carries the plan out in a thread, and concludes.
 
-It is the one writer of the journal. What comes next and why stands in `scheduler`; how a single
-step is done and paid for, in `dispatcher`. Steps that a killed job left open are closed with what
-they can have cost by their notes, and what it had in the staging folder goes: it holds nothing
-finished.
+It is the one writer of the journal. How a run is made stands in `engine`; how a step is accounted
+for, in `ledger`. Steps that a killed job left open are closed with what they can have cost by
+their notes, and what it had in the staging folder goes: it holds nothing finished.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import contextlib
 import hashlib
 import os
 import traceback
-from collections import deque
+from collections import Counter
 from concurrent.futures import Executor as Pool
 from pathlib import Path
 from time import monotonic
@@ -26,16 +25,15 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.writing import who
 
-from . import batch as batching
 from . import looks
 from .batch import Batches
 from .budget import Budget, noted
-from .dispatcher import Dispatcher, JobFailed, warm_up
+from .engine import CHECK, EXECUTE, GRADE, JUDGE, Engine
 from .files import Unwritable, clear, clear_error, notes_of, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
 from .journal import DECIDED, ENDED, INTERRUPTED, NAME, STARTED, Journal, Launch, read, sweep
-from .scheduler import CHECK, EXECUTE, GRADE, JUDGE, RunState, Scheduler
-from .spec import SNAPSHOTS, Cell, Hidden, Run, Spec
+from .pool import JobFailed, warm_up
+from .spec import SNAPSHOTS, Hidden, Missing, Run, Spec
 from .spec import errored as why_errored
 from .steps import CannotRun
 from .suite import PlannedEval
@@ -174,7 +172,7 @@ class Driver:
         self._seconds: float | None = None  # in all, once the job has ended
         self._loop: asyncio.AbstractEventLoop | None = None
         self._grace: float | None = None  # seconds, once somebody has asked to stop
-        self._resumed: dict[str, RunState] = {}
+        self._runs: list[Run] = []  # those that lack something
         self._warm = False  # whether calls to a model are made from here
         self.journal = Journal(plan.folder, plan.fingerprint.event())
         try:
@@ -201,28 +199,27 @@ class Driver:
         waiting = sum(batch.worst_usd or 0.0 for batch in self._batches.values())
         spent = max(read(plan.folder).spent_usd - waiting, 0.0)
         budget = Budget(plan.budget_usd, plan.prices, spent)
-        self._dispatcher = Dispatcher(plan, self._pool, journal, budget, self._report)
-        self._scheduler = Scheduler(
-            plan, journal, budget, self._dispatcher, skills, hidden_names(plan), self._report
+        self._engine = Engine(
+            plan, self._pool, journal, budget, skills, hidden_names(plan), self._report
         )
-        self._scheduler.problems += [*odd, *interrupted]
-        evals = {eval_.id: eval_ for eval_ in plan.evals}
+        self._engine.problems += [*odd, *interrupted]
         self._needed = len(plan.needed)
-        for cell in plan.needed:
-            self._place(cell, Run(cell, evals[cell.eval_id], plan.folder, plan.folder_of(cell)))
+        runs = [(run, self._count_missing(run)) for run in map(plan.run_of, plan.needed)]
+        begun_first = sorted(runs, key=lambda run: run[1].execute)  # what was paid for is graded
+        self._runs = [run for run, missing in begun_first if missing]
 
-    def _place(self, cell: Cell, run: Run) -> None:
-        """Sort a cell by what it lacks."""
-        missing = self.plan.state(cell)
-        if missing.execute:
-            self._scheduler.executing.append(RunState(run))
-        elif missing:
-            if self.plan.retry_errored:
-                clear_error(run)
-            self._resumed[cell.key] = RunState(run)
+    def _count_missing(self, run: Run) -> Missing:
+        """What a run lacks, counted."""
+        missing, engine = self.plan.state(run.cell), self._engine
+        judgings = 0 if self.plan.judge is None else len(missing.judgings)
+        if missing:
+            engine.rest[run.cell.key] = Counter({EXECUTE: missing.execute, JUDGE: judgings})
         else:
-            became = "errored" if why_errored(run.place) is not None else "finished"
-            self._scheduler.counts[became] += 1
+            why = why_errored(run.place)
+            engine.counts["finished" if why is None else "errored"] += 1
+        if missing and not missing.execute and self.plan.retry_errored:
+            clear_error(run)
+        return missing
 
     # ── asked from other threads ─────────────────────────────────────────────────────────────
 
@@ -231,35 +228,32 @@ class Driver:
         self._grace = grace
         if self._loop is not None:
             try:
-                self._loop.call_soon_threadsafe(self._scheduler.stop, grace)
+                self._loop.call_soon_threadsafe(self._engine.stop, grace)
             except RuntimeError:  # the loop is closed: the job has just ended
                 return
 
     def snapshot(self) -> Progress:
         """How far the job is at this moment."""
-        dispatcher, scheduler = self._dispatcher, self._scheduler
-        budget, flying = scheduler.budget, dispatcher.flying
-        to_judge = sum(len(run_state.judgings) for run_state in tuple(scheduler.judging))
-        if scheduler.judge is not None:
-            new = len(scheduler.executing) + sum(flight.step == EXECUTE for flight in flying)
-            to_judge += new * scheduler.judge.judgings
-        rest = {EXECUTE: len(scheduler.executing), JUDGE: to_judge}
+        engine, ledger = self._engine, self._engine.ledger
+        budget, flying, rest = ledger.budget, ledger.flying, Counter[str]()
+        for missing in tuple(engine.rest.values()):
+            rest += missing
         return Progress(
             status=self.status,
             cells=self._needed,
-            finished=scheduler.counts["finished"],
-            errored=scheduler.counts["errored"],
-            waiting=len(scheduler.executing),
-            steps=tuple((name, dispatcher.done[name]) for name in (EXECUTE, CHECK, JUDGE, GRADE)),
+            finished=engine.counts["finished"],
+            errored=engine.counts["errored"],
+            waiting=rest[EXECUTE],
+            steps=tuple((name, ledger.done[name]) for name in (EXECUTE, CHECK, JUDGE, GRADE)),
             in_flight=flying,
             spent_usd=budget.spent_usd,
             reserved_usd=budget.reserved_usd,
             ceiling_usd=budget.ceiling_usd,
-            tokens=dispatcher.tokens,
-            priced=dispatcher.priced,
+            tokens=ledger.tokens,
+            priced=ledger.priced,
             seconds=monotonic() - self._began if self._seconds is None else self._seconds,
-            left_seconds=estimate_left(rest, flying, dict(dispatcher.took), self.plan.concurrency),
-            problems=tuple(scheduler.problems),
+            left_seconds=estimate_left(rest, flying, dict(ledger.took), self.plan.concurrency),
+            problems=tuple(engine.problems),
             message=self._message,
         )
 
@@ -271,36 +265,41 @@ class Driver:
         Raises:
             JobFailed: it could not go on.
         """
-        scheduler, plan = self._scheduler, self.plan
+        engine, plan, fatal = self._engine, self.plan, None
         try:
-            if scheduler.executing or self._resumed:
+            if self._runs:
                 here = self._pool is None
-                executor = plan.executor if scheduler.executing and here else None
+                executes = here and any(plan.state(run.cell).execute for run in self._runs)
                 judged = plan.judge is not None and (here or plan.judge_batch)
+                executor = plan.executor if executes else None
                 self._warm = warm_up(plan.connection, executor, judged=judged)
             run_alone(self._drive())
         except BaseException as error:  # noqa: BLE001 -- told below, and raised
             if exiting():
-                scheduler.stopping = True
+                engine.stopping = True
             else:
-                scheduler.fatal = scheduler.fatal or error
-        self._conclude()
-        if scheduler.fatal is not None:
-            raise JobFailed(self._message) from scheduler.fatal
+                fatal = error
+                if not isinstance(error, (Unwritable, OSError)):
+                    engine.halt()
+        fatal = self._conclude(fatal)
+        if fatal is not None:
+            raise JobFailed(self._message) from fatal
 
     async def _drive(self) -> None:
         self._loop = asyncio.get_running_loop()
-        async with self._dispatcher:
+        engine = self._engine
+        async with engine:
             if self._warm:  # making a client takes a moment too, in which the loop stands still
                 with contextlib.suppress(ModelFault):  # whoever calls is told
-                    await self._dispatcher.connected()
-            held = self._collect()
+                    await engine.connected()
+            batches = Batches(engine, self._batches.values(), self._runs)
             if self._grace is not None:
-                self._scheduler.stop(self._grace)
+                engine.stop(self._grace)
             for runs in self.plan.stages:
-                self._resume(runs, held)
-                await self._scheduler.to_its_end(runs)
-                if self._scheduler.shut or await self._is_decided_at(runs):
+                due = [run for run in self._runs if run.cell.run_number <= runs]
+                self._runs = [run for run in self._runs if run.cell.run_number > runs]
+                await batches.make_all(due)
+                if engine.stopping or engine.short or await self._is_decided_at(runs):
                     break
 
     async def _is_decided_at(self, runs: int) -> bool:
@@ -314,56 +313,35 @@ class Driver:
             evals = plan.asked["evals"]
             self.journal.add(DECIDED, runs=runs, looks=plan.looks, evals=evals, why=why)
             self._needed = len(plan.cut_to(runs).cells)
-            self._scheduler.executing.clear()
+            self._engine.rest.clear()
         return why is not None
 
-    def _collect(self) -> set[str]:
-        """Collect the batches of earlier starts; gives the keys of their runs."""
-        scheduler, run_states = self._scheduler, dict(self._resumed)
-        if self.plan.judge_batch:
-            scheduler.by_batches(Batches(scheduler).judge)
-        held: set[str] = set()
-        for launch in self._batches.values():
-            held.update(batching.numbers_of(launch.event.get("requests", ())))
-            scheduler.spawn(Batches(scheduler).collect(launch, run_states))
-        for run_state in run_states.values():
-            run_state.judgings = deque(self._dispatcher.missing(run_state.run).judgings)
-        return held
-
-    def _resume(self, runs: int, held: set[str]) -> None:
-        """Send the runs of earlier starts, the first so many a side, to their next steps."""
-        for key, run_state in tuple(self._resumed.items()):
-            if run_state.run.cell.run_number <= runs:
-                del self._resumed[key]
-                if key not in held or not run_state.judgings:
-                    self._scheduler.advance(run_state)
-
-    def _conclude(self) -> None:
-        scheduler, trace = self._scheduler, None
-        done = scheduler.counts["finished"] + scheduler.counts["errored"]
-        if scheduler.fatal is not None:
+    def _conclude(self, fatal: BaseException | None) -> BaseException | None:
+        engine, trace = self._engine, None
+        if fatal is not None:
             status: Status = "failed"
-            self._message = _of(scheduler.fatal)
-            trace = "".join(traceback.format_exception(scheduler.fatal))
-        elif scheduler.stopping and done < self._needed:
+            self._message = _of(fatal)
+            trace = "".join(traceback.format_exception(fatal))
+        elif engine.stopping and engine.counts.total() < self._needed:
             status, self._message = "stopped", "stopped; start the plan again to go on"
-        elif scheduler.short is not None:
-            status, self._message = "partial", scheduler.short
+        elif (lacking := engine.lacking) is not None:
+            status, self._message = "partial", lacking
         else:
             status, self._message = "done", self._tell_decision()
         self._seconds = monotonic() - self._began
         try:
-            if scheduler.fatal is None:
+            if fatal is None:
                 with contextlib.suppress(OSError):  # it goes at the next start
                     clear(self.plan.folder)
             self.journal.add(ENDED, status=status, message=self._message, traceback=trace)
         except OSError as error:
-            if scheduler.fatal is None:
-                scheduler.fatal, self._message, status = error, _of(error), "failed"
+            if fatal is None:
+                fatal, self._message, status = error, _of(error), "failed"
         finally:
             self.journal.close()
             self.status = status
             self._report()
+        return fatal
 
     def _tell_decision(self) -> str | None:
         """What the planned looks came to, in words; None where there are none."""
@@ -382,7 +360,7 @@ class Driver:
             self._on_progress(self.snapshot())
         except Exception as error:  # noqa: BLE001 -- a view that fails must not end the job
             self._on_progress = None
-            self._scheduler.report(f"on_progress raised {type(error).__name__}: {error}; it is off")
+            self._engine.report(f"on_progress raised {type(error).__name__}: {error}; it is off")
 
 
 def _of(error: BaseException) -> str:

@@ -408,6 +408,10 @@ class Spec:
         """Where a cell's files go."""
         return self.workspace / cell.folder
 
+    def run_of(self, cell: Cell) -> Run:
+        """The run that a cell stands for."""
+        return Run(cell, self.eval_of(cell), self.folder, self.folder_of(cell))
+
     def state(self, cell: Cell) -> Missing:
         """What a cell lacks at this moment."""
         eval_ = self.eval_of(cell)

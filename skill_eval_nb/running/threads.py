@@ -99,7 +99,8 @@ async def several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> 
             for coroutine in coroutines:
                 group.create_task(placed(coroutine))
     except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None
+        first = failed.exceptions[0]
+        raise first from first.__cause__
     finally:
         for coroutine in coroutines:
             coroutine.close()  # those that were cancelled before they began

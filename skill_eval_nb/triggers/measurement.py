@@ -14,16 +14,12 @@ from typing import Any
 
 from skill_eval_nb.models import Connection, Prices, load_prices
 from skill_eval_nb.running.asking import NO_MONEY, reached_by
-from skill_eval_nb.running.budget import Budget, BudgetQueue, PersistedMeter, Reservation, noted
-from skill_eval_nb.running.dispatcher import EXECUTORS, warm_up
+from skill_eval_nb.running.budget import Budget, noted
 from skill_eval_nb.running.driver import close_interrupted
 from skill_eval_nb.running.files import STAGING, notes_of, remove
 from skill_eval_nb.running.journal import (
-    CANCELLED,
     CLOSING,
     ENDED,
-    ERRORED,
-    FINISHED,
     LAUNCHED,
     PLANNED,
     STARTED,
@@ -32,9 +28,12 @@ from skill_eval_nb.running.journal import (
     read,
     sweep,
 )
+from skill_eval_nb.running.ledger import Ledger
 from skill_eval_nb.running.options import executor_of, figures
+from skill_eval_nb.running.pool import EXECUTORS, warm_up
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
-from skill_eval_nb.running.threads import Stopped, in_thread, to_the_end
+from skill_eval_nb.running.spec import Ended
+from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
 from skill_eval_nb.text import count, dollars
 from skill_eval_nb.workspace.writing import who
 
@@ -42,7 +41,6 @@ from .attempt import (
     PREFIX,
     SKILLS,
     Attempt,
-    AttemptResult,
     MeasureConfig,
     Others,
     PathLike,
@@ -145,56 +143,38 @@ class AttemptState:
     async def all(
         self, cells: Sequence[PlannedAttempt], journal: Journal, concurrency: int
     ) -> None:
-        """Make attempts, so many at a time.
+        """Make attempts, so many at a time."""
+        self._ledger = Ledger(self.home, journal, self.budget, lambda: None)
+        await several(map(self._attempt, cells), concurrency)
 
-        Raises:
-            OSError: what came of an attempt cannot be written; nothing more is begun.
-        """
-        self._turns, self._journal = BudgetQueue(self.budget), journal
-        places = asyncio.Semaphore(concurrency)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for cell in cells:
-                    group.create_task(self._attempt(cell, places))
-        except BaseExceptionGroup as several:
-            raise several.exceptions[0] from None
-
-    async def _attempt(self, cell: PlannedAttempt, places: asyncio.Semaphore) -> None:
-        async with places:
-            reservation = await self._turns.allot(self.cap_usd)
-            if reservation is None:
-                self.left_out.append(cell)
-                return
-            try:
-                result = await self._result(cell, reservation)
-            finally:
-                self._turns.close(reservation)
-            self.attempts[cell] = result.attempt
-            if self.progress is not None:
-                counts = Counter(attempt.outcome for attempt in self.attempts.values())
-                done, spent = len(self.attempts), self.budget.spent_usd
-                self.progress(MeasuringProgress(done, self.total, counts, spent, result.attempt))
-
-    async def _result(self, cell: PlannedAttempt, reservation: Reservation) -> AttemptResult:
-        """Make an attempt and write it, and account for it in the journal."""
+    async def _attempt(self, cell: PlannedAttempt) -> None:
+        """Make an attempt and write it, within the budget."""
+        reservation = await self._ledger.queue.allot(self.cap_usd)
+        if reservation is None:
+            self.left_out.append(cell)
+            return
         root = Path(mkdtemp(prefix=PREFIX))
-        launch = self._journal.launch(STEP, cell.key, reservation.cap_usd, folder=str(root))
-        meter = PersistedMeter(reservation, notes_of(self.home, launch))
-        event = CANCELLED
         try:
-            result = await make_attempt(cell, self.setting, root, meter)
-            if result.own_usd is not None:
-                reservation.count(result.own_usd)
-            kept = (result.attempt, result.execution, result.execution.usage)
-            writing = asyncio.to_thread(write_attempt, self.home, self.setting, *kept)
-            await to_the_end(writing)  # what was paid for is kept
-            event = ERRORED if result.attempt.outcome == "errored" else FINISHED
+            async with self._ledger.step(STEP, cell.key, str(root), reservation) as step:
+                meter = step.meter()
+                try:
+                    result = await make_attempt(cell, self.setting, root, meter)
+                finally:
+                    meter.close()
+                if result.own_usd is not None:
+                    reservation.count(result.own_usd)
+                kept = (result.attempt, result.execution, result.execution.usage)
+                writing = asyncio.to_thread(write_attempt, self.home, self.setting, *kept)
+                await to_the_end(writing)  # what was paid for is kept
+                failed = result.attempt.outcome == "errored"
+                step.ended = Ended(result.attempt.reason if failed else None)
         finally:
-            reservation.close()
-            meter.close()
-            self._journal.add(event, launch=launch, usd=reservation.spent_usd)
-            notes_of(self.home, launch).unlink(missing_ok=True)
-        return result
+            self._ledger.queue.close(reservation)
+        self.attempts[cell] = result.attempt
+        if self.progress is not None:
+            counts = Counter(attempt.outcome for attempt in self.attempts.values())
+            done, spent = len(self.attempts), self.budget.spent_usd
+            self.progress(MeasuringProgress(done, self.total, counts, spent, result.attempt))
 
 
 def take_up(journal: Journal, home: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
-from skill_eval_nb.running.dispatcher import JobFailed
+from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits
 from tests.models.scripted import Answer, Scripted, Seen
 from tests.running.made_jobs import Writer, job_plan

@@ -15,8 +15,8 @@ from unittest.mock import Mock
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.running.dispatcher import JobFailed, local_dask
 from skill_eval_nb.running.journal import read
+from skill_eval_nb.running.pool import JobFailed, local_dask
 from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import ONE_CENT, Writer, job_plan, until
 

@@ -1,0 +1,396 @@
+"""The engine of a job: each run is one coroutine, from the first step that it lacks to its end.
+
+So many runs are under way at a time, and so many calls of models: what was paid for is graded
+before another run is begun. A step is launched where the most that it may cost fits into the
+budget with all that is in flight at its worst. Where it does not fit, something in flight may
+still give money back; where nothing is in flight, the step is left out, and the job is partial.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor as Pool
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from skill_eval_nb.text import dollars
+
+from .budget import Budget, BudgetMeter, Halted, Reservation
+from .files import STAGING, InTheWay, Unwritable, mark_errored, remove, work_folders
+from .journal import Journal
+from .ledger import Interrupted, Launched, Ledger, Lost
+from .pool import HALT, JobFailed, StepFailed, do_in_pool
+from .spec import Check, Ended, Execute, Hidden, JudgeOnce, Missing, Order, Run, Spec, state
+from .spec import errored as why_errored
+from .steps import CannotRun, case_of, check, execute, grade, judge
+from .threads import exiting, several
+
+if TYPE_CHECKING:
+    from skill_eval_nb.grading.judge import Prepared
+    from skill_eval_nb.models import Client
+
+    from .protocol import Skill
+
+EXECUTE, CHECK, JUDGE, GRADE = "execute", "check", "judge", "grade"
+CHECKS = 4
+"""Structural checks at a time; they call no model, and programs may run in them."""
+MOST_PROBLEMS = 100
+"""Problems that are kept in words; the files and the journal have all of them."""
+
+
+class Engine:
+    """Makes runs, so many at a time, within a budget; made anew at every start of a job.
+
+    Attributes:
+        counts: how many runs are finished and errored.
+        rest: of each run that has not ended how many steps that cost are not begun, by their name.
+        problems: what went wrong or stands out, in words.
+        for_batch: the runs whose judgings are to go by a batch.
+        short: the first step that the budget did not hold and its worst price, in US dollars.
+        stopping: whether nothing more is begun.
+    """
+
+    def __init__(
+        self,
+        plan: Spec,
+        pool: Pool | None,
+        journal: Journal,
+        budget: Budget,
+        skills: dict[str, Skill | None],
+        hidden: Hidden,
+        changed: Callable[[], None],
+    ) -> None:
+        self.plan, self.judge, self.hidden = plan, plan.judge, hidden
+        self.ledger = Ledger(plan.folder, journal, budget, changed)
+        self.counts: Counter[str] = Counter()
+        self.rest: dict[str, Counter[str]] = {}
+        self.problems: list[str] = []
+        self.for_batch: list[Run] = []
+        self.short: tuple[str, float] | None = None
+        self.stopping = False
+        self._pool, self._skills, self._changed = pool, skills, changed
+        self._places = asyncio.Semaphore(plan.concurrency)
+        self._checks = ThreadPoolExecutor(CHECKS, "skill-eval-nb check")
+        self._stack = AsyncExitStack()
+        self._client: Client | None = None
+        self._dearest = 0.0  # the most that any judging so far could have cost
+        self._main: asyncio.Task[Any] | None = None
+        self._shut = False  # nothing more is launched
+
+    async def __aenter__(self) -> Self:
+        self._main = asyncio.current_task()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        await self._stack.aclose()
+        self._checks.shutdown()
+        return self.stopping and kind is asyncio.CancelledError
+
+    def stop(self, grace: float) -> None:
+        """Begin nothing more, and cancel what is in flight after `grace` seconds."""
+        self.stopping = True
+        if self.halt() or self._main is None:  # what a pool's worker is at cannot be cancelled
+            return
+        asyncio.get_running_loop().call_later(grace, self._main.cancel)
+
+    def halt(self) -> bool:
+        """Let a pool's workers make no more calls; whether there is a pool."""
+        if self._pool is not None:
+            path = self.plan.folder / STAGING / HALT
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        return self._pool is not None
+
+    async def connected(self) -> Client:
+        """The client of this loop, which the executor of the Messages API uses too."""
+        if self._client is None:
+            from .executors.messages_api import shared_client
+
+            shared = shared_client(self.plan.connection)
+            self._client = await self._stack.enter_async_context(shared)
+        return self._client
+
+    # ── the steps of a run ───────────────────────────────────────────────────────────────────
+
+    def missing(self, run: Run) -> Missing:
+        """What a run lacks; one that errored lacks nothing."""
+        has = run.eval.has_structural, run.eval.has_judged
+        return state(run.place, self.plan.judgings, *has, gate=self.plan.gate)
+
+    async def make_all(self, runs: Iterable[Run]) -> None:
+        """Send runs through the steps that they lack, until nothing is left that can be done.
+
+        Raises:
+            Exception: what no other run would be spared; nothing more is begun.
+        """
+
+        async def make(run: Run) -> None:
+            try:
+                await self._make(run)
+            except BaseException:
+                self._shut = True
+                raise
+
+        await several(map(make, runs), self.plan.concurrency)
+
+    async def _make(self, run: Run) -> None:
+        missing = self.plan.state(run.cell)
+        if missing.execute:
+            if not await self._execute(run):
+                return
+            missing = self.missing(run)
+        if missing.check:
+            if not await self._check(run):
+                return
+            missing = self.missing(run)
+        if missing.judgings and self.judge is not None:
+            if self.plan.judge_batch:
+                self.for_batch.append(run)
+                return
+            if not await self.judge_alone(run, missing.judgings):
+                return
+            missing = self.missing(run)
+        await self.end(run, graded=not missing.grade)
+
+    async def _execute(self, run: Run) -> bool:
+        plan = self.plan
+        skill = self._skills[run.cell.configuration]
+        settings = plan.executor_model, plan.limits, plan.sandbox, plan.connection
+        order = Execute(run, plan.executor, skill, *settings)
+        try:
+            ended = await self._do_paid(EXECUTE, order, plan.limits.usd)
+        except InTheWay as error:
+            return self.end_errored(run, str(error))
+        if ended is not None and ended.reason is not None:
+            return self.end_errored(run, f"{run.cell.folder}: {ended.reason}")
+        return ended is not None
+
+    async def _check(self, run: Run) -> bool:
+        plan, judged = self.plan, self.plan.judgings > 0 and run.eval.has_judged
+        order = Check(run, plan.allow_scripts, plan.sandbox, gate=plan.gate, judged=judged)
+        ended = await self._do(CHECK, order, None)
+        if ended is None or ended.reason is None:
+            return ended is not None
+        mark_errored(run, f"check: {ended.reason}")
+        return self.end_errored(run, f"{run.cell.folder}: check: {ended.reason}")
+
+    async def judge_alone(self, run: Run, numbers: Iterable[int]) -> bool:
+        """Judge a run by calls; one of which a judging fails is errored."""
+        from skill_eval_nb.grading.judge import Unjudged
+
+        try:
+            prepared, worst = await asyncio.to_thread(self._prepare, run)
+        except Unjudged as error:
+            return self.end_unjudged(run, error.reason)
+        self._dearest = max(self._dearest, worst)
+        ends: list[Ended | None] = []
+        reasons: list[str] = []
+
+        async def judge_once(number: int) -> None:
+            if reasons:
+                return  # it is errored: no more is paid for it
+            assert self.judge is not None
+            settings = self.hidden, self.plan.connection, self.plan.prices
+            order = JudgeOnce(run, self.judge, number, *settings)
+            ended = await self._do_paid(JUDGE, order, worst, prepared)
+            ends.append(ended)
+            reasons.extend([ended.reason] if ended is not None and ended.reason else [])
+
+        await several(map(judge_once, numbers), self.plan.concurrency)
+        return self.end_unjudged(run, reasons[0]) if reasons else None not in ends
+
+    def _prepare(self, run: Run) -> tuple[Prepared, float]:
+        """A run ready to be judged, and what a judging may cost at worst."""
+        from skill_eval_nb.grading.judge import prepare, worst
+
+        assert self.judge is not None
+        prepared = prepare(self.judge, case_of(run, self.hidden))
+        meter = BudgetMeter(None, self.plan.prices)
+        meter.reserve(self.judge.model, worst(self.judge, prepared.case, prepared=prepared))
+        return prepared, meter.worst_usd
+
+    async def end(self, run: Run, *, graded: bool = False) -> None:
+        """Grade a run that has all of its verdicts."""
+        if not graded:
+            try:
+                await asyncio.to_thread(grade, run)
+            except (Unwritable, OSError):
+                raise
+            except Exception as error:
+                if exiting():
+                    raise
+                trace = traceback.format_exc()
+                self.ledger.journal.add("trace", key=run.cell.key, traceback=trace)
+                reason = f"it could not be graded: {type(error).__name__}: {error}"
+                self.end_unjudged(run, reason)
+                return
+            self.ledger.done[GRADE] += 1
+        self._count(run, "finished")
+
+    # ── a step, in its turn and with its money ───────────────────────────────────────────────
+
+    async def _do_paid(
+        self, name: str, order: Order, worst: float | None, prepared: Prepared | None = None
+    ) -> Ended | None:
+        """A step that calls a model; None where it is cut off, or the budget does not hold it."""
+        async with self._places:
+            shut = self.stopping or self._shut
+            reservation = None if shut else await self.ledger.queue.allot(worst)
+            if reservation is None:
+                self.short = self.short or (None if shut else (name, worst or 0.0))
+                return None
+            rest, ended = self.rest.get(order.run.cell.key, Counter()), None
+            rest[name] -= 1
+            try:
+                if not (self.stopping or self._shut):
+                    ended = await self._do(name, order, reservation, prepared)
+                return ended
+            finally:
+                self.ledger.queue.close(reservation)
+                rest[name] += ended is None
+
+    async def _do(
+        self,
+        name: str,
+        order: Order,
+        reservation: Reservation | None,
+        prepared: Prepared | None = None,
+    ) -> Ended | None:
+        """Do a step; once more where a worker took it along and it has written nothing."""
+        worst = reservation.cap_usd if reservation is not None else None
+        try:
+            return await self._attempt(name, order, reservation, prepared)
+        except Lost as error:
+            if isinstance(error.__cause__, BrokenExecutor):
+                raise JobFailed(f"{error}. Start the plan again with a new pool") from error
+            if not self._lacks(order):
+                return Ended(why_errored(order.run.place))
+            again = None if name == CHECK else self.ledger.budget.allot(worst)
+            if not self.stopping and (name == CHECK or again):
+                try:
+                    return await self._attempt(name, order, again, prepared)
+                except Lost as once_more:
+                    error = once_more
+            return None if self.stopping else self._at_fault(order, str(error), None)
+
+    async def _attempt(
+        self, name: str, order: Order, reservation: Reservation | None, prepared: Prepared | None
+    ) -> Ended | None:
+        run = order.run
+        data = {"number": order.number} if isinstance(order, JudgeOnce) else {}
+        step = None
+        try:
+            opened = self.ledger.step(name, run.cell.key, run.cell.folder, reservation, **data)
+            async with opened as step:
+                if isinstance(order, Execute):  # its folders are called by its launch
+                    order = replace(order, launch=step.number)
+                step.ended = ended = await self._come_to_end(order, step, prepared)
+                if ended.own_usd is not None and reservation is not None:
+                    reservation.count(ended.own_usd)
+                return ended
+        except (asyncio.CancelledError, Halted) as error:
+            if step is not None:  # it is closed first: a worker that goes on sees that
+                for path in work_folders(run.iteration, run.cell.key, step.number):
+                    with suppress(OSError):  # it goes at the next start
+                        remove(path)
+            if isinstance(error, Halted):
+                return None
+            raise
+
+    async def _come_to_end(self, order: Order, step: Launched, prepared: Prepared | None) -> Ended:
+        """How a step ended; what a program broke on is an error of its run."""
+        try:
+            if self._pool is not None:
+                ended = await do_in_pool(self._pool, order, step, self.ledger)
+            elif isinstance(order, Check):
+                loop = asyncio.get_running_loop()
+                ended = await loop.run_in_executor(self._checks, check, order)
+            else:
+                meter = step.meter()
+                try:
+                    if isinstance(order, Execute):
+                        ended = await execute(order, meter)
+                    else:
+                        ended = await judge(order, meter, await self.connected(), prepared)
+                finally:
+                    meter.close()
+        except (Lost, Unwritable, CannotRun, InTheWay, JobFailed):
+            raise
+        except StepFailed as error:
+            return self._at_fault(order, str(error), error.trace)
+        except Exception as error:  # noqa: BLE001 -- told, with its trace
+            reason = f"{type(error).__name__}: {error}"
+            return self._at_fault(order, reason, traceback.format_exc())
+        if ended.reason is not None and isinstance(order, JudgeOnce) and exiting():
+            raise Interrupted
+        return ended
+
+    def _lacks(self, order: Order) -> bool:
+        """Whether a step whose worker was lost has written nothing."""
+        missing = self.missing(order.run)
+        if isinstance(order, JudgeOnce):
+            return order.number in missing.judgings
+        return missing.execute if isinstance(order, Execute) else missing.check
+
+    def _at_fault(self, order: Order, reason: str, trace: str | None) -> Ended:
+        """A run whose step failed by an error of a program: it is errored, and says so."""
+        if exiting():
+            raise Interrupted
+        if isinstance(order, Execute):
+            mark_errored(order.run, reason)
+        return Ended(reason, trace)
+
+    # ── what became of it ────────────────────────────────────────────────────────────────────
+
+    def end_unjudged(self, run: Run, reason: str) -> bool:
+        """A run of which a judging failed is errored."""
+        problem = f"judge: {reason}"
+        mark_errored(run, problem)
+        return self.end_errored(run, f"{run.cell.folder}: {problem}")
+
+    def end_errored(self, run: Run, problem: str) -> bool:
+        """A run ended in an error: it has no next step."""
+        self.report(problem)
+        self._count(run, "errored")
+        return False
+
+    def _count(self, run: Run, became: str) -> None:
+        self.counts[became] += 1
+        self.rest.pop(run.cell.key, None)
+        self._changed()
+
+    def report(self, text: str) -> None:
+        """Keep a problem in words."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(text)
+        elif len(self.problems) == MOST_PROBLEMS:
+            self.problems.append("and more: see the journal")
+
+    @property
+    def lacking(self) -> str | None:
+        """That the budget did not reach: what is missing, and how much would be needed."""
+        if self.short is None:
+            return None
+        what, needs = self.short
+        budget, plan = self.ledger.budget, self.plan
+        left = [self.missing(run) for run in map(plan.run_of, plan.needed)]
+        runs, judgings = sum(run.execute for run in left), sum(len(run.judgings) for run in left)
+        worst = runs * (plan.limits.usd or 0.0) + judgings * self._dearest
+        done, spent = self.counts.total(), budget.spent_usd
+        guess = spent / done * (len(plan.needed) - done) if done else 0.0
+        about = f" (about {dollars(guess)} if it goes on as before)" if done else ""
+        counted = ((runs, "runs"), (judgings, "judgings"))
+        missing = " and ".join(f"{number} {noun}" for number, noun in counted if number)
+        named = {EXECUTE: "run", JUDGE: "judging"}.get(what, what)
+        return (
+            f"the budget of {dollars(budget.ceiling_usd or 0.0)} does not reach: "
+            f"{dollars(spent)} is spent, and the next {named} may cost up to {dollars(needs)}. "
+            f"Missing: {missing}, which may cost up to {dollars(worst)} more at worst{about}. "
+            f"Plan again with budget_usd of at least {dollars(spent + needs)}, and start: what is "
+            "done is not done again"
+        )

@@ -1,0 +1,170 @@
+"""The ledger: each step from its launch to its end, in the journal and in money."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from skill_eval_nb.models.client import ON_RETRY, Retry
+
+from .budget import Budget, BudgetQueue, PersistedMeter, Reservation
+from .files import notes_of
+from .job import InFlight
+from .journal import CANCELLED, ERRORED, FINISHED, LOST, Journal
+from .spec import Ended
+from .threads import exiting
+
+
+class Lost(Exception):
+    """A worker took a step along."""
+
+
+class Interrupted(Exception):
+    """The interpreter is exiting: what failed is no error of the run, and is done anew."""
+
+
+@dataclass
+class Launched:
+    """A step that is being done.
+
+    Attributes:
+        name: what is done.
+        folder: of which run, in the workspace.
+        number: of its launch in the journal.
+        reservation: the money for it; None for a step that costs nothing.
+        notes: the file that notes what it can have cost.
+        since: when it began, by a clock that is never put back.
+        ended: how it came to its own end; None until then.
+        stays: whether its launch stays open in the journal: the next start takes it up.
+        retry: why and when a call is tried again; None where none is.
+    """
+
+    name: str
+    folder: str
+    number: int
+    reservation: Reservation | None
+    notes: Path
+    since: float = field(default_factory=monotonic)
+    ended: Ended | None = None
+    stays: bool = False
+    retry: Retry | None = None
+
+    def meter(self) -> PersistedMeter:
+        """What its calls go through."""
+        assert self.reservation is not None
+        return PersistedMeter(self.reservation, self.notes)
+
+
+class Ledger:
+    """Accounts for the steps of a job or a measurement.
+
+    Attributes:
+        home: the folder of the journal.
+        queue: hands out money.
+        took: how long the steps took that ended well, by name: seconds in all, and how many.
+        done: how many steps ended, by name.
+        tokens: that all steps used.
+        priced: whether every call had a known price.
+    """
+
+    def __init__(
+        self, home: Path, journal: Journal, budget: Budget, changed: Callable[[], None]
+    ) -> None:
+        self.home, self.journal, self.budget = home, journal, budget
+        self.queue = BudgetQueue(budget)
+        self.took = dict(journal.record.seconds)
+        self.done: Counter[str] = Counter()
+        self.tokens, self.priced = 0, True
+        self._changed = changed
+        self._flying: dict[int, Launched] = {}
+
+    @property
+    def flying(self) -> tuple[InFlight, ...]:
+        """What is being done; may be asked from any thread."""
+        now = monotonic()
+        return tuple(
+            InFlight(step.name, step.folder, now - step.since, str(step.retry or ""))
+            for step in tuple(self._flying.values())
+        )
+
+    @asynccontextmanager
+    async def step(
+        self,
+        name: str,
+        key: str,
+        folder: str,
+        reservation: Reservation | None,
+        taken_up: int | None = None,
+        **data: Any,
+    ) -> AsyncIterator[Launched]:
+        """A step: launched before anything is spent, closed with what it cost, however it ends.
+
+        Args:
+            name: what is done.
+            key: of its run.
+            folder: of its run, in the workspace.
+            reservation: the money for it; None for a step that costs nothing.
+            taken_up: the number of a launch that an earlier start has made, which goes on.
+            data: what else its line in the journal says.
+        """
+        number = taken_up
+        if number is None:
+            worst = reservation.cap_usd if reservation is not None else None
+            number = self.journal.launch(name, key, worst, folder=folder, **data)
+        step = self._flying[number] = Launched(
+            name, folder, number, reservation, notes_of(self.home, number)
+        )
+        ON_RETRY.set(partial(self._note_retry, step))
+        self._changed()
+        event, told = CANCELLED, dict[str, Any]()
+        try:
+            yield step
+            if step.ended is not None:
+                event, told = self._count_end(name, step.ended)
+        except Lost as error:
+            event, told = LOST, {"reason": str(error)}
+            raise
+        except Exception as error:
+            if not exiting():
+                event, told = ERRORED, {"reason": str(error), "traceback": traceback.format_exc()}
+            raise
+        finally:
+            usd = self._close(reservation)
+            if not step.stays:
+                self.journal.add(event, launch=number, usd=usd, **told)
+                step.notes.unlink(missing_ok=True)
+            self._flying.pop(number, None)
+            self._changed()
+
+    def _note_retry(self, step: Launched, retry: Retry | None) -> None:
+        """Keep that a step's call is tried again, as long as it is."""
+        if retry != step.retry:
+            step.retry = retry
+            self._changed()
+
+    def _count_end(self, name: str, ended: Ended) -> tuple[str, dict[str, Any]]:
+        """Count a step that came to its own end; gives its line in the journal."""
+        self.done[name] += 1
+        told: dict[str, Any] = {"seconds": round(ended.seconds, 3)}
+        if ended.reason is None:
+            total, count = self.took.get(name, (0.0, 0))
+            self.took[name] = (total + ended.seconds, count + 1)
+            return FINISHED, told
+        trace = {} if ended.trace is None else {"traceback": ended.trace}
+        return ERRORED, {**told, "reason": ended.reason, **trace}
+
+    def _close(self, reservation: Reservation | None) -> float | None:
+        """Give back the rest of a step's money; gives what it has cost, in US dollars."""
+        if reservation is None:
+            return None
+        reservation.close()
+        self.tokens += reservation.usage.total
+        self.priced = self.priced and reservation.cost_usd is not None
+        return reservation.spent_usd
