@@ -69,6 +69,7 @@ def main() -> int:
         {"Questions": [{name: page} for name, page in QUESTIONS.items()]},
         {"What the figures mean": ["verdicts.md", "calibration.md"]},
         {"Reference": reference},
+        "checks.md",
         "hosts.md",
         "own_layout.md",
         "extending.md",

@@ -28,7 +28,9 @@ class StructuralExpectation(Document):
     type: Annotated[
         str,
         says(
-            "file_exists, file_contains, file_not_contains, no_errors, file_count or custom_script"
+            "file_exists, file_contains, file_not_contains, file_count or custom_script; of the "
+            "transcript no_errors, tool_called, tool_not_called, tools_in_order, command_matches, "
+            "skill_opened, max_turns or max_tokens"
         ),
     ]
     id: Annotated[str | None, says("its id within the eval: S1, S2, …")] = None
@@ -41,8 +43,11 @@ class StructuralExpectation(Document):
     match_any: Annotated[list[str], says("texts of which one is enough")] = []
     match_regex: Annotated[str | None, says("Python regular expression to look for")] = None
     except_context: Annotated[list[str], says("texts that exempt a match near them")] = []
-    count: Annotated[Count | None, says("number of files that file_count wants")] = None
+    count: Annotated[Count | None, says("number of files; least calls, most turns")] = None
     operator: Annotated[str | None, says("==, >= or <=, for file_count")] = None
+    tool: Annotated[str | None, says("name of the tool, in any case; * stands for anything")] = None
+    tools: Annotated[list[str], says("names of tools, in their order")] = []
+    skill: Annotated[str | None, says("name of the skill that skill_opened wants")] = None
     script: Annotated[str | None, says("command of custom_script; exit 0 passes")] = None
 
 

@@ -1,9 +1,9 @@
 """A transcript, read once: judge, viewer, checks, exports and the run driver read its events.
 
 It has an event on each line (ours, and Claude Code's stream), or is a list of events or messages,
-or an object that has one. Whoever's messages they are, their blocks are those of the Messages
-API: `text`, `thinking`, `tool_use` with `id`, `name` and `input`, and `tool_result` with
-`tool_use_id`, `content` and `is_error`.
+or an object that has one, such as a sample of inspect_ai or a trajectory of Vally. Whoever's
+messages they are, their blocks are those of the Messages API: `text`, `thinking`, `tool_use` with
+`id`, `name` and `input`, and `tool_result` with `tool_use_id`, `content` and `is_error`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _ROLES = {
     "developer": "system",
     "tool_use": "assistant",
     "tool_result": "user",
+    "tool_call": "assistant",
 }
 
 
@@ -56,6 +57,8 @@ def read_events(text: str) -> Events | None:
     if whole is None:
         return _by_line(text)
     if isinstance(whole, dict):
+        went = whole.get("trajectory")
+        whole = went if isinstance(went, dict) else whole
         parts = next((whole[key] for key in LISTS if isinstance(whole.get(key), list)), [whole])
     else:
         parts = whole if isinstance(whole, list) else []
@@ -105,14 +108,19 @@ def blocks(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     [{'type': 'tool_use', 'id': 'c', 'name': 'sh', 'input': {'command': 'ls'}}]
     >>> blocks({"role": "tool", "tool_call_id": "c", "content": "a.txt"})
     [{'type': 'tool_result', 'tool_use_id': 'c', 'content': 'a.txt'}]
+    >>> blocks({"type": "tool_call", "data": {"toolName": "sh", "arguments": {"command": "ls"}}})
+    [{'type': 'tool_use', 'id': None, 'name': 'sh', 'input': {'command': 'ls'}}]
     """
     if event.get("type") in ("tool_use", "tool_result"):
         return [event]
+    if event.get("type") == "tool_call":
+        return [_tool_use(event.get("data"))]
     message = message_of(event)
     content = message.get("content")
     if message.get("role") in ("tool", "function"):
         call = message.get("tool_call_id")
-        return [{"type": "tool_result", "tool_use_id": call, "content": content}]
+        failed = {"is_error": True} if message.get("error") else {}
+        return [{"type": "tool_result", "tool_use_id": call, "content": content, **failed}]
     if isinstance(content, str):
         content = [{"type": "text", "text": content}] if content else []
     parts = content if isinstance(content, list) else []
@@ -124,15 +132,17 @@ def blocks(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _tool_use(call: Any) -> dict[str, Any]:
-    """A call of a function as other models' messages have it."""
+    """A call of a function as other models' messages and tools have it."""
     call = call if isinstance(call, dict) else {}
     function = call.get("function")
-    function = function if isinstance(function, dict) else {}
+    function = function if isinstance(function, dict) else {"name": function} | call
     given = function.get("arguments")
     if isinstance(given, str):
         parsed = _parsed(given)
         given = given if parsed is None else parsed
-    return {"type": "tool_use", "id": call.get("id"), "name": function.get("name"), "input": given}
+    id_ = call.get("id", call.get("toolCallId"))
+    name = function.get("name") or call.get("toolName")
+    return {"type": "tool_use", "id": id_, "name": name, "input": given}
 
 
 def text_of(content: Any, other: str = "({})") -> str:
@@ -178,6 +188,7 @@ class Step:
         at: seconds since the first event with a time; None where that is not known.
         id: of a call and its results; None where it has none.
         call: of a result, the call that it answers; None where that is not known.
+        turn: which of the agent's answers it is in, from 1; 0 where it is in none.
     """
 
     who: Who
@@ -188,14 +199,19 @@ class Step:
     at: float | None = None
     id: str | int | None = None
     call: Step | None = None
+    turn: int = 0
 
 
 class Told(NamedTuple):
-    """An event, when it came (as `Step.at`), and the steps that it tells."""
+    """An event, when it came (as `Step.at`), the steps that it tells, and the turn it is in.
+
+    Turns are the agent's answers, counted from 1; 0 before the first.
+    """
 
     event: Mapping[str, Any]
     at: float | None
     steps: list[Step]
+    turn: int
 
 
 def read_steps(events: Iterable[Mapping[str, Any]], other: str = "({})") -> Iterator[Told]:
@@ -206,21 +222,27 @@ def read_steps(events: Iterable[Mapping[str, Any]], other: str = "({})") -> Iter
         other: what stands for a part of a result that has no text, as in `text_of`.
     """
     calls: dict[str | int | None, Step] = {}
+    answers: dict[Any, int] = {}
     start: datetime | None = None
-    for event in events:
+    turn = 0
+    for place, event in enumerate(events):
         now = instant(event)
         start = start or now
         at = (now - start).total_seconds() if now is not None and start is not None else None
         role = role_of(event)
+        if role == "assistant":
+            id_ = message_of(event).get("id")  # its blocks may come as events of their own
+            turn = answers.setdefault(id_ if isinstance(id_, str) else place, len(answers) + 1)
         speaker: Who = "agent" if role == "assistant" else "told" if role == "user" else "system"
         steps = [step for block in blocks(event) if (step := _step(block, speaker, other))]
         for step in steps:
             step.at = at
+            step.turn = turn if role == "assistant" else 0
             if step.who == "call":
                 calls[step.id] = step
             elif step.who == "result":
                 step.call = calls.get(step.id)
-        yield Told(event, at, steps)
+        yield Told(event, at, steps, turn)
 
 
 def _step(block: Mapping[str, Any], speaker: Who, other: str) -> Step | None:
@@ -229,7 +251,7 @@ def _step(block: Mapping[str, Any], speaker: Who, other: str) -> Step | None:
         thinks = kind == "thinking"
         words = str(block.get("thinking" if thinks else "text") or "")
         return Step("thinking" if thinks else speaker, words) if words.strip() else None
-    if kind in ("tool_use", "server_tool_use"):
+    if kind.endswith("tool_use"):
         return Step("call", str(block.get("name")), block.get("input"), id=_id(block.get("id")))
     if kind.endswith("tool_result"):
         content, of = block.get("content"), _id(block.get("tool_use_id"))
@@ -243,9 +265,9 @@ def _id(value: Any) -> str | int | None:
 
 
 def calls_once(steps: Iterable[Step]) -> list[Step]:
-    """The calls of tools, each once, though what told of it may have come twice."""
+    """The calls of tools, each once, though what told of it may have come twice in a turn."""
     calls = [step for step in steps if step.who == "call"]
-    ids = ((at,) if call.id is None else call.id for at, call in enumerate(calls))
+    ids = ((call.turn, call.id, call.text) if call.id else at for at, call in enumerate(calls))
     return [*dict(zip(ids, calls, strict=True)).values()]
 
 

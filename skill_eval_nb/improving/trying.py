@@ -15,7 +15,7 @@ import msgspec
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import Expectation, StructuralExpectation, mend
-from skill_eval_nb.grading.structural import expectations_of, verdicts_on
+from skill_eval_nb.grading.structural import OF_TRANSCRIPT, expectations_of, verdicts_on
 from skill_eval_nb.grading.structural.outputs import list_outputs
 from skill_eval_nb.grading.structural.types import Check, CheckContext, as_structural
 from skill_eval_nb.models import Connection, Prices
@@ -323,7 +323,7 @@ def _verdicts(
     """
     if not checks:
         return []
-    transcripts = any(check.type == "no_errors" for check in checks)
+    transcripts = any(check.type in OF_TRANSCRIPT for check in checks)
     wanted = [as_structural(check) for check in checks]
     spoken = [isinstance(check, Expectation) for check in checks]
 

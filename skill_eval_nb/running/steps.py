@@ -14,11 +14,11 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents import Judging, Metrics, Structural, Timing, dump, to_json
-from skill_eval_nb.documents.transcript import calls_once, message_of, read_steps
+from skill_eval_nb.documents.transcript import calls_once, read_steps
 
 from .budget import Halted
 from .files import (
@@ -142,17 +142,13 @@ def metrics_of(execution: Execution, collected: Collected, transcript: str) -> M
         collected: its outputs.
         transcript: the Markdown, whose characters are counted.
     """
-    answers: set[Any] = set()
-    for place, event in enumerate(execution.events):
-        if event.get("type") == "assistant":
-            id_ = message_of(event).get("id")
-            answers.add(id_ if isinstance(id_, str) else place)  # its blocks may come one by one
-    steps = [step for told in read_steps(execution.events) for step in told.steps]
+    told = [*read_steps(execution.events)]
+    steps = [step for one in told for step in one.steps]
     tools = Counter(call.text for call in calls_once(steps))
     return Metrics(
         tool_calls=dict(sorted(tools.items())),
         total_tool_calls=tools.total(),
-        total_steps=len(answers),
+        total_steps=max((one.turn for one in told), default=0),
         files_created=list(collected.files),
         errors_encountered=sum(step.failed for step in steps),
         output_chars=collected.chars,

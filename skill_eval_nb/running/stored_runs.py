@@ -22,7 +22,7 @@ from skill_eval_nb.documents import (
     Timing,
 )
 from skill_eval_nb.documents.run import CHECK_FAILED, STRUCTURAL
-from skill_eval_nb.grading.structural import check, expectations_of
+from skill_eval_nb.grading.structural import OF_TRANSCRIPT, check, expectations_of
 from skill_eval_nb.workspace import (
     UNSTATED,
     EvalKey,
@@ -339,20 +339,22 @@ def grade_stored(
 
 def _to_check(run: StoredRun, problems: Problems) -> Path | None:
     """The outputs of a run that can be checked; what is left out is a problem."""
-    timing = None
-    if run.eval is not None and run.outputs is not None and expectations_of(run.eval):
+    timing, outputs, wanted = None, run.outputs, expectations_of(run.eval) if run.eval else []
+    if run.transcript is not None and all(check.type in OF_TRANSCRIPT for check in wanted):
+        outputs = outputs or run.folder / "outputs"  # nothing looks into it
+    if run.eval is not None and outputs is not None and wanted:
         timing = load_if_there(f"{run.folder}/timing.json", Timing, problems)
     errored = timing is not None and (timing.status or "").lower() in _ERRORED
     if run.eval is None:
         what = "no-definition", "nothing defines its eval; give the suite as `evals`"
-    elif not expectations_of(run.eval):
+    elif not wanted:
         what = "nothing-to-check", "its eval has no structural checks"
-    elif run.outputs is None:
+    elif outputs is None:
         what = "no-outputs", "it has no stored outputs"
     elif errored and not (run.folder / "structural.json").exists():
         what = "errored-run", "the run ended in an error"
     else:
-        return run.outputs
+        return outputs
     severity = "info" if what[0] == "nothing-to-check" else "warning"
     problems.add(severity, what[0], str(run.folder), f"not checked: {what[1]}")
     return None

@@ -13,7 +13,6 @@ from skill_eval_nb.documents.transcript import (
     Told,
     calls_once,
     has_failed,
-    message_of,
     read_steps,
 )
 
@@ -130,14 +129,11 @@ Event = Mapping[str, Any]
 
 def _of_events(told: Iterable[Told], final: Step | None) -> Iterator[str]:
     """The events in Markdown, in the order they came; one heading an answer."""
-    turns: list[str] = []
-    for event, at, steps in told:
-        if event.get("type") == "assistant":
-            id_ = message_of(event).get("id")  # its blocks may come as events of their own
-            id_ = id_ if isinstance(id_, str) else f"without an id {len(turns)}"
-            if id_ not in turns:
-                turns.append(id_)
-                yield f"## Turn {len(turns)}{_since(at)}"
+    last = 0
+    for _, at, steps, turn in told:
+        if turn > last:
+            last = turn
+            yield f"## Turn {turn}{_since(at)}"
         for step in steps:
             if step is final:
                 yield "### Final message"

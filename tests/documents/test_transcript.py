@@ -10,7 +10,7 @@ import pytest
 
 from skill_eval_nb.documents.transcript import read_events
 from skill_eval_nb.grading.evidence.show import transcript_of
-from skill_eval_nb.grading.structural.errors import no_errors
+from skill_eval_nb.grading.structural.record import Record, read_record
 from skill_eval_nb.widgets.show.transcript import transcript_of as steps_of
 
 CALLED = {"type": "tool_use", "id": "c1", "name": "sh", "input": {"command": "ls"}}
@@ -81,7 +81,11 @@ def test_all_who_read_it_see_the_same(form: str, tmp_path: Path) -> None:
         ("agent", "Done.", None),
     ]
     assert viewed.damaged == (form in ("cut off", "after a word"))
-    assert no_errors(path).evidence == "No error in transcript.jsonl (6 messages)"
+    record = read_record(path)
+    assert isinstance(record, Record)
+    calls = [(call.text, call.result) for call in record.calls]
+    assert calls == [("Read", "canary"), ("sh", "a.txt")]
+    assert (record.gap is None) is (viewed.damaged == 0)
 
 
 @pytest.mark.parametrize(

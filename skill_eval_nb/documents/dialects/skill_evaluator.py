@@ -15,7 +15,7 @@ from .skill_creator import (
 Check = narrow(
     evals.StructuralExpectation,
     "id type description pattern match match_any match_regex except_context count operator script "
-    "critical",
+    "critical tool tools skill",
 )
 Dimension = narrow(evals.Dimension, "id name description weight scoring")
 Rubric = narrow(evals.QualityRubric, "dimensions", dimensions=list[Dimension])

@@ -110,7 +110,7 @@ def _transcript(told: Sequence[Told]) -> Transcript:
     pieces: list[str] = []
     final: int | None = None
     hidden: set[Any] = set()
-    for _, _, steps in told:
+    for _, _, steps, _ in told:
         calls = [step for step in steps if step.who == "call"]
         set_up = bool(calls) and all(map(_opens_skill, calls))  # "The skill fits this task."
         for step in steps:

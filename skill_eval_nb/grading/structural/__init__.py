@@ -1,4 +1,4 @@
-"""Layer 1: deterministic checks of what a run has put out."""
+"""Layer 1: deterministic checks of what a run has put out, and of what was done in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.text import count
 
-from .errors import no_errors
+from .actions import VERDICTS, ActionCheck
 from .outputs import (
     BadGlob,
     CheckVerdict,
@@ -30,10 +30,12 @@ from .outputs import (
     shown,
     unscored,
 )
+from .record import Record
 from .search import BadPattern, TextSearch, sought
 from .types import (
     ENDINGS,
     KINDS,
+    OF_TRANSCRIPT,
     Check,
     CheckContext,
     CsvTable,
@@ -57,7 +59,7 @@ from .types import (
     unknown,
 )
 
-__all__ = ["KINDS", "check", "expectations_of", "is_checked"]
+__all__ = ["KINDS", "OF_TRANSCRIPT", "check", "expectations_of", "is_checked"]
 
 
 _FILE = re.compile(
@@ -319,7 +321,8 @@ def plan(
             return PlannedCheck(partial(unscored, unknown(expectation.type)))
         return planner(expectation, setting)
     except (BadGlob, BadPattern) as error:
-        field = "match_regex" if isinstance(error, BadPattern) else "pattern"
+        tool = "tool" if expectation.type in OF_TRANSCRIPT else "pattern"
+        field = "match_regex" if isinstance(error, BadPattern) else tool
         return PlannedCheck(partial(unscored, f"`{field}`: {error}"))
     except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
         return PlannedCheck(partial(broken, error))
@@ -368,17 +371,31 @@ def _plan_script(expectation: StructuralExpectation, setting: CheckContext) -> P
     )
 
 
+def _plan_record(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
+    for tool in filter(None, (expectation.tool, *expectation.tools)):
+        matching(tool, ())
+    terms = sought_by(expectation, setting.near)
+
+    def verdict() -> CheckVerdict:
+        record = setting.record()
+        if not isinstance(record, Record):
+            return record
+        return VERDICTS[expectation.type](ActionCheck(expectation, terms, record))
+
+    return PlannedCheck(verdict)
+
+
 _PLANNERS: dict[str, Callable[[StructuralExpectation, CheckContext], PlannedCheck]] = {
     "file_exists": _plan_exists,
     "file_contains": _plan_contains,
     "file_not_contains": _plan_contains,
-    "no_errors": lambda _, setting: PlannedCheck(partial(no_errors, setting.transcript)),
     "file_count": _plan_count,
     "custom_script": _plan_script,
     "row_count": lambda wanted, setting: spoken_rows(wanted, setting.outputs),
     "contains_text": lambda wanted, setting: contains_text(wanted, setting.outputs, setting.near),
     "csv_valid": lambda wanted, setting: spoken_csv(wanted, setting.outputs),
     "custom": _plan_script,
+    **dict.fromkeys(OF_TRANSCRIPT, _plan_record),
 }
 
 
@@ -401,7 +418,7 @@ def check(
         expectations: structural expectations, or those of the `iterations` dialect that have
             a type.
         outputs: the folder of the outputs; one that is not there holds none.
-        transcript: what `no_errors` reads; None where none was kept.
+        transcript: what checks of what was done read; None where none was kept.
         near: within how many lines of a match a text of `except_context` exempts it; 0 is the
             same line.
         allow_scripts: whether `custom_script` may run what the suite's author wrote.
@@ -498,8 +515,10 @@ def _show(
 
 
 def _graded(expectation: StructuralExpectation, verdict: CheckVerdict) -> GradedExpectation:
+    about = expectation.pattern or expectation.tool or expectation.skill
+    about = about or ", ".join(expectation.tools)
     return GradedExpectation(
-        text=expectation.description or f"{expectation.type} {expectation.pattern or ''}".strip(),
+        text=expectation.description or f"{expectation.type} {about}".strip(),
         passed=verdict.passed,
         evidence=verdict.evidence,
         id=expectation.id,

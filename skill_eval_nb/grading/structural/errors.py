@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.documents.transcript import Event, read_events, read_steps
+from skill_eval_nb.documents.transcript import Event, Told, has_failed
 from skill_eval_nb.text import count
 
-from .outputs import CheckVerdict, Content, failed, passed, shown, unscored
+from .outputs import CheckVerdict, failed, passed, shown
+from .record import Record
 
 LONGEST = 400
 """An error message says that it is one at its beginning."""
@@ -97,22 +96,22 @@ TEXT_KEYS = ("text", "content", "output", "stdout", "stderr", "message", "error"
 _EXIT_CODE = re.compile(r"Exit code \d+")
 
 
-def failures(events: Sequence[Event]) -> Iterator[tuple[int | str, str]]:
+def failures(events: Sequence[Event], told: Sequence[Told]) -> Iterator[tuple[int | str, str]]:
     """Each failure: where it is told (a line, or the number of the message), and what it says."""
-    for number, told in enumerate(read_steps(event.value for event in events), 1):
-        where = events[number - 1].line or f"message {number}"
-        for step in told.steps:
-            if step.failed:
+    for number, (event, one) in enumerate(zip(events, told, strict=True), 1):
+        where = event.line or f"message {number}"
+        for step in one.steps:
+            if step.who == "result" and step.failed:
                 tool = step.call.text if step.call else "a tool"
                 yield where, f"{tool} failed: {_first_line(step.given)}"
-        if fault := _own_failure(told.event):
+        if fault := _own_failure(event.value):
             yield where, fault
 
 
 def _own_failure(event: Mapping[str, Any]) -> str | None:
     """What an event itself says of a failure: the run's end, an API's error, a tool's answer."""
     kind = event.get("type")
-    if kind == "result" and (event.get("is_error") is True or _ended_badly(event)):
+    if kind == "result" and (has_failed(event)):
         why = _first_line(event.get("result") or event.get("errors") or "")
         return f"the run ended with {event.get('subtype') or 'an error'}{f': {why}' if why else ''}"
     if kind == "error":
@@ -122,10 +121,6 @@ def _own_failure(event: Mapping[str, Any]) -> str | None:
         error = next((line for line in lines if is_error(line)), None)
         return None if error is None else f"{event.get('name') or 'a tool'} failed: {error}"
     return None
-
-
-def _ended_badly(event: Mapping[str, Any]) -> bool:
-    return str(event.get("subtype") or "").startswith("error")
 
 
 def _text(value: Any, depth: int = 8) -> str:
@@ -153,26 +148,15 @@ MOST_SHOWN = 3
 """Errors that evidence shows."""
 
 
-def no_errors(transcript: Path | None) -> CheckVerdict:
-    """The verdict on `no_errors`; None for a path means that no transcript was kept."""
-    if transcript is None:
-        return unscored("there is no transcript to look into")
-    name = transcript.name
-    try:
-        data = read_bytes(transcript, transcript.parent)
-    except FileNotFoundError:
-        return unscored(f"there is no {name} to look into")
-    except OSError as error:
-        return unscored(f"{name} cannot be read: {error.strerror or error}")
-    text = Content(data).text
-    if not text.strip():
-        return unscored(f"{name} is empty, so it shows nothing")
-    read = read_events(text)
-    found = list(_lines(text) if read is None else failures(read.events))
+def no_errors(record: Record) -> CheckVerdict:
+    """The verdict on `no_errors`."""
+    name, text, events = record.name, record.text, record.events
+    found = list(_lines(text) if events is None else failures(events, record.told))
     if not found:
         lines = text.rstrip("\n").split("\n")
-        of = count(len(lines), "line") if read is None else count(len(read.events), "message")
-        return passed(f"No error in {name} ({of})")
+        of = count(len(lines), "line") if events is None else count(len(events), "message")
+        verdict = passed(f"No error in {name} ({of})")
+        return verdict if events is None else record.unless_a_gap(verdict)
     errors = "; ".join(f"{name}:{line}: {shown(what)}" for line, what in found[:MOST_SHOWN])
     more = len(found) - MOST_SHOWN
     return failed(errors + (f"; and {count(more, 'more error')}" if more > 0 else ""))

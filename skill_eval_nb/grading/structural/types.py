@@ -1,4 +1,4 @@
-"""The types of checks but `no_errors`: files that are there, what they hold, tables, scripts."""
+"""The types of checks of outputs: files that are there, what they hold, tables, scripts."""
 
 from __future__ import annotations
 
@@ -30,18 +30,22 @@ from .outputs import (
     shown,
     unscored,
 )
+from .record import Record, read_record
 from .search import SearchTerms, TextSearch, sought
 
 OF_SKILL_EVALUATOR = (
     "file_exists",
     "file_contains",
     "file_not_contains",
-    "no_errors",
     "file_count",
     "custom_script",
 )
 OF_ITERATIONS = ("row_count", "contains_text", "csv_valid", "custom")
-KINDS = frozenset((*OF_SKILL_EVALUATOR, *OF_ITERATIONS))
+OF_TRANSCRIPT = (
+    "no_errors tool_called tool_not_called tools_in_order command_matches skill_opened max_turns "
+    "max_tokens"
+).split()
+KINDS = frozenset((*OF_SKILL_EVALUATOR, *OF_ITERATIONS, *OF_TRANSCRIPT))
 
 Check = StructuralExpectation | Expectation
 
@@ -149,6 +153,13 @@ class CheckContext:
     allow_scripts: bool
     sandbox: Sandbox
     matched: dict[str, list[str]] = field(default_factory=dict)
+    records: list[Record | CheckVerdict] = field(default_factory=list)
+
+    def record(self) -> Record | CheckVerdict:
+        """The transcript, read when it is first asked for; a verdict where it tells nothing."""
+        if not self.records:
+            self.records.append(read_record(self.transcript))
+        return self.records[0]
 
     def files(self, pattern: str | None) -> list[str]:
         """The files that a pattern matches: the same list each time; all without one.
@@ -180,8 +191,8 @@ def contains(search: TextSearch, pattern: str | None, outputs: Outputs) -> Check
         return passed(f"{search.evidence()}{_which(search)}")
     if nothing := _nothing_to_look_into(search, pattern, outputs):
         return nothing
-    if undecided := _undecided(search):
-        return undecided
+    if (open_ := undecided(search)) is not None:
+        return open_
     exempt = f"; {search.exemptions()}" if search.exempted else ""
     return failed(f"No {search.what} in {_files(search, pattern)}{exempt}")
 
@@ -192,8 +203,8 @@ def contains_not(search: TextSearch, pattern: str | None, outputs: Outputs) -> C
         return failed(f"{search.evidence()}{_which(search)}")
     if nothing := _nothing_to_look_into(search, pattern, outputs):
         return nothing
-    if undecided := _undecided(search):
-        return undecided
+    if (open_ := undecided(search)) is not None:
+        return open_
     if search.exempted:
         return passed(f"Nothing that counts: {search.exemptions()}")
     return passed(f"No {search.what} in {_files(search, pattern)}")
@@ -230,7 +241,8 @@ def _nothing_to_look_into(
     return None
 
 
-def _undecided(search: TextSearch) -> CheckVerdict | None:
+def undecided(search: TextSearch) -> CheckVerdict | None:
+    """The verdict where looking did not come to an end; None where it did."""
     if search.out_of_time is not None:
         return unscored(
             f"looking for {search.what} ran out of time in {shown(search.out_of_time)}; an "

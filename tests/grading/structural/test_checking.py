@@ -15,7 +15,7 @@ from skill_eval_nb import disk
 from skill_eval_nb.disk import NO_LINK, read_bytes
 from skill_eval_nb.documents import Eval, Expectation, Structural, StructuralExpectation, dump, mend
 from skill_eval_nb.documents.run import CHECK_FAILED
-from skill_eval_nb.grading.structural import KINDS, check, expectations_of
+from skill_eval_nb.grading.structural import KINDS, OF_TRANSCRIPT, check, expectations_of
 from skill_eval_nb.grading.structural.outputs import BadGlob, Outputs, list_outputs, matching
 from tests.grading.structural.made import checked, lay, wanted
 
@@ -332,7 +332,7 @@ def test_patterns_as_people_write_them(pattern, names):
 )
 def test_a_pattern_that_leads_out_is_not_scored_by_any_check_of_files(tmp_path, pattern):
     options = {"match": "x", "count": 0, "operator": ">="}
-    for kind in KINDS - {"no_errors", "custom_script", "custom"}:
+    for kind in KINDS - {*OF_TRANSCRIPT, "custom_script", "custom"}:
         found = checked(tmp_path, kind, {"a.md": "x"}, pattern=pattern, **options)
         assert found.passed is None, kind
         assert "Not scored: `pattern`" in found.evidence

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.grading.structural.errors import is_error, no_errors
+from skill_eval_nb.documents import StructuralExpectation
+from skill_eval_nb.grading.structural import check
+from skill_eval_nb.grading.structural.errors import is_error
 
 ERRORS = r"""
 3. Error: Cannot find module './clock'
@@ -87,6 +90,10 @@ def test_an_error_message_is_an_error_and_the_word_in_prose_or_code_is_none():
     assert [line for line in ERRORS if not is_error(line)] == []
     assert [line for line in ERRORS if not is_error(f"\x1b[31m{line}\x1b[0m")] == []
     assert [line for line in PROSE if is_error(line)] == []
+
+
+def no_errors(path):
+    return check([StructuralExpectation("no_errors")], Path("none"), path).expectations[0]
 
 
 def told(folder, name, text):

@@ -1,0 +1,172 @@
+"""Checks of what was done: tools that were called, commands, the skill, turns and tokens.
+
+A tool is called what its harness calls it, upper and lower case alike (`Bash` is `bash`), and
+nothing else is an alias; `*` and `{a,b}` are those of globs. A command is what a call was given
+as `command` or `cmd`. A step is a turn: an answer of the agent, with the calls in it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skill_eval_nb.documents import StructuralExpectation
+from skill_eval_nb.documents.transcript import Step, message_of, role_of
+from skill_eval_nb.text import count, some
+
+from .errors import no_errors
+from .outputs import CheckVerdict, Content, failed, matching, passed, quoted, shown, unscored
+from .record import Record, bare_names
+from .search import SearchTerms, TextSearch
+from .types import compare, undecided
+
+MOST_SHOWN = 6
+"""Calls that evidence shows."""
+LONGEST_NAME = 200
+"""Characters of a tool's name that a pattern is held against."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCheck:
+    """A check of what was done, the terms that it looks for in calls, and the transcript."""
+
+    wanted: StructuralExpectation
+    terms: SearchTerms | None
+    record: Record
+
+    def calls(self) -> CheckVerdict:
+        """The verdict on `tool_called`, `tool_not_called` and `command_matches`."""
+        tool, terms, kind = self.wanted.tool, self.terms, self.wanted.type
+        if terms is None and (kind == "command_matches" or tool is None):
+            return unscored("nothing says what to look for: `tool`, `match` or `match_regex`")
+        if self.wanted.operator is not None or self.wanted.count == 0:
+            least = "`count` is the least number of calls, from 1 up, and there is no `operator`"
+            return unscored(f"{least}; tool_not_called wants fewer")
+        calls = [call for call in self.record.calls if tool is None or _is_of(tool, call)]
+        if kind == "command_matches":
+            calls = [call for call in calls if _command(call) is not None]
+        search = None if terms is None else TextSearch(terms, one_is_enough=False)
+        if search is not None:
+            calls = [call for call in calls if _holds(search, call)]
+        positive = kind != "tool_not_called"
+        least = self.wanted.count or 1
+        what = f"call{f' of {shown(tool)}' if tool else ''}{f' with {terms}' if terms else ''}"
+        found = some([*map(_place, calls)], MOST_SHOWN) or f"No {what} in {self.record.in_short}"
+        if len(calls) >= least:
+            return CheckVerdict(positive, found)
+        few = f"; {count(len(calls), 'call')} of {least}" if least > 1 else ""
+        open_ = None if search is None else undecided(search)
+        return open_ or self.record.unless_a_gap(CheckVerdict(not positive, f"{found}{few}"))
+
+    def order(self) -> CheckVerdict:
+        """The verdict on `tools_in_order`: other calls may stand between them."""
+        if not self.wanted.tools:
+            return unscored("no `tools` say which are to be called, in which order")
+        found: list[Step] = []
+        left = iter(self.record.calls)
+        for tool in self.wanted.tools:
+            call = next((call for call in left if _is_of(tool, call)), None)
+            if call is None:
+                where = f"after {_place(found[-1])}" if found else f"in {self.record.in_short}"
+                return self.record.unless_a_gap(failed(f"No call of {shown(tool)} {where}"))
+            found.append(call)
+        return passed(some([*map(_place, found)], MOST_SHOWN))
+
+    def skill(self) -> CheckVerdict:
+        """The verdict on `skill_opened`: the tool for skills opened it, or SKILL.md was shown."""
+        name, seen = self.wanted.skill, None
+        which = quoted(name) if name else "any skill"
+        offered = self.record.skills
+        if offered is not None and not (name in offered if name else offered):
+            return unscored(f"{which} was not on offer")
+        head = re.compile(rf"name:[ \t\"']*{re.escape(name)}(?![\w-])" if name else "name:")
+        for call in self.record.calls:
+            given, text = str(call.given), call.result or ""
+            if call.failed:
+                continue
+            if call.text.lower() == "skill" and name in (None, *bare_names(_given(call).values())):
+                return passed(_place(call))
+            if "SKILL.md" in given:
+                if head.search(text) and "description:" in text:
+                    return passed(_place(call))
+                seen = call if f"{name or ''}/SKILL.md" in given else seen
+        if seen is not None:
+            return unscored(f"{_place(seen)} names it, and does not show that it was read")
+        return self.record.unless_a_gap(failed(f"{which} was not opened in {self.record.in_short}"))
+
+    def bound(self) -> CheckVerdict:
+        """The verdict on `max_turns` and `max_tokens`."""
+        what = self.wanted.type.removeprefix("max_")
+        there = self.record.turns if what == "turns" else _tokens(self.record)
+        if there is None:
+            return unscored(f"{self.record.name} does not say how many {what} there were")
+        compared = compare(there, self.wanted.count, "<=", what)
+        number = f"{count(there, what[:-1])} in {self.record.name}; wanted {compared.evidence}"
+        if compared.passed:
+            return self.record.unless_a_gap(passed(number))
+        return compared if compared.passed is None else failed(number)
+
+
+VERDICTS: Mapping[str, Callable[[ActionCheck], CheckVerdict]] = {
+    "no_errors": lambda check: no_errors(check.record),
+    "tool_called": ActionCheck.calls,
+    "tool_not_called": ActionCheck.calls,
+    "command_matches": ActionCheck.calls,
+    "tools_in_order": ActionCheck.order,
+    "skill_opened": ActionCheck.skill,
+    "max_turns": ActionCheck.bound,
+    "max_tokens": ActionCheck.bound,
+}
+
+
+def _is_of(tool: str, call: Step) -> bool:
+    return bool(matching(tool.lower(), [call.text[:LONGEST_NAME].lower()]))
+
+
+def _given(call: Step) -> Mapping[str, Any]:
+    return call.given if isinstance(call.given, Mapping) else {}
+
+
+def _command(call: Step) -> str | None:
+    """The command that a call runs; None where it runs none."""
+    command = _given(call).get("command") or _given(call).get("cmd")
+    command = " ".join(map(str, command)) if isinstance(command, list) else command
+    return command if isinstance(command, str) else None
+
+
+def _words(call: Step) -> str:
+    """What a call was given: its command, else all of it."""
+    whole = call.given if isinstance(call.given, str) else None
+    return _command(call) or whole or json.dumps(call.given, ensure_ascii=False)
+
+
+def _holds(search: TextSearch, call: Step) -> bool:
+    before = search.n_found
+    text = _words(call).replace("\0", " ").encode("utf-8", "replace")
+    search.look(f"step {call.turn}", Content(text))
+    return search.n_found > before
+
+
+def _place(call: Step) -> str:
+    words = shown(" ".join(_words(call).split()), 100)
+    return f"step {call.turn}: {shown(call.text, 60)} `{words}`"
+
+
+def _tokens(record: Record) -> int | None:
+    """As the run's end states them, else those of all answers; None where one does not say."""
+    from skill_eval_nb.models import Usage
+
+    usages: dict[int, Any] = {}
+    for told in record.told:
+        usage = message_of(told.event).get("usage")
+        if told.event.get("type") == "result" and usage is not None:
+            usages = {0: usage}
+        elif role_of(told.event) == "assistant":
+            usages[told.turn] = usage
+    try:
+        return sum(Usage.of(usage).total for usage in usages.values()) or None
+    except (AttributeError, ValueError):  # there is none, or it is in another form
+        return None

@@ -1,0 +1,295 @@
+"""Checks of what was done: the same verdicts from every form of transcript, each with its step."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skill_eval_nb as sen
+from skill_eval_nb.documents.dialects import check as faults_of
+from skill_eval_nb.grading.structural import OF_TRANSCRIPT
+from tests.cli.calls import run
+from tests.corpus.build import lay
+from tests.documents.generated import ANY_JSON
+from tests.grading.structural.made import checked
+
+CALLS = [
+    [("Skill", {"skill": "tidy"})],
+    [("Read", {"file_path": "a.ts"}), ("Bash", {"command": "npm test"})],
+    [("Edit", {"file_path": "a.ts", "new_string": "b"})],
+    [("Bash", {"command": "npm test\nnpm run lint"})],
+]
+"""The calls of each turn; in a fifth the agent says that it is done."""
+USAGE = {"input_tokens": 90, "output_tokens": 10}
+SPENT = 500
+"""Tokens of five answers."""
+
+
+def answers() -> list[dict[str, Any]]:
+    said = []
+    for turn, calls in enumerate(CALLS, 1):
+        blocks = [
+            {"type": "tool_use", "id": f"c{turn}{n}", "name": name, "input": given}
+            for n, (name, given) in enumerate(calls)
+        ]
+        said.append({"role": "assistant", "content": blocks})
+        for block in blocks:
+            result = {"type": "tool_result", "tool_use_id": block["id"], "content": "done"}
+            said.append({"role": "user", "content": [result]})
+    return [*said, {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}]
+
+
+def stream() -> list[dict[str, Any]]:
+    """As Claude Code and our executors write it: an answer's blocks come as events of their own."""
+    events: list[dict[str, Any]] = [{"type": "system", "subtype": "init", "skills": ["my:tidy"]}]
+    for place, message in enumerate(answers()):
+        about = {"id": f"m{place}", "usage": USAGE} if message["role"] == "assistant" else {}
+        for block in message["content"]:
+            one = {**message, **about, "content": [block]}
+            events.append({"type": message["role"], "message": one})
+    spent = {**USAGE, "input_tokens": SPENT - USAGE["output_tokens"]}
+    return [*events, {"type": "result", "subtype": "success", "usage": spent}]
+
+
+def functions(*, flat: bool) -> list[dict[str, Any]]:
+    """As OpenAI's messages have it, or flat, as inspect_ai's have."""
+    messages = [{"role": "user", "content": "Go."}]
+    for message in answers():
+        calls = [block for block in message["content"] if block["type"] == "tool_use"]
+        if message["role"] == "user":
+            (block,) = message["content"]
+            call = block["tool_use_id"]
+            messages.append({"role": "tool", "tool_call_id": call, "content": block["content"]})
+        else:
+            made = [
+                {"id": one["id"], "function": one["name"], "arguments": one["input"]}
+                if flat
+                else {
+                    "id": one["id"],
+                    "function": {"name": one["name"], "arguments": json.dumps(one["input"])},
+                }
+                for one in calls
+            ]
+            words = "" if calls else "Done."
+            messages.append({"role": "assistant", "content": words, "tool_calls": made})
+    return messages
+
+
+def trajectory() -> dict[str, Any]:
+    data = [
+        {"toolName": name.lower(), "toolCallId": f"c{turn}{n}", "arguments": given}
+        for turn, calls in enumerate(CALLS)
+        for n, (name, given) in enumerate(calls)
+    ]
+    events = [{"type": "tool_call", "data": one} for one in data]
+    return {"type": "trial-result", "trajectory": {"events": events, "output": "Done."}}
+
+
+def lines(events: list[Any]) -> str:
+    return "".join(json.dumps(event) + "\n" for event in events)
+
+
+FORMS = {
+    "a stream of Claude Code, of ours, of plugin eval": lines(stream()),
+    "a session of Claude Code": lines(
+        [{"type": "summary", "summary": "x"}, *({**e, "uuid": "u"} for e in stream()[1:-1])]
+    ),
+    "messages": json.dumps(answers()),
+    "functions": json.dumps({"messages": functions(flat=False)}),
+    "a sample of inspect_ai": json.dumps({"id": 1, "messages": functions(flat=True)}),
+    "a trial of Vally": json.dumps(trajectory()),
+}
+TURNS = dict.fromkeys(FORMS, 5) | {"a trial of Vally": None}
+TOKENS: dict[str, int | None] = dict.fromkeys(FORMS, None)
+TOKENS |= dict(zip(FORMS, (SPENT, SPENT), strict=False))
+
+P, F, N = True, False, None
+CASES = [
+    ("tool_called", {"tool": "Bash"}, P, "step 2: Bash `npm test` and step 4: Bash `npm test npm"),
+    ("tool_called", {"tool": "bash", "count": 2}, P, "step 2: Bash"),
+    ("tool_called", {"tool": "Bash", "count": 3}, F, "; 2 calls of 3"),
+    ("tool_called", {"tool": "{read,view}"}, P, "step 2: Read `{"),
+    ("tool_called", {"tool": "*it", "match": "b.ts"}, F, "No call of *it with 'b.ts' in "),
+    ("tool_called", {"tool": "mcp__*"}, F, "(Bash 2, Skill 1, Read 1, Edit 1)"),
+    ("tool_called", {"match": "a.ts"}, P, "step 3: Edit"),
+    ("tool_called", {}, N, "nothing says what to look for"),
+    ("tool_called", {"tool": "Bash", "count": 0}, N, "`count` is the least number of calls"),
+    ("tool_called", {"tool": "../x"}, N, "Not scored: `tool`: "),
+    ("tool_not_called", {"tool": "WebSearch"}, P, "No call of WebSearch in t.jsonl (Bash 2"),
+    ("tool_not_called", {"tool": "BASH"}, F, "step 2: Bash `npm test`"),
+    ("tool_not_called", {"tool": "Bash", "match_regex": r"\brm\b"}, P, "No call of Bash with /"),
+    ("tool_not_called", {"tool": "Bash", "count": 3}, P, "; 2 calls of 3"),
+    ("tool_not_called", {"match_regex": "("}, N, "Not scored: `match_regex`: "),
+    ("tools_in_order", {"tools": ["Read", "Edit", "Bash"]}, P, "step 2: Read"),
+    ("tools_in_order", {"tools": ["Edit", "Read"]}, F, "No call of Read after step 3: Edit"),
+    ("tools_in_order", {"tools": ["Bash"] * 3}, F, "after step 4: Bash"),
+    ("tools_in_order", {"tools": []}, N, "no `tools` say"),
+    ("command_matches", {"match": "npm run lint"}, P, "step 4: Bash `npm test npm run lint`"),
+    ("command_matches", {"match_regex": "^npm test$"}, P, "step 2: Bash"),
+    ("command_matches", {"match_regex": "(a|a)*c"}, F, "No call with /(a|a)*c/ in "),
+    ("command_matches", {"match": "a.ts"}, F, "No call with 'a.ts'"),
+    ("command_matches", {}, N, "nothing says what to look for"),
+    ("skill_opened", {"skill": "tidy"}, P, "step 1: Skill `{"),
+    ("skill_opened", {}, P, "step 1: Skill"),
+]
+
+
+def found(folder: Any, text: str, kind: str, **fields: Any) -> tuple[bool | None, str]:
+    path = folder / "t.jsonl"
+    path.write_text(text)
+    one = checked(folder, kind, transcript=path, **fields)
+    return one.passed, one.evidence or ""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_verdicts(form: str, tmp_path: Any) -> None:
+    of_vally = form == "a trial of Vally"  # it does not say which calls were one answer
+    for kind, fields, passed, evidence in CASES:
+        mark, said = found(tmp_path, FORMS[form], kind, **fields)
+        assert mark is passed, (kind, fields, said)
+        assert of_vally or evidence in said, (kind, fields, said)
+    for kind, number in (("max_turns", TURNS[form]), ("max_tokens", TOKENS[form])):
+        for most in (number or 0, (number or 1) - 1):
+            mark, said = found(tmp_path, FORMS[form], kind, count=most)
+            expected = None if number is None else number <= most
+            assert mark is expected, (kind, said)
+            assert number is None or f"{number} {kind[4:]} in t.jsonl; wanted at most" in said
+        assert found(tmp_path, FORMS[form], kind)[0] is None
+
+
+SKILL_MD = "---\nname: tidy\ndescription: Tidies.\n---\n"
+
+
+def call(name: str, result: str | None, *, failed: bool = False, **given: Any) -> str:
+    """A transcript of one call, and of what it gave."""
+    block = {"type": "tool_use", "id": "c", "name": name, "input": given}
+    done = {"type": "tool_result", "tool_use_id": "c", "content": result, "is_error": failed}
+    events = [{"role": "assistant", "content": [block]}, {"role": "user", "content": [done]}]
+    return lines(events[: 1 if result is None else 2])
+
+
+OFFERED = lines([{"type": "system", "subtype": "init", "skills": []}])
+PATH = "/skills/tidy/SKILL.md"
+SKILLS = {
+    "its file was read": (call("Read", SKILL_MD, file_path=PATH), True),
+    "in the shell": (call("Bash", f"{SKILL_MD}# Tidy", command=f"cat {PATH}"), True),
+    "only found": (call("Glob", PATH, pattern="**/tidy/SKILL.md"), None),
+    "what it gave is not known": (call("Read", None, file_path=PATH), None),
+    "another one": (
+        call("Read", SKILL_MD.replace("tidy", "tidy-up"), file_path="x/SKILL.md"),
+        False,
+    ),
+    "it could not be opened": (call("Skill", "no such skill", failed=True, skill="tidy"), False),
+    "none was on offer": (OFFERED + call("Bash", "a", command="ls"), None),
+}
+
+
+@pytest.mark.parametrize("case", SKILLS)
+def test_a_skill_is_opened_where_it_is_shown(case: str, tmp_path: Any) -> None:
+    text, passed = SKILLS[case]
+    assert found(tmp_path, text, "skill_opened", skill="tidy")[0] is passed
+
+
+ABSENT = [
+    ("tool_called", {"tool": "X"}),
+    ("tool_not_called", {"tool": "X"}),
+    ("command_matches", {"match": "X"}),
+    ("tools_in_order", {"tools": ["Bash", "X"]}),
+    ("skill_opened", {"skill": "x"}),
+    ("max_turns", {"count": 99}),
+]
+GAPS = {
+    "a line is cut off": call("Bash", "a", command="ls") + '{"type": "assis',
+    "calls in a form that is not known": call("Bash", "a", command="ls")
+    + lines([{"type": "function_call", "name": "X"}]),
+    "nobody's form": lines([{"role": "model", "parts": [{"functionCall": {"name": "X"}}]}]),
+    "plain text": "# Transcript\n\n1. Ran X.\n",
+    "nothing": " ",
+}
+
+
+@pytest.mark.parametrize("gap", GAPS)
+def test_what_may_have_happened_is_not_scored(gap: str, tmp_path: Any) -> None:
+    for kind, fields in ABSENT:
+        mark, said = found(tmp_path, GAPS[gap], kind, **fields)
+        assert mark is None, (kind, said)
+        assert "t.jsonl" in said
+        assert checked(tmp_path, kind, transcript=None, **fields).passed is None
+
+
+def test_calls_whose_ids_come_again_are_further_calls(tmp_path: Any) -> None:
+    text = call("Bash", "a", command="ls") + call("Bash", "a", command="rm x")
+    assert found(tmp_path, text, "command_matches", match="rm")[0] is True
+
+
+def test_an_expression_that_takes_too_long_is_not_scored(tmp_path: Any) -> None:
+    text = call("Bash", "a", command="a" * 5000 + "!")
+    mark, said = found(tmp_path, text, "tool_not_called", tool="Bash", match_regex="^(a|aa)+$")
+    assert (mark, "ran out of time in step 1" in said) == (None, True)
+
+
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "tool": st.sampled_from(["*", "Bash", "[", "{a,b}*", ""]),
+        "tools": st.lists(st.sampled_from(["*", "B?sh"]), max_size=2),
+        "skill": st.sampled_from(["tidy", "("]),
+        "match_regex": st.sampled_from([".", "x*", "(?i)BASH"]),
+        "count": st.integers(0, 3),
+    },
+)
+
+
+@given(st.lists(ANY_JSON, max_size=3), ANY_JSON, st.sampled_from(sorted(OF_TRANSCRIPT)), FIELDS)
+def test_hostile_transcripts_are_never_passed_without_evidence(
+    tmp_path_factory: pytest.TempPathFactory,
+    others: list[Any],
+    odd: Any,
+    kind: str,
+    fields: dict[str, Any],
+) -> None:
+    block = {"type": "tool_use", "id": odd, "name": odd, "input": odd}
+    shapes = [
+        {"role": "assistant", "content": odd, "usage": odd, "tool_calls": odd},
+        {"role": "assistant", "content": [block, odd], "tool_calls": [{"function": odd}]},
+        {"role": "tool", "tool_call_id": odd, "content": odd, "error": odd},
+        {"type": "tool_call", "data": odd},
+        {"type": "system", "skills": odd},
+        {"type": "result", "usage": odd},
+    ]
+    folder = tmp_path_factory.mktemp("t")
+    for text in (lines([*shapes, *others]), lines(shapes), json.dumps({"trajectory": odd})):
+        mark, said = found(folder, text, kind, **fields)
+        assert "please report" not in said
+        assert (mark is None) == said.startswith("Not scored: "), said
+        if mark and kind in ("tool_called", "command_matches", "tools_in_order", "skill_opened"):
+            assert said.startswith("step "), said
+
+
+RUN = "iteration-1/eval-1-it/with_skill/run-1"
+
+
+def test_a_stored_run_of_somebody_s_is_graded_by_its_transcript(tmp_path: Any) -> None:
+    checks = [
+        {"id": "S1", "type": "command_matches", "match": "npm test", "critical": True},
+        {"id": "S2", "type": "tool_not_called", "tool": "bash"},
+        {"id": "S3", "type": "max_turns", "count": 5},
+    ]
+    evals = {
+        "skill_name": "tidy",
+        "evals": [{"id": 1, "prompt": "Go", "structural_expectations": checks}],
+    }
+    assert faults_of("evals", evals, "skill-evaluator") == []
+    files = {"evals.json": evals, f"{RUN}/transcript.jsonl": FORMS["a session of Claude Code"]}
+    lay(tmp_path, {**files, f"{RUN}/timing.json": {"duration_ms": 1}})
+    assert run("grade", tmp_path, "--layer", "structural").exit_code == 0
+    structural = json.loads((tmp_path / RUN / "structural.json").read_text())
+    assert [one["passed"] for one in structural["expectations"]] == [True, False, True]
+    assert structural["gate_passed"] is True
+    assert structural["expectations"][0]["evidence"].startswith("step 2: Bash `npm test`")
+    frame = sen.load(tmp_path).expectations
+    assert list(frame["type"]) == [one["type"] for one in checks]
