@@ -351,7 +351,7 @@ def _check(number: str, check: Check) -> str:
 
 
 def _fields(check: Check) -> str:
-    names = ("type", "pattern", "match", "match_any", "match_regex", "count", "operator")
+    names = "type pattern match match_any match_regex count operator tool tools skill".split()
     given = {name: getattr(check.definition, name) for name in names}
     return " " + ", ".join(f"{name} {_line(str(value))}" for name, value in given.items() if value)
 

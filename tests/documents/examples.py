@@ -91,6 +91,9 @@ for _side in ("with_skill", "without_skill"):
 EXAMPLES["skill-evaluator"]["evals"]["evals"][0]["structural_expectations"] += [
     {"id": "S8", "type": "file_contains", "pattern": "*.md", "match": "Total"},
     {"id": "S9", "type": "file_count", "pattern": "*.md", "count": 1, "operator": "=="},
+    {"id": "S10", "type": "tool_called", "tool": "Bash"},
+    {"id": "S11", "type": "tools_in_order", "tools": ["Read", "Edit"]},
+    {"id": "S12", "type": "skill_opened", "skill": "invoices"},
 ]
 EXAMPLES["skill-evaluator"]["grading"] = _ordered(
     EXAMPLES["skill-creator"]["grading"] | EXAMPLES["skill-evaluator"]["grading"], *GRADING_REST

@@ -372,7 +372,7 @@ def _plan_script(expectation: StructuralExpectation, setting: CheckContext) -> P
 
 
 def _plan_record(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    for tool in filter(None, (expectation.tool, *expectation.tools)):
+    for tool in (expectation.tool or "*", *expectation.tools):
         matching(tool, ())
     terms = sought_by(expectation, setting.near)
 

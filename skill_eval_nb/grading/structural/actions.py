@@ -40,12 +40,12 @@ class ActionCheck:
     def calls(self) -> CheckVerdict:
         """The verdict on `tool_called`, `tool_not_called` and `command_matches`."""
         tool, terms, kind = self.wanted.tool, self.terms, self.wanted.type
-        if terms is None and (kind == "command_matches" or tool is None):
+        if terms is None and (kind == "command_matches" or not tool):
             return unscored("nothing says what to look for: `tool`, `match` or `match_regex`")
         if self.wanted.operator is not None or self.wanted.count == 0:
             least = "`count` is the least number of calls, from 1 up, and there is no `operator`"
             return unscored(f"{least}; tool_not_called wants fewer")
-        calls = [call for call in self.record.calls if tool is None or _is_of(tool, call)]
+        calls = [call for call in self.record.calls if not tool or _is_of(tool, call)]
         if kind == "command_matches":
             calls = [call for call in calls if _command(call) is not None]
         search = None if terms is None else TextSearch(terms, one_is_enough=False)
