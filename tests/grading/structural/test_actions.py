@@ -57,7 +57,7 @@ def stream() -> list[dict[str, Any]]:
 
 def functions(*, flat: bool) -> list[dict[str, Any]]:
     """As OpenAI's messages have it, or flat, as inspect_ai's have."""
-    messages = [{"role": "user", "content": "Go."}]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
     for message in answers():
         calls = [block for block in message["content"] if block["type"] == "tool_use"]
         if message["role"] == "user":
