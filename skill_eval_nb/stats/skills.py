@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.documents.sides import is_earlier
@@ -12,8 +13,8 @@ from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.text import chance, count, lower_first, signed, some
 
 from .checks import SIDES
-from .comparison import OF_RATES, compare, fewest_moved
-from .confounds import DECIDED, Own
+from .comparison import OF_RATES, PairedResult, compare, fewest_moved
+from .confounds import DECIDED, ERRORS_DECIDE, Own
 from .deltas import answer_deltas, ask_deltas, deltas
 from .inference.exact import benjamini_hochberg, holm_sidak
 from .lean import LEANS, NO_LEAN
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 SKILL = ITERATION[:2]
 COSTS = ("tokens", "cost_usd", "time_seconds")
 """What a run takes, the mean over the runs that say."""
-OPEN = ("unclear", "unclear: errors decide")
+OPEN = ("unclear", ERRORS_DECIDE)
 """Verdicts that could have been another one, besides DECIDED."""
 
 
@@ -179,7 +180,7 @@ class OverSkills(NamedTuple):
     Attributes:
         against: what that is.
         n_skills: how many there are, each of which counts once.
-        estimate: their mean difference.
+        estimate: their mean difference; None where none can have a verdict.
         low: the lower end of its interval; None where too few differ, and so `high` and `p`.
         high: the upper end.
         p: of the exact sign flip over skills.
@@ -190,7 +191,7 @@ class OverSkills(NamedTuple):
 
     against: str
     n_skills: int
-    estimate: float
+    estimate: float | None
     low: float | None
     high: float | None
     p: float | None
@@ -212,8 +213,9 @@ def average_skills(rows: Sequence[Row], level: float = 0.95) -> list[OverSkills]
     """The mean over skills, the most skills first; one answer for each kind of baseline.
 
     Each skill counts once, as the mean of its rows (of several models, or workspaces that name the
-    same skill). Skills are the units: the exact sign flip over them, and all means that it does
-    not rule out (above 12 the paired t), as `deltas` has it for tasks like these.
+    same skill), but for rows that can have no verdict. Skills are the units: the exact sign flip
+    over them, and all means that it does not rule out (above 12 the paired t), as `deltas` has it
+    for tasks like these. Where it decides whether errored runs count as failures, that is said.
 
     Args:
         rows: of `measure_skills`.
@@ -231,33 +233,49 @@ def average_skills(rows: Sequence[Row], level: float = 0.95) -> list[OverSkills]
 
 
 def _average(against: str, rows: Sequence[Row], level: float) -> OverSkills:
-    units: dict[str, list[float]] = {}
-    for row in rows:
-        units.setdefault(row["skill"], []).append(row["estimate"])
-    found = compare([(own, [0.0]) for own in units.values()], "population", level, OF_RATES)
-    word, _ = verdict(found, HEADLINE, worth_having(HEADLINE, None))
-    n, (better, worse) = len(units), DOES[against]
-    who = f"The {n} skills"
+    able = [row for row in rows if row["verdict"] is not None]
+    found, failed = (_compare(able, level, name) for name in ("estimate", "estimate_with_errors"))
+    n, (better, worse) = len({row["skill"] for row in able}), DOES[against]
+    who, worth = f"The {n} skills", worth_having(HEADLINE, None)
+    word, counted = (verdict(each, HEADLINE, worth)[0] for each in (found, failed))
+    if word != counted:
+        worse_p = max(each.p or 0.0 for each in (found, failed))
+        word, found = ERRORS_DECIDE, replace(found, low=None, high=None, p=worse_p)
     unsure = f"whether {lower_first(who)} {better} on average"
     claim = {
         "helps": f"{who} {better} on average",
         "hurts": f"{who} {worse} on average",
         "no worthwhile difference": f"{who} make no worthwhile difference on average",
         "unclear": f"It is unclear {unsure}",
+        ERRORS_DECIDE: f"It is unclear {unsure}, as errors decide",
     }.get(word or "", f"Too few skills to say {unsure}")
-    claim = claim if n > 1 else f"One skill is held against {against}"
+    if n < 2:
+        claim = f"One skill is held against {against}" if n else "No skill here can have a verdict"
     figures, because = "", "Each skill counts once."
     p = found.p if found.sufficient else None
     if p is None:
         because += f" It takes {fewest_moved(level)} that differ from their baseline; "
         because += f"{found.moved} {'does' if found.moved == 1 else 'do'}."
+    elif word == ERRORS_DECIDE:
+        because += f" With errors as failures it is {signed(100 * (failed.estimate or 0))} pp."
     else:
         ends = [signed(100 * end) for end in (found.low, found.high) if end is not None]
         figures = f" ({'; '.join(filter(None, (' to '.join(ends), f'exact p {chance(p)}')))})"
-    estimate = found.estimate or 0.0
-    claim += f": {signed(100 * estimate)} pp{figures}."
-    ends = found.low, found.high
-    return OverSkills(against, n, estimate, *ends, p, word, claim, because + _each(rows))
+    if found.estimate is not None:
+        claim += f": {signed(100 * found.estimate)} pp{figures}"
+    if left := len(rows) - len(able):
+        because += f" Not counted, as there can be no verdict: {left:,} of {len(rows):,}."
+    figures = found.estimate, found.low, found.high, p
+    return OverSkills(against, n, *figures, word, f"{claim}.", because + _each(rows))
+
+
+def _compare(rows: Sequence[Row], level: float, figure: str) -> PairedResult:
+    """Skills as evals, by their mean difference; by `estimate` where a row has no such figure."""
+    units: dict[str, list[float]] = {}
+    for row in rows:
+        own = row.get(figure)
+        units.setdefault(row["skill"], []).append(row["estimate"] if own is None else own)
+    return compare([(own, [0.0]) for own in units.values()], "population", level, OF_RATES)
 
 
 def _each(rows: Sequence[Row]) -> str:

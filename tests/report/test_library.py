@@ -91,6 +91,16 @@ ANSWERS: dict[str, tuple[Rows, list[str]]] = {
         + once("a", *DOWN, workspace="elsewhere"),
         ["Too few skills to say whether the 5 skills help on average: +41.2 pp."],
     ),
+    "the stand-in has no verdict": (
+        [row for name in "abcdef" for row in once(name, *UP, executor_model="stand-in")],
+        ["No skill here can have a verdict."],
+    ),
+    "errors decide": (
+        [row for name in "abcdef" for row in skill(name, ([1.0, None, None, None], [0.5]))],
+        [
+            "It is unclear whether the 6 skills help on average, as errors decide: +50 pp.",
+        ],
+    ),
     "nothing is compared": ([run("1", "with_skill", 1, 0.5)], []),
 }
 
