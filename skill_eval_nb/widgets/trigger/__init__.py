@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -102,6 +102,7 @@ Given = str | os.PathLike[str] | Iterable[Query] | None
 """Queries, or the file of them, or nothing."""
 
 QUERIES, RUN, DESCRIPTION = "queries", "run", "description"
+BUSY = {RUN: "The queries are being run.", DESCRIPTION: "A better description is being looked for."}
 
 
 class TriggerPanel(PaidPanel):
@@ -138,8 +139,7 @@ class TriggerPanel(PaidPanel):
             RUN: self._launch(RUNNING, self._run_plan, self._start),
             DESCRIPTION: self._launch(SEARCHING, search_plan, self._start_search, "search_"),
         }
-        self._ran: Task[Measured] | None = None
-        self._searched: Task[Optimised] | None = None
+        self._tasks: Mapping[str, Task[Any]] = {}  # by their tabs what was begun last
         self._found: Optimised | None = None
         self._chosen, self._diff = "", ""
         self._unfit: str | None = None
@@ -158,16 +158,23 @@ class TriggerPanel(PaidPanel):
         return Launch(self, inputs, lambda given: make(self._deps, given), start, budget)
 
     def _run_plan(self, deps: Deps, inputs: Inputs) -> TriggerPreview:
-        latest = self._ran.result if self._ran is not None else None
+        task = self._tasks.get(RUN)
+        latest = task.result if task is not None else None
         return run_plan(deps, inputs, latest or self._shown_measurement)
 
     def view(self) -> Child:
         """The tabs."""
-        part = {QUERIES: self._queries_tab, RUN: self._run_tab, DESCRIPTION: self._search_tab}
-        content = part[self._tab]()
+        tab, task = self._tab, self._tasks.get(self._tab)
+        if task is not None and task.running:
+            content = measuring_view(task) if tab == RUN else searching_view(task)
+        elif self.busy and tab != QUERIES:
+            content = h("p", self.busy, role="status")
+        else:
+            part = {QUERIES: self._queries_tab, RUN: self._run_tab, DESCRIPTION: self._search_tab}
+            content = part[tab]()
         return [
             h("h3", f"Triggers of {self.skill_name}"),
-            tabs(self.TABS, self._tab, ("tab",), content, label="parts", page=self._page_id),
+            tabs(self.TABS, tab, ("tab",), content, label="parts", page=self._page_id),
         ]
 
     def _refresh_tab(self, **_: float) -> None:
@@ -176,7 +183,7 @@ class TriggerPanel(PaidPanel):
 
     def _form_changed(self) -> None:
         if not self.busy:
-            self._ran = self._searched = None  # how it ended is no longer of interest
+            self._tasks = {}  # how it ended is no longer of interest
             if self._tab != QUERIES:
                 super()._form_changed()
 
@@ -207,50 +214,52 @@ class TriggerPanel(PaidPanel):
     @property
     def busy(self) -> str | None:
         """What goes on; None where nothing does."""
-        if self._ran is not None and self._ran.running:
-            return "The queries are being run."
-        if self._searched is not None and self._searched.running:
-            return "A better description is being looked for."
-        return None
+        return next((BUSY[tab] for tab, task in self._tasks.items() if task.running), None)
 
     @action
     def stop(self) -> None:
         """Stop what goes on; what is there stays."""
-        for task in (self._ran, self._searched):
-            if task is not None and task.running:
-                task.stop()
+        for task in self._tasks.values():
+            task.stop()
 
-    def _start(self, _: object) -> None:
+    def _begin(
+        self, tab: str, do: Callable[..., Measured | Optimised], share: Callable[[Any], float]
+    ) -> None:
+        """Begin what a tab is for, with the form and the set as they are now."""
         form, queries = self.form, self.queries
-        self._ran = Task(
-            lambda report, stop: self._deps.measure(form, queries, progress=report, stop=stop),
-            lambda now: now.done / now.total,
+        task = Task(
+            lambda report, stop: do(form, queries, progress=report, stop=stop),
+            share,
             self.show,
-            self._run_ended,
+            lambda task: self._end(tab, task),
         )
+        self._tasks = {**self._tasks, tab: task}
 
-    def _run_ended(self, task: Task[Measured]) -> None:
-        """Plan anew, with what was made; and tell who looks at the same folder."""
+    def _end(self, tab: str, task: Task[Any]) -> None:
+        """Take what came of it, plan anew, and tell who looks at the same folder."""
         with self._lock:
-            self.form = replace(self.form, again=False)
-        self.launches[RUN].replan(WHILE)
+            if tab == RUN:
+                self.form = replace(self.form, again=False)
+            elif task.result is not None:
+                self._found = task.result
+                self._take(task.result.best_description)
+        self.launches[tab].replan(WHILE)
         if task.result is not None:
             landed(task.result.folder)
         self.show()
 
+    def _start(self, _: object) -> None:
+        self._begin(RUN, self._deps.measure, lambda now: now.done / now.total)
+
     def _run_tab(self) -> Child:
-        task, launch = self._ran, self.launches[RUN]
-        if task is not None and task.running:
-            return measuring_view(task)
-        if self.busy:
-            return h("p", self.busy, role="status")
+        launch = self.launches[RUN]
         plan = launch.plan
         cards = [
             measuring_form(self.form, self._known_prices, self._typed, launch.faults),
             plan_card(PRICE, [run_plan_view(plan, self.form), launch.row()]),
         ]
         return [
-            ended_view(task),
+            ended_view(self._tasks.get(RUN)),
             h("div", cards, cls="sen-columns"),
             results_view(plan.results) if plan is not None and plan.results is not None else None,
         ]
@@ -293,31 +302,11 @@ class TriggerPanel(PaidPanel):
             self._unfit = str(error)
 
     def _start_search(self, _: object) -> None:
-        form, queries, self._written = self.form, self.queries, None
-        self._searched = Task(
-            lambda report, stop: self._deps.search(form, queries, progress=report, stop=stop),
-            _share,
-            self.show,
-            self._search_ended,
-        )
-
-    def _search_ended(self, task: Task[Optimised]) -> None:
-        """Show what was found, and tell who looks at the same folder."""
-        found = task.result
-        if found is not None:
-            with self._lock:
-                self._found = found
-                self._take(found.best_description)
-            landed(found.folder)
-        self.launches[DESCRIPTION].replan(WHILE)
-        self.show()
+        self._written = None
+        self._begin(DESCRIPTION, self._deps.search, _share)
 
     def _search_tab(self) -> Child:
-        task, launch = self._searched, self.launches[DESCRIPTION]
-        if task is not None and task.running:
-            return searching_view(task)
-        if self.busy:
-            return h("p", self.busy, role="status")
+        task, launch = self._tasks.get(DESCRIPTION), self.launches[DESCRIPTION]
         look = "main" if self._found is None else ""
         cards = [
             search_form(self.form, self._known_prices, self._typed, launch.faults),

@@ -72,8 +72,8 @@ def press(panel: TriggerPanel, label: str) -> None:
 
 def ended(panel: TriggerPanel) -> TriggerPanel:
     """The panel once what goes on has ended."""
-    for work in (panel._ran, panel._searched):
-        assert work is None or work.wait(120)
+    for work in panel._tasks.values():
+        assert work.wait(120)
     return settled(panel)
 
 

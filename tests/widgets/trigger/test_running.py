@@ -88,7 +88,7 @@ def test_stopped_and_gone_on_with(skill: Path) -> None:
     panel = through_a(skill, latency=0.15)
     fill(panel, concurrency=1, runs=1)
     press(panel, "Start")
-    until(lambda: panel._ran.progress is not None)
+    until(lambda: panel._tasks["run"].progress is not None)
     (bar,) = find(panel.view(), tag="progress")
     assert 0 < float(bar[1]["value"]) < 1
     assert "runs ended" in shown(panel)

@@ -101,7 +101,7 @@ def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None
     through(panel, "description")
     fill(panel, runs=1, others="none", concurrency=2)
     press(panel, "Start")
-    until(lambda: panel._searched.progress is not None and panel._searched.progress.steps)
+    until(lambda: (now := panel._tasks["description"].progress) and now.steps)
     says = shown(panel)
     assert "A better description is looked for" in says
     assert "Round 1" in says
