@@ -220,31 +220,27 @@ def judge(
     budget_usd: BudgetOption = None,
     concurrency: Annotated[int, typer.Option(help="Judgings at a time.")] = 8,
     prices: PricesOption = None,
+    dry_run: DryRunOption = False,
     yes: YesOption = False,
 ) -> None:
     """Judge stored outputs anew, with the same or another model.
 
-    Nothing is run. New judgings are added, and grading.json is made anew from all of them.
-    Exit code 1 where a judging failed or was left out.
+    Shows the price first. Nothing is run. New judgings are added, and grading.json is made anew
+    from all of them. Exit code 1 where a judging failed or was left out.
     """
-    options = all_but(locals(), "yes")
+    options = all_but(locals(), "dry_run", "yes")
 
     import skill_eval_nb as sen
 
-    models = [judge_model] if judge_model else _judges_of(path)
-    if not models or not all(model.startswith("stand-in") for model in models):
-        ask_first(budget_usd, yes)
     options["prices"] = sen.models.load_prices(prices)
+    planned = sen.judge_again(dry_run=True, **options)
+    if dry_run:
+        show(planned)
+        return
+    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
     judged = sen.judge_again(progress=tell_spent, **options)
     show(judged)
     raise typer.Exit(0 if judged.status == "done" else 1)
-
-
-def _judges_of(path: Path) -> list[str]:
-    """The models that judged the runs below a path."""
-    from skill_eval_nb.tables import load
-
-    return load(path).polars("rubric_scores")["judge_model"].drop_nulls().unique().to_list()
 
 
 def _sides(given: list[str] | None, skill: Path) -> Any:

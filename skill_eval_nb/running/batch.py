@@ -11,10 +11,11 @@ from skill_eval_nb.models.usage import PriceList
 
 from .budget import BudgetMeter, Reservation
 from .engine import Engine
+from .files import write_judging
 from .journal import SUBMITTED, Launch
 from .pool import JobFailed
 from .spec import JUDGINGS, Ended, Run
-from .steps import case_of, write_judging
+from .steps import case_of
 from .threads import several
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ class Batches:
             if not (run.place / JUDGINGS / f"{number}.json").is_file():
                 given = (batched_judging, results, engine.judge, engine.plan.prices)
                 judging = await asyncio.to_thread(judging_from, *given)
-                await asyncio.to_thread(write_judging, run, number, judging)
+                await asyncio.to_thread(write_judging, run.place, number, judging)
         except NoJudging as error:
             engine.report(f"{run.cell.folder}: {error.reason}; judging {number} is done alone")
         except Unjudged as error:

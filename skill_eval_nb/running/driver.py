@@ -218,7 +218,7 @@ class Driver:
             why = why_errored(run.place)
             engine.counts["finished" if why is None else "errored"] += 1
         if missing and not missing.execute and self.plan.retry_errored:
-            clear_error(run)
+            clear_error(run.place)
         return missing
 
     # ── asked from other threads ─────────────────────────────────────────────────────────────

@@ -17,17 +17,18 @@ import stat
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from skill_eval_nb.disk import is_plain, leads_out, open_file, read_bytes, remove_file, remove_tree
-from skill_eval_nb.documents import Faults, Timing, dump, mend, parse, to_json
+from skill_eval_nb.documents import Faults, Judging, Timing, dump, mend, parse, to_json
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.read import decoder
 
-from .spec import AFTER_RUN, DONE, ERRORED, EXECUTED, Run, errored
+from .spec import AFTER_RUN, DONE, ERRORED, EXECUTED, JUDGINGS, Run, errored
 from .suite import Input, place_inputs
 
 STAGING = ".staging"
@@ -221,16 +222,26 @@ def mark_errored(run: Run, reason: str) -> None:
     write(run.place / EXECUTED, to_json(dump(timing)))
 
 
-def clear_error(run: Run) -> None:
+def clear_error(folder: Path) -> None:
     """Take back what `mark_errored` wrote of a check or a judge: the run itself is fine.
 
     Raises:
         Unwritable: it cannot be written.
     """
-    timing = read_document(run.place / EXECUTED, Timing)
+    timing = read_document(folder / EXECUTED, Timing)
     if timing is not None and (timing.reason or "").startswith(AFTER_RUN):
         timing.status, timing.reason = DONE, None
-        write(run.place / EXECUTED, to_json(dump(timing)))
+        write(folder / EXECUTED, to_json(dump(timing)))
+
+
+def write_judging(folder: Path, number: int, judging: Judging) -> None:
+    """Write judgings/N.json in a run's folder; a link that leads out of it is not followed.
+
+    Raises:
+        Unwritable: it cannot be written.
+    """
+    path = folder / JUDGINGS / f"{number}.json"
+    writing(partial(write_atomic, root=folder), path, to_json(dump(judging)))
 
 
 def read_document(path: Path, kind: type[Any]) -> Any:

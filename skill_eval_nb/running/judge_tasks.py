@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar
@@ -43,6 +43,7 @@ from skill_eval_nb.models import BudgetSpent, Client, Connection, Usage
 from skill_eval_nb.workspace import write_atomic
 
 from .asking import NO_MONEY, Account
+from .files import clear_error, write_judging
 from .stored_runs import StoredRun
 
 D = TypeVar("D", bound=Document)
@@ -198,16 +199,6 @@ def preserve(before: ExistingGrades) -> None:
         write_judging(before.folder, number, before.judgings[number])
 
 
-def write_judging(folder: Path, number: int, judging: Judging) -> Path:
-    """Write judgings/N.json.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    path = folder / "judgings" / f"{number}.json"
-    return write_atomic(path, to_json(dump(judging)), root=folder)
-
-
 def regrade(
     before: ExistingGrades,
     new: dict[int, Judging],
@@ -254,19 +245,6 @@ def _take_times(grading: Grading, new_grading: Grading) -> None:
         executor = new_grading.timing.executor_duration_seconds
         if grading.timing.total_duration_seconds is not None and executor is not None:
             grading.timing.total_duration_seconds = round(executor + grader, 3)
-
-
-def heal(folder: Path) -> None:
-    """Take back that a run is errored, where it was for want of a judging only.
-
-    Raises:
-        OSError: it cannot be written.
-        UnreadableGrading: timing.json cannot be read.
-    """
-    timing = document(folder / "timing.json", Timing)
-    if timing is not None and (timing.reason or "").startswith("judge:"):
-        timing.status, timing.reason = "done", None
-        write_atomic(folder / "timing.json", to_json(dump(timing)))
 
 
 def aligned(judging: Judging, expectations: Sequence[Expectation]) -> Judging:
@@ -335,10 +313,11 @@ class JudgeTask:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A run that was not judged, and why."""
+    """A run that was not judged, or a judging that there is none of, and why."""
 
     folder: Path
     reason: str
+    judging: int | None = None
 
 
 def work_of(runs: Iterable[StoredRun]) -> tuple[list[JudgeTask], list[LeftOut]]:
@@ -440,43 +419,45 @@ def _skill_names(workspace: Path) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class NotJudged:
-    """A judging that there is none of, and why."""
-
-    folder: Path
-    judging: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedAgain:
     """What became of judging stored runs anew.
 
     Attributes:
-        status: `done`; `partial` where a judging failed or the budget was too small.
+        status: `done`; `partial` where a judging failed or the budget was too small; `dry run`
+            where nobody was asked.
+        model: who judges.
         judged: folders of the runs and the numbers of their new judgings.
         failed: judgings that there are none of, each with its reason.
         left_out: runs that could not be judged at all, each with its reason.
         kept: gradings that were not made anew, each with its reason; the judgings lie beside.
         usage: tokens of all calls that were answered.
         cost_usd: what they cost; None where a price is not known.
+        n_missing: judgings that there are still none of.
+        worst_usd: what those of a dry run cost at most, in US dollars; None where a price is not
+            known.
         message: what to know beside that, in words; "" where there is nothing.
     """
 
     status: str
+    model: str
     judged: tuple[tuple[Path, int], ...]
-    failed: tuple[NotJudged, ...]
+    failed: tuple[LeftOut, ...]
     left_out: tuple[LeftOut, ...]
     kept: tuple[LeftOut, ...]
     usage: Usage
     cost_usd: float | None
+    n_missing: int
+    worst_usd: float | None = 0.0
     message: str = ""
 
     def __repr__(self) -> str:
         """What a notebook shows: the counts, and every reason once."""
-        cost = "a price is not known" if self.cost_usd is None else f"${self.cost_usd:.4f}"
+        usd = self.worst_usd if self.status == "dry run" else self.cost_usd
+        cost = "a price is not known" if usd is None else f"${usd:.4f}"
         runs = len({folder for folder, _ in self.judged})
         lines = [f"{self.status}: {len(self.judged)} judgings of {runs} runs, {cost}"]
+        if self.status == "dry run":
+            lines = [f"dry run: {self.n_missing} judgings by {self.model}, {cost} at most"]
         reasons = [
             *(("failed", failure.reason) for failure in self.failed),
             *(("left out", run.reason) for run in self.left_out),
@@ -509,7 +490,7 @@ class Rejudging:
     concurrency: int
     left_out: list[LeftOut]
     judged: list[tuple[Path, int]] = field(default_factory=list)
-    failed: list[NotJudged] = field(default_factory=list)
+    failed: list[LeftOut] = field(default_factory=list)
     kept: list[LeftOut] = field(default_factory=list)
     message: str = ""
 
@@ -547,7 +528,7 @@ class Rejudging:
         if reason is None:
             self.judged.append((run.folder, number))
         else:
-            self.failed.append(NotJudged(run.folder, number, reason))
+            self.failed.append(LeftOut(run.folder, reason, number))
         what = f"{run.eval_name}, {run.configuration}, run {run.run_number}, judging {number}"
         self.money.ended(what, failed=reason is not None)
 
@@ -556,19 +537,23 @@ class Rejudging:
         if work.before.keep is not None:
             self.kept.append(LeftOut(work.run.folder, work.before.keep))
 
-    def result(self) -> JudgedAgain:
-        """What came of it in the end."""
+    def result(self, work: Iterable[JudgeTask], **more: Any) -> JudgedAgain:
+        """What came of it; `more` has other fields of it."""
         tally = self.money.budget.tally
-        return JudgedAgain(
+        lacking = sum(len(self.numbers(task)) for task in work)
+        fields = JudgedAgain(
             status="partial" if self.failed else "done",
+            model=self.judge.model,
             judged=tuple(sorted(self.judged)),
-            failed=tuple(sorted(self.failed, key=lambda fault: (fault.folder, fault.judging))),
+            failed=tuple(sorted(self.failed, key=lambda fault: (fault.folder, fault.judging or 0))),
             left_out=tuple(self.left_out),
             kept=tuple(self.kept),
             usage=tally.usage,
             cost_usd=tally.cost(self.money.prices),
+            n_missing=lacking - len(self.judged),
             message=self.message,
         )
+        return replace(fields, **more)
 
 
 def settle(work: JudgeTask, number: int, new: dict[int, Judging]) -> None:
@@ -580,4 +565,4 @@ def settle(work: JudgeTask, number: int, new: dict[int, Judging]) -> None:
     preserve(work.before)
     write_judging(work.run.folder, number, new[number])
     regrade(work.before, new, work.case.expectations, work.case.dimensions)
-    heal(work.run.folder)
+    clear_error(work.run.folder)

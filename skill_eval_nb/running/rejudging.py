@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, Judging, NotJSON, parse, to_json
-from skill_eval_nb.grading.judge import Judge, Prepared, Unjudged, prepare
+from skill_eval_nb.grading.judge import Judge, Prepared, Unjudged, prepare, worst
 from skill_eval_nb.models import (
     BudgetSpent,
     Client,
@@ -31,7 +32,7 @@ from skill_eval_nb.models.batches import Results
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
-from .asking import NO_MONEY, Account, AskingProgress, look_at_figures, reached_by
+from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures, reached_by
 from .batch import BatchedJudging, NoJudging, batched, bring, judging_from, worst_usd
 from .journal import held, make_ready
 from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, settle, work_of
@@ -298,6 +299,7 @@ def judge_again(
     progress: Callable[[AskingProgress], None] | None = None,
     evals: PathLike | None = None,
     stop: threading.Event | None = None,
+    dry_run: bool = False,
 ) -> JudgedAgain:
     """Judge the outputs stored below a path once more, or several times.
 
@@ -328,6 +330,8 @@ def judge_again(
         progress: called whenever a judging has ended.
         evals: the suite, where it lies elsewhere.
         stop: once it is set, what is in flight is cancelled, and what was written stays.
+        dry_run: nobody is asked and nothing is written; `n_missing` says how many judgings there
+            are to be, and `worst_usd` what they cost at most.
 
     Raises:
         FileNotFoundError: `path` does not exist.
@@ -348,14 +352,14 @@ def judge_again(
         )
     given = Path(path).expanduser()
     home = given if given.is_dir() else given.parent
-    with held({run.home for run in runs}, "judging"):
+    with nullcontext() if dry_run else held({run.home for run in runs}, "judging"):
         work, left = work_of(runs)
         left += [
             LeftOut(Path(problem.path), problem.message)
             for problem in noted
             if (problem.code, problem.severity) == ("link", "warning")
         ]
-        who = _judge(judge, judge_model, again, work, connection or Connection())
+        who = _judge(judge, judge_model, again, work, Terms(connection))
         if not batch and under_way(home / FILE) is not None:
             raise refuse(
                 f"a batch of judgings is under way, see {home / FILE}: judge by batch to collect "
@@ -376,6 +380,9 @@ def judge_again(
         job = Rejudging(
             home, who, wanted, connection or reached_by([who.model]), money, concurrency, left
         )
+        if dry_run:
+            worst_usd = _worst_usd(job, work, batch=batch)
+            return job.result(work, status="dry run", worst_usd=worst_usd)
         if work:
             places = [place for run in wanted for place in (run, run / "judgings")]
             make_ready([home, home / OWN, *places])
@@ -387,35 +394,45 @@ def judge_again(
             if not goals:
                 (home / WANTED).unlink(missing_ok=True)
             raise
-        done = job.result()
-        lacking = sum(wanted[task.run.folder] - task.before.last for task in work)
+        message = "\n".join(filter(None, [job.message, RESUMED if goals else ""]))
+        done = job.result(work, message=message)
         poor = any(failure.reason.startswith(NO_MONEY) for failure in done.failed)
-        if lacking <= len(done.judged) or not (done.judged or poor):
+        if done.n_missing <= 0 or not (done.judged or poor):
             (home / WANTED).unlink(missing_ok=True)  # else: given again, the rest is judged
-    return replace(done, message="\n".join(filter(None, [done.message, RESUMED if goals else ""])))
+    return done
+
+
+def _worst_usd(job: Rejudging, work: Iterable[JudgeTask], *, batch: bool) -> float | None:
+    """US dollars that missing judgings cost at most; None where the price is not known.
+
+    An answer of a batch that cannot be used is asked for again, by calls.
+    """
+    prices, usd = job.money.prices, 0.0
+    for task in work:
+        try:
+            prepared = prepare(job.judge, task.case)
+        except Unjudged:  # it costs nothing, and fails
+            continue
+        each = prices.cost(worst(job.judge, task.case, prepared=prepared), job.judge.model)
+        if each is None:
+            return None
+        by_batch = [batched(task, prepared, n, "") for n in job.numbers(task) if batch]
+        usd += each * len(job.numbers(task)) + worst_usd(by_batch, prices)
+    return usd
 
 
 def _judge(
-    judge: Judge | None,
-    model: str | None,
-    again: int,
-    work: list[JudgeTask],
-    connection: Connection,
+    judge: Judge | None, model: str | None, again: int, work: list[JudgeTask], terms: Terms
 ) -> Judge:
-    """The judge with all its settings."""
-    if judge is None:
-        return Judge(model or _model_before(work, connection), judgings=again)
-    return replace(judge, model=model or judge.model, judgings=again)
+    """The judge with all its settings.
 
-
-def _model_before(work: list[JudgeTask], connection: Connection) -> str:
-    if connection.stand_in is not None:
-        from skill_eval_nb.models.stand_in.settings import JUDGE
-
-        return JUDGE
-    judgings = [judging for item in work for judging in item.before.judgings.values()]
-    before = sorted({judging.judge_model for judging in judgings if judging.judge_model})
-    if len(before) == 1:
-        return before[0]
-    found = f"these runs were judged by {', '.join(before)}" if before else "no judging names one"
-    raise refuse(f"judge_model is not given, and {found}: say which model is to judge")
+    Raises:
+        Refused: no model is given, and not exactly one has judged these runs.
+    """
+    judgings = (judging for item in work for judging in item.before.judgings.values())
+    before = (judging.judge_model or None for judging in judgings)
+    name = terms.model(model or (judge.model if judge is not None else None), before)
+    if isinstance(name, list):
+        found = f"these runs were judged by {', '.join(name)}" if name else "no judging names one"
+        raise refuse(f"judge_model is not given, and {found}: say which model is to judge")
+    return replace(judge or Judge(name), model=name, judgings=again)

@@ -33,6 +33,7 @@ from .files import (
     remove,
     work_folders,
     write,
+    write_judging,
     writing,
 )
 from .protocol import Execution, Executor, Refused, Task
@@ -404,14 +405,5 @@ async def judge(
         return Ended(error.reason, None, time.perf_counter() - clock)
     except (ModelFault, BudgetSpent) as error:
         return Ended(str(error), None, time.perf_counter() - clock)
-    write_judging(run, order.number, judging)
+    write_judging(run.place, order.number, judging)
     return Ended(seconds=time.perf_counter() - clock)
-
-
-def write_judging(run: Run, number: int, judging: Judging) -> None:
-    """Write judgings/N.json.
-
-    Raises:
-        Unwritable: it cannot be written.
-    """
-    write(run.place / JUDGINGS / f"{number}.json", to_json(dump(judging)))

@@ -14,9 +14,9 @@ from tests.cli.calls import run
 from tests.cli.payers import PAYERS, Command
 
 UNREACHABLE = "http://127.0.0.1:9"
-OFFERING = ("draft_changes", "try_out", "trigger_draft")
+OFFERING = ("draft_changes", "try_out", "trigger_draft", "init")
 """They say what a model would cost in place of a question, and do the rest of their work."""
-WITHOUT_DRY_RUN = ("judge", "judge_by_batch", "draft_changes", "try_out")
+WITHOUT_DRY_RUN = ("draft_changes", "try_out")
 
 
 @pytest.fixture(autouse=True)

@@ -201,6 +201,13 @@ def test_the_budget_holds_and_what_does_not_fit_is_said(workspace: Path) -> None
     assert whole.cost_usd == pytest.approx(cost_of_all(workspace))
     each = (whole.cost_usd or 0.0) / 4
     assert each > 0
+    before = {path: path.read_bytes() for path in workspace.rglob("*") if path.is_file()}
+    plan = judge_again(workspace, judge_model=MODEL, connection=OFFLINE, again=2, dry_run=True)
+    assert (plan.status, plan.n_missing, plan.judged, plan.cost_usd) == ("dry run", 8, (), 0.0)
+    assert (plan.worst_usd or 0.0) > 8 * each
+    assert f"8 judgings by {MODEL}" in repr(plan)
+    now = {path: path.read_bytes() for path in workspace.rglob("*") if path.is_file()}
+    assert now == before
     done = judge_again(workspace, judge_model=MODEL, connection=OFFLINE, budget_usd=0.001)
     assert (done.status, done.judged, done.usage) == ("partial", (), Usage())
     assert "budget" in done.failed[0].reason
