@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -271,3 +272,51 @@ def estimate_context(folder: Path) -> ContextTokens:
             chars += len(decode(data)[0])
     sizes = len(own.name) + len(own.description), len(body(own.text)), chars
     return ContextTokens(*(round(size / CHARS_OF_TOKEN) for size in sizes))
+
+
+LEAST_WORDS = 5
+"""Words of the skill's in a row that are no chance."""
+_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
+_TERM = re.compile(r"(?<![\w./-])[A-Za-z]+(?:(?:_[A-Za-z]+)+|(?:-[a-z]+){2,})(?![\w/.-])")
+"""What no prose has: `plan_file`, `work-item-intake`."""
+
+
+def find_quotes(text: str, skill: SkillMd, prompt: str = "") -> list[str]:
+    r"""What a prompt or an expectation has from a skill: its name, its phrases, its terms.
+
+    A phrase has five words and more. A term is written with underscores or hyphens, and as code
+    in SKILL.md. What the prompt says too is no quote: who answers it has it from there.
+
+    Args:
+        text: the prompt or the expectation.
+        skill: what its SKILL.md says.
+        prompt: of an expectation, the prompt of its eval.
+
+    >>> tidy = SkillMd("---\nname: tidy\n---\nWrite one line for each change.", name="tidy")
+    >>> find_quotes("By the tidy skill, it has one line for each change", tidy)
+    ['tidy', 'one line for each change']
+    """
+    named = _naming(skill.name)
+    quotes = [skill.name] if named.search(text) and not named.search(prompt) else []
+    words, theirs, asked = (_WORD.findall(each.lower()) for each in (text, skill.text, prompt))
+    known = {*_phrases(theirs)}.difference(_phrases(asked))
+    held = {at for at, phrase in enumerate(_phrases(words)) if phrase in known}
+    for at in sorted(held):
+        if at - 1 not in held:
+            end = next(to for to in range(at, len(words) + 1) if to not in held)
+            quotes.append(" ".join(words[at : end + LEAST_WORDS - 1]))
+    terms = dict.fromkeys(term for term in _TERM.findall(text) if f"`{term}`" in skill.text)
+    return quotes + [term for term in terms if term not in prompt and term != skill.name]
+
+
+def _phrases(words: list[str]) -> list[tuple[str, ...]]:
+    return [tuple(words[at : at + LEAST_WORDS]) for at in range(len(words) - LEAST_WORDS + 1)]
+
+
+@lru_cache(maxsize=64)
+def _naming(name: str) -> re.Pattern[str]:
+    """Where a skill is spoken of by its name; a single word may be one of the task."""
+    bare = re.escape(name) or r"(?!)"
+    spoken = rf"(?<![\w./-])/{bare}|\bskills?[ :`'\"/]+{bare}|(?<![\w-]){bare}[`'\"]? skill\b"
+    alone = rf"|(?<![\w./-]){bare}(?![./])" if "-" in name else ""
+    return re.compile(rf"(?:{spoken}{alone})(?![\w-])", re.IGNORECASE)

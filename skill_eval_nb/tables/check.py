@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import leads_out
+from skill_eval_nb.documents import Eval
 from skill_eval_nb.documents.base import Severity
 from skill_eval_nb.documents.dialects import (
     DIALECTS,
@@ -24,7 +25,7 @@ from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.dialects.home_made import HOME_MADE
 from skill_eval_nb.documents.sides import SIDES
 from skill_eval_nb.documents.tools import tool_of
-from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
+from skill_eval_nb.skill_md import SKILL_FILE, find_quotes, read_skill_md
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import (
     NO_ITERATION,
@@ -247,6 +248,31 @@ def check_references(
             problems.add(severity, "other-id", metadata.path, message, where="$.eval_id")
 
 
+def check_leaks(whole: Whole, problems: Problems) -> None:
+    """Report prompts and checks of a suite that quote the skill in whose folder it lies."""
+    for suite in whole.of("evals"):
+        files = [folder / SKILL_FILE for folder in Path(suite.path).parents[:2]]
+        own = (file for file in files if file.is_file() and not leads_out(file, file.parent))
+        skills = [read_skill_md(file) for file in own]
+        for number, eval_ in enumerate(suite.read().evals if skills else ()):
+            for where, text in _texts_of(eval_):
+                prompt = "" if where == "prompt" else eval_.prompt
+                if quotes := find_quotes(text, skills[0], prompt):
+                    message = f"it quotes the skill ({_few(quotes)}): it may measure obedience"
+                    at = f"$.evals[{number}].{where}"
+                    problems.add("info", "leak", suite.path, message, where=at)
+
+
+def _texts_of(eval_: Eval) -> Iterator[tuple[str, str]]:
+    """What an eval asks and what it looks for, each with its place."""
+    yield "prompt", eval_.prompt
+    for number, judged in enumerate(eval_.expectations):
+        yield f"expectations[{number}]", judged.text
+    for number, check in enumerate(eval_.structural_expectations):
+        texts = (check.description, check.match, *check.match_any)
+        yield f"structural_expectations[{number}]", "\n".join(filter(None, texts))
+
+
 def check_runs(files: Files, catalogue: Catalogue, runs: Any, problems: Problems) -> None:
     """Report the evals of a suite of which an iteration has no run; `runs` is the table."""
     there: dict[str, dict[str, set[str]]] = {}
@@ -422,6 +448,7 @@ def _check_workspace(
         if name is not None:
             _check_form(document, name, severity, told, problems)
     check_references(whole, catalogue, severity if strict else "warning", problems)
+    check_leaks(whole, problems)
     if strict:
         check_layout(whole, severity, problems)
     of_it: dict[str, list[str]] = defaultdict(list)

@@ -288,3 +288,39 @@ def test_the_bundled_skills_obey(tmp_path):
     own = [one for one in skills if "-workspace" not in str(one)]
     assert len(own) > 5
     assert [rules(one) for one in own] == [[]] * len(own)
+
+
+LEAKING = """---
+name: change-log
+description: Writes a change log.
+---
+Group entries by what a reader can do now. Read `log_file` before you write.
+"""
+LEAKS = [
+    ("Use change-log on this repository", ["change-log"]),
+    ("The CHANGE-LOG skill was used", ["change-log"]),
+    ("The file change-log.md is written", []),
+    ("Entries are grouped by what a reader can do now.", ["by what a reader can do now"]),
+    ("By what a reader of it can do", []),
+    ("It has read log_file", ["log_file"]),
+    ("The title is one the prompt asks for: Sums of each month", []),
+    ("It is short", []),
+]
+
+
+@pytest.mark.parametrize("folder", ["evals/", ""])
+def test_what_quotes_the_skill_is_named(folder, tmp_path):
+    prompt = "Write a log. The title is: Sums of each month, can it be?"
+    texts = [text for text, _ in LEAKS]
+    checks = [{"type": "file_contains", "pattern": "*", "match": texts[5]}]
+    of_skill = {"id": 1, "prompt": prompt, "expectations": texts, "structural_expectations": checks}
+    told = {"id": 2, "prompt": texts[0], "expectations": [texts[1]]}
+    suite = {"skill_name": "change-log", "evals": [of_skill, told]}
+    path = lay(tmp_path / "change-log", {f"{folder}evals.json": suite, "SKILL.md": LEAKING})
+    found = {one.where or "": one for one in check(path) if one.code == "leak"}
+    wanted = {f"$.evals[0].expectations[{n}]": quotes for n, (_, quotes) in enumerate(LEAKS)}
+    wanted |= {"$.evals[0].structural_expectations[0]": ["log_file"]}
+    wanted |= {"$.evals[1].prompt": ["change-log"]}
+    assert found.keys() == {where for where, quotes in wanted.items() if quotes}
+    assert all(", ".join(wanted[where]) in one.message for where, one in found.items())
+    assert {one.severity for one in found.values()} == {"info"}
