@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.documents import Timing
 from skill_eval_nb.documents.sides import likeness
 from skill_eval_nb.running.asking import LeftOut
-from skill_eval_nb.running.judge_tasks import UnreadableGrading, document
+from skill_eval_nb.running.judge_tasks import UnreadableGrading, why_not_shown
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.stats.values import natural, order_iterations
@@ -291,8 +290,8 @@ def _runs(
         ref = RunRef(*(row[name] for name in RunRef._fields))
         found = stored.get(Path(side.ws.path, row["path"]).resolve())
         reason = _why_not(found)
-        if found is None or reason:
-            left.append(LeftOut(_run_named(ref), reason))
+        if found is None or reason is not None:
+            left.append(LeftOut(_run_named(ref), str(reason)))
         else:
             yield PairedRun(ref, row["executor_model"], found)
 
@@ -303,20 +302,13 @@ def _stored(ws: Workspace) -> dict[Path, StoredRun]:
     return {run.folder.resolve(): run for run in stored_runs(ws.path)}
 
 
-def _why_not(run: StoredRun | None) -> str:
+def _why_not(run: StoredRun | None) -> str | None:
     if run is None:
         return "it has no folder of its own, so there are no outputs of it"
-    if run.eval is None:
-        return "its eval is not defined: no evals.json or eval_metadata.json has its prompt"
-    if run.outputs is None:
-        return "it has no outputs"
     try:
-        timing = document(run.folder / "timing.json", Timing)
+        return why_not_shown(run)
     except UnreadableGrading as error:
         return str(error)
-    reason = (timing and timing.reason) or "no reason was noted"
-    errored = timing is not None and timing.status == "errored" and not reason.startswith("judge:")
-    return f"the run is errored ({reason})" if errored else ""
 
 
 def _run_named(ref: RunRef) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from skill_eval_nb.text import dollars
 
-from .budget import Budget, BudgetMeter, Halted, Reservation
+from .budget import Budget, Halted, Reservation
 from .files import STAGING, InTheWay, Unwritable, mark_errored, remove, work_folders
 from .journal import Journal
 from .ledger import Interrupted, Launched, Ledger, Lost
@@ -210,9 +210,8 @@ class Engine:
 
         assert self.judge is not None
         prepared = prepare(self.judge, case_of(run, self.hidden))
-        meter = BudgetMeter(None, self.plan.prices)
-        meter.reserve(self.judge.model, worst(self.judge, prepared.case, prepared=prepared))
-        return prepared, meter.worst_usd
+        usage = worst(self.judge, prepared.case, prepared=prepared)
+        return prepared, self.plan.prices.cost(usage, self.judge.model) or 0.0
 
     async def end(self, run: Run, *, graded: bool = False) -> None:
         """Grade a run that has all of its verdicts."""

@@ -332,7 +332,9 @@ def work_of(runs: Iterable[StoredRun]) -> tuple[list[JudgeTask], list[LeftOut]]:
         sides.setdefault(run.workspace, set()).add(run.configuration)
     for run in runs:
         try:
-            reason = "several runs share this folder" if run.folder in shared else _why_not(run)
+            reason = (
+                "several runs share this folder" if run.folder in shared else _why_not_judged(run)
+            )
             if reason is None:
                 case = case_of(run, skills[run.workspace], tuple(sides[run.workspace]))
                 work.append(JudgeTask(run, case, judged(run.folder)))
@@ -377,18 +379,17 @@ def _ignored(run: StoredRun) -> Iterable[str]:
         yield from _DOCUMENTS
 
 
-def _why_not(run: StoredRun) -> str | None:
+def why_not_shown(run: StoredRun) -> str | None:
+    """Why a stored run cannot be shown to a model, in words; None where it can.
+
+    Raises:
+        UnreadableGrading: its timing.json cannot be read.
+    """
     if run.eval is None:
         return (
             "its eval is not defined: there is no evals.json with it, and no eval_metadata.json "
             "with its prompt"
         )
-    rubric = run.eval.quality_rubric
-    if not (rubric and rubric.dimensions) and all(map(is_checked, run.eval.expectations)):
-        return "its eval has neither expectations for a judge nor a rubric"
-    structural = document(run.folder / "structural.json", Structural)
-    if structural is not None and structural.gate_passed is False:
-        return "gated: a critical structural expectation failed, so the judge is skipped"
     timing = document(run.folder / "timing.json", Timing)
     if timing is not None and timing.status == "errored":
         reason = timing.reason or "no reason was noted"
@@ -397,6 +398,19 @@ def _why_not(run: StoredRun) -> str | None:
     if run.outputs is None:
         linked = (run.folder / "outputs").is_symlink()
         return "its outputs are a link that leads elsewhere" if linked else "it has no outputs"
+    return None
+
+
+def _why_not_judged(run: StoredRun) -> str | None:
+    if (why := why_not_shown(run)) is not None:
+        return why
+    assert run.eval is not None
+    rubric = run.eval.quality_rubric
+    if not (rubric and rubric.dimensions) and all(map(is_checked, run.eval.expectations)):
+        return "its eval has neither expectations for a judge nor a rubric"
+    structural = document(run.folder / "structural.json", Structural)
+    if structural is not None and structural.gate_passed is False:
+        return "gated: a critical structural expectation failed, so the judge is skipped"
     return None
 
 
