@@ -81,7 +81,16 @@ def forest(own: Row, meant: Metric) -> str:
     wide = word_of(own["wide_verdict"], own["metric"])
     beyond = f"; on tasks like these: {wide}" if wide else ""
     much = f"{meant.difference(own['estimate'])}{between(own, meant)} {meant.name}"
-    return f"{verdict}: {much}{beyond} ({n})"
+    leans = f"; {own['lean']} by borrowed noise" if own["lean"] else ""
+    return f"{verdict}: {much}{leans}{beyond} ({n})"
+
+
+def lean(row: Row, meant: Metric) -> str:
+    """What a row leans to with its interval; "" where it has no lean."""
+    if row["lean"] is None:
+        return ""
+    low, high = (meant.difference(row[end]) for end in ("lean_low", "lean_high"))
+    return f"{row['lean']} ({low} to {high} by borrowed noise)"
 
 
 def between(row: Row, meant: Metric) -> str:

@@ -57,8 +57,13 @@ if TYPE_CHECKING:
 FOREST_PLOT, FOREST_DELTA, P, VERDICT = 375, 452, 515, 530
 """Pixels: the plot's width, where two columns of figures end and where the verdicts begin."""
 FOREST_ROW = 26
-ENDS = ("estimate", "low", "high", "wide_low", "wide_high", "worth")
-"""What is drawn of a delta; `wide_…` is of tasks like these."""
+ENDS = ("estimate", "low", "high", "wide_low", "wide_high", "lean_low", "lean_high", "worth")
+"""What is drawn of a delta; `wide_…` is of tasks like these, `lean_…` is by borrowed noise."""
+LOWER, UPPER = ENDS[1:-1:2], ENDS[2:-1:2]
+DASHED = (
+    "Dashed line: what single runs lean to if runs scatter as they do in public benchmarks; "
+    "no verdict."
+)
 EVALS = 40
 """Evals that one chart holds."""
 WIDTH = 695
@@ -80,9 +85,10 @@ def forest(
     """Each delta with its interval, and the zone in which no difference is worth having.
 
     The thick line is the interval for *these evals* (another run would come out differently),
-    the thin one that for *tasks like these* (other evals would have been asked, too). Where an
-    interval goes on beyond the axis, an arrow says so. The figures are those of `stats.deltas`,
-    `stats.deltas_by_eval` and `stats.deltas_by_dimension`.
+    the thin one that for *tasks like these* (other evals would have been asked, too). What these
+    evals lean to by borrowed noise is a dashed line, which is no verdict and has no colour of one.
+    Where an interval goes on beyond the axis, an arrow says so. The figures are those of
+    `stats.deltas`, `stats.deltas_by_eval` and `stats.deltas_by_dimension`.
 
     Args:
         ws: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
@@ -147,6 +153,7 @@ def forest(
         *picked.notes,
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
         f"p of the {by}s allows for their number.",
+        DASHED if any(row["lean_low"] is not None for row in rows) else "",
         "Arrow: the interval goes on." if any(_cut(rows, _domain(rows, meant))) else "",
         f"{tied(left, 'more eval')} with smaller deltas." if left else "",
         not_compared(whole, picked) if by == "eval" else "",
@@ -221,6 +228,7 @@ def forest_row(row: Row, name: str, heading: str, meant: Metric) -> Row:
         "delta": meant.difference(row["estimate"]),
         "exact p": "–" if p is None else chance(p).removeprefix("= "),
         "n": f"{row['n_runs']:,} vs {row['n_runs_baseline']:,} runs",
+        "lean": answers.lean(row, meant) or "–",
     }
 
 
@@ -235,7 +243,9 @@ def draw_forest(rows: Rows, meant: Metric) -> ChartType:
     axis = alt.Axis(title=f"difference in {meant.name} ({unit})", format="+~f", tickCount=7)
     hues = {word_of(word, meant.column) or word: hue for word, hue in VERDICTS.items()}
     hue = colour(hues, "decided")
-    about = tips(label="What", delta="Delta", n="n", verdict="Verdict", reason="Reason")
+    about = tips(
+        label="What", delta="Delta", n="n", verdict="Verdict", reason="Reason", lean="Lean"
+    )
     zones = [row | {"from": -row["worth"]} for row in placed if row["worth"]]
     points = chart_of(placed).mark_point(
         filled=True, size=90, opacity=1, stroke="white", strokeWidth=1.5
@@ -246,6 +256,9 @@ def draw_forest(rows: Rows, meant: Metric) -> ChartType:
         .mark_rect(color=GRID)
         .encode(x=alt.X("from:Q"), x2=alt.X2("worth:Q"), y=lane()),
         chart_of([{"zero": 0}]).mark_rule(color=SOFT).encode(x=alt.X("zero:Q")),
+        *interval(
+            placed, "lean_low", "lean_high", lane(), SOFT, wide=1.5, dash=(4, 3), tooltip=about
+        ),
         *interval(placed, "wide_low", "wide_high", lane(), hue, wide=1.5, tooltip=about),
         *interval(placed, "low", "high", lane(), hue, wide=5, tooltip=about),
         *(
@@ -274,8 +287,8 @@ def _cut(rows: Rows, domain: Sequence[float]) -> tuple[Rows, Rows]:
     """The rows of which an interval goes on to the left of the axis, and to its right."""
     low, high = domain
     return (
-        [row | {"cut": low} for row in rows if min(_known(row, "low", "wide_low")) < low],
-        [row | {"cut": high} for row in rows if max(_known(row, "high", "wide_high")) > high],
+        [row | {"cut": low} for row in rows if min(_known(row, *LOWER)) < low],
+        [row | {"cut": high} for row in rows if max(_known(row, *UPPER)) > high],
     )
 
 
@@ -293,7 +306,7 @@ def _domain(rows: Rows, meant: Metric) -> list[float]:
     for row in rows:
         marks += [row["estimate"], row["worth"] or 0.0, -(row["worth"] or 0.0)]
         if row["all"] or not any(other["all"] for other in rows):
-            marks += [row[end] or 0.0 for end in ("low", "high", "wide_low", "wide_high")]
+            marks += [row[end] or 0.0 for end in (*LOWER, *UPPER)]
     low, high = min(marks), max(marks)
     spare = (high - low) * 0.06 or 1.0
     low, high = low - spare, high + spare

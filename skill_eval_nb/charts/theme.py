@@ -517,10 +517,11 @@ def interval(
     low: str,
     high: str,
     other: alt.X | alt.Y,
-    hue: alt.Color,
+    hue: alt.Color | str,
     *,
     wide: float,
     opacity: float = 1,
+    dash: Sequence[float] = (),
     tooltip: Sequence[alt.Tooltip] = (),
 ) -> list[alt.Chart]:
     """A line from one end to the other of each row that has both; none where none has.
@@ -530,9 +531,10 @@ def interval(
         low: the field of the lower end.
         high: the field of the upper end.
         other: where it stands: a `Y` for lines across, an `X` for upright ones.
-        hue: its colour.
+        hue: its colour, by what it says or one for all.
         wide: its width in pixels.
         opacity: of it.
+        dash: pixels that are drawn and left out in turn.
         tooltip: what it says when pointed at.
     """
     from .vega import alt
@@ -546,9 +548,11 @@ def interval(
         if upright
         else {"y": other, "x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
     )
-    marks = chart_of(known).mark_rule(strokeWidth=wide, opacity=opacity)
+    dashed = {"strokeDash": list(dash)} if dash else {}
+    marks = chart_of(known).mark_rule(strokeWidth=wide, opacity=opacity, **dashed)
     about = list(tooltip) if tooltip else alt.Undefined
-    return [marks.encode(**ends, color=hue, tooltip=about)]
+    colour = alt.value(hue) if isinstance(hue, str) else hue
+    return [marks.encode(**ends, color=colour, tooltip=about)]
 
 
 def ringed(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:

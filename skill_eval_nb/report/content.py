@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A few sentences."""
+    """A few sentences, and a command that they speak of last."""
 
     text: str
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)

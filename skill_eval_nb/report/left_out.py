@@ -21,6 +21,7 @@ from .measured import (
     metric_name,
     printed,
 )
+from .verdicts import answers
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -257,7 +258,13 @@ def _as_stated(value: float | None, printed: str) -> str:
 def remarks(measured: IterationFigures) -> list[str]:
     """The remarks on an iteration, each once."""
     analyst_notes = measured.ws.polars("notes").filter(kind="analyst")["text"].to_list()
-    ours = [*_comparison(measured), *noted_sentences(measured), *lacking_sentences(measured)]
+    beside = [
+        words
+        for answer in answers(measured)
+        for words in (answer.lean, *(step for step, _ in answer.next_steps))
+    ]
+    noted = [*noted_sentences(measured), *filter(None, beside)]
+    ours = [*_comparison(measured), *noted, *lacking_sentences(measured)]
     return list(dict.fromkeys([*analyst_notes, *ours]))
 
 

@@ -386,8 +386,8 @@ def _contents(whole: Section) -> Iterator[str]:
 
 def _part(part: Part, name: str) -> str:
     match part:
-        case Paragraph(text):
-            return f"<p>{escape(text)}</p>"
+        case Paragraph(text, command):
+            return f"<p>{escape(text)}{command and f' <code>{escape(command)}</code>'}</p>"
         case Verdict(claim, because):
             return f'<p class="verdict"><strong>{escape(claim)}</strong> {escape(because)}</p>'
         case Bullets(items):
@@ -485,8 +485,8 @@ def _blocks(section: Section, level: int) -> list[str]:
 
 def _md_part(part: Part) -> str:
     match part:
-        case Paragraph(text):
-            return escape_markdown(text)
+        case Paragraph(text, command):
+            return f"{escape_markdown(text)}{command and f' `{command}`'}"
         case Verdict(claim, because):
             return f"**{escape_markdown(claim)}** {escape_markdown(because)}"
         case Bullets(items):

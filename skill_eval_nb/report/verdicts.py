@@ -13,10 +13,11 @@ from skill_eval_nb.stats.agreement import ITSELF, KINDS
 from skill_eval_nb.stats.comparison import fewest_moved
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
+from skill_eval_nb.stats.next_step import say_how
 from skill_eval_nb.stats.summary import explained
 from skill_eval_nb.stats.values import HEADLINE, MODEL, RUBRIC, is_stand_in, model_name, natural
 from skill_eval_nb.stats.variance import ROUGH
-from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
+from skill_eval_nb.stats.verdict import Answer, say_answer, word_of
 from skill_eval_nb.text import chance, count, duration, some
 
 from .content import (
@@ -84,24 +85,18 @@ def verdicts(measured: IterationFigures) -> Iterator[Part]:
     if measured.place.model and not measured.compared:
         only = some(map(line, measured.configurations), 6)
         yield Verdict("There is nothing to compare.", f"All runs of this model are of {only}.")
+    for answer in answers(measured):
+        yield from (Verdict(f"{claim.words}.", claim.reason) for claim in answer.claims)
+        yield from (Paragraph(answer.lean),) if answer.lean else ()
+        yield from (Paragraph(*how) for how in say_how(measured.ws, answer, named=True))
+
+
+def answers(measured: IterationFigures) -> Iterator[Answer]:
+    """What is said of the headline of each configuration that is compared."""
     for name in measured.compared:
         own = measured.deltas.get((name, HEADLINE), {})
         if "verdict" in own:
-            beyond = measured.beyond[name, HEADLINE]
-            answers = [
-                _stated_verdict(own, these(own["n_evals"])),
-                _stated_verdict(beyond, "tasks like these"),
-            ]
-            answers = answers if own["n_evals"] else answers[:1]
-            yield from reversed(answers) if beyond_comes_first(own, beyond) else answers
-
-
-def _stated_verdict(row: Row, where: str) -> Verdict:
-    who = line(row["configuration"])
-    if not row["n_evals"]:
-        return Verdict(f"There is nothing to compare {who} with.", row["reason"])
-    claim = sentence(row["verdict"], row["metric"], who, where)
-    return Verdict(f"{claim}.", f"{metric_name(row['metric'])}: {row['reason']}")
+            yield say_answer(own, measured.beyond[name, HEADLINE], metric_name(HEADLINE))
 
 
 def _facts(measured: IterationFigures) -> str:

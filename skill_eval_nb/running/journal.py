@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import NO_LINK, NO_WAIT, open_regular
-from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK, STARTED
+from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK, PLANNED, STARTED
 from skill_eval_nb.workspace.layout import OWN
 from skill_eval_nb.workspace.writing import Locked, locked, name_process, now
 
@@ -38,7 +38,7 @@ from .protocol import Refused, refuse
 
 NAME = JOURNAL
 
-PLANNED, LAUNCHED, ENDED = "planned", "launched", "ended"
+LAUNCHED, ENDED = "launched", "ended"
 FINISHED, ERRORED, CANCELLED = "finished", "errored", "cancelled"
 DECIDED = "decided"
 """A planned look has decided: no further run is needed."""

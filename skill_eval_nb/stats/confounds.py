@@ -11,7 +11,7 @@ from .checks import CHECKED, COUNTED, SIDES, unpair
 from .comparison import Scope
 from .families import propose_families
 from .interaction import find_interaction
-from .lean import LEANS
+from .lean import ADDITIONS
 from .pairing import Pairs, Versus, choose, find_batches, of_evals
 from .values import (
     EVAL,
@@ -409,7 +409,7 @@ def mark_stand_in(found: pl.DataFrame, facts: Facts, keys: Sequence[str]) -> pl.
     ]
     stand_in, why = pl.col("stand_in"), pl.lit(OF_STAND_IN)
     says = {
-        **{name: pl.when(~stand_in).then(name) for name in (*VERDICTS, *LEANS, "next_step")},
+        **{name: pl.when(~stand_in).then(name) for name in (*VERDICTS, *ADDITIONS)},
         "reason": pl.when(stand_in).then(pl.format("{} {}", why, "reason")).otherwise("reason"),
         "warnings": pl.when(stand_in).then(pl.concat_list(why, "warnings")).otherwise("warnings"),
     }

@@ -435,7 +435,8 @@ def deltas(
           `lean_p` are its interval and p, `improved` how many evals improved, as "4 of 4";
         - `next_step`: the cheapest addition that would decide it, in words; null where there is a
           verdict, of a mean over models, and of metrics that are asked about together. The figures
-          to it are those of `next_step`;
+          to it are those of `next_step`; `next_runs` is how many runs a side each eval then has
+          (of tasks like these, each new eval);
         - `stand_in`: whether the stand-in ran a side (or judged one, of what a judge has a say
           in): it is no model, so there is no verdict, and `reason` and `warnings` begin with that;
         - `n_evals` (paired); of the paired evals `n_runs`, `n_errored`, `n_unscored` (with the
@@ -621,7 +622,7 @@ def _types_beside() -> dict[str, Any]:
     design |= {field.name: pl.Float64 for field in fields(Design)[5:]}
     numbers = dict.fromkeys(("lean_low", "lean_high", "lean_p"), pl.Float64)
     texts = dict.fromkeys((*LEANS, "next_step"), pl.String)
-    return texts | numbers | {"designs": pl.List(pl.Struct(design))}
+    return texts | numbers | {"next_runs": pl.Int64, "designs": pl.List(pl.Struct(design))}
 
 
 def ask_deltas(

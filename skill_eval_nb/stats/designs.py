@@ -17,7 +17,7 @@ from .inference.intervals import POWER, detectable
 from .lean import LEANS, SPREAD, SPREAD_DF, EvalRuns, SideRuns, borrow_variance, count_checks, lean
 from .pairing import Pairs
 from .values import HEADLINE, by_model, runs_of
-from .verdict import Row
+from .verdict import TOO_SMALL, Row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -204,10 +204,13 @@ def word_designs(designs: Sequence[Design], evals: Sequence[EvalRuns], scope: Sc
     rates = {rate for both in evals for side in both for rate in side.rates}
     if rates <= {1.0} and evals[0][0].checks:
         return "Every run on either side passed everything: only harder evals can tell more."
+    if abs(math.fsum(one.mean - other.mean for one, other in evals)) < TINY:
+        return ALIKE
     if seen.what == "none":
-        most = f"{MOST_RUNS} runs a side" if scope == "suite" else f"{MOST_EVALS} evals"
-        no = f"No usual addition (up to {most}) decides a difference this small"
-        return f"{no}: ask whether it would matter."
+        most = f"evals (up to {MOST_EVALS})"
+        if scope == "suite":
+            most = f"runs (up to {MOST_RUNS} a side)"
+        return f"No usual number of {most}{TOO_SMALL}"
     more, of_half = (
         (each.n_runs or 0) - runs if scope == "suite" else (each.n_evals or 0) - n
         for each in designs
@@ -216,14 +219,21 @@ def word_designs(designs: Sequence[Design], evals: Sequence[EvalRuns], scope: Sc
     each = " of each eval a side" if scope == "suite" else ""
     costs = [count(seen.new_runs or 0, "run")]
     costs += [f"about {dollars(seen.price_usd)}"] if seen.price_usd else []
-    costs += [f"{duration(seen.seconds)} one after the other"] if seen.seconds else []
-    after = "no usual number" if half.what == "none" else f"{of_half:,}"
+    if seen.seconds:
+        most = 60 if seen.seconds > 600 else 1
+        costs += [f"about {duration(most * round(seen.seconds / most))} one after the other"]
+    after = f"; {'no usual number' if half.what == 'none' else f'{of_half:,}'} would if"
+    after = ", also if" if of_half == more else after
     return (
-        f"{count(more, f'more {unit}')}{each} ({', '.join(costs)}) would decide it in most cases; "
-        f"{after} would if the difference is half of this."
+        f"{count(more, f'more {unit}')}{each} ({', '.join(costs)}) would decide it in most cases"
+        f"{after} the difference is half of this."
     )
 
 
+ALIKE = (
+    "On average the sides came out alike, so no number of runs or evals can be named: see whether "
+    "these evals can show a difference."
+)
 ERRORS_FIRST = "Run those again that errored: they decide."
 
 
@@ -261,9 +271,9 @@ class Additions:
         """The `next_step` in words and its `designs`, null where there is a verdict or no pair."""
         key = self._key(row)
         if row["verdict"] in (*DECIDED, None) or key not in self._values:
-            return {"next_step": None, "designs": None}
+            return dict.fromkeys(("next_step", "next_runs", "designs"))
         if row["verdict"] == ERRORS_DECIDE:
-            return {"next_step": ERRORS_FIRST, "designs": None}
+            return {"next_step": ERRORS_FIRST, "next_runs": None, "designs": None}
         evals = self._checks.get(key, ([], []))[0] or [
             (SideRuns(one, None), SideRuns(other, None))
             for one, other in zip(*self._values[key], strict=True)
@@ -273,7 +283,11 @@ class Additions:
         rate = row["metric"] == HEADLINE
         designs = find_designs(evals, row["scope"], self._level, rates, rate=rate)
         words = word_designs(designs, evals, row["scope"])
-        return {"next_step": words, "designs": [asdict(design) for design in designs]}
+        next_runs = designs[0].n_runs if designs else None
+        if not designs and row["scope"] == "suite":  # repeats alone show how far runs scatter
+            next_runs = 1 + min(len(side.rates) for both in evals for side in both)
+        as_dicts = [asdict(design) for design in designs]
+        return {"next_step": words, "next_runs": next_runs, "designs": as_dicts}
 
     def _key(self, row: Row) -> tuple[Any, ...]:
         return tuple(row[name] for name in self._by)

@@ -113,6 +113,8 @@ def borrow_noise(evals: Sequence[EvalRuns], level: float) -> Lean:
 LEANS = ("lean", "lean_low", "lean_high", "lean_p", "improved")
 """Columns of `deltas`: the word, its interval and p, and how many evals improved of how many."""
 NO_LEAN = "no lean"
+ADDITIONS = (*LEANS, "next_step", "next_runs")
+"""Columns of `deltas` that stand beside a verdict, and where there can be none are null."""
 
 
 def lean(evals: Sequence[EvalRuns], counted: Sequence[EvalRuns], level: float) -> dict[str, Any]:

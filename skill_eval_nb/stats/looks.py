@@ -20,7 +20,7 @@ from skill_eval_nb.workspace.jobs import JobRecord, read_job
 from .checks import SIDES
 from .comparison import TINY
 from .confounds import DECIDED
-from .lean import LEANS
+from .lean import ADDITIONS
 from .values import (
     EVAL,
     GROUP,
@@ -84,16 +84,20 @@ def check_looks(looks: Looks, n_evals: int, level: float = 0.95) -> None:
 
 def find_jobs(data: Any) -> dict[tuple[str, str, str], JobRecord]:
     """By iteration, what its journal says, of those that have one; none of a table."""
+    records = {names: read_job(folder) for names, folder in find_iterations(data).items()}
+    return {names: record for names, record in records.items() if record != JobRecord()}
+
+
+def find_iterations(data: Any) -> dict[tuple[str, str, str], Path]:
+    """The folder of each iteration that lies in one of its name; none of a table."""
     if is_table(data) or not data.path:
         return {}
     first = runs_of(data).drop_nulls("path").unique(ITERATION, keep="first", maintain_order=True)
-    found = {}
-    for *names, path in first.select(*ITERATION, "path").iter_rows():
-        folders = Path(data.path, path).absolute().parents
-        home = next((folder for folder in folders if folder.name == names[2]), None)
-        record = read_job(home) if home is not None else JobRecord()
-        if record != JobRecord():
-            found[tuple(names)] = record
+    found: dict[tuple[str, str, str], Path] = {}
+    for workspace, skill, name, path in first.select(*ITERATION, "path").iter_rows():
+        for folder in Path(data.path, path).absolute().parents:
+            if folder.name == name:
+                found.setdefault((workspace, skill, name), folder)
     return found
 
 
@@ -209,7 +213,7 @@ def _settle_row(row: Row, at_it: str | None, look: Row | None) -> Row:
         return row
     if look is None or not look["stands"]:
         why = f"So far, and without a verdict before {when}."
-        row = {**row, **{name: None for name in ("verdict", *LEANS, "next_step") if name in row}}
+        row = {**row, **{name: None for name in ("verdict", *ADDITIONS) if name in row}}
     else:
         row = look
         why = f"Decided at {when}." if look["decides"] else f"{when.capitalize()} was the last."

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
+
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.workspace.jobs import read_settings
 
 from .checks import SIDES
 from .comparison import SCOPES
 from .confounds import Own
 from .deltas import answer_deltas, ask_deltas
 from .designs import Design
+from .looks import find_iterations
 from .pairing import Versus
-from .values import GROUP, order_answer, values_of
+from .values import GROUP, ITERATION, order_answer, values_of
+from .verdict import Answer
 
 
 def next_step(
@@ -74,3 +80,38 @@ def next_step(
     steps = found.drop_nulls("designs").select(*keys, "next_step", "designs").explode("designs")
     designs = [field.name for field in fields(Design)]
     return order_answer(data, steps.unnest("designs").select(*keys, *designs, "next_step"))
+
+
+NEW_EVAL = "NEW-EVAL"
+"""What stands in a command for each eval that is still to be written."""
+
+
+def say_how(ws: Workspace, answer: Answer, *, named: bool) -> list[tuple[str, str]]:
+    """The next steps of an answer in sentences, each with the command that does it, else "".
+
+    Of evals that another tool has run the command makes all runs anew, and the sentence says so.
+
+    Args:
+        ws: the workspace that is answered for.
+        answer: what is said of a comparison.
+        named: whether the command calls folders by their names alone.
+    """
+    said, folders = [], find_iterations(ws)
+    for step, row in answer.next_steps:
+        runs, beyond = row["next_runs"], row["scope"] == "population"
+        home = folders.get(tuple(row[name] for name in ITERATION))
+        known = {name: row[name] for name in ("workspace", "skill")}
+        evals = ws.polars("evals").filter(**known)["eval_id"].to_list() or ["any"]
+        command, anew = "", ""
+        if runs and home is not None:
+            settings = read_settings(home)
+            only = {"evals": [NEW_EVAL]} if beyond else {}
+            settings = settings._replace(asked={**settings.asked, **only})
+            command = settings.word_command(runs, evals, named=named)
+        if runs and not command:
+            made = ("--skill", row["skill"], "--runs", str(runs), "--executor", "claude-code")
+            command = shlex.join(("skill-eval-nb", "run", *made, "--executor-model", "MODEL"))
+            anew = " With this tool, which makes all runs anew:"
+        plain = command.isprintable() and "`" not in command  # names come from files
+        said.append((step + anew, command) if plain else (step, ""))
+    return said

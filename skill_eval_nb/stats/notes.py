@@ -51,7 +51,7 @@ from .values import (
     values_of,
 )
 from .variance import variance
-from .verdict import beyond_comes_first
+from .verdict import say_answer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,10 +113,11 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
             continue
         who = f"{OF_STAND_IN} " * gain["stand_in"] + _sides_of(gain)
         rate = amount(gain["estimate"], "pass_rate")
-        wide = beyond_comes_first(gain, other)
-        row, where = (other, " on tasks like these") if wide else (gain, "")
+        row = say_answer(gain, other).claims[0].row
+        where = " on tasks like these" if row["scope"] == "population" else ""
         p = "" if row["p"] is None else f", p {chance(row['p'])}"
-        answer = f"{row['verdict'] or 'no verdict'}{where}{p}"
+        lean = f"; {gain['lean']} by borrowed noise" if gain["lean"] else ""
+        answer = f"{row['verdict'] or 'no verdict'}{where}{p}{lean}"
         evals = count(gain["n_evals"], "paired eval")
         differs = {metric: value for metric, value in paid.items() if value} or paid
         price = some([amount(value, metric) for metric, value in differs.items()])

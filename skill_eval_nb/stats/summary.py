@@ -28,7 +28,7 @@ from .values import (
     secondary_metrics,
     values_of,
 )
-from .verdict import Row, also_beyond
+from .verdict import Answer, Row, also_beyond, say_answer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -469,6 +469,13 @@ def overview(
         for row in rows["population"]
     ]
     return [*rows["suite"], *wide]
+
+
+def answer_headline(ws: Workspace) -> list[Answer]:
+    """What every comparison says of the headline, in sentences."""
+    rows = overview(ws, others=False)
+    half = len(rows) // len(SCOPES)
+    return [say_answer(*both) for both in zip(rows[:half], rows[half:], strict=True)]
 
 
 def overview_by_eval(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from skill_eval_nb.text import brief, chance, count, figure, lower_first, signed
+from skill_eval_nb.text import called, chance, count, figure, lower_first, signed
 
 from .comparison import TINY, PairedResult, fewest_moved
 from .inference.exact import Adjusted
@@ -133,60 +133,104 @@ def say_luck(least_p: float) -> str:
 TASKS = "tasks like these"
 """The evals that might have been asked, in a sentence."""
 BORROWED = "If runs scatter here as repeated runs do in public benchmarks"
+TOO_SMALL = " decides a difference this small: ask whether it would matter."
+"""How a next step ends that is none."""
+
+
+class Claim(NamedTuple):
+    """What a row of `deltas` claims.
+
+    Attributes:
+        row: the row.
+        words: its verdict as a sentence, without a full stop.
+        reason: what that rests on.
+    """
+
+    row: Row
+    words: str
+    reason: str
+
+
+class Answer(NamedTuple):
+    """A comparison in sentences, wherever it is shown.
+
+    Attributes:
+        row: that of `deltas` about these evals.
+        claims: about these evals and about tasks like these, what comes first before the other;
+            one alone where nothing is paired.
+        lean: what stands beside the verdict and apart from it; "" where it has none.
+        next_steps: what would decide what has no verdict, and the row that this is of.
+    """
+
+    row: Row
+    claims: list[Claim]
+    lean: str
+    next_steps: list[tuple[str, Row]]
+
+    @property
+    def short(self) -> str:
+        """The first verdict with what it rests on, and the lean where there is one."""
+        first = self.claims[0]
+        return f"{first.words}. {self.lean or first.reason}"
+
+
+def say_answer(suite: Row, beyond: Row, title: str = "Pass rate") -> Answer:
+    """What both rows of a comparison say.
+
+    Tasks like these come first where these evals have single runs, which tell nothing of chance,
+    and are enough for them.
+
+    Args:
+        suite: the row of `deltas` about these evals.
+        beyond: that about tasks like these.
+        title: what the metric is called, as it begins a sentence.
+    """
+    who = called(suite["configuration"], 60)
+    if not suite["n_evals"]:
+        none = Claim(suite, f"There is nothing to compare {who} with", suite["reason"])
+        return Answer(suite, [none], "", [])
+    claims = [
+        Claim(row, sentence(row["verdict"], row["metric"], who, where), f"{title}: {row['reason']}")
+        for row, where in ((suite, these(suite["n_evals"])), (beyond, TASKS))
+    ]
+    if suite["verdict"] == "too few runs" and beyond["verdict"] != "too few evals":
+        claims.reverse()
+    return Answer(suite, claims, say_lean(suite), say_next_steps(suite, beyond))
 
 
 def say_lean(row: Row) -> str:
     """What a row of `deltas` leans to, in a sentence; "" where it has no lean.
 
-    >>> row = {"lean": "leans up", "configuration": "tdd", "improved": "4 of 4"}
-    >>> say_lean({**row, "estimate": 0.5, "lean_low": 0.07, "lean_high": 0.93})[-58:]
-    ', tdd leans up: +50 pp (+7 to +93); 4 of 4 evals improved.'
+    >>> row = {"lean": "leans up", "configuration": "tdd", "improved": "4 of 4", "n_evals": 4}
+    >>> say_lean({**row, "estimate": 0.5, "lean_low": 0.07, "lean_high": 0.93})[-70:]
+    ', tdd leans up: +50 pp (+7 to +93) on these 4 evals; 4 of 4 improved.'
     """
     if row["lean"] is None:
         return ""
     factor, unit = IN_WORDS["rate"]
     estimate, low, high = (
-        signed(factor * row[name]) for name in ("estimate", "lean_low", "lean_high")
+        signed(round(factor * row[name], 1)) for name in ("estimate", "lean_low", "lean_high")
     )
-    does = "does not lean to a side" if row["lean"] == NO_LEAN else row["lean"]
+    does = "leans neither way" if row["lean"] == NO_LEAN else row["lean"]
     return (
-        f"{BORROWED}, {brief(row['configuration'])} {does}: {estimate}{unit} ({low} to {high}); "
-        f"{row['improved']} evals improved."
+        f"{BORROWED}, {called(row['configuration'], 60)} {does}: {estimate}{unit} ({low} to "
+        f"{high}) on {these(row['n_evals'])}; {row['improved']} improved."
     )
 
 
-def say_next_steps(these: Row, beyond: Row) -> list[str]:
-    """What would decide a comparison without a verdict, a sentence for each scope that has none."""
-    found = [("Next", these["next_step"]), ("For tasks like these", beyond["next_step"])]
-    return [f"{what}: {lower_first(step)}" for what, step in found if step is not None]
+def say_next_steps(suite: Row, beyond: Row) -> list[tuple[str, Row]]:
+    """What would decide a comparison without a verdict, a sentence for each scope that has none.
 
-
-def order_answers(these_evals: Row, beyond: Row) -> list[tuple[Row, str]]:
-    """Both rows of a comparison with what they are about, what comes first before the other.
-
-    One alone where nothing is paired.
+    >>> steps = say_next_steps({"next_step": "Run more."}, {"next_step": "Add 2 evals."})
+    >>> [words for words, _ in steps]
+    ['Next: run more.', 'For tasks like these: add 2 evals.']
     """
-    both = [(these_evals, these(these_evals["n_evals"])), (beyond, TASKS)]
-    both = both if these_evals["n_evals"] else both[:1]
-    return both[::-1] if beyond_comes_first(these_evals, beyond) else both
-
-
-def beyond_comes_first(these: Mapping[str, Any], beyond: Mapping[str, Any]) -> bool:
-    """Whether the answer on tasks like these is the one to begin with.
-
-    A single run of each eval tells nothing of chance on these evals, and many evals may still
-    tell of tasks like them.
-
-    Args:
-        these: the row of `stats.deltas` with scope `suite`.
-        beyond: that with scope `population`.
-
-    >>> beyond_comes_first({"verdict": "too few runs"}, {"verdict": "helps"})
-    True
-    >>> beyond_comes_first({"verdict": "unclear"}, {"verdict": "helps"})
-    False
-    """
-    return these["verdict"] == "too few runs" and beyond["verdict"] != "too few evals"
+    runs, evals = suite["next_step"], beyond["next_step"]
+    if runs and evals and runs.endswith(TOO_SMALL) and evals.endswith(TOO_SMALL):
+        runs, evals = f"{runs.removesuffix(TOO_SMALL)}, and {lower_first(evals)}", None
+    evals = None if evals == runs else evals
+    steps = (("Next", runs, suite), ("For tasks like these", evals, beyond))
+    return [(f"{what}: {lower_first(step)}", row) for what, step, row in steps if step]
 
 
 def also_beyond(these: Row, beyond: Row) -> Row:

@@ -11,8 +11,8 @@ from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.summary import explained
 from skill_eval_nb.stats.values import better, headline_of, model_name
-from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
-from skill_eval_nb.text import called, count, lower_first
+from skill_eval_nb.stats.verdict import say_answer, word_of
+from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, pill, soft, table
@@ -22,7 +22,6 @@ from ..ui.track import (
     Axis,
     amount,
     axis_of,
-    delta,
     delta_view,
     of_difference,
     scale,
@@ -121,21 +120,20 @@ def _answer(look: Look, found: Found) -> list[Child]:
     part, rows = known[-1]
     where = f" in {iteration_name(part.iteration)}" if look.several else ""
     where += f" ({called(model_name(dict(look.choice.model)), 60)})" if look.choice.model else ""
-    own, like = rows["suite"], rows["population"]
-    first, second = (own, these(own["n_evals"])), (like, SCOPES["population"])
-    if beyond_comes_first(own, like):
-        first, second = second, first
-    lead, other = first[0], lower_first(second[0]["reason"])
+    answer = say_answer(rows["suite"], rows["population"], look.meant.title)
+    first, *others = answer.claims
     return [
-        h("p", h("b", OFFLINE), role="note") if own["stand_in"] else None,
+        h("p", h("b", OFFLINE), role="note") if answer.row["stand_in"] else None,
         h(
             "div",
-            _difference_large(look, lead),
-            h("h3", f"{_claim(look, *first)}{where}."),
+            _difference_large(look, first.row),
+            h("h3", f"{first.words}{where}."),
             cls="sen-x-said",
         ),
-        h("p", f"{look.meant.title}: {lead['reason']}"),
-        h("p", f"{_claim(look, *second)}: {other}", cls="sen-soft"),
+        h("p", first.reason),
+        [h("p", f"{other.words}. {other.reason}", cls="sen-soft") for other in others],
+        h("p", answer.lean, cls="sen-x-lean") if answer.lean else None,
+        [h("p", step, cls="sen-x-next") for step, _ in answer.next_steps],
     ]
 
 
@@ -154,14 +152,6 @@ def _difference_large(look: Look, found: Row) -> Child:
         return None
     hue = found["verdict"] if found["verdict"] in DECIDED else "open"
     return h("b", amount(look.meant, found["estimate"]), cls=f"sen-x-answer sen-x-{hue}")
-
-
-def _claim(look: Look, found: Row, where: str) -> str:
-    """The verdict as a sentence; where a metric has no better side, what differs."""
-    who = called(found["configuration"], 60)
-    if found["verdict"] is None and better(found["metric"]) is None:
-        return f"{look.meant.title} differs by {delta(look.meant, found['estimate'])} on {where}"
-    return sentence(found["verdict"], found["metric"], who, where)
 
 
 def word(found: Row) -> Node:

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from skill_eval_nb.running.job import SHOWN, Progress
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.spec import EXECUTED, errored
-from skill_eval_nb.stats import deltas
-from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.stats.verdict import beyond_comes_first, sentence
-from skill_eval_nb.stats.verdict import these as of_these
+from skill_eval_nb.stats.summary import answer_headline
 from skill_eval_nb.tables import load
 from skill_eval_nb.text import brief, clock, count, dollars
 
@@ -30,6 +27,7 @@ from .plan import plan_view
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Cell, Job, Plan
+    from skill_eval_nb.stats.verdict import Answer
     from skill_eval_nb.view import Block
 
 
@@ -262,7 +260,7 @@ class Running(WorkspaceTask[None]):
         plan: what is done.
         shown: what was shown of it.
         board: its runs.
-        verdicts: a word, a sentence and a reason each; None before they are known.
+        answers: what the iteration says of each configuration; None before that is known.
         gently: whether what is in flight may end when it is stopped.
         job: what does it.
     """
@@ -280,7 +278,7 @@ class Running(WorkspaceTask[None]):
         self.doing = f"running iteration-{plan.iteration}"
         self.plan, self.shown, self.gently = plan, shown, False
         self.board = Board(plan)
-        self.verdicts: list[tuple[str, str, str]] | None = None
+        self.answers: list[Answer] | None = None
         self.job: Job = plan.start()
         super().__init__(plan.workspace, self._watch, lambda now: now.share, self.job.progress)
 
@@ -291,7 +289,8 @@ class Running(WorkspaceTask[None]):
 
     def conclude(self) -> None:
         """Find out what the iteration says."""
-        self.verdicts = list(verdicts(self.plan.workspace, f"iteration-{self.plan.iteration}"))
+        ws = load(self.plan.workspace)
+        self.answers = answer_headline(ws.select(iteration=f"iteration-{self.plan.iteration}"))
 
     def stop(self, grace: float = 0.0) -> None:
         """Begin nothing new; what is in flight has `grace` seconds."""
@@ -309,25 +308,6 @@ class Running(WorkspaceTask[None]):
             if now.status != "running":
                 return
             time.sleep(SECONDS)
-
-
-def verdicts(home: Path, iteration: str) -> Iterator[tuple[str, str, str]]:
-    """What an iteration says of each configuration: a word, a sentence and the reason for it.
-
-    Of its evals; or of tasks like them, where only that can be said. Nothing without a baseline.
-    """
-    ws = load(home).select(iteration=iteration)
-    scopes = (deltas(ws, scope=scope).to_dicts() for scope in SCOPES)
-    for these, beyond in zip(*scopes, strict=True):
-        wide = beyond_comes_first(these, beyond)
-        row = beyond if wide else these
-        word = row["verdict"] or "no verdict"
-        if not row["n_evals"]:
-            yield word, "There is nothing to compare", row["reason"]
-            continue
-        where = "tasks like these" if wide else of_these(row["n_evals"])
-        claim = sentence(row["verdict"], row["metric"], row["configuration"], where)
-        yield word, claim, f"Pass rate: {row['reason']}"
 
 
 LONG = 3600.0
@@ -487,18 +467,17 @@ def ended_view(at: Running) -> Node:
 def _verdicts(at: Running) -> Child:
     if not at.results:
         return None
-    if at.verdicts is None:
+    if at.answers is None:
         return h("p", "Working out what the runs say…", key="verdict")
     kinds = {"helps": "good", "hurts": "bad"}
-    return [
-        h(
-            "div",
-            h("p", pill(word, kinds.get(word, "odd")), " ", h("b", f"{claim}.")),
-            soft(reason),
-            key=f"verdict-{place}",
-        )
-        for place, (word, claim, reason) in enumerate(at.verdicts)
-    ]
+    shown = []
+    for at_, answer in enumerate(at.answers):
+        row, words, reason = answer.claims[0]
+        word = row["verdict"] or "no verdict"
+        head = h("p", pill(word, kinds.get(word, "odd")), " ", h("b", f"{words}."))
+        beside = [answer.lean, *(step for step, _ in answer.next_steps)]
+        shown.append(h("div", head, soft(reason), map(soft, beside), key=f"verdict-{at_}"))
+    return shown
 
 
 GO_ON = "What is finished stays; starting the plan again does only what is missing. "
