@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Protocol
+from typing import Protocol
 
 WIDTH = 96
 """Characters of a line of text; a notebook and most terminals have as many."""
@@ -42,24 +42,6 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return framed("".join(block.html() for block in self._blocks()))
-
-    def _data(self) -> dict[str, Any]:
-        """The same for programs: all as text, and its tables as lists."""
-        blocks = list(self._blocks())
-        tables = [block for block in blocks if isinstance(block, Table) and block.rows]
-        rest = [line for block in blocks if block not in tables for line in block.lines()]
-        return {
-            "text": "\n".join(rest),
-            "tables": [
-                {
-                    "caption": table.caption,
-                    "columns": list(table.heads),
-                    "rows": [[_value(cell) for cell in row] for row in table.rows],
-                    "left_out": table.more,
-                }
-                for table in tables
-            ],
-        }
 
 
 def blocks_of(value: Shown) -> Iterator[Block]:
@@ -229,10 +211,6 @@ class Table:
         kinds = (" class='sen-n'" if figure else "" for figure in self._figures())
         parts = zip(cells, kinds, strict=True)
         return f"<tr>{''.join(f'<{tag}{kind}>{_inside(c)}</{tag[:2]}>' for c, kind in parts)}</tr>"
-
-
-def _value(cell: Cell) -> str | int | None:
-    return cell if cell is None or isinstance(cell, int) else _plain(cell)
 
 
 def _plain(cell: Cell) -> str:

@@ -548,8 +548,8 @@ def interval(
         if upright
         else {"y": other, "x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
     )
-    dashed = {"strokeDash": list(dash)} if dash else {}
-    marks = chart_of(known).mark_rule(strokeWidth=wide, opacity=opacity, **dashed)
+    dashes = list(dash) or alt.Undefined
+    marks = chart_of(known).mark_rule(strokeWidth=wide, opacity=opacity, strokeDash=dashes)
     about = list(tooltip) if tooltip else alt.Undefined
     colour = alt.value(hue) if isinstance(hue, str) else hue
     return [marks.encode(**ends, color=colour, tooltip=about)]

@@ -194,9 +194,7 @@ def aggregate(
             budget_usd=budget_usd,
             dry_run=dry_run,
         )
-    show(found)
-    if target is not None:
-        out.print(Text(f"wrote {found.write(target, force=force)}"))
+    show(found, paths=[] if target is None else [found.write(target, force=force)])
 
 
 @improve.command()
@@ -222,11 +220,9 @@ def draft(
     ws = _of_iterations(loaded(path), iteration or [])
     with busy("drafting"):
         drafts = sen.improving.draft(ws, baseline=baseline, model=model, budget_usd=budget_usd)
-    show(drafts)
+    show(drafts, paths=[] if to is None else [sen.improving.write_drafts(to, drafts)])
     if drafts.cost_usd:
         out.print(f"spent {dollars(drafts.cost_usd)}")
-    if to is not None:
-        out.print(Text(f"wrote {sen.improving.write_drafts(to, drafts)}"))
 
 
 @improve.command(name="try")
@@ -353,9 +349,7 @@ def history(
     pairs = (split_pair(parent, "VERSION=PARENT", "--parent") for parent in parents or ())
     with busy("comparing the versions"):
         found = history(ws, parents=dict(pairs))
-    show(found)
-    if out_file is not None:
-        out.print(Text(f"wrote {found.write(out_file, force=force)}"))
+    show(found, paths=[] if out_file is None else [found.write(out_file, force=force)])
 
 
 def _write(change: Change, *, yes: bool) -> bool:

@@ -18,6 +18,8 @@ from .printing import (
     YesOption,
     ask_first,
     counted_lines,
+    list_answers,
+    print_answers,
     print_problems,
     tell_spent,
 )
@@ -26,11 +28,14 @@ from .shell import (
     PathArgument,
     all_but,
     app,
+    as_plain,
     busy,
     err,
     in_options,
     out,
+    print_fields,
     reported,
+    settings,
     show,
 )
 
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor as Pool
 
     from skill_eval_nb.running import Plan
+    from skill_eval_nb.running.job import Progress
+    from skill_eval_nb.stats.verdict import Answer
 
 Sandbox = Literal["bubblewrap", "none"]
 Layer = Literal["structural"]
@@ -137,7 +144,7 @@ def run(
     ] = None,
     yes: YesOption = False,
 ) -> None:
-    """Run the evals of a skill with and without it, and grade them.
+    """Run the evals of a skill with and without it, and grade them; ends with what came of it.
 
     Shows the plan and its price first. Whatever is finished is kept: the same command, given
     again, does only what is missing. Exit code 1 where something is left to be done or errored.
@@ -150,7 +157,10 @@ def run(
     options["looks"] = _read_numbers(looks)
     limits = None if run_usd is None else sen.running.Limits(usd=run_usd)
     plan = sen.plan_runs(limits=limits, **options)
-    show(plan, "" if dry_run else TO_BEGIN)
+    if settings.as_json and dry_run:
+        print_fields(_plan_fields(plan))
+    else:
+        out.print(Text(in_options(plan).replace("" if dry_run else TO_BEGIN, "").rstrip()))
     if resume and not (plan.folder / "journal.jsonl").exists():
         raise typer.BadParameter(
             f"nothing was begun in {plan.folder}: the plan differs from what was run, or the "
@@ -169,7 +179,7 @@ def run(
     out.print(Text(in_options(end)))
     for line in counted_lines(end.problems):
         err.print(Text(in_options(line), style="yellow"))
-    _next(plan)
+    _say_result(plan, end)
     if end.status == "stopped":  # nothing but Ctrl-C stops it
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(0 if end.status == "done" and not end.errored else 1)
@@ -277,6 +287,34 @@ def _pool(dask: str | None) -> AbstractContextManager[Pool | None]:
     return local_dask() if dask == LOCAL else dask_at(dask)
 
 
-def _next(plan: Plan) -> None:
+def _say_result(plan: Plan, end: Progress) -> None:
+    """What the runs say, and where they lie."""
+    from skill_eval_nb.stats.summary import answer_headline
+    from skill_eval_nb.tables import load
+
+    answers: list[tuple[str, Answer]] = []
+    with busy("working out what the runs say"):
+        ws = load(plan.workspace).select(iteration=plan.folder.name)
+        answers = [("", answer) for answer in answer_headline(ws)]
+    if settings.as_json:
+        names = ("status", "cells", "finished", "errored", "waiting", "spent_usd", "seconds")
+        fields = {name: getattr(end, name) for name in names} | {"problems": end.problems}
+        found = {"answers": list_answers(ws, answers), "paths": [str(plan.folder)]}
+        print_fields(fields | found)
+    print_answers(ws, answers)
     out.print(Text(f"The runs are in {plan.folder}."))
-    out.print(Text(f"Next: skill-eval-nb report {plan.workspace} --out report"))
+    out.print(Text(f"For all figures: skill-eval-nb report {plan.workspace} --out report"))
+
+
+def _plan_fields(plan: Plan) -> dict[str, Any]:
+    """What --json has of a plan."""
+    names = ("iteration", "why_iteration", "configurations", "executor_model", "judge_model")
+    return {
+        **{name: getattr(plan, name) for name in names},
+        "evals": [eval_.name for eval_ in plan.evals],
+        "runs": len(plan.cells),
+        "runs_to_do": len(plan.todo),
+        "estimate": as_plain(plan.estimate.parts),
+        "warnings": list(map(in_options, plan.warnings)),
+        "paths": [str(plan.folder)],
+    }

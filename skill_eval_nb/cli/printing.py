@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
+from skill_eval_nb.text import count
+
 from .shell import INTERRUPTED, Terminal, out, tell
 
 if TYPE_CHECKING:
     from skill_eval_nb.running.asking import AskingProgress
+    from skill_eval_nb.stats.verdict import Answer
+    from skill_eval_nb.tables import Workspace
 
 
 SHOWN = 3
@@ -31,6 +35,47 @@ def print_diff(diff: str) -> None:
     """Print what would change in a file."""
     for line in diff.splitlines():
         out.print(Text(line, style=OF_DIFFS.get(line[:1], "")))
+
+
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show also what was read, and each file's name.")
+]
+
+
+def print_answers(ws: Workspace, answers: Sequence[tuple[str, Answer]]) -> None:
+    """Print two lines a comparison: its verdict or what it leans to, and the next step."""
+    from skill_eval_nb.stats.next_step import say_how
+
+    for title, answer in answers[:SHOWN]:
+        out.print(Text(f"{title}{answer.short}", style="bold"))
+        for words, command in say_how(ws, answer, named=False)[:1]:
+            out.print(Text(f"{words} {command}".rstrip()))
+    if len(answers) > SHOWN:
+        more = count(len(answers) - SHOWN, "more comparison")
+        out.print(f"… and {more}: report.html has them all.")
+
+
+ANSWERED = (
+    *("workspace", "skill", "iteration", "executor_model", "harness", "configuration", "baseline"),
+    *("metric", "scope", "verdict", "reason", "estimate", "low", "high", "p"),
+    *("lean", "lean_low", "lean_high", "improved", "n_evals", "n_runs", "n_runs_baseline"),
+    "next_step",
+)
+"""Columns of `deltas` that --json has of a comparison, beside the `command` of its next step."""
+
+
+def list_answers(ws: Workspace, answers: Iterable[tuple[str, Answer]]) -> list[dict[str, Any]]:
+    """A row a comparison and scope, as --json has them, what comes first before the other."""
+    from skill_eval_nb.stats.next_step import say_how
+
+    rows = []
+    for _, answer in answers:
+        steps = zip(answer.next_steps, say_how(ws, answer, named=False), strict=True)
+        commands = {row["scope"]: command or None for (_, row), (_, command) in steps}
+        for row, *_ in answer.claims:
+            command = {"command": commands.get(row["scope"])}
+            rows.append({name: row[name] for name in ANSWERED} | command)
+    return rows
 
 
 def print_written(written: Iterable[Path]) -> None:

@@ -8,11 +8,20 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.text import Text
 from typer.core import TyperCommand
 
 from skill_eval_nb.text import some
 
-from .printing import print_losses, print_problems, print_written
+from .printing import (
+    SHOWN,
+    VerboseOption,
+    list_answers,
+    print_answers,
+    print_losses,
+    print_problems,
+    print_written,
+)
 from .shell import (
     BaselineOption,
     Dialect,
@@ -25,6 +34,7 @@ from .shell import (
     in_options,
     loaded,
     out,
+    print_fields,
     reported,
     settings,
     show,
@@ -149,8 +159,9 @@ def report(
         str | None, typer.Option(help="Time stamp to state; else that of the data.")
     ] = None,
     configuration: SideOption = None,
+    verbose: VerboseOption = False,
 ) -> None:
-    """Write benchmark.json, benchmark.md and report.html."""
+    """Write benchmark.json, benchmark.md and report.html, and say what they say in two lines."""
     import skill_eval_nb as sen
 
     ws = loaded(path, configuration)
@@ -158,8 +169,16 @@ def report(
         written = sen.report.write_report(
             ws, out_folder, dialect=dialect, timestamp=timestamp, progress=doing
         )
-    show(ws)
-    print_written(written)
+    if settings.as_json:
+        paths = {"paths": [str(path) for path in written], "not_held": written.losses}
+        print_fields({"answers": list_answers(ws, written.answers)} | paths)
+    elif verbose:
+        show(ws)
+        print_written(written)
+    print_answers(ws, written.answers)
+    files = written if len(written) <= SHOWN else written[-1:]
+    more = f" and {len(written) - 1} files of {len(written) // 2} benchmarks" * (files != written)
+    out.print(Text(f"Wrote {some(files, SHOWN)}{more}."))
 
 
 def _given(metavar: str, what: str) -> Any:

@@ -7,7 +7,7 @@ import inspect
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -21,7 +21,6 @@ from typer.core import TyperGroup
 
 from skill_eval_nb import __version__
 from skill_eval_nb.text import in_terms, visible
-from skill_eval_nb.view import Shown
 
 if TYPE_CHECKING:
     from rich.segment import Segment
@@ -245,15 +244,41 @@ def _fault(error: Exception) -> tuple[str, int]:
     return f"a mistake of ours: {what} (the same command with --debug shows where)", MISTAKE
 
 
-def show(value: object, leave: str = "") -> None:
-    """Print what a value shows as text, without what is in `leave`, or with --json as an object."""
+def show(value: object, leave: str = "", paths: Iterable[Path] = ()) -> None:
+    """Print what a value shows as text, without what is in `leave`, or with --json its fields.
+
+    Of several values the fields stand under `items`. `paths` are of files that were written.
+    """
     if not settings.as_json:
         text = in_options(repr(value))
         out.print(Text(text.replace(leave, "").rstrip() if leave else text))
-    elif isinstance(value, Shown):
-        print(json.dumps(value._data(), ensure_ascii=False))  # noqa: SLF001 - as its notebook does
-    else:
-        print(json.dumps({"text": str(value)}, ensure_ascii=False))
+        for path in paths:
+            out.print(Text(f"wrote {path}"))
+        return
+    fields = as_plain(value)
+    fields = fields if isinstance(fields, dict) else {"items": fields}
+    if (verdict := getattr(value, "verdict", None)) is not None:
+        fields["verdict"] = as_plain(verdict)
+    print_fields(fields | ({"paths": [str(path) for path in paths]} if paths else {}))
+
+
+def print_fields(fields: Mapping[str, Any]) -> None:
+    """Print fields as JSON, alone on the standard output."""
+    print(json.dumps(fields, ensure_ascii=False))
+
+
+def as_plain(value: object) -> Any:
+    """A value as JSON has it: the fields of dataclasses, the rows of tables, the items of lists."""
+    import msgspec
+
+    def convert(other: Any) -> Any:
+        if isinstance(other, tuple | list):  # that of a class of ours
+            return [as_plain(item) for item in other]
+        if hasattr(other, "to_dict"):  # pandas
+            return as_plain(other.to_dict("records"))
+        return other.to_dicts() if hasattr(other, "to_dicts") else str(other)
+
+    return msgspec.to_builtins(value, enc_hook=convert, str_keys=True)
 
 
 def all_but(given: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -18,22 +18,36 @@ from skill_eval_nb.workspace import write_atomic
 from .dialects import SPANNING, OneIteration, benchmark_as
 from .document import document
 from .measured import NO_ITERATION, Slice, folders
-from .page import Reported, reported, whole
+from .page import Reported, latest, reported, whole
 from .page import render_html as html_of
 from .page import render_markdown as markdown_of
+from .verdicts import answers, full_name
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from skill_eval_nb.stats.verdict import Answer
     from skill_eval_nb.tables import Workspace
 
 
 class Written(list[Path]):
-    """The files that were written; `losses` says what of the data they cannot hold."""
+    """The files that were written.
 
-    def __init__(self, paths: Iterable[Path] = (), losses: Iterable[str] = ()) -> None:
+    Attributes:
+        losses: what of the data they cannot hold.
+        answers: of each skill's last iteration with a comparison what it is called, and what it
+            says.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[Path] = (),
+        losses: Iterable[str] = (),
+        answers: Iterable[tuple[str, Answer]] = (),
+    ) -> None:
         super().__init__(paths)
         self.losses = list(dict.fromkeys(losses))
+        self.answers = list(answers)
 
 
 def write_benchmark(
@@ -83,7 +97,13 @@ def write_report(
         progress("drawing report.html")
     written = _write_benchmarks(ws, every, Path(folder), dialect, timestamp)
     page = write_atomic(Path(folder, "report.html"), html_of(whole(ws, every)))
-    return Written([*written, page], written.losses)
+    names = "" if len(every) == 1 else "{}: "
+    said = [
+        (names.format(full_name(measured)), answer)
+        for measured in latest(every)
+        for answer in answers(measured)
+    ]
+    return Written([*written, page], written.losses, said)
 
 
 def write_tables(

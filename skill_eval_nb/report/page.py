@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from skill_eval_nb import charts
+from skill_eval_nb.stats.lean import NO_LEAN
 from skill_eval_nb.stats.values import HEADLINE, Model, model_name
 from skill_eval_nb.text import count
 
@@ -32,6 +33,7 @@ from .measured import (
     MISSING,
     NO_ITERATION,
     IterationFigures,
+    Row,
     Slice,
     difference,
     figure,
@@ -151,18 +153,23 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
 
 def _verdicts(every: Sequence[Reported]) -> Iterator[Part]:
     """For each skill the verdict of its last iteration that compares anything, a model each."""
-    last: dict[tuple[str, str, Model], tuple[IterationFigures, Verdict]] = {}
-    for report in every:
-        place = report.measured.place
-        parts = [part for part in verdicts(report.measured) if isinstance(part, Verdict)]
-        compares = any(
-            row["n_evals"] for row in report.measured.deltas.values() if "n_evals" in row
-        )
-        key = place.workspace, place.skill, place.model
-        if parts and (compares or key not in last):
-            last[key] = report.measured, parts[0]
-    for measured, verdict in last.values():
+    for measured in latest(every):
+        verdict = next(part for part in verdicts(measured) if isinstance(part, Verdict))
         yield replace(verdict, claim=f"{full_name(measured)}: {verdict.claim}")
+
+
+def latest(every: Sequence[Reported]) -> list[IterationFigures]:
+    """Of each skill and model the last iteration that compares anything, else any."""
+    last: dict[tuple[str, str, Model], IterationFigures] = {}
+    for measured in (report.measured for report in every):
+        place = measured.place
+        compares = any(row["n_evals"] for row in measured.deltas.values() if "n_evals" in row)
+        key = place.workspace, place.skill, place.model
+        if any(isinstance(part, Verdict) for part in verdicts(measured)) and (
+            compares or key not in last
+        ):
+            last[key] = measured
+    return list(last.values())
 
 
 def _labels(place: Slice) -> dict[str, str]:
@@ -182,8 +189,15 @@ def _line(measured: IterationFigures) -> tuple[Cell, ...]:
             difference(measured.delta(compared or "", HEADLINE), HEADLINE),
             measured.delta(compared or "", HEADLINE, "n_evals"),
         ),
-        measured.delta(compared or "", HEADLINE, "verdict") or MISSING,
+        _word(measured.deltas.get((compared or "", HEADLINE), {})),
     )
+
+
+def _word(row: Row) -> str:
+    """The verdict on these evals, and what they lean to."""
+    lean = row.get("lean")
+    leans = f", {lean}" if lean and lean != NO_LEAN else ""
+    return f"{row.get('verdict') or MISSING}{leans}"
 
 
 def _side(measured: IterationFigures, name: str | None) -> Figure:

@@ -108,7 +108,7 @@ def say_how(ws: Workspace, answer: Answer, *, named: bool) -> list[tuple[str, st
             only = {"evals": [NEW_EVAL]} if beyond else {}
             settings = settings._replace(asked={**settings.asked, **only})
             command = settings.word_command(runs, evals, named=named)
-        if runs and not command:
+        if runs and not (command or beyond):
             made = ("--skill", row["skill"], "--runs", str(runs), "--executor", "claude-code")
             command = shlex.join(("skill-eval-nb", "run", *made, "--executor-model", "MODEL"))
             anew = " With this tool, which makes all runs anew:"

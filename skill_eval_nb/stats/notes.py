@@ -126,9 +126,12 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
             kind="gain and cost",
             configuration=gain["configuration"],
             text=f"{who}: {rate} pass rate on {evals} ({answer}), for {price} a run.",
-            numbers={"pass_rate": gain["estimate"], "n_evals": gain["n_evals"]}
-            | ({"p": row["p"]} if p else {})
-            | paid,
+            numbers={
+                "pass_rate": gain["estimate"],
+                "n_evals": gain["n_evals"],
+                **({"p": row["p"]} if p else {}),
+                **paid,
+            },
         )
 
 

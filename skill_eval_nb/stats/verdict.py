@@ -227,7 +227,7 @@ def say_next_steps(suite: Row, beyond: Row) -> list[tuple[str, Row]]:
     """
     runs, evals = suite["next_step"], beyond["next_step"]
     if runs and evals and runs.endswith(TOO_SMALL) and evals.endswith(TOO_SMALL):
-        runs, evals = f"{runs.removesuffix(TOO_SMALL)}, and {lower_first(evals)}", None
+        runs, evals = f"{runs.removesuffix(TOO_SMALL)} and {lower_first(evals)}", None
     evals = None if evals == runs else evals
     steps = (("Next", runs, suite), ("For tasks like these", evals, beyond))
     return [(f"{what}: {lower_first(step)}", row) for what, step, row in steps if step]

@@ -16,6 +16,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import skill_eval_nb as sen
+from skill_eval_nb.stats.lean import ADDITIONS
 from skill_eval_nb.tables import TABLES as ALL
 from tests.checkout import ROOT
 from tests.cli.calls import run
@@ -54,7 +55,7 @@ def headlines(ws: sen.Workspace) -> pl.DataFrame:
     Without what rests on how many checks a run had, which a log does not say.
     """
     found = sen.stats.deltas(ws, "pass_rate").drop("workspace", "harness", "warnings")
-    found = found.drop("lean", "lean_low", "lean_high", "lean_p", "improved", "next_step")
+    found = found.drop(ADDITIONS)
     return found.sort("skill", "iteration", "executor_model", "configuration")
 
 

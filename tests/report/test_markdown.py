@@ -49,8 +49,8 @@ def tables(text):
 
 
 def shown(inline):
-    """What a reader sees of a line; nothing but text may be in it."""
-    plain = {"text", "text_special", "strong_open", "strong_close"}
+    """What a reader sees of a line; nothing but text and a command may be in it."""
+    plain = {"text", "text_special", "strong_open", "strong_close", "code_inline"}
     assert {child.type for child in inline.children} <= plain, inline.content
     return "".join(child.content for child in inline.children)
 

@@ -35,7 +35,7 @@ from tests.stats.made import (
 COLUMNS = """workspace skill iteration executor_model harness configuration baseline metric
 scope estimate low high p mde mde_twice_evals mde_twice_runs worth level
 weighted verdict reason warnings verdict_with_errors estimate_with_errors
-lean lean_low lean_high lean_p improved next_step stand_in
+lean lean_low lean_high lean_p improved next_step next_runs stand_in
 n_evals n_runs n_runs_baseline n_errored n_errored_baseline n_unscored
 n_unscored_baseline n_unpaired unpaired""".split()
 # Three evals; the third lacks its baseline. d = 0.5, 0.25; runs of an eval are averaged first.

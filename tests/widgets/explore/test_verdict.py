@@ -34,7 +34,7 @@ def test_it_says_the_verdict_and_the_reason_of_both_scopes_and_where_the_spread_
         assert row["reason"][:40] in said
         assert row["verdict"] in said
     assert "with_skill helps on these 6 evals." in said
-    assert "It is unclear whether with_skill helps on tasks like these: +39.4 pp" in said
+    assert "It is unclear whether with_skill helps on tasks like these. Pass rate: +39.4 pp" in said
     rows = stats.variance(WS, "pass_rate").filter(**LAST, configuration="with_skill")
     shares = dict(rows.select("component", "share").rows())
     label = f"with_skill: evals {shares['eval']:.0%}, runs and judge {shares['run + judge']:.0%}"
@@ -83,7 +83,7 @@ def test_single_runs_are_led_by_what_they_say_of_tasks_like_these():
     assert beyond["verdict"] != "too few evals"
     assert "tasks like these" in text(said)
     (also,) = find(found, cls="sen-soft")[:1]
-    assert "Too few runs to say whether with_skill helps on these 6 evals: " in text(also)
+    assert "Too few runs to say whether with_skill helps on these 6 evals. Pass" in text(also)
 
 
 def test_each_iteration_has_its_rows_on_one_axis_and_its_runs_behind_a_click():
