@@ -140,30 +140,21 @@ def _looked_at(path: Path) -> dict[str, str]:
     """
     from skill_eval_nb.running.skill import SKILL_FILE, read_skill
     from skill_eval_nb.tables import NothingToLoad, load
+    from skill_eval_nb.workspace.jobs import find_skill
 
     given = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 -- a link stays a link
     folder = given.parent if given.name == SKILL_FILE else given
     if not (folder / SKILL_FILE).is_file():
         with busy(f"reading {given}"):
             load(given)
-        return {"PATH": str(given)} | _skill_beside(given)
+        skill = find_skill(given)
+        return {"PATH": str(given)} | ({"SKILL": str(skill)} if skill else {})
     read_skill(folder)
     try:
         has_runs = bool(load(folder).polars("runs").height)
     except NothingToLoad:
         has_runs = False
     return {"SKILL": str(folder)} | ({"PATH": str(folder)} if has_runs else {})
-
-
-def _skill_beside(workspace: Path) -> dict[str, str]:
-    """The skill, with evals, that a workspace lies in, or beside as tdd-workspace beside tdd."""
-    from skill_eval_nb.running.skill import SKILL_FILE
-
-    for folder in (workspace, *list(workspace.parents)[:3]):
-        for place in (folder, folder.parent / folder.name.removesuffix("-workspace")):
-            if (place / SKILL_FILE).is_file() and (place / "evals" / "evals.json").is_file():
-                return {"SKILL": str(place)}
-    return {}
 
 
 @app.command()

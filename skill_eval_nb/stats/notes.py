@@ -115,7 +115,8 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
         rate = amount(gain["estimate"], "pass_rate")
         row = say_answer(gain, other).claims[0].row
         where = " on tasks like these" if row["scope"] == "population" else ""
-        p = "" if row["p"] is None else f", p {chance(row['p'])}"
+        p_value: float | None = row["p"]
+        p = "" if p_value is None else f", p {chance(p_value)}"
         lean = f"; {gain['lean']} by borrowed noise" if gain["lean"] else ""
         answer = f"{row['verdict'] or 'no verdict'}{where}{p}{lean}"
         evals = count(gain["n_evals"], "paired eval")
@@ -129,7 +130,7 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
             numbers={
                 "pass_rate": gain["estimate"],
                 "n_evals": gain["n_evals"],
-                **({"p": row["p"]} if p else {}),
+                **({} if p_value is None else {"p": p_value}),
                 **paid,
             },
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import open_regular
+from skill_eval_nb.skill_md import SKILL_FILE
 
 from .layout import OWN
 from .writing import find_holder, name_process
@@ -130,3 +131,19 @@ def read_settings(iteration: Path) -> Settings:
                 elif STARTED.encode() in line:
                     asked = dict(json.loads(line)["asked"])
     return Settings(iteration, plan, asked)
+
+
+def find_skill(folder: Path) -> Path | None:
+    """The skill that an iteration was run with; else one with evals that lies in or beside it.
+
+    As tdd beside tdd-workspace, of the folder itself or of one of the three above it.
+    """
+    with suppress(KeyError, TypeError, AttributeError):  # another tool's
+        for skill in read_settings(folder).asked["skills"].values():
+            if skill and Path(skill, SKILL_FILE).is_file():
+                return Path(skill)
+    for near in (folder, *list(folder.parents)[:3]):
+        for place in (near, near.parent / near.name.removesuffix("-workspace")):
+            if (place / SKILL_FILE).is_file() and (place / "evals" / "evals.json").is_file():
+                return place
+    return None

@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.charts.metrics import metric as metric_of
+from skill_eval_nb.stats.looks import find_iterations
 from skill_eval_nb.stats.pairing import UNSTATED, turned
 from skill_eval_nb.stats.values import RUBRIC, RUN, model_name
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
+from skill_eval_nb.workspace.jobs import find_skill
 
 from ..show import SHOWING_CSS, show_run
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.parts import button, choose, field, notice, options_of, tabs, ticks
 from ..ui.source import Background, Later, RunKey, Source
+from ..ui.tree import forward
 from . import figures
 from .choice import (
     HEADLINE,
@@ -57,6 +60,8 @@ from .verdict import summary, verdict
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
+
+    from ..run import RunPanel
 
 __all__ = ["Explore", "explore"]
 
@@ -207,6 +212,7 @@ def heading(choice: Choice, suite: SkillRuns, n_runs: int, n_evals: int) -> Node
     )
 
 
+HERE = Path(__file__).parent
 log = logging.getLogger(__name__)
 
 VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
@@ -564,7 +570,7 @@ def explore(
 class Explore(Explorer):
     """A workspace to look through; `selection` gives back what is selected."""
 
-    _css = style(SHOWING_CSS, Path(__file__).with_name("explore.css"))
+    _css = style(SHOWING_CSS, *(HERE / sheet for sheet in ("explore.css", "../run/run.css")))
     label: ClassVar[str] = "Explore evaluations"
     TABS = {name: words for name, (words, _) in VIEWS.items()} | {
         "charts": "Charts",
@@ -577,11 +583,60 @@ class Explore(Explorer):
         self.export_to = Export()
         self._written: Outcome | None = None
         self._writing = Background(self.show, self._fail)
+        self._runs: RunPanel | None = None
         super().__init__(ws, request)
 
     def settle(self, seconds: float = 60) -> bool:
         """Wait until nothing is being counted, drawn or written; whether it came to that."""
         return self._writing.wait(seconds) and super().settle(seconds)
+
+    def view(self) -> Child:
+        """All of it, or the panel that makes more runs."""
+        if self._runs is None:
+            return super().view()
+        back = button("← Back to the figures", ("leave_runs",), kind="quiet", key="back")
+        return [back, *(forward(node, "in_runs") for node in self._runs._tree)]  # noqa: SLF001
+
+    def _look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
+        return replace(super()._look(counted, suite, choice), run_more=self._run_more)
+
+    def _run_more(self, iteration: str, runs: int) -> Child:
+        """The button that opens the run panel, or what it lacks."""
+        folder = self._folder_of(iteration)
+        if folder is not None and find_skill(folder) is not None:
+            return button("Run these …", ("run_more", iteration, runs))
+        where = "these tables" if folder is None else called(folder.parent.name, 60)
+        lacks = f"No skill with evals lies in or beside {where}: sen.run_panel(SKILL) takes another."
+        return [button("Run these …", None), " ", h("small", lacks, cls="sen-soft")]
+
+    def _folder_of(self, iteration: str) -> Path | None:
+        choice = self.choice
+        names = (choice.workspace or "", choice.skill or "", iteration)
+        return find_iterations(self.source.ws).get(names)
+
+    @action
+    def run_more(self, iteration: str, runs: int) -> None:
+        """Open the run panel, filled in so that each eval has so many runs a side."""
+        from ..run import run_panel
+        from ..run.plan import settings_of
+
+        folder = self._folder_of(iteration)
+        skill = None if folder is None else find_skill(folder)
+        if folder is None or skill is None:
+            raise LookupError("The skill's folder is not there any more.")
+        self._runs = run_panel(**settings_of(folder, skill, runs))
+        self._runs.observe(lambda _: self.show(), "_tree")
+
+    @action
+    def in_runs(self, name: str, *values: Any) -> None:
+        """Do what was clicked in the run panel."""
+        if self._runs is not None:
+            self._runs.do(name, *values)
+
+    @action
+    def leave_runs(self) -> None:
+        """Show the figures again; what runs goes on."""
+        self._runs = None
 
     def _content(self, look: Look) -> Child:
         tab, busy = self.seen.tab, self._writing.busy

@@ -99,6 +99,7 @@ class Look:
         show_run: makes a run as a whole.
         links: whether names are the way to the runs behind them.
         placed: whether the list of the runs that are meant stands below a row already.
+        run_more: makes the way to more runs of an iteration, as many of each eval a side.
     """
 
     counted: Counted
@@ -108,6 +109,7 @@ class Look:
     show_run: Callable[[RunKey], Node]
     links: bool = True
     placed: bool = False
+    run_more: Callable[[str, int], Child] = lambda iteration, runs: None  # noqa: ARG005
 
     def __post_init__(self) -> None:
         """What follows from the choice."""

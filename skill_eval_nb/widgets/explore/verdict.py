@@ -133,8 +133,15 @@ def _answer(look: Look, found: Found) -> list[Child]:
         h("p", first.reason),
         [h("p", f"{other.words}. {other.reason}", cls="sen-soft") for other in others],
         h("p", answer.lean, cls="sen-x-lean") if answer.lean else None,
-        [h("p", step, cls="sen-x-next") for step, _ in answer.next_steps],
+        [_next_step(look, part, *step) for step in answer.next_steps],
     ]
+
+
+def _next_step(look: Look, part: Part, words: str, row: Row) -> Node:
+    """What would decide it; of more runs the way to them, too."""
+    is_runs = row["scope"] == "suite" and row["next_runs"]
+    way = look.run_more(part.iteration, row["next_runs"]) if is_runs else None
+    return h("p", words, " ", way, cls="sen-x-next")
 
 
 def adjusted(look: Look) -> Child:

@@ -23,7 +23,17 @@ from ..ui import Child, Node, h
 from ..ui.form import empty
 from ..ui.paid import Preview
 from ..ui.parts import blocks_view, button
-from .form import OFFLINE, STAND_IN, FixedArgs, Form, filled, in_labels, name_of, options
+from .form import (
+    OFFLINE,
+    STAND_IN,
+    FixedArgs,
+    Form,
+    filled,
+    in_labels,
+    name_of,
+    opened,
+    options,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,6 +263,27 @@ def form_of(
         allow_scripts=bool(grading.get("allow_scripts")),
         iteration=None,
     )
+
+
+def settings_of(folder: Path, skill: Path, runs: int) -> dict[str, Any]:
+    """What `run_panel` is given so that each eval of an iteration has so many runs a side.
+
+    With the settings of its last start, so that what is finished is not done again; of an
+    iteration that another tool has run there are none, and all runs are made anew.
+
+    Raises:
+        ValueError: its journal was changed by something else.
+    """
+    record = read(folder)
+    last = {str(event.get("event")): event for event in record.events}
+    if not {PLANNED, STARTED} <= last.keys():
+        return {"skill": skill, "runs": runs}
+    start, mark = last[STARTED], last[PLANNED]["fingerprint"]
+    executor = mark["runs"]["executor"]["name"]
+    form, fixed = opened(skill, start["asked"]["suite"], folder.parent, {"executor": executor})
+    fixed = replace(fixed, rest=_rest_of(mark, fixed))
+    given = options(replace(form_of(mark, start, form), runs=runs), fixed)
+    return {"skill": skill, "evals": fixed.evals, "workspace": fixed.workspace, **given}
 
 
 def _rest_of(mark: Mapping[str, Any], fixed: FixedArgs) -> dict[str, Any]:

@@ -179,6 +179,23 @@ def elements(node: Child) -> Iterator[list[Any]]:
             yield from elements(child[2])
 
 
+def forward(node: Node, action: str) -> Node:
+    """The same where every action is `action`, with the one that it was: of a view inside another.
+
+    >>> forward(h("p", h("button", "Go", on={"click": ("go", 1)})), "inner")
+    ['p', {}, [['button', {'on': {'click': ('inner', 'go', 1)}}, ['Go']]]]
+    """
+    if isinstance(node, str):
+        return node
+    tag, given, inside = node
+    acts = {
+        name: {kind: (action, *act) for kind, act in given[name].items()}
+        for name in ("on", "keys")
+        if name in given
+    }
+    return [tag, given | acts, [forward(child, action) for child in inside]]
+
+
 _INLINE = frozenset(
     "a b button code del em i ins kbd label mark s small span strong sub sup".split()
 )
