@@ -274,9 +274,7 @@ def as_plain(value: object) -> Any:
     def convert(other: Any) -> Any:
         if isinstance(other, tuple | list):  # that of a class of ours
             return [as_plain(item) for item in other]
-        if hasattr(other, "to_dict"):  # pandas
-            return as_plain(other.to_dict("records"))
-        return other.to_dicts() if hasattr(other, "to_dicts") else str(other)
+        return as_plain(other.to_dicts()) if hasattr(other, "to_dicts") else str(other)
 
     return msgspec.to_builtins(value, enc_hook=convert, str_keys=True)
 

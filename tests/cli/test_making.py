@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import skill_eval_nb as sen
+from skill_eval_nb.workspace.jobs import read_settings
 from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.cli.calls import run
@@ -59,6 +61,30 @@ def test_it_runs_grades_says_where_and_given_again_does_what_is_missing(tmp_path
     run(*evaluated(tmp_path / "ws", "--judgings", 2, "--resume", runs=2))
     again = sen.load(tmp_path / "ws").runs
     assert (again.height, again.filter(run_number=1).equals(ws.runs)) == (4, True)
+
+
+def test_the_command_of_a_next_step_does_only_what_is_new(tmp_path):
+    """It names what the journal does; in a report, folders by their names alone."""
+    home = tmp_path / "ws"
+    run(*evaluated(home, "--seed", 3))
+    settings = read_settings(home / "iteration-1")
+    before = {path: path.read_bytes() for path in home.rglob("run-1/**/*") if path.is_file()}
+    command = settings.word_command(2, ["1", "2"], named=False)
+    assert command.startswith(f"skill-eval-nb run --skill {SKILL} --workspace {home} --runs 2 ")
+    named = settings.word_command(2, ["1", "2"], named=True)
+    assert named.startswith("skill-eval-nb run --skill release-notes --workspace ws --runs 2 ")
+    assert named.endswith(" --seed 3 --sandbox none")
+    result = run(*shlex.split(command)[1:], "--json")
+    fields = json.loads(result.stdout)
+    assert (fields["cells"], fields["finished"], fields["status"]) == (4, 4, "done")
+    assert {row["verdict"] for row in fields["answers"]} == {None}, "the stand-in made them"
+    assert fields["paths"] == [str(home / "iteration-1")]
+    assert before == {path: path.read_bytes() for path in before}
+    lines = (home / "iteration-1" / "journal.jsonl").read_text().splitlines()
+    events = [json.loads(line) for line in lines]
+    done = [(event["step"], event["key"]) for event in events if event["event"] == "launched"]
+    assert len(done) == len(set(done))
+    assert {path.parent.name for path in home.rglob("outputs")} == {"run-1", "run-2"}
 
 
 def test_all_faults_come_at_once_in_the_words_of_the_shell(tmp_path):

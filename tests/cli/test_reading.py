@@ -92,9 +92,45 @@ def test_a_report_is_three_files_of_the_time_that_was_given(ws, tmp_path):
     assert result.exit_code == 0
     names = ["benchmark.json", "benchmark.md", "report.html"]
     assert sorted(path.name for path in out.iterdir()) == names
-    assert all(f"wrote {out / name}" in result.stdout for name in names)
-    assert "2 runs (2 graded)" in result.stdout
+    *_, files = result.stdout.splitlines()
+    assert files == f"Wrote {out / names[0]}, {out / names[1]} and {out / names[2]}."
+    assert "2 runs (2 graded)" not in result.stdout
+    more = run("report", ws, "--out", out, "--timestamp", time, "-v").stdout
+    assert all(f"wrote {out / name}" in more for name in names)
+    assert "2 runs (2 graded)" in more
     assert json.loads((out / "benchmark.json").read_text())["metadata"]["timestamp"] == time
+
+
+def test_a_report_ends_with_what_single_runs_lean_to_and_what_would_decide_it(tmp_path):
+    """The command of a tool's runs makes them anew; as JSON every figure is a field."""
+    sides = {"with_skill": "ppppp", "without_skill": "pffff"}
+    files = {
+        f"iteration-1/eval-{n}-e{n}/{side}/grading.json": graded(verdicts)
+        for n in range(1, 5)
+        for side, verdicts in sides.items()
+    }
+    home, out = lay(tmp_path / "kites-workspace", files), tmp_path / "out"
+    answer, step, wrote = run("report", home, "--out", out).stdout.splitlines()
+    assert answer.startswith("Too few runs to say whether with_skill helps on these 4 evals. If ")
+    assert "with_skill leans up: +80 pp (+" in answer
+    assert answer.endswith("on these 4 evals; 4 of 4 improved.")
+    assert step.startswith("Next: 1 more run of each eval a side (8 runs) would decide it in most")
+    assert " --runs 2 --executor claude-code --executor-model MODEL" in step
+    assert wrote.startswith("Wrote ")
+    said = (out / "benchmark.md").read_text()
+    assert str(tmp_path) not in said
+    assert re.search(r"(?m)^Next: 1 more run .*: `skill-eval-nb run --skill \w+ --runs 2 ", said)
+    notes = json.loads((out / "benchmark.json").read_text())["notes"]
+    assert any("leans up: +80 pp" in note for note in notes)
+    fields = json.loads(run("report", home, "--out", out, "--json").stdout)
+    own, beyond = fields["answers"]
+    (row,) = sen.stats.deltas(sen.load(home)).to_dicts()
+    assert own.pop("command") in step
+    assert own == {name: row[name] for name in own}
+    assert (own["verdict"], own["lean"]) == ("too few runs", "leans up")
+    assert (beyond["scope"], beyond["verdict"]) == ("population", "too few evals")
+    assert beyond["next_step"].startswith("2 more evals")
+    assert fields["paths"] == [str(out / path.name) for path in sorted(out.iterdir())]
 
 
 READ = {"parquet": pl.read_parquet, "csv": pl.read_csv, "json": pl.read_json}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from typing import Any
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 import skill_eval_nb as sen
 from skill_eval_nb import cli
 from skill_eval_nb.documents.dialects import DIALECTS
+from skill_eval_nb.improving import read_drafts
 from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.cli.calls import COMMANDS, PROGRAM, TDD, WITH_PATH, run, started
@@ -111,13 +113,32 @@ class TestEveryCommand:
     def test_a_table_is_json_alone_on_stdout_and_the_rest_on_stderr(self, tmp_path):
         skill = ROOT / "data" / "release-notes"
         plan = run("run", "--skill", skill, "--workspace", tmp_path, "--dry-run", "--json")
-        (order,) = [
-            one for one in json.loads(plan.stdout)["tables"] if "US dollars" in one["columns"]
-        ]
-        assert order["rows"][0][0] == "with_skill"
+        planned = json.loads(plan.stdout)
+        assert planned["estimate"][0]["what"] == "with_skill"
+        assert (planned["runs"], planned["runs_to_do"]) == (36, 36)
         result = run("improve", "draft", TDD, "--out", tmp_path / "drafts.json", "--json")
-        assert {"text", "tables"} == json.loads(result.stdout).keys()
-        assert "wrote" in result.stderr
+        drafted = json.loads(result.stdout)
+        assert {"items", "paths"} == drafted.keys()
+        assert drafted["paths"] == [str(tmp_path / "drafts.json")]
+        keys = [draft["key"] for draft in drafted["items"]]
+        assert keys == [draft.key for draft in read_drafts(tmp_path / "drafts.json")]
+
+    def test_what_models_are_asked_has_its_fields_and_counts_nothing_below_0(self, tmp_path):
+        home = shutil.copytree(TDD, tmp_path / "tdd")
+        commands = [
+            ("compare", home, "with_skill", "without_skill", "--dry-run"),
+            ("judge", home),
+            ("improve", "history", home),
+        ]
+        for command, key in zip(commands, ("n_missing", "judged", "versions"), strict=True):
+            model = {"compare": ("--model", "stand-in-judge")}
+            model["judge"] = ("--judge-model", "stand-in-judge")
+            result = run(*command, *model.get(command[0], ()), "--json")
+            fields = json.loads(result.stdout)
+            assert key in fields
+            assert "text" not in fields
+            assert not re.search(r'_(out|missing|pairs)": -', result.stdout)
+        assert json.loads(run(*commands[0], *model["compare"], "--json").stdout)["verdict"]["word"]
 
     @bubblewrap.needed
     def test_a_terminal_is_told_how_far_it_is(self, tmp_path, monkeypatch):

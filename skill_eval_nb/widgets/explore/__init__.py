@@ -606,7 +606,9 @@ class Explore(Explorer):
         if folder is not None and find_skill(folder) is not None:
             return button("Run these …", ("run_more", iteration, runs))
         where = "these tables" if folder is None else called(folder.parent.name, 60)
-        lacks = f"No skill with evals lies in or beside {where}: sen.run_panel(SKILL) takes another."
+        lacks = (
+            f"No skill with evals lies in or beside {where}: sen.run_panel(SKILL) takes another."
+        )
         return [button("Run these …", None), " ", h("small", lacks, cls="sen-soft")]
 
     def _folder_of(self, iteration: str) -> Path | None:

@@ -83,7 +83,7 @@ def test_others_show_it_too_and_stop_it_which_says_what_is_kept(skill: Path) -> 
 def test_going_on_waits_for_no_verdict(skill: Path, monkeypatch) -> None:
     told = threading.Event()
     monkeypatch.setattr(
-        "skill_eval_nb.widgets.run.progress.verdicts", lambda *_: told.wait(60) and []
+        "skill_eval_nb.widgets.run.progress.answer_headline", lambda _: told.wait(60) and []
     )
     panel = panel_on(skill, executor=slow(), concurrency=1, **SMALL)
     panel.start()
