@@ -8,6 +8,7 @@ import pytest
 
 from skill_eval_nb import stats
 from skill_eval_nb.charts import deltas, forest, iterations
+from skill_eval_nb.charts.theme import SOFT
 from tests.charts.specs import (
     axes_of,
     headings_of,
@@ -18,6 +19,7 @@ from tests.charts.specs import (
     texts_of,
     title_of,
     tooltips_of,
+    walk,
 )
 from tests.charts.worlds import run_keys, workspace, world
 
@@ -180,6 +182,34 @@ def test_the_lines_of_a_forest_are_the_intervals_of_both_scopes() -> None:
     assert {row["wide_low"] for row in evals} == {None}
     few = in_order(forest(world(evals=6, runs=3)))[0]  # 4 of which move
     assert (few["wide_low"], few["wide_high"]) == (None, None)
+
+
+def test_what_single_runs_lean_to_is_dashed_and_never_in_the_colour_of_a_verdict() -> None:
+    ws = workspace(
+        runs=[
+            run_keys(eval_id=str(n), eval_name=f"eval-{n}", configuration=side, run_number=1)
+            | {"pass_rate": passed / 5, "passed": passed, "failed": 5 - passed, "total": 5}
+            | {"status": "graded", "path": "."}
+            for n in range(4)
+            for side, passed in zip(SIDES, (5, 1), strict=True)
+        ]
+    )
+    chart = forest(ws)
+    whole, *evals = in_order(chart)
+    (row,) = stats.deltas(ws).to_dicts()
+    assert (whole["lean_low"], whole["lean_high"]) == pytest.approx(
+        (100 * row["lean_low"], 100 * row["lean_high"])
+    )
+    assert [one["lean"].split(" (")[0] for one in [whole, *evals]] == ["leans up"] * 5
+    assert "; leans up by borrowed noise" in title_of(chart)
+    assert "Dashed line: what single runs lean to" in subtitle_of(chart)
+    (dashed,) = [
+        node
+        for node in walk(spec_of(chart))
+        if isinstance(node.get("mark"), dict) and node["mark"].get("strokeDash") == [4, 3]
+    ]
+    assert dashed["encoding"]["color"] == {"value": SOFT}
+    assert "Dashed" not in subtitle_of(forest(world(evals=6, runs=3)))
 
 
 def test_the_title_of_a_forest_is_the_verdict_and_its_colour_too() -> None:
