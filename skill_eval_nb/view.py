@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Protocol
+from typing import Any, Protocol
 
 WIDTH = 96
 """Characters of a line of text; a notebook and most terminals have as many."""
@@ -42,6 +42,23 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return framed("".join(block.html() for block in self._blocks()))
+
+    def _data(self) -> Any:
+        """The same for programs: its fields, and its verdict where it has one."""
+        fields, verdict = as_plain(self), getattr(self, "verdict", None)
+        return fields if verdict is None else {**fields, "verdict": as_plain(verdict)}
+
+
+def as_plain(value: object) -> Any:
+    """A value as JSON has it: the fields of dataclasses, the rows of tables, the items of lists."""
+    import msgspec
+
+    def convert(other: Any) -> Any:
+        if isinstance(other, tuple | list):  # that of a class of ours
+            return [as_plain(item) for item in other]
+        return as_plain(other.to_dicts()) if hasattr(other, "to_dicts") else str(other)
+
+    return msgspec.to_builtins(value, enc_hook=convert, str_keys=True)
 
 
 def blocks_of(value: Shown) -> Iterator[Block]:

@@ -87,7 +87,7 @@ def forest(own: Row, meant: Metric) -> str:
 
 def lean(row: Row, meant: Metric) -> str:
     """What a row leans to with its interval; "" where it has no lean."""
-    if row["lean"] is None:
+    if row.get("lean") is None:
         return ""
     low, high = (meant.difference(row[end]) for end in ("lean_low", "lean_high"))
     return f"{row['lean']} ({low} to {high} by borrowed noise)"

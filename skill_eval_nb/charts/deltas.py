@@ -61,7 +61,7 @@ ENDS = ("estimate", "low", "high", "wide_low", "wide_high", "lean_low", "lean_hi
 """What is drawn of a delta; `wide_…` is of tasks like these, `lean_…` is by borrowed noise."""
 LOWER, UPPER = ENDS[1:-1:2], ENDS[2:-1:2]
 DASHED = (
-    "Dashed line: what single runs lean to if runs scatter as they do in public benchmarks; "
+    "Dashed line: what too few runs lean to if runs scatter as they do in public benchmarks; "
     "no verdict."
 )
 EVALS = 40

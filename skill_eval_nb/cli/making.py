@@ -28,7 +28,6 @@ from .shell import (
     PathArgument,
     all_but,
     app,
-    as_plain,
     busy,
     err,
     in_options,
@@ -308,6 +307,8 @@ def _say_result(plan: Plan, end: Progress) -> None:
 
 def _plan_fields(plan: Plan) -> dict[str, Any]:
     """What --json has of a plan."""
+    from skill_eval_nb.view import as_plain
+
     names = ("iteration", "why_iteration", "configurations", "executor_model", "judge_model")
     return {
         **{name: getattr(plan, name) for name in names},

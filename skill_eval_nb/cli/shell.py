@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 
 from skill_eval_nb import __version__
 from skill_eval_nb.text import in_terms, visible
+from skill_eval_nb.view import Shown, as_plain
 
 if TYPE_CHECKING:
     from rich.segment import Segment
@@ -255,28 +256,14 @@ def show(value: object, leave: str = "", paths: Iterable[Path] = ()) -> None:
         for path in paths:
             out.print(Text(f"wrote {path}"))
         return
-    fields = as_plain(value)
+    fields = value._data() if isinstance(value, Shown) else as_plain(value)  # noqa: SLF001
     fields = fields if isinstance(fields, dict) else {"items": fields}
-    if (verdict := getattr(value, "verdict", None)) is not None:
-        fields["verdict"] = as_plain(verdict)
     print_fields(fields | ({"paths": [str(path) for path in paths]} if paths else {}))
 
 
 def print_fields(fields: Mapping[str, Any]) -> None:
     """Print fields as JSON, alone on the standard output."""
     print(json.dumps(fields, ensure_ascii=False))
-
-
-def as_plain(value: object) -> Any:
-    """A value as JSON has it: the fields of dataclasses, the rows of tables, the items of lists."""
-    import msgspec
-
-    def convert(other: Any) -> Any:
-        if isinstance(other, tuple | list):  # that of a class of ours
-            return [as_plain(item) for item in other]
-        return as_plain(other.to_dicts()) if hasattr(other, "to_dicts") else str(other)
-
-    return msgspec.to_builtins(value, enc_hook=convert, str_keys=True)
 
 
 def all_but(given: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -25,14 +25,7 @@ from skill_eval_nb.stats.values import (
     runs_of,
     values_of,
 )
-from skill_eval_nb.stats.verdict import (
-    Row,
-    also_beyond,
-    order_answers,
-    say_lean,
-    say_next_steps,
-    sentence,
-)
+from skill_eval_nb.stats.verdict import Row, also_beyond, say_answer
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import called, count, quoted, some
 from skill_eval_nb.view import Block, Mark, Shown, Title
@@ -309,13 +302,14 @@ def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
         beyond: that about tasks like these.
         place: the skill and iteration.
     """
-    row, where = order_answers(these, beyond)[0]
+    answer = say_answer(these, beyond)
+    row, words, _ = answer.claims[0]
     metric, verdict = row["metric"], row["verdict"]
     more = better(metric) == "more"
     edge = row["low"] if more else row["high"]
     missed = None if edge is None else max(0.0, -edge if more else edge)
     amount = difference(missed, metric).lstrip("+")
-    says = f"{sentence(verdict, metric, called(row['configuration']), where)}. {row['reason']}"
+    says = f"{words}. {row['reason']}"
     if row["unpaired"]:
         says += f" Without both sides, and so left out: {some(map(quoted, row['unpaired']))}."
     if verdict == "hurts":
@@ -328,7 +322,8 @@ def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
     else:
         end = CANNOT_TELL
         short = verdict if (verdict or "").startswith("too few") else "cannot tell"
-        says = " ".join(filter(None, [says, say_lean(these), *say_next_steps(these, beyond)]))
+        steps = (step for step, _ in answer.next_steps)
+        says = " ".join(filter(None, (says, answer.lean, *steps)))
     name = f"{metric_name(metric)} of {_name_side(row)} against {called(row['baseline'])}"
     return Finding("regression", end, place, name, short, says, {**row, "missed": missed})
 

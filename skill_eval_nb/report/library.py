@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import view
-from skill_eval_nb.charts.deltas import draw_forest, forest_row
+from skill_eval_nb.charts.deltas import DASHED, draw_forest, forest_row
 from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.charts.theme import finish
 from skill_eval_nb.disk import leads_out
@@ -321,6 +321,7 @@ def _draw(named: Sequence[tuple[str, Row]], answer: OverSkills) -> ChartType:
     mean |= {"all": True, "verdict": word}
     left = len(named) - len(own)
     notes = [f"{count(left, 'skill')} more in the table."] if left else []
+    notes += [DASHED] if any(row["lean_low"] is not None for row in own) else []
     return finish(draw_forest([mean, *own], meant), answer.claim, notes)
 
 

@@ -177,9 +177,6 @@ class Answer(NamedTuple):
 def say_answer(suite: Row, beyond: Row, title: str = "Pass rate") -> Answer:
     """What both rows of a comparison say.
 
-    Tasks like these come first where these evals have single runs, which tell nothing of chance,
-    and are enough for them.
-
     Args:
         suite: the row of `deltas` about these evals.
         beyond: that about tasks like these.
@@ -193,9 +190,23 @@ def say_answer(suite: Row, beyond: Row, title: str = "Pass rate") -> Answer:
         Claim(row, sentence(row["verdict"], row["metric"], who, where), f"{title}: {row['reason']}")
         for row, where in ((suite, these(suite["n_evals"])), (beyond, TASKS))
     ]
-    if suite["verdict"] == "too few runs" and beyond["verdict"] != "too few evals":
+    if beyond_comes_first(suite, beyond):
         claims.reverse()
     return Answer(suite, claims, say_lean(suite), say_next_steps(suite, beyond))
+
+
+def beyond_comes_first(suite: Row, beyond: Row) -> bool:
+    """Whether the answer on tasks like these is the one to begin with.
+
+    A single run of each eval tells nothing of chance on these evals, and many evals may still
+    tell of tasks like them.
+
+    >>> beyond_comes_first({"verdict": "too few runs"}, {"verdict": "helps"})
+    True
+    >>> beyond_comes_first({"verdict": "unclear"}, {"verdict": "helps"})
+    False
+    """
+    return suite["verdict"] == "too few runs" and beyond["verdict"] != "too few evals"
 
 
 def say_lean(row: Row) -> str:

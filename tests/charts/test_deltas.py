@@ -202,14 +202,14 @@ def test_what_single_runs_lean_to_is_dashed_and_never_in_the_colour_of_a_verdict
     )
     assert [one["lean"].split(" (")[0] for one in [whole, *evals]] == ["leans up"] * 5
     assert "; leans up by borrowed noise" in title_of(chart)
-    assert "Dashed line: what single runs lean to" in subtitle_of(chart)
+    assert "Dashed line: what too few runs lean to" in subtitle_of(chart)
     (dashed,) = [
         node
         for node in walk(spec_of(chart))
         if isinstance(node.get("mark"), dict) and node["mark"].get("strokeDash") == [4, 3]
     ]
     assert dashed["encoding"]["color"] == {"value": SOFT}
-    assert "Dashed" not in subtitle_of(forest(world(evals=6, runs=3)))
+    assert "Dashed" not in subtitle_of(forest(rated(SIX)))
 
 
 def test_the_title_of_a_forest_is_the_verdict_and_its_colour_too() -> None:
