@@ -376,23 +376,33 @@ class BudgetQueue:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._flying = 0
-        self._ended = asyncio.Event()  # a new one each time that something has ended
+        self._first = 0  # steps that wait, and that later ones wait for
+        self._ended = asyncio.Event()  # a new one each time that something has changed
 
-    async def allot(self, usd: float | None) -> Reservation | None:
+    async def allot(self, usd: float | None, *, later: bool = False) -> Reservation | None:
         """Money for one step at its worst; waits for what is in flight, where it must.
 
         Args:
             usd: the most that the step may cost, in US dollars; None without a ceiling.
+            later: whether it waits for all others that wait for money, too.
 
         Returns:
             the reservation; None where it does not fit with nothing in flight any more.
         """
-        while (reservation := self._budget.allot(usd)) is None:
-            if not self._flying:
-                return None
-            await self._ended.wait()
-        self._flying += 1
-        return reservation
+        self._first += not later
+        try:
+            while True:
+                if not (later and self._first):
+                    if (reservation := self._budget.allot(usd)) is not None:
+                        self._flying += 1
+                        return reservation
+                    if not self._flying:
+                        return None
+                await self._ended.wait()
+        finally:
+            if not later:
+                self._first -= 1
+                self._wake()
 
     def take_up(self, usd: float | None) -> Reservation:
         """Money for what an earlier start has sent: it is billed, also where the ceiling is lower.
@@ -412,5 +422,8 @@ class BudgetQueue:
         """
         reservation.close()
         self._flying -= 1
+        self._wake()
+
+    def _wake(self) -> None:
         self._ended.set()
         self._ended = asyncio.Event()

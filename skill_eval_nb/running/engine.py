@@ -238,20 +238,28 @@ class Engine:
     ) -> Ended | None:
         """A step that calls a model; None where it is cut off, or the budget does not hold it."""
         async with self._places:
-            shut = self.stopping or self._shut
-            reservation = None if shut else await self.ledger.queue.allot(worst)
+            reservation = None
+            if not self._is_shut(name):
+                # What was paid for is graded before more is paid for.
+                reservation = await self.ledger.queue.allot(worst, later=name == EXECUTE)
+                if reservation is None and not self._is_shut(name):
+                    self.short = self.short or (name, worst or 0.0)
             if reservation is None:
-                self.short = self.short or (None if shut else (name, worst or 0.0))
                 return None
             rest, ended = self.rest.get(order.run.cell.key, Counter()), None
             rest[name] -= 1
             try:
-                if not (self.stopping or self._shut):
+                if not self._is_shut(name):
                     ended = await self._do(name, order, reservation, prepared)
                 return ended
             finally:
                 self.ledger.queue.close(reservation)
                 rest[name] += ended is None
+
+    def _is_shut(self, name: str) -> bool:
+        """Whether no step of this name is begun; where money is short, judgings may still fit."""
+        short = name == EXECUTE and self.short is not None
+        return self.stopping or self._shut or short
 
     async def _do(
         self,

@@ -356,6 +356,16 @@ def test_the_judge_sees_the_input_files_and_no_configuration(tmp_path):
 # ── course ─────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.parametrize("concurrency", [2, 8])
+def test_where_judgings_do_not_fit_no_further_run_is_paid_for(tmp_path, concurrency):
+    options: dict[str, Any] = {"runs": 6, "judge_model": "judge", "limits": Limits(usd=0.01)}
+    plan = job_plan(tmp_path, concurrency=concurrency, budget_usd=0.03, judgings=1, **options)
+    progress = plan.start().wait(60)
+    assert (progress.status, progress.finished) == ("partial", 0)
+    assert "the next judging may cost up to" in (progress.message or "")
+    assert 0 < len(folders(tmp_path / "ws")) <= concurrency
+
+
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8])
 def test_a_step_that_was_only_just_launched_gives_back_its_money(tmp_path, turns, monkeypatch):
     unused, plan, told = Mock(), job_plan(tmp_path), list[str]()
