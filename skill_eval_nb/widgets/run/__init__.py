@@ -319,7 +319,7 @@ class RunPanel(JudgeTab, Observer):
             label = f"Continue {go_on}" if go_on else "Start"
             content = plan_view(preview.shown, [self._launch.row(label), why])
         stale = " sen-stale" * (preview is not None and self._launch.current is None)
-        return plan_card("the plan and its price", content, stale)
+        return plan_card(content, look=stale)
 
     @property
     def job(self) -> Job | None:

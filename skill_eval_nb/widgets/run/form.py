@@ -30,7 +30,6 @@ from ..ui.form import (
     Models,
     budget_setting,
     controls,
-    faults_view,
     fields_of,
     form_card,
     priced,
@@ -272,7 +271,7 @@ def form_view(
     models = Models(known, typed, unsaid)
     return form_card(
         "What to run",
-        faults_view(faults, in_labels),
+        map(in_labels, faults),
         h("div", pair, cls="sen-row sen-pair"),
         h("div", controls(form, STAND_IN, wrong, models), cls="sen-row sen-pair"),
         _evals(form, suite) if suite is not None else None,

@@ -33,7 +33,7 @@ from skill_eval_nb.text import clock, count, dollars
 from skill_eval_nb.workspace import NothingToLoad
 
 from ..ui import Child, Node, h
-from ..ui.form import Models, controls, faults_view, form_card, priced
+from ..ui.form import Models, controls, form_card, priced
 from ..ui.paid import Launch, PaidPanel, Preview, plan_card
 from ..ui.parts import button, details, figure, notice, place, soft, waiting
 from ..ui.source import Source
@@ -239,7 +239,7 @@ def judge_form_view(
     numbers = controls(form, ("again", "rejudge_budget_usd", "rejudge_concurrency"))
     return form_card(
         "What to judge again",
-        faults_view(faults),
+        faults,
         h("p", NOTHING_IS_RUN, cls="sen-soft"),
         h("div", first, cls="sen-row"),
         h("div", numbers, cls="sen-row"),
@@ -250,7 +250,7 @@ def judge_form_view(
 def judge_preview_view(preview: JudgePreview | None, start: Child) -> Node:
     """What it comes to; `start` is what begins it."""
     content = waiting("Looking at what is stored") if preview is None else _preview(preview)
-    return plan_card("what it comes to", [h("h4", "What it comes to"), content, start])
+    return plan_card([h("h4", "What it comes to"), content, start], "what it comes to")
 
 
 def _preview(preview: JudgePreview) -> Iterator[Child]:

@@ -93,8 +93,6 @@ def trigger_panel(
     return TriggerPanel(skill, queries, connection=connection, prices=prices)
 
 
-PRICE = "the plan and its price"
-
 WHILE = 60.0
 """Seconds for which the plan is waited for once something has ended."""
 
@@ -154,8 +152,13 @@ class TriggerPanel(PaidPanel):
         budget: str = "",
     ) -> Launch[TriggerPreview]:
         """The way to something that costs; `names` are fields of the form on which it rests."""
-        inputs = lambda: (self._part(names), self.queries)  # noqa: E731
-        return Launch(self, inputs, lambda given: make(self._deps, given), start, budget)
+        return Launch(
+            self,
+            lambda: (self._part(names), self.queries),
+            lambda inputs: make(self._deps, inputs),
+            start,
+            budget,
+        )
 
     def _run_plan(self, deps: Deps, inputs: Inputs) -> TriggerPreview:
         task = self._tasks.get(RUN)
@@ -256,7 +259,7 @@ class TriggerPanel(PaidPanel):
         plan = launch.plan
         cards = [
             measuring_form(self.form, self._known_prices, self._typed, launch.faults),
-            plan_card(PRICE, [run_plan_view(plan, self.form), launch.row()]),
+            plan_card([run_plan_view(plan, self.form), launch.row()]),
         ]
         return [
             ended_view(self._tasks.get(RUN)),
@@ -310,7 +313,7 @@ class TriggerPanel(PaidPanel):
         look = "main" if self._found is None else ""
         cards = [
             search_form(self.form, self._known_prices, self._typed, launch.faults),
-            plan_card(PRICE, [search_plan_view(launch.plan), launch.row(look=look)]),
+            plan_card([search_plan_view(launch.plan), launch.row(look=look)]),
         ]
         return [
             notice(self._written, fine=True, key="written") if self._written else None,

@@ -303,7 +303,7 @@ def measuring_form(
     ]
     return form_card(
         "How queries are run",
-        faults_view(faults),
+        faults,
         h("div", row, cls="sen-row"),
         controls(form, ["own"]) if form.others == "own" else None,
     )
@@ -322,7 +322,7 @@ def search_form(
     shown = ("proposer_model", "rounds", "held_out", "search_budget_usd")
     return form_card(
         "How a description is looked for",
-        faults_view(faults),
+        faults,
         h("p", measured, cls="sen-soft"),
         h("div", controls(form, shown, models=_models(prices, typed, unsaid)), cls="sen-row"),
         controls(form, ["competing"]),

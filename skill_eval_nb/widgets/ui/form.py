@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -125,23 +125,21 @@ def empty(form: Any, names: Iterable[str] | None = None) -> tuple[str, ...]:
     return tuple(found)
 
 
-def faults_view(
-    faults: Iterable[str], say: Callable[[str], str] = str, title: str = ""
-) -> Node | None:
-    """What stands in the way; `say` puts it in the form's own labels."""
-    lines = [h("li", say(fault), dir="auto") for fault in faults]
+def faults_view(faults: Iterable[str], title: str = "") -> Node | None:
+    """What stands in the way."""
+    lines = [h("li", fault, dir="auto") for fault in faults]
     if not lines:
         return None
     head = h("p", h("b", title)) if title else None
     return h("div", head, h("ul", lines), cls="sen-notice sen-faults", role="alert", key="faults")
 
 
-def form_card(title: str, faults: Node | None, *content: Any) -> Node:
+def form_card(title: str, faults: Iterable[str], *content: Any) -> Node:
     """A form in a card of its own, what stands in its way above."""
     return h(
         "section",
         h("h4", title),
-        faults,
+        faults_view(faults),
         *content,
         cls="sen-card sen-form",
         aria_label=title[:1].lower() + title[1:],

@@ -257,7 +257,7 @@ class Launch(Generic[P]):
         )
 
 
-def plan_card(label: str, content: Child, look: str = "") -> Node:
+def plan_card(content: Child, label: str = "the plan and its price", look: str = "") -> Node:
     """The card beside a form: what would be done, and its price."""
     return h(
         "section",
