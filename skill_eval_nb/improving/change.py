@@ -32,7 +32,7 @@ from skill_eval_nb.workspace import NothingToLoad, PathLike, Problem, Problems, 
 from skill_eval_nb.workspace.writing import diff_of, now, replace_kept, written_like
 
 from .edits import OpenSuite, edits_of, open_suite, planned_evals, text_of
-from .inputs import part_inputs, root_of
+from .inputs import root_of
 from .values import Draft
 
 _COUNTED = re.compile(r" \(\d+ times, first at .*\)$|\[\*\]|\[\d+\]|\d+")
@@ -90,11 +90,7 @@ class Change(Shown):
     def diff(self) -> str:
         """The change as a unified diff, input files included; empty where there is none."""
         new = (diff_of(path, b"", data) for path, data in self.inputs.items())
-        return "".join((self._of_suite, *new))
-
-    @cached_property
-    def _of_suite(self) -> str:
-        return diff_of(self.path, self.before, self.after)
+        return "".join((diff_of(self.path, self.before, self.after), *new))
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -104,8 +100,8 @@ class Change(Shown):
     @property
     def headline(self) -> str:
         """How many drafts are in it and how many lines it changes, in a sentence."""
-        lines = self._of_suite.split("\n")[2:]
-        new, old = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+        lines, heads = self.diff.split("\n")[2:], len(self.inputs)
+        new, old = (sum(line.startswith(sign) for line in lines) - heads for sign in "+-")
         drafts = len(self.applied) + len(self.refused)
         state = "written" if self.written is not None else "not written yet"
         inputs = f", {count(len(self.inputs), 'input file')}" if self.inputs else ""
@@ -207,14 +203,10 @@ def preview(
         OSError: it cannot be read.
     """
     suite = open_suite(evals, workspace)
-    given = [drafts] if isinstance(drafts, Draft) else list(drafts)
-    taken, inputs, refused = part_inputs(given, root_of(suite.path))
-    edits = edits_of(taken, suite)
+    edits = edits_of([drafts] if isinstance(drafts, Draft) else drafts, suite)
     after = written_like(edits.value, suite.data or None) if edits.applied else suite.data
     problems = _new_problems(suite, after) if after != suite.data else ()
-    new = {path: data for key in edits.applied for path, data in inputs[key].items()}
-    refused |= edits.refused
-    return Change(suite, after, edits.applied, refused, tuple(problems), new)
+    return Change(suite, after, edits.applied, edits.refused, tuple(problems), edits.inputs)
 
 
 def apply(

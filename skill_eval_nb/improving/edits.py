@@ -46,6 +46,7 @@ from skill_eval_nb.workspace.catalogue import suite_keys
 from skill_eval_nb.workspace.layout import is_iteration
 from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
 
+from .inputs import root_of, take_inputs
 from .values import Draft, SuiteItem
 
 PLACES = (*USUAL, "eval/evals.json", "eval/eval_metadata.json", "eval_metadata.json")
@@ -276,11 +277,13 @@ class Edits(NamedTuple):
         value: its new plain value.
         applied: keys of the drafts that are in it.
         refused: why a draft has no part in it, by its key.
+        inputs: the input files that come with new evals, and what they are to hold.
     """
 
     value: Any
     applied: tuple[str, ...]
     refused: dict[str, str]
+    inputs: dict[Path, bytes]
 
 
 def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
@@ -303,7 +306,7 @@ def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
             now = editor.now
         except Refused as error:
             refused.setdefault(draft.key, "; ".join(error.faults))
-    return Edits(now.value, tuple(applied), refused)
+    return Edits(now.value, tuple(applied), refused, now.inputs)
 
 
 class _List(NamedTuple):
@@ -547,12 +550,14 @@ class _State:
         taken: the ids that were ever given in a list, by its eval's place and its part.
         by: the draft that changed an item of an eval, by each name of the item, that changed the
             eval as a whole, by `WHOLE`, and that changed any part of it first, by `PART`.
+        inputs: what input files are to hold.
     """
 
     value: Any
     places: list[int | None]
     taken: dict[tuple[int | None, str], list[Any]] = field(default_factory=dict)
     by: dict[tuple[int, str], str] = field(default_factory=dict)
+    inputs: dict[Path, bytes] = field(default_factory=dict)
 
 
 def _short_name(text: str) -> str:
@@ -583,7 +588,7 @@ class _Editor:
         if draft.target is None and not draft.new:
             raise refuse("it changes nothing: it has neither a target nor anything new")
         if draft.part == "evals":
-            self._on_suite(draft)
+            self._on_suite(take_inputs(draft, root_of(self._suite.path), self.now.inputs))
         elif not draft.evals:
             raise refuse("it names no eval that it changes")
         else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -17,7 +16,7 @@ from typing import Any
 from skill_eval_nb.disk import leads_out, read_bytes
 from skill_eval_nb.grading.structural.outputs import Content
 from skill_eval_nb.grading.structural.types import read_table
-from skill_eval_nb.running.protocol import Refused, refuse
+from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import OF_EVALS
 from skill_eval_nb.workspace.writing import NotPlain, plain_value
 
@@ -72,49 +71,31 @@ def root_of(suite: Path) -> Path:
     return suite.parent.parent if suite.parent.name == "evals" else suite.parent
 
 
-def part_inputs(
-    drafts: Iterable[Draft], root: Path
-) -> tuple[list[Draft], dict[str, dict[Path, bytes]], dict[str, str]]:
-    """Take input files out of drafts.
+def take_inputs(draft: Draft, root: Path, taken: dict[Path, bytes]) -> Draft:
+    """Take the input files out of a draft of evals; gives it without them.
 
-    Returns:
-        the drafts without them, by a draft's key its files, and by a draft's key why it is
-        refused: a file cannot be one, or would take the place of another.
+    Args:
+        draft: the draft.
+        root: the folder that the suite states its input files from.
+        taken: what files are to hold, of drafts before it; those of this one come in.
+
+    Raises:
+        Refused: one cannot be an input file, or another file is in its place.
+        OSError: a file in its place cannot be read.
     """
-    taken: list[Draft] = []
-    inputs: dict[str, dict[Path, bytes]] = {}
-    refused: dict[str, str] = {}
-    for draft in drafts:
-        try:
-            before = {path: data for own in inputs.values() for path, data in own.items()}
-            mine = _inputs_of(draft, root, before)
-        except Refused as error:
-            refused[draft.key] = "; ".join(error.faults)
-        else:
-            inputs[draft.key] = mine
-            taken.append(replace(draft, new=tuple(map(_without, draft.new))))
-    return taken, inputs, refused
-
-
-def _inputs_of(draft: Draft, root: Path, before: Mapping[Path, bytes]) -> dict[Path, bytes]:
-    found: dict[Path, bytes] = {}
-    for item in draft.new if draft.part == "evals" else ():
-        given = item.get(INPUTS, {}) if not isinstance(item, str) else {}
-        if not isinstance(given, Mapping):
-            raise refuse(f"`{INPUTS}` is no object of texts by their paths")
-        for name, text in given.items():
+    new: list[SuiteItem] = []
+    for item in draft.new:
+        rest = {"text": item} if isinstance(item, str) else dict(item)
+        given = rest.pop(INPUTS, None) or {}
+        for name, text in given.items() if isinstance(given, dict) else [(str(given), None)]:
             path = root / name
             fault = find_fault(name, text) or leads_out(path, root)
             if fault is None:
-                found[path] = data = text.encode()
-                there = before.get(path, read_bytes(path, root) if path.exists() else data)
-                fault = None if there == data else "another file is there: give it another name"
+                data = str(text).encode()
+                there = read_bytes(path, root) if path.exists() else data
+                if taken.setdefault(path, data) != data or there != data:
+                    fault = "another file is there: give it another name"
             if fault is not None:
                 raise refuse(f"input file `{name}`: {fault}")
-    return found
-
-
-def _without(item: SuiteItem) -> SuiteItem:
-    if isinstance(item, str):
-        return item
-    return {name: value for name, value in item.items() if name != INPUTS}
+        new.append(rest)
+    return replace(draft, new=tuple(new))

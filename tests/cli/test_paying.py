@@ -46,7 +46,7 @@ def is_held(path: Path) -> bool:
         return False
 
 
-@pytest.mark.parametrize("payer", ["run", "judge", "compare_sides", "trigger"])
+@pytest.mark.parametrize("payer", ["run", "judge", "compare_sides", "trigger", "init"])
 def test_a_second_one_is_refused_and_a_killed_one_lets_go(payer, servers, tmp_path, monkeypatch):
     (slow, _), (other, log) = servers
     monkeypatch.setenv("ANTHROPIC_BASE_URL", other)

@@ -122,6 +122,7 @@ def test_the_worst_case_bounds_every_way_of_asking() -> None:
         ('{"a": 1, "a": 1}', "same key twice"),
         ("[" * 100_000, "nested too deeply"),
         ("1" * 5_000, "no JSON"),
+        ('{"a": "\\ud800"}', "no JSON"),
     ],
 )
 def test_what_has_no_one_reading_is_refused(text: str, fault: str) -> None:

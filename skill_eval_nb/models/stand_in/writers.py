@@ -286,17 +286,8 @@ def draft_evals(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     return {"rubric": [useful | anchors], "evals": evals}
 
 
-ANY_OUTPUT = {
-    "description": "Something was written",
-    "type": "file_count",
-    "pattern": "*",
-    "match": "",
-    "match_any": [],
-    "match_regex": "",
-    "count": 1,
-    "operator": ">=",
-    "critical": True,
-}
+ANY_OUTPUT = {"type": "file_count", "description": "Something was written", "critical": True}
+ANY_OUTPUT |= {"pattern": "*", "count": 1, "operator": ">="}
 
 
 def _some(number: int, rows: Iterator[dict[str, Any]], known: str) -> list[dict[str, Any]]:

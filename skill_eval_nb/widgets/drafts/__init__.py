@@ -272,7 +272,8 @@ class Drafts(Panel):
         if self._work is None:
             ws = self.source.ws
             evals = self._evals or Path(ws.path)
-            self._work = DraftFigures(ws, self._seen.iteration, evals, self._later, self._first)
+            self._work = DraftFigures(ws, self._seen.iteration, evals, self._later)
+            self._work.first = self._first
         return self._work
 
     def _shown(self, drafts: Sequence[Draft]) -> list[Card]:

@@ -371,14 +371,10 @@ def iterations(ws: Workspace) -> list[str]:
 class DraftFigures:
     """The figures of one choice of iterations; None stands for what is being counted."""
 
-    def __init__(
-        self,
-        ws: Workspace,
-        iteration: str,
-        evals: Path,
-        later: Later,
-        first: Drafts | None = None,
-    ) -> None:
+    first: Drafts | None = None
+    """Drafts of a skill's first evals; None where drafts come from the runs."""
+
+    def __init__(self, ws: Workspace, iteration: str, evals: Path, later: Later) -> None:
         """Nothing is counted yet.
 
         Args:
@@ -386,12 +382,10 @@ class DraftFigures:
             iteration: the one that is looked at; "" for all.
             evals: the suite's file, or a folder with it.
             later: what counts.
-            first: drafts of a skill's first evals; None where drafts come from the runs.
         """
         self.ws = ws.select(iteration=iteration) if iteration else ws
         self.iterations = iterations(ws)
         self.evals = evals
-        self.first = first
         self._iteration, self._later = iteration, later
 
     def found(self) -> Aggregate | None:

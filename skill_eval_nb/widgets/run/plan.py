@@ -14,7 +14,7 @@ from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read
 from skill_eval_nb.running.options import read_all
 from skill_eval_nb.running.plan import blocks
 from skill_eval_nb.running.spec import errored
-from skill_eval_nb.running.suite import Suite, find_suite
+from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars
 from skill_eval_nb.view import Block
 from skill_eval_nb.workspace.jobs import read_job
@@ -107,13 +107,7 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
 
 def first_evals_hint(preview: PlanPreview, fixed: FixedArgs) -> Node | None:
     """How a skill without evals gets some; None where it has them, or others were named."""
-    try:
-        find_suite(Path(str(fixed.skill)))
-    except Refused:
-        pass
-    else:
-        return None
-    if preview.suite is not None or fixed.evals is not None:
+    if preview.suite is not None or not any(" has no evals" in fault for fault in preview.faults):
         return None
     model, usd = preview.form.judge_model or "…", preview.form.budget_usd or 1
     asked = f'{str(fixed.skill)!r}, model="{model}", budget_usd={usd:g}'
