@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skill_eval_nb.stats.values import model_name
-from skill_eval_nb.stats.verdict import sentence, these, word_of
+from skill_eval_nb.stats.verdict import TASKS, sentence, these, word_of
 from skill_eval_nb.text import TIE, called, quoted, some, tied
 
 from .metrics import Metric, metric, signed
@@ -101,43 +101,20 @@ def between(row: Row, meant: Metric) -> str:
 
 
 def forests(comparisons: Rows, what: str, about: str) -> str:
-    """Of several comparisons, what they say of these evals.
+    """Of several comparisons, what they say of these evals; with too few runs, of tasks like these.
 
     `what` is that which is counted, `about` the beginning that names the metric, or "".
     """
-    helps = sum(row["verdict"] == "helps" for row in comparisons)
-    hurts = sum(row["verdict"] == "hurts" for row in comparisons)
+    few = all(row["verdict"] == "too few runs" for row in comparisons)
+    verdict, where = ("wide_verdict", TASKS) if few else ("verdict", "these evals")
+    helps, hurts = (sum(row[verdict] == word for row in comparisons) for word in ("helps", "hurts"))
     n = n_of(*(max(row[side] for row in comparisons) for side in ("n_runs", "n_runs_baseline")))
     who = {called(row["configuration"], 40) for row in comparisons}
     subject = who.pop() if len(who) == 1 else "the skill"
     every = tied(len(comparisons), what)
     better, worse = (word_of(word, comparisons[0]["metric"]) for word in ("helps", "hurts"))
-    text = f"{about}{subject} {better} in {helps} of {every}, {worse} in {hurts} ({n}, these evals)"
+    text = f"{about}{subject} {better} in {helps} of {every}, {worse} in {hurts} ({n}, {where})"
     return text[0].upper() + text[1:] if subject == "the skill" else text
-
-
-def factors(rows: Rows, groups: Rows, what: str, of: str) -> str:
-    """With which models the skill helps, and whether its effect differs between them.
-
-    Of tasks like these where each has too few runs. `groups` are a row each of the models that are
-    held against each other, `what` is the noun, and `of` that of several.
-    """
-    effect = f"the effect differs between {of}"
-    if len(groups) > 1:
-        often = sum(row["differs"] is True for row in groups)
-        return f"{forests(rows, what, '')}; {effect} in {often} of {len(groups):,} comparisons"
-    few = all(row["verdict"] == "too few runs" for row in rows)
-    wide, where = ("wide_", "tasks like these") if few else ("", "these evals")
-    does = " and ".join(
-        f"{word_of(word, rows[0]['metric'])} with {some(names, 2)}"
-        for word in ("helps", "hurts")
-        if (names := [called(row["of"], 40) for row in rows if row[f"{wide}verdict"] == word])
-    )
-    does = does or f"does nothing clear with {tied(len(rows), what)}"
-    words = {True: effect, False: f"it is unclear whether {effect}"}
-    differs = words.get(groups[0][f"{wide}differs"], f"it cannot be told whether {effect}")
-    n = n_of(*(max(row[side] for row in rows) for side in ("n_runs", "n_runs_baseline")))
-    return f"{called(rows[0]['configuration'], 40)} {does}; {differs} ({n} each, {where})"
 
 
 def iterations(lines: Sequence[Rows], meant: Metric) -> str:

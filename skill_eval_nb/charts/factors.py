@@ -70,12 +70,14 @@ def factors(
             drawn.append(forest_row(row, row["of"], above, meant))
             groups[above] = row
     sentences = ("interaction", "wide_interaction") if len(groups) == 1 else ()
+    differs = sum(row["differs"] is True for row in groups.values())
     notes = [
         *picked.notes,
         *(each[0][name] for name in sentences),
+        "" if sentences else f"The effect differs in {differs} of {len(groups):,} comparisons.",
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
         f"p allows for the number of {of}; at most {1 - level:.2g} is asked for.",
         OFFLINE if any(row["stand_in"] for row in each) else "",
     ]
-    title = f"{meant.title}: {answers.factors(each, list(groups.values()), factor, of)}"
+    title = answers.forests(each, factor, f"{meant.title}: ")
     return finish(draw_forest(drawn, meant), title, notes)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -173,7 +172,7 @@ def gate(
             `versus` or `against` it is the one whose own change is taken off.
         versus: instead, an iteration to compare against, configuration by configuration.
         against: instead, another workspace, as of another branch: its newest iteration is the other
-            side. An eval is the same by its id and name, else by its prompt, else by its name.
+            side. An eval is the same by its name, unless its prompt is another.
         most: the largest mean over runs that a metric may have, as `{"cost_usd": 0.5}`. Limits are
             held against each configuration that by its name is no baseline.
         least: the smallest, as `{"pass_rate": 0.8}`.
@@ -352,10 +351,6 @@ def _hold_limit(
         yield Finding("limits", end, suite.place, name, short, says, figures)
 
 
-Asked = tuple[Any, Any, str | None]
-"""An eval's id, its name and its prompt."""
-
-
 def set_beside(ws: Workspace, other: Workspace) -> tuple[Workspace, str]:
     """The workspace with the newest iteration of another as one more, and what that is called.
 
@@ -372,9 +367,15 @@ def set_beside(ws: Workspace, other: Workspace) -> tuple[Workspace, str]:
     label = f"{newest} of {other.path or 'the other workspace'}"
     place = {key: pl.lit(name) for key, name in zip(ITERATION, (*suites[0][0], label), strict=True)}
     other = other.select(iteration=newest)
-    same = match_evals(_list_evals(ws), _list_evals(other))
-    names = [(*theirs[:2], *same[theirs][:2]) for theirs in same]
-    renamed = pl.DataFrame(names, [*EVAL, "new_id", "new_name"], orient="row")
+    here = {"eval_id": "id_here", "eval_name": "name_here", "prompt": "prompt_here"}
+    both = _list_evals(other).join(_list_evals(ws).rename(here), on="key", how="left")
+    other_prompt = pl.col("prompt") != pl.col("prompt_here")
+    new_name = pl.format("{} (other prompt)", "eval_name")
+    renamed = both.select(
+        *EVAL,
+        new_id=pl.coalesce("id_here", "eval_id"),
+        new_name=pl.when(other_prompt).then(new_name).otherwise("eval_name"),
+    )
 
     def join(name: str) -> pl.DataFrame:
         frame = ws.polars(name)
@@ -387,40 +388,13 @@ def set_beside(ws: Workspace, other: Workspace) -> tuple[Workspace, str]:
     return Workspace.from_tables({name: join(name) for name in TABLES}, ws.path), label
 
 
-def _list_evals(ws: Workspace) -> list[Asked]:
-    """The evals that were run, with their prompts where the suite is there."""
-    prompts = ws.polars("evals").select("eval_id", "prompt").unique("eval_id")
-    runs = ws.polars("runs").select(EVAL).unique(maintain_order=True)
-    return runs.join(prompts, "eval_id", how="left", maintain_order="left").rows()
+def _list_evals(ws: Workspace) -> pl.DataFrame:
+    """The evals that were run: EVAL, `prompt` where known, `key`: the name, of several with id."""
+    import polars as pl
 
-
-def match_evals(ours: Sequence[Asked], theirs: Sequence[Asked]) -> dict[Asked, Asked]:
-    """Each of their evals with what it is called here: by id and name, by prompt, or by name.
-
-    One that asks something else than ours of its name gets a name of its own.
-
-    >>> match_evals([("1", "a", "Add."), ("2", "b", None)], [("0", "x", "Add. ")])
-    {('0', 'x', 'Add. '): ('1', 'a', 'Add.')}
-    >>> match_evals([("1", "a", "Add.")], [("1", "a", "Subtract.")])
-    {('1', 'a', 'Subtract.'): ('1', 'a (other prompt)', 'Subtract.')}
-    """
-    found: dict[Asked, Asked] = {}
-
-    def index(evals: Iterable[Asked], part: slice) -> dict[tuple[Any, ...], list[Asked]]:
-        places: dict[tuple[Any, ...], list[Asked]] = defaultdict(list)
-        for asked in evals:
-            places[(*asked[:2], " ".join((asked[2] or "").split()) or None)[part]].append(asked)
-        return places
-
-    for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
-        own = index((our for our in ours if our not in found.values()), part)
-        for place, alike in index((their for their in theirs if their not in found), part).items():
-            both = alike + own[place]
-            prompts = index(both, slice(2, 3)).keys() - {(None,)}
-            if len(alike) == len(own[place]) == 1 and len(prompts) < 2 and place != (None,):
-                found[alike[0]] = own[place][0]
-    for their in theirs:
-        taken = any(their[:2] == our[:2] for our in ours)
-        name = f"{their[1]} (other prompt)" if taken else their[1]
-        found.setdefault(their, (their[0], name, their[2]))
-    return found
+    words = pl.col("prompt").str.replace_all(r"\s+", " ").str.strip_chars()
+    prompts = ws.polars("evals").select("eval_id", words).unique("eval_id")
+    evals = ws.polars("runs").select(EVAL).unique().join(prompts, on="eval_id", how="left")
+    alone = pl.col("eval_name").is_unique()
+    with_id = pl.format("{}\0{}", *EVAL)
+    return evals.with_columns(key=pl.when(alone).then("eval_name").otherwise(with_id))

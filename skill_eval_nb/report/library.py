@@ -22,7 +22,7 @@ from skill_eval_nb.stats.skills import OverSkills, average_skills, measure_skill
 from skill_eval_nb.stats.values import HEADLINE, model_name
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import like
-from skill_eval_nb.text import MISSING, chance, count, dollars, lower_first, some
+from skill_eval_nb.text import MISSING, chance, count, lower_first, some
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.files import kept_skills, skill_of
 
@@ -121,7 +121,7 @@ class Library(view.Shown):
     def _blocks(self) -> Iterator[view.Block]:
         yield view.Title(self.page.heading, self.ws.path)
         for inner in (self.page, *self.page.sections):
-            yield from filter(None, map(_block, inner.parts))
+            yield from filter(None, map(show_part, inner.parts))
 
     def _data(self) -> dict[str, Any]:
         return {"answers": [each._asdict() for each in self.answers], "skills": self.rows}
@@ -276,20 +276,6 @@ def _remarks(library: Library) -> Iterator[str]:
             f"every run on both sides passes everything ({passed:,}) or nothing "
             f"({silent - passed:,})."
         )
-    small = [row for row in rows if (row["verdict"] or "").startswith("too few")]
-    if small:
-        are = "is" if len(small) == 1 else "are"
-        yield f"{len(small):,} of {len(rows):,} {are} too small for a verdict of their own."
-    steps = [row for row in rows if row["new_runs"]]
-    if steps:
-        runs = count(sum(row["new_runs"] for row in steps), "run")
-        prices = [row["price_usd"] for row in steps if row["price_usd"] is not None]
-        of = "" if len(prices) == len(steps) else f" for the {len(prices):,} that know their price"
-        price = f", about {dollars(sum(prices))}{of}" if prices else ""
-        yield (
-            f"{len(steps):,} of {len(rows):,} could be decided by usual additions: "
-            f"{runs}{price}, if the differences are what was seen."
-        )
     known = {row["skill"]: row for row in rows if row["context_always"] is not None}
     if known:
         always, most = (
@@ -358,7 +344,7 @@ def _steps(named: Sequence[tuple[str, Row]]) -> Iterator[Part]:
     yield Bullets(tuple(f"{some(own, 8)}: {lower_first(why)}" for why, own in others.items()))
 
 
-def _block(part: Part) -> view.Block | None:
+def show_part(part: Part) -> view.Block | None:
     """A part of the page as a value shows it; charts are not."""
     match part:
         case Paragraph(text):
@@ -366,7 +352,7 @@ def _block(part: Part) -> view.Block | None:
         case Verdict(claim, because):
             return view.Text(because, claim)
         case Bullets(items):
-            return view.Items(items)
+            return view.Items(items, "Besides")
         case Table():
             rows = [[str(cell) for cell in row] for row in part.rows[:MOST]]
             figures, more = part.header[part.labels :], len(part.rows) - MOST

@@ -7,14 +7,14 @@ from os import PathLike
 from typing import TYPE_CHECKING, ClassVar
 
 from skill_eval_nb.charts.metrics import metric
-from skill_eval_nb.report.content import Bullets, Paragraph, Verdict
-from skill_eval_nb.report.library import Library, say_known, say_step
+from skill_eval_nb.report.content import Table
+from skill_eval_nb.report.library import Library, say_known, say_step, show_part
 from skill_eval_nb.stats.skills import OverSkills
 
 from .explore import HEADLINE, Explore
 from .explore.choice import Choice, suite_of
 from .ui import Child, Node, action, h
-from .ui.parts import button, soft, table
+from .ui.parts import blocks_view, button, table
 from .ui.track import axis_of, delta_view, of_difference, scale, track
 
 if TYPE_CHECKING:
@@ -50,15 +50,9 @@ class LibraryPanel(Explore):
         """All skills, or the one that is open."""
         if self.is_open:
             return [button("← All skills", ("close_skill",), kind="quiet"), super().view()]
-        shown: list[Child] = [h("h3", self.library.page.heading)]
-        for part in self.library.page.parts:
-            match part:
-                case Paragraph(text):
-                    shown.append(soft(text))
-                case Verdict(claim, because):
-                    shown.append(h("p", h("b", claim), " ", because))
-                case Bullets(items):
-                    shown.append(h("ul", [h("li", item) for item in items]))
+        page = self.library.page
+        said = map(show_part, (part for part in page.parts if not isinstance(part, Table)))
+        shown = [h("h3", page.heading), blocks_view(filter(None, said))]
         tables = [self._table(answer) for answer in self.library.answers]
         return h("div", shown, tables, cls="sen-x-explore")
 
