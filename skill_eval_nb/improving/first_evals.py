@@ -233,7 +233,7 @@ def _draft(row: dict[str, Any], look: AnswerCheck, where: str, rubric: Any, mode
     name, prompt, expected, why = (look.nonempty(row, name, where) for name in names)
     files = {file["path"]: file["text"] for file in row["files"]}
     new = {"name": name.strip(), "prompt": prompt, "expected_output": expected}
-    new |= {"files": list(files), INPUTS: files} if files else {}
+    new |= {INPUTS: files} if files else {}
     new |= {"structural_expectations": checks, "expectations": judged}
     new |= {"quality_rubric": {"dimensions": rubric}} if rubric else {}
     by_program = "; ".join(check.get("description") or "" for check in row["checks"])

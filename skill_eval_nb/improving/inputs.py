@@ -72,7 +72,7 @@ def root_of(suite: Path) -> Path:
 
 
 def take_inputs(draft: Draft, root: Path, taken: dict[Path, bytes]) -> Draft:
-    """Take the input files out of a draft of evals; gives it without them.
+    """Take the input files out of a draft of evals; gives it with their paths as `files`.
 
     Args:
         draft: the draft.
@@ -85,8 +85,8 @@ def take_inputs(draft: Draft, root: Path, taken: dict[Path, bytes]) -> Draft:
     """
     new: list[SuiteItem] = []
     for item in draft.new:
-        rest = {"text": item} if isinstance(item, str) else dict(item)
-        given = rest.pop(INPUTS, None) or {}
+        own = {"text": item} if isinstance(item, str) else dict(item)
+        given = own.get(INPUTS) or {}
         for name, text in given.items() if isinstance(given, dict) else [(str(given), None)]:
             path = root / name
             fault = find_fault(name, text) or leads_out(path, root)
@@ -97,5 +97,10 @@ def take_inputs(draft: Draft, root: Path, taken: dict[Path, bytes]) -> Draft:
                     fault = "another file is there: give it another name"
             if fault is not None:
                 raise refuse(f"input file `{name}`: {fault}")
-        new.append(rest)
+        if given:  # in its place stand the paths
+            files = [*own.get("files", ()), *given]
+            own = {"files" if name == INPUTS else name: value for name, value in own.items()}
+            own["files"] = list(dict.fromkeys(files))
+        own.pop(INPUTS, None)
+        new.append(own)
     return replace(draft, new=tuple(new))

@@ -130,6 +130,9 @@ def test_a_good_answer_becomes_evals_with_their_files(tidy: Path) -> None:
     assert len(sen.improving.preview(found[:1], tidy).refused) == 1  # such an eval is there
     other = deepcopy(dict(first.new[0])) | {"name": "other", "prompt": "p"}
     other["inputs"] = {TABLE: "day,sum\n"}
+    renamed = other | {"inputs": {"evals/files/renamed.csv": "day,sum\n"}}
+    moved = sen.improving.preview(sen.improving.values.edited(first, [renamed]), tidy)
+    assert json.loads(moved.after)["evals"][-1]["files"] == ["evals/files/renamed.csv"]
     edited = sen.improving.values.edited(first, [other])
     (why,) = sen.improving.preview(edited, tidy).refused.values()
     assert "another file is there" in why
