@@ -173,8 +173,7 @@ def test_from_a_skill_without_evals_to_a_report_offline(tmp_path):
     assert f"{mine} has evals already" in again.stderr
     ran = run(*command.split(), "--runs", 2)
     assert (ran.exit_code, ran.stderr) == (0, "")
-    (command,) = re.findall("Next: skill-eval-nb (.*)", ran.stdout)
-    reported = run(*command.split()[:-1], tmp_path / "report")
+    reported = run("report", out / "release-notes-workspace", "--out", tmp_path / "report")
     assert reported.exit_code == 0
     assert "release-notes" in (tmp_path / "report" / "report.html").read_text()
     assert sorted(skill.parent.rglob("*")) == before
