@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb import charts
 from skill_eval_nb.stats.lean import NO_LEAN
-from skill_eval_nb.stats.values import HEADLINE, Model, model_name
+from skill_eval_nb.stats.values import HEADLINE, Model
 from skill_eval_nb.text import count
 
 from .content import (
@@ -34,7 +34,6 @@ from .measured import (
     NO_ITERATION,
     IterationFigures,
     Row,
-    Slice,
     difference,
     figure,
     measure,
@@ -133,11 +132,7 @@ def _section_of(measured: IterationFigures) -> Section:
 
 def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     """What each skill does, and the iterations side by side."""
-    rows = [(_labels(report.measured.place), report.measured) for report in every]
-    columns = ["Workspace", "Skill", "Iteration"]
-    if any(report.measured.place.model for report in every):  # a further column has to find room
-        distinct = [name for name in columns if len({labels[name] for labels, _ in rows}) > 1]
-        columns = [*distinct, "Model"]
+    figures = [report.measured for report in every]
     yield from _verdicts(every)
     yield Picture(
         "The pass rate and the rubric of each configuration, iteration by iteration.",
@@ -145,9 +140,8 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     )
     yield Table(
         "Pass rate: means over runs (n = runs); delta paired by eval (n = evals)",
-        (*columns, "Compared", "Baseline", "Delta", "These evals"),
-        tuple((*(labels[name] for name in columns), *_line(measured)) for labels, measured in rows),
-        labels=len(columns),
+        ("Benchmark", "Compared", "Baseline", "Delta", "These evals"),
+        tuple((full_name(measured), *_line(measured)) for measured in figures),
     )
 
 
@@ -170,12 +164,6 @@ def latest(every: Sequence[Reported]) -> list[IterationFigures]:
         ):
             last[key] = measured
     return list(last.values())
-
-
-def _labels(place: Slice) -> dict[str, str]:
-    """What a part is called, column by column."""
-    names = place.workspace, place.skill, place.iteration, model_name(dict(place.model))
-    return dict(zip(("Workspace", "Skill", "Iteration", "Model"), map(line, names), strict=True))
 
 
 def _line(measured: IterationFigures) -> tuple[Cell, ...]:

@@ -162,7 +162,6 @@ def certainty(measured: IterationFigures) -> Iterator[Part]:
             f"{fewest_moved()} evals that differ between the sides."
         )
     yield Paragraph(f"{EXACT} {explained(metric_name(HEADLINE).lower())}")
-    yield from _detectable(measured)
 
 
 def _called(metric: str) -> str:
@@ -192,24 +191,6 @@ def _deltas(row: Row) -> tuple[Cell, ...]:
     p = row["p_adjusted"]
     shown = MISSING if p is None else chance(p).removeprefix("= ")
     return delta, interval, shown, word_of(row["verdict"], metric) or MISSING
-
-
-def _detectable(measured: IterationFigures) -> Iterator[Part]:
-    """What the design could have found, and what more of it would."""
-    for name in measured.compared:
-        row = measured.beyond[name, HEADLINE]
-        if row["mde"] is None:
-            continue
-        more = [
-            f"{figure(row[column], HEADLINE)} with twice the {what}".replace("%", " pp")
-            for column, what in (("mde_twice_evals", "evals"), ("mde_twice_runs", "runs"))
-            if row[column] is not None
-        ]
-        found = figure(row["mde"], HEADLINE).replace("%", " pp")
-        yield Paragraph(
-            f"On tasks like these, a difference in the pass rate of {line(name)} would be found "
-            f"in 4 of 5 benchmarks like this one if it were {'; '.join([found, *more])}."
-        )
 
 
 BY_EVAL = ("pass_rate", "rubric_normalized")

@@ -62,7 +62,7 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
         *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
     ]
     yield Cards(counts)
-    yield Text(f"{_size(plan, todo)}{_price_next_look(plan)}")
+    yield Text(_size(plan, todo))
     marked = [(Mark("warning", "look"), warning) for warning in warnings]
     yield Table(("", ""), marked, "Look at this before starting")
     yield Pairs(tuple(_settings(plan)), "What is run")
@@ -77,16 +77,6 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
     )
     yield Items(order, "Order", numbered=True, more=max(len(todo) - FIRST, 0))
     yield Text("plan.start() begins; nothing is spent before" if todo else "everything is done")
-
-
-def _price_next_look(plan: Spec) -> str:
-    """What the runs up to the next planned look are estimated at, where another follows it."""
-    for look in plan.looks[:-1]:
-        if (part := plan.cut_to(look)).todo:
-            usd = estimate_of(part).usd
-            price = usd.dollars if usd is not None else "unknown"
-            return f"; to the look at {count(look, 'run')} a side: {price}"
-    return ""
 
 
 def _size(plan: Spec, todo: tuple[Todo, ...]) -> str:

@@ -139,26 +139,18 @@ def _flip_p(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return (sums >= seen - TINY).mean(axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """What a run of either side costs in US dollars and takes in seconds; None where unknown."""
-
-    price_usd: Sequence[float | None] = (None, None)
-    seconds: Sequence[float | None] = (None, None)
-
-    def of(self, new: tuple[int, int]) -> dict[str, Any]:
-        """What so many new runs of either side are, cost and take."""
-
-        def total(each: Sequence[float | None]) -> float | None:
-            known = [n * own for n, own in zip(new, each, strict=True) if own is not None]
-            return sum(known) if len(known) == len(new) else None
-
-        costs = {"price_usd": total(self.price_usd), "seconds": total(self.seconds)}
-        return {"new_runs": sum(new), **costs}
+def _price_runs(new: Sequence[int], sides: Sequence[Row]) -> dict[str, Any]:
+    """What so many new runs of either side are, cost and take; None where a side does not say."""
+    costs: dict[str, Any] = {"new_runs": sum(new)}
+    for name in ("price_usd", "seconds"):
+        rates = [side.get(name) for side in sides]
+        known = [n * rate for n, rate in zip(new, rates, strict=True) if rate is not None]
+        costs[name] = sum(known) if len(known) == len(new) else None
+    return costs
 
 
 def find_designs(
-    evals: Sequence[EvalRuns], scope: Scope, level: float, rates: Rates, *, rate: bool
+    evals: Sequence[EvalRuns], scope: Scope, level: float, facts: Sequence[Row], *, rate: bool
 ) -> list[Design]:
     """The least addition that decides, for each of SHARES; none where nothing can be told.
 
@@ -166,7 +158,7 @@ def find_designs(
         evals: the paired evals.
         scope: `suite` for more runs of these evals, `population` for more evals.
         level: 1 - alpha.
-        rates: what runs cost and take.
+        facts: of either side what a run costs and takes, as `facts_of` has it.
         rate: whether the figure is a pass rate, whose noise and spread are known elsewhere.
     """
     known = all(side.checks or len(side.rates) > 1 for both in evals for side in both)
@@ -175,7 +167,7 @@ def find_designs(
     n, sides = len(evals), list(zip(*evals, strict=True))
     designs: list[Design] = []
     for difference, share in SHARES.items():
-        what, n_evals, n_runs, new = "none", None, None, (0, 0)
+        what, n_evals, n_runs, new = "none", None, None, [0, 0]
         if scope == "suite":
             found = find_runs(evals, share, level)
             if found is not None:
@@ -188,7 +180,7 @@ def find_designs(
                 runs = [sum(len(own.rates) for own in side) for side in sides]
                 what, n_runs = "evals", round(sum(runs) / (2 * n)) or 1
                 new = [(n_evals - n) * n_runs] * 2
-        costs = rates.of((new[0], new[1])) if what != "none" else {}
+        costs = _price_runs(new, facts) if what != "none" else {}
         designs.append(Design(what, difference, n_evals, n_runs, **costs))
     return designs
 
@@ -278,10 +270,8 @@ class Additions:
             (SideRuns(one, None), SideRuns(other, None))
             for one, other in zip(*self._values[key], strict=True)
         ]
-        sides = self._known.of(row).sides
-        rates = Rates(*([side.get(name) for side in sides] for name in ("price_usd", "seconds")))
-        rate = row["metric"] == HEADLINE
-        designs = find_designs(evals, row["scope"], self._level, rates, rate=rate)
+        facts, rate = self._known.of(row).sides, row["metric"] == HEADLINE
+        designs = find_designs(evals, row["scope"], self._level, facts, rate=rate)
         words = word_designs(designs, evals, row["scope"])
         next_runs = designs[0].n_runs if designs else None
         if not designs and row["scope"] == "suite":  # repeats alone show how far runs scatter

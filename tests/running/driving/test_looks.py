@@ -141,7 +141,6 @@ def test_while_a_job_without_looks_is_at_work_nothing_is_claimed(tmp_path):
 
 def test_looks_are_planned_before_the_first_run_and_where_one_could_decide(tmp_path):
     cards = repr(planned(tmp_path))
-    assert "to the look at 2 runs" in cards
     assert "estimated at most" in cards
     for options, why in (
         ({"looks": (2, 2)}, "looks is (2, 2); it is two or more growing numbers of runs"),
