@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from math import isclose
 from typing import TYPE_CHECKING
@@ -27,18 +27,9 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-STATES = {
-    "gated": "failed a critical check, so no judge saw the output",
-    "executed": "ran, but was not graded",
-    "errored": "stopped with an error",
-    "ungraded": "left nothing that could be graded",
-}
-"""The states in which a run lacks figures, and what each means."""
 SEVERITIES = *NAMED, _ = ("error", "warning", "info")
 """The severities of problems, worst first; the first two are named one by one."""
 MESSAGE = 300
-NAME = 60
-"""The longest name in a sentence, in characters."""
 
 MOST = 20
 """Problems that are named one by one."""
@@ -91,9 +82,8 @@ def lacking_sentences(measured: IterationFigures) -> list[str]:
     """What a reader of the figures must know: pairs, runs and verdicts that are missing."""
     return [
         *_no_runs(measured),
-        *_no_pairs(measured),
+        *_without_figures(measured),
         *_uneven(measured),
-        *_not_graded(measured),
         *_not_scored(measured),
         *_alike(measured),
     ]
@@ -111,21 +101,13 @@ def _no_runs(measured: IterationFigures) -> Iterator[str]:
         yield "No run was found: these evals wait for their first."
 
 
-def _no_pairs(measured: IterationFigures) -> Iterator[str]:
-    """Evals that are in no difference of pass rates, by the reason why."""
-    if measured.stated:
-        return
-    evals: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
-    for row in stats.deltas_by_eval(measured.ws).iter_rows(named=True):
-        if row["unpaired"]:
-            name = line(row["eval_name"], NAME)
-            evals[line(row["unpaired"])][row["eval_id"], row["eval_name"]] = name
-    for reason, by_key in evals.items():
-        names = by_key.values()
-        if measured.compared:
-            yield f"{count(len(names), 'eval')} without a pair ({reason}): {some(names, 6)}."
-        else:
-            yield f"There is nothing to compare: {reason}."
+def _without_figures(measured: IterationFigures) -> Iterator[str]:
+    """Evals and runs that are in no difference of pass rates, or not in all figures."""
+    yield from _note_texts(measured, lost=True)
+    if not (measured.compared or measured.stated):
+        reasons = stats.deltas_by_eval(measured.ws)["unpaired"].drop_nulls()
+        for reason in reasons.unique(maintain_order=True):
+            yield f"There is nothing to compare: {line(reason)}."
 
 
 def _uneven(measured: IterationFigures) -> Iterator[str]:
@@ -151,21 +133,6 @@ def _uneven(measured: IterationFigures) -> Iterator[str]:
         )
 
 
-def _not_graded(measured: IterationFigures) -> Iterator[str]:
-    runs: dict[tuple[str, str], list[str]] = defaultdict(list)
-    rows = measured.ws.polars("runs").sort("eval_id", "run_number", maintain_order=True)
-    for row in rows.iter_rows(named=True):
-        name = f"{line(row['eval_name'], NAME)} run {row['run_number']}"
-        runs[row["status"], row["configuration"]].append(name)
-    for status, meaning in STATES.items():
-        for configuration in measured.configurations:
-            if names := runs.get((status, configuration)):
-                yield (
-                    f"{count(len(names), 'run')} of {line(configuration, NAME)} {status} "
-                    f"({meaning}): {some(names, 6)}."
-                )
-
-
 def _not_scored(measured: IterationFigures) -> Iterator[str]:
     verdicts = Counter(measured.ws.polars("expectations")["passed"].to_list())
     if verdicts[None]:
@@ -186,14 +153,15 @@ ELSEWHERE = ("left out", "unpaired")
 """Kinds of notes whose story a section of its own tells."""
 
 
-def noted_sentences(measured: IterationFigures) -> list[str]:
-    """The notes on an iteration, those that matter most first."""
-    return [line(row["text"], 2000) for row in measured.notes if row["kind"] not in ELSEWHERE]
+def _note_texts(measured: IterationFigures, *, lost: bool) -> list[str]:
+    """The notes on an iteration, those that matter most first: of what is `lost`, or the others."""
+    notes = (row for row in measured.notes if (row["kind"] in ELSEWHERE) == lost)
+    return [line(row["text"], 2000) for row in notes]
 
 
 def noted(measured: IterationFigures) -> Iterator[Part]:
     """What to look at first."""
-    if sentences := noted_sentences(measured):
+    if sentences := _note_texts(measured, lost=False):
         yield Bullets(tuple(sentences))
 
 
@@ -263,7 +231,7 @@ def remarks(measured: IterationFigures) -> list[str]:
         for answer in answers(measured)
         for words in (answer.lean, *(step for step, _ in answer.next_steps))
     ]
-    noted = [*noted_sentences(measured), *filter(None, beside)]
+    noted = [*_note_texts(measured, lost=False), *filter(None, beside)]
     ours = [*_comparison(measured), *noted, *lacking_sentences(measured)]
     return list(dict.fromkeys([*analyst_notes, *ours]))
 

@@ -69,8 +69,8 @@ def test_a_run_that_errored_has_no_pass_rate_and_is_named():
     (errored,) = (one for one in one.runs if one.run_number == 3)
     assert errored.result.pass_rate is None
     assert errored.notes == ["status: errored"]
-    (told,) = (note for note in one.notes if "1 run of with_skill errored" in note)
-    assert "eval 2 run 3" in told
+    (told,) = (note for note in one.notes if "of 9 runs 1 errored" in note)
+    assert "eval 2 with_skill run 3" in told
     assert one.run_summary["with_skill"].pass_rate.mean == 0.8125  # of the four that were graded
 
 
@@ -135,7 +135,7 @@ def test_sides_without_a_common_eval_have_no_delta():
     rows = [run("1", "with_skill", 1, 1.0), run("2", "without_skill", 1, 0.0)]
     one = only(workspace(runs=rows))
     assert one.run_summary["delta"].pass_rate is None
-    assert sum("without a pair" in note for note in one.notes) == 2
+    assert any(note.startswith("2 of 2 evals cannot be compared") for note in one.notes)
 
 
 def test_ids_are_numbers_only_where_they_are_written_as_such():
