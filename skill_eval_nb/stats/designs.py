@@ -13,6 +13,7 @@ from skill_eval_nb.text import count, dollars, duration
 
 from .comparison import TINY, Scope, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE, Known, were_run_alike
+from .inference.exact import flips
 from .inference.intervals import POWER, detectable
 from .lean import LEANS, SPREAD, SPREAD_DF, EvalRuns, SideRuns, borrow_variance, count_checks, lean
 from .pairing import Pairs
@@ -134,9 +135,8 @@ def _flip_p(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if n > EXACT:
         noise = np.maximum(rows.std(axis=1, ddof=1), TINY) / math.sqrt(n)
         return 2 * special.stdtr(n - 1, -abs(rows.mean(axis=1)) / noise)
-    signs = 1.0 - 2 * ((np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1)
-    sums, seen = abs(rows @ signs.T), abs(rows.sum(axis=1, keepdims=True))
-    return (sums >= seen - TINY).mean(axis=1)
+    sums = abs(flips(rows.T))
+    return (sums >= sums[0] - TINY).mean(axis=0)
 
 
 def _price_runs(new: Sequence[int], sides: Sequence[Row]) -> dict[str, Any]:

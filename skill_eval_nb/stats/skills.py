@@ -281,20 +281,14 @@ def _compare(rows: Sequence[Row], level: float, figure: str) -> PairedResult:
 def _each(rows: Sequence[Row]) -> str:
     """What is known of each of several by itself, in a sentence."""
     met = Counter(row["verdict"] if row["verdict"] in DECIDED else row["lean"] for row in rows)
-    each = [f"{n} {does[n > 1]}" for name, does in EACH.items() if (n := met.pop(name, 0))]
+    each = []
+    for name in (*DECIDED, "leans up", "leans down"):
+        if n := met.pop(name, 0):
+            does = f"makes {name}" if name.startswith("no ") else name
+            each.append(f"{n} {does.replace('s', '', n > 1)}")  # of several it is help, lean
     if len(rows) < 2:
         return ""
     if not each:
         return " By themselves none can be told yet."
     each += [f"{met.total()} cannot be told yet"] if met.total() else []
     return f" By themselves {some(each, len(each))}."
-
-
-EACH = {
-    "helps": ("helps", "help"),
-    "hurts": ("hurts", "hurt"),
-    "no worthwhile difference": ("makes no worthwhile difference", "make no worthwhile difference"),
-    "leans up": ("leans up", "lean up"),
-    "leans down": ("leans down", "lean down"),
-}
-"""What is known of a skill, as it is counted in a sentence: of one, of several."""

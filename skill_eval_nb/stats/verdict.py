@@ -316,9 +316,8 @@ class _Sentence:
         alone = found.least_p > 1 - found.level + TINY  # too large even before it is adjusted
         adjusted = "" if alone else ", once the other figures are allowed for,"
         of = self._evals() if found.scope == "population" else self._runs()
-        luck = "could be luck" if least > 0.99 else f"comes by luck in {100 * least:.2g} % of cases"
         clearest = f"the clearest result that {of} could give{adjusted}"
-        return f"{self.figures()}; even {clearest} {luck}{self._asked_for()}"
+        return f"{self.figures()}; even {clearest} {say_luck(least)}{self._asked_for()}"
 
     def _few_runs(self) -> str:
         runs, other = self.found.runs

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
+from skill_eval_nb.stats.notes import LOST
 from skill_eval_nb.stats.values import RUBRIC, RUN, natural, scores_of
 from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
@@ -36,14 +37,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 L = TypeVar("L", bound=tuple[tuple[Any, ...], Part])
-
-STATES = {
-    "errored": "errored",
-    "gated": "failed a critical check, so no judge saw it",
-    "executed": "not graded yet",
-    "ungraded": "left nothing to grade",
-}
-"""What became of a run that lacks figures."""
 
 
 Order = tuple[str, bool]
@@ -458,7 +451,7 @@ def _head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
             aria_label=f"{spoken}{f', {where}' if where else ''}",
         ),
         h("small", where, cls="sen-soft sen-x-of") if where else None,
-        pill(run["status"], "odd") if run["status"] in STATES else None,
+        pill(run["status"], "odd") if run["status"] in LOST else None,
     ]
 
 
@@ -493,7 +486,7 @@ def _of_figure(meant: Metric) -> Column:
     def cell(run: Row) -> Child:
         value = run[meant.column]
         if value is None:
-            return h("span", MISSING, title=STATES.get(run["status"], "not known"))
+            return h("span", MISSING, title=LOST.get(run["status"], "not known"))
         if meant.column == "pass_rate" and run["total"]:
             scored = (run["passed"] or 0) + (run["failed"] or 0)
             of = h("small", f" {run['passed']:,}/{scored:,}", cls="sen-soft")

@@ -127,9 +127,7 @@ def test_one_of_several_models_is_looked_at_and_said():
     assert panel.selection.height == 1
     after(panel, "see", "tab", "models")
     [picture] = find(panel._tree, tag="img")
-    assert picture[1]["alt"].startswith(
-        "Pass rate: with_skill helps with large and hurts with small"
-    )
+    assert picture[1]["alt"].startswith("Pass rate: with_skill helps in 1 of 2 models, hurts in 1")
     assert not {"Model", "Models"} & {*words(explorer(one)).split()}
 
 

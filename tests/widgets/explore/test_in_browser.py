@@ -65,7 +65,7 @@ def test_several_models_have_a_tab_with_the_answer_as_a_picture_and_in_words(bro
         settled(stage)
         picture = stage.page.locator("img.sen-x-chart")
         assert picture.evaluate(DECODED) > 300
-        assert "helps with large; the effect differs" in picture.get_attribute("alt")
+        assert "helps in 1 of 2 models" in picture.get_attribute("alt")
         looked_at(stage, "explore-models", [("dark", 900), ("light", 900)])
 
 
