@@ -213,7 +213,7 @@ def say_lean(row: Row) -> str:
     """What a row of `deltas` leans to, in a sentence; "" where it has no lean.
 
     >>> row = {"lean": "leans up", "configuration": "tdd", "improved": "4 of 4", "n_evals": 4}
-    >>> say_lean({**row, "estimate": 0.5, "lean_low": 0.07, "lean_high": 0.93})[-70:]
+    >>> say_lean({**row, "estimate": 0.5, "lean_low": 0.07, "lean_high": 0.93})[-69:]
     ', tdd leans up: +50 pp (+7 to +93) on these 4 evals; 4 of 4 improved.'
     """
     if row["lean"] is None:
