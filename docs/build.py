@@ -54,13 +54,14 @@ def main() -> int:
     """Build everything anew."""
     shutil.rmtree(OUT, ignore_errors=True)
     shutil.copytree(HERE / "pages", PAGES)
+    for page in PAGES.glob("*.md"):  # they can be read in the repository, too
+        page.write_text(page.read_text().replace("](../../notebooks/", "](notebooks/"))
     for source, page in COPIED.items():
         shutil.copy(HERE.parent / source, PAGES / page)
     write("tables.md", tables())
     write("shell.md", shell())
-    write("read_and_written.md", read_and_written())
     kinds = {"Python": python(), "Dialects": dialects(), "Other tools": tools()}
-    reference: list[object] = ["tables.md", "shell.md", "read_and_written.md"]
+    reference: list[object] = ["ways.md", "tables.md", "shell.md", "read_and_written.md"]
     for kind, pages in kinds.items():
         reference.append({kind: [write(page, text) for page, text in pages]})
     notebooks()
@@ -69,6 +70,7 @@ def main() -> int:
         {"Questions": [{name: page} for name, page in QUESTIONS.items()]},
         {"What the figures mean": ["verdicts.md", "calibration.md"]},
         {"Reference": reference},
+        "widgets.md",
         "checks.md",
         "hosts.md",
         "own_layout.md",
@@ -123,12 +125,6 @@ def shell() -> str:
         with typer.Context(command, info_name=path, terminal_width=88) as context:
             parts += [f"## {path}", f"```text\n{command.get_help(context)}\n```"]
     return "\n\n".join(parts)
-
-
-def read_and_written() -> str:
-    """The README's section on what is read and written."""
-    section = (HERE.parent / "README.md").read_text().split("## What it reads\n")[1]
-    return "# What is read and written\n" + section.split("\n## ")[0]
 
 
 def commands(group: object, path: str) -> Iterator[tuple[str, typer.core.TyperCommand]]:

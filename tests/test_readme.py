@@ -1,4 +1,7 @@
-"""The README is true: its Python runs, its commands run, its links lead somewhere."""
+"""The README is true: its Python runs, its commands run, its links lead somewhere.
+
+So is what stands in the pages of Python and shell, and of the widgets.
+"""
 
 import re
 import shlex
@@ -10,12 +13,13 @@ from tests.checkout import ROOT
 from tests.cli.calls import run
 
 TEXT = (ROOT / "README.md").read_text()
-CELLS = re.findall(r"`([^`\n]+)`", TEXT)
+PAGES = "".join((ROOT / "docs" / "pages" / name).read_text() for name in ("ways.md", "widgets.md"))
+CELLS = re.findall(r"`([^`\n]+)`", TEXT + PAGES)
 
 
 def blocks(language):
     """The fenced blocks of a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```", TEXT + PAGES, re.MULTILINE | re.DOTALL)
 
 
 PYTHON = [
@@ -61,6 +65,11 @@ def test_the_commands_are_found():
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", TEXT))
 def test_the_link_leads_somewhere(target):
     assert (ROOT / target).exists()
+
+
+def test_it_is_read_in_a_few_minutes():
+    assert TEXT.index("![") < TEXT.index("```")
+    assert len(TEXT.split()) <= 1400
 
 
 def test_the_tour_names_every_notebook():
