@@ -168,7 +168,7 @@ def test_what_somebody_edited_stays_as_it_is(edited, mine):
 
 def test_our_own_notebooks_name_what_they_look_at(tmp_path):
     share.copy_notebooks(tmp_path)
-    for name, looking in (("PATH", "00 01 02 03 04 06 07"), ("SKILL", "00 05 07 08")):
+    for name, looking in (("PATH", "00 01 02 03 04 06 07 10"), ("SKILL", "00 05 07 08")):
         filled, left = share.fill_in(tmp_path, {name: "mine"})
         assert ([path.name[:2] for path in filled], left) == (looking.split(), [])
     assert (tmp_path / "notebooks" / share.START).exists()

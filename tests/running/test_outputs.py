@@ -158,8 +158,13 @@ def test_an_errored_run_is_replaced_and_a_sound_one_is_not(tmp_path, far, before
 def make_deep(folder: Path) -> None:
     """A folder deeper than a path may be long."""
     folder.mkdir()
-    script = "for n in $(seq 3000); do mkdir f; cd -P f; done"
-    subprocess.run(["bash", "-c", script], cwd=folder, check=True)
+    at = os.open(folder, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("f", dir_fd=at)
+        below = os.open("f", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
 
 
 @pytest.mark.parametrize(
