@@ -352,7 +352,7 @@ def show_part(part: Part) -> view.Block | None:
         case Verdict(claim, because):
             return view.Text(because, claim)
         case Bullets(items):
-            return view.Items(items, "Besides")
+            return view.Items(items, "Notes")
         case Table():
             rows = [[str(cell) for cell in row] for row in part.rows[:MOST]]
             figures, more = part.header[part.labels :], len(part.rows) - MOST

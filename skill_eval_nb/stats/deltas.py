@@ -434,7 +434,8 @@ def deltas(
           within a week (or, without time stamps, in one iteration); `lean_low`, `lean_high` and
           `lean_p` are its interval and p, `improved` how many evals improved, as "4 of 4";
         - `next_step`: the cheapest addition that would decide it, in words; null where there is a
-          verdict, of a mean over models, and of metrics that are asked about together. The figures
+          verdict, of a mean over models, of tasks like these with `cluster`, and of metrics that
+          are asked about together. The figures
           to it are those of `next_step`; `next_runs` is how many runs a side each eval then has
           (of tasks like these, each new eval);
         - `stand_in`: whether the stand-in ran a side (or judged one, of what a judge has a say

@@ -96,8 +96,7 @@ def find_evals(
 
     New differences are 0 as often as those seen ((ties + 1/2) / (n + 2)), else around the mean of
     the others, with a variance drawn to the usual one of a pass rate (see `lean.SPREAD`); of
-    another figure with that which was seen. None above `MOST_EVALS`, and where fewer than three
-    evals of another figure were seen.
+    another figure with that which was seen, of two evals at least. None above `MOST_EVALS`.
 
     >>> find_evals((0.4, 0.5, 0.5, 0.0), 1.0, 0.95, rate=True)
     9
@@ -106,7 +105,7 @@ def find_evals(
 
     d = np.array(differences)
     n, prior = len(d), SPREAD_DF if rate else 0.0
-    if not d.any() or (not rate and n < FEWEST_SEEN):
+    if not d.any():
         return None
     df = prior + n - 1
     variance = (prior * SPREAD**2 + (n - 1) * (d.var(ddof=1) if n > 1 else 0.0)) / df
@@ -162,7 +161,8 @@ def find_designs(
         rate: whether the figure is a pass rate, whose noise and spread are known elsewhere.
     """
     known = all(side.checks or len(side.rates) > 1 for both in evals for side in both)
-    if not evals or (scope == "suite" and not known):
+    little = not known if scope == "suite" else not rate and len(evals) < FEWEST_SEEN
+    if not evals or little:
         return []
     n, sides = len(evals), list(zip(*evals, strict=True))
     designs: list[Design] = []
@@ -185,13 +185,16 @@ def find_designs(
     return designs
 
 
-def word_designs(designs: Sequence[Design], evals: Sequence[EvalRuns], scope: Scope) -> str:
+def word_designs(
+    designs: Sequence[Design], evals: Sequence[EvalRuns], scope: Scope, level: float
+) -> str:
     """The next step in a sentence, from what `find_designs` gives for these paired evals."""
     n, runs = len(evals), min(len(side.rates) for both in evals for side in both)
     if not designs and scope == "suite":
         return "Run each eval once more on each side: only repeats show how far runs scatter."
     if not designs:
-        return f"At least {count(fewest_moved(), 'eval')} that differ between the sides are needed."
+        fewest = count(fewest_moved(level), "eval")
+        return f"At least {fewest} that differ between the sides are needed."
     seen, half = designs
     rates = {rate for both in evals for side in both for rate in side.rates}
     if rates <= {1.0} and evals[0][0].checks:
@@ -240,6 +243,7 @@ class Additions:
     ) -> None:
         paired, runs = pairs.paired, by_model(pairs.turn(runs_of(data)))
         self._known, self._by, self._level, self._sessions = known, by, level, pairs.iterations
+        self._in_families = "family" in paired.columns
         self._checks = dict(count_checks(paired, runs, by))
         values = paired.drop_nulls("estimate").group_by(by).agg("values", "baseline_values")
         self._values = {tuple(row[: len(by)]): row[len(by) :] for row in values.rows()}
@@ -260,9 +264,14 @@ class Additions:
         return lean(evals, counted, self._level)
 
     def step_of(self, row: Row) -> dict[str, Any]:
-        """The `next_step` in words and its `designs`, null where there is a verdict or no pair."""
+        """The `next_step` in words and its `designs`, null where there is a verdict or no pair.
+
+        Nor is there one for tasks like these in families: how alike new evals would be to those
+        of their family is not known.
+        """
         key = self._key(row)
-        if row["verdict"] in (*DECIDED, None) or key not in self._values:
+        in_families = self._in_families and row["scope"] == "population"
+        if row["verdict"] in (*DECIDED, None) or key not in self._values or in_families:
             return dict.fromkeys(("next_step", "next_runs", "designs"))
         if row["verdict"] == ERRORS_DECIDE:
             return {"next_step": ERRORS_FIRST, "next_runs": None, "designs": None}
@@ -272,7 +281,7 @@ class Additions:
         ]
         facts, rate = self._known.of(row).sides, row["metric"] == HEADLINE
         designs = find_designs(evals, row["scope"], self._level, facts, rate=rate)
-        words = word_designs(designs, evals, row["scope"])
+        words = word_designs(designs, evals, row["scope"], self._level)
         next_runs = designs[0].n_runs if designs else None
         if not designs and row["scope"] == "suite":  # repeats alone show how far runs scatter
             next_runs = 1 + min(len(side.rates) for both in evals for side in both)

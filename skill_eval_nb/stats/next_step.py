@@ -43,7 +43,7 @@ def next_step(
         baseline: the configuration to compare against.
         versus: two configurations or two iterations, the baseline last.
         level: 1 - alpha.
-        cluster: which evals belong together.
+        cluster: which evals belong together; of tasks like these nothing can be proposed then.
 
     Returns:
         In the kind of `data`, two rows a comparison and scope without a verdict:

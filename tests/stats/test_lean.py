@@ -217,3 +217,18 @@ def test_evals_with_other_checks_lend_no_noise() -> None:
     )
     found = deltas(Workspace.from_tables({"runs": runs, "expectations": verdicts}))
     assert found["lean"].to_list() == [None]
+
+
+def test_a_next_step_keeps_to_the_level_and_to_families() -> None:
+    """Of a figure that is no pass rate two evals say nothing but how many are needed."""
+    data = runs_table(
+        row | {"time_seconds": 9.0 if row["configuration"] == SIDES[0] else 30.0}
+        for row in rows_of(UNEVEN[:2])
+    )
+    for level, fewest in ((0.95, 6), (0.99, 8)):
+        row = plain(deltas(data, "time_seconds", scope="population", level=level))[0]
+        assert row["next_step"].startswith(f"At least {fewest} evals")
+    families = {str(at): "one" for at in range(len(SINGLE))}
+    single = runs_table(rows_of(SINGLE))
+    assert plain(deltas(single, cluster=families))[0]["next_step"] is not None
+    assert plain(deltas(single, scope="population", cluster=families))[0]["next_step"] is None
