@@ -60,8 +60,6 @@ EvalsOption = Annotated[
 ]
 NearOption = Annotated[int, typer.Option(help="Lines within which except_context exempts a match.")]
 LOCAL = "local"
-TO_BEGIN = "  without --dry-run it begins; nothing is spent before"
-"""How a plan ends that has something to do; left out where it begins at once."""
 
 
 class RunCommand(TyperCommand):
@@ -142,24 +140,28 @@ def run(
         ),
     ] = None,
     yes: YesOption = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the whole plan, as --dry-run does.")
+    ] = False,
 ) -> None:
-    """Run the evals of a skill with and without it, and grade them; ends with what came of it.
+    """Run the evals of a skill with and without it, and grade them; ends with the result.
 
-    Shows the plan and its price first. Whatever is finished is kept: the same command, given
-    again, does only what is missing. Exit code 1 where something is left to be done or errored.
+    Shows the size of the plan and its price first. Whatever is finished is kept: the same command,
+    given again, does only what is missing. Exit code 1 where something is left to be done or
+    errored.
     """
-    options = all_but(locals(), "run_usd", "resume", "dry_run", "dask", "yes")
+    options = all_but(locals(), "run_usd", "resume", "dry_run", "dask", "yes", "verbose")
 
     import skill_eval_nb as sen
 
     options["configurations"] = _sides(configurations, skill)
-    options["looks"] = _read_numbers(looks)
     limits = None if run_usd is None else sen.running.Limits(usd=run_usd)
     plan = sen.plan_runs(limits=limits, **options)
     if settings.as_json and dry_run:
         print_fields(_plan_fields(plan))
     else:
-        out.print(Text(in_options(plan).replace("" if dry_run else TO_BEGIN, "").rstrip()))
+        whole = dry_run or verbose
+        out.print(Text(in_options(plan if whole else plan.summary()).rstrip()))
     if resume and not (plan.folder / "journal.jsonl").exists():
         raise typer.BadParameter(
             f"nothing was begun in {plan.folder}: the plan differs from what was run, or the "
@@ -267,14 +269,6 @@ def _sides(given: list[str] | None, skill: Path) -> Any:
             )
         sides[name] = Path(folder) if equals else usual[name]
     return sides
-
-
-def _read_numbers(given: str | None) -> list[int] | None:
-    """Whole numbers between commas."""
-    try:
-        return None if given is None else [int(number) for number in given.split(",")]
-    except ValueError:
-        raise typer.BadParameter(f"--looks is {given!r}; give numbers, as 2,4,6,10") from None
 
 
 def _pool(dask: str | None) -> AbstractContextManager[Pool | None]:

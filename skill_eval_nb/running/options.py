@@ -126,11 +126,12 @@ def evals_of(
 
 
 def looks_of(
-    given: Sequence[int] | None, runs: int | None, n_evals: int, faults: list[str]
+    given: Sequence[int] | str | None, runs: int | None, n_evals: int, faults: list[str]
 ) -> tuple[int, ...]:
     """The planned looks, if they can be planned; none where none are given."""
-    looks = tuple(given or ())
-    if given is None:
+    words = given.split(",") if isinstance(given, str) and given else given or ()
+    looks = tuple(int(one) if str(one).strip().isdigit() else one for one in words)
+    if not looks:
         return ()
     try:
         rules().check_looks(looks, n_evals)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor as Pool
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +207,11 @@ class Plan(Spec, Shown):
     def _blocks(self) -> Iterator[Block]:
         return blocks(self, self.estimate, self.warnings)
 
+    def summary(self) -> str:
+        """The size of it, its price and its warnings, as text."""
+        first = takewhile(lambda block: not isinstance(block, Pairs), self._blocks())
+        return "\n".join(line for block in first for line in block.lines())
+
 
 def plan_runs(
     skill: str | os.PathLike[str],
@@ -214,7 +220,7 @@ def plan_runs(
     *,
     configurations: Skills = ("with_skill", "without_skill"),
     runs: int | None = None,
-    looks: Sequence[int] | None = None,
+    looks: Sequence[int] | str | None = None,
     executor: str | Executor = "offline",
     executor_model: str | None = None,
     judge_model: str | None = None,
@@ -245,9 +251,10 @@ def plan_runs(
         configurations: `with_skill` and `without_skill`; or each side's name with the skill
             that it offers: a folder, or None for no skill.
         runs: runs of each eval on each side; as the suite says where it is not given, else 3.
-        looks: instead, growing numbers of them, as (2, 4, 6, 10): after so many the job is looked
-            at, and ends where that decides (`stats.sequential`); the last is the most. An
-            iteration that was begun with looks goes on with them where neither is given.
+        looks: instead, growing numbers of them, as (2, 4, 6, 10) or "2, 4, 6, 10": after so many
+            the job is looked at, and ends where that decides (`stats.sequential`); the last is
+            the most. An iteration that was begun with looks goes on with them where neither is
+            given.
         executor: a registered name (`offline`, `messages-api`, `claude-code`) or an executor.
         executor_model: the model that works; the offline executor has its own.
         judge_model: the model that judges; the offline executor has its own, else the

@@ -330,7 +330,8 @@ def name_batches(of: Compared) -> str | None:
     if not batches:
         return None
     names = some(map(brief, batches))
-    return f'{names} have no eval in common: `pool="iteration"` gives one answer over all evals.'
+    one = 'in Python `pool="iteration"` gives one answer over all their evals'
+    return f"{names} have no eval in common, so each is answered alone; {one}."
 
 
 CONFOUNDS: tuple[Callable[[Compared], str | None], ...] = (

@@ -41,7 +41,7 @@ def test_looks_are_numbers_between_commas_and_stand_instead_of_the_runs(tmp_path
     assert "= 72 runs at most" in shown
     assert "at 2, 4 and 6 runs a side; the job ends where one decides" in shown
     for looks, more, why in (
-        ("2;4", (), "--looks is '2;4'; give numbers, as 2,4,6,10"),
+        ("2;4", (), "looks is ('2;4',); it is two or more growing numbers of runs"),
         ("4,2", (), "it is two or more growing numbers of runs"),
         ("2,4", ("--runs", 3), "runs is 3, and the last look is at 4: leave --runs out"),
     ):

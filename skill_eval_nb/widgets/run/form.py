@@ -100,6 +100,7 @@ class Form:
     executor_model: str | None = setting("Executor's model", "model")
     judge_model: str | None = setting("Judge's model", "model")
     runs: int | None = setting("Runs per eval", least=1)
+    looks: str = setting("Planned looks", "text", default="", placeholder="2, 4, 6, 10")
     judgings: int | None = setting("Judgings per run", default=1, least=0, needed=True)
     judge_per_dimension: bool = setting("Judge each dimension by a call of its own", "tick")
     judge_batch: bool = setting(BATCHES, "tick")
@@ -155,6 +156,8 @@ def opened(
     if isinstance(names, Mapping):
         sides = dict(names)
     shown["configurations"] = (names,) if isinstance(names, str) else tuple(names)
+    if not isinstance(looks := shown.get("looks") or "", str):
+        shown["looks"] = ", ".join(map(str, looks))
     only = shown.get("evals_only")
     if only is not None:
         shown["evals_only"] = tuple(map(str, [only] if isinstance(only, str | int) else only))
@@ -208,13 +211,16 @@ def with_design(form: Form, design: tuple[int, int, int], evals: tuple[str, ...]
     ticked = form.evals_only or ()
     first = sorted(evals, key=lambda eval_: eval_ not in ticked)[:n_evals]
     only = tuple(eval_ for eval_ in evals if eval_ in first) if n_evals < len(evals) else None
-    return replace(form, evals_only=only, runs=runs, judgings=judgings)
+    return replace(form, evals_only=only, runs=runs, looks="", judgings=judgings)
 
 
 TERMS = {
     "evals_only names no eval; leave it out for all of them": "no eval is chosen",
     **{name: FIELDS[name].label for name in ("executor_model", "judge_model", "budget_usd")},
-    **{f"{name} is": f"{FIELDS[name].label} is" for name in ("runs", "judgings", "concurrency")},
+    **{
+        f"{name} is": f"{FIELDS[name].label} is"
+        for name in ("runs", "looks", "judgings", "concurrency")
+    },
     "judgings=0": "Judgings per run is 0",
     "with allow_scripts=True": "where that is ticked below",
     "raise budget_usd, or lower what a run may cost with limits=Limits(usd=…)": (
@@ -256,7 +262,7 @@ def form_view(
     stated = suite.config.judge_model if suite is not None else None
     unsaid = {"judge_model": f"{stated} (the suite's)"} if stated else {}
     usual = (suite.config.runs_per_eval if suite is not None else None) or 3
-    usual = (fixed.rest.get("looks") or [usual])[-1]
+    usual = form.looks.rpartition(",")[2].strip() or usual
     known = priced(prices.models, prices) if prices else {}
     if form.executor == OFFLINE:
         known, unsaid = {}, STAND_IN
@@ -319,7 +325,7 @@ def _more(form: Form) -> list[Node]:
         entry("Folder of its skill", None, ("name_side", "folder"), placeholder="skills/x-old"),
         button("Add", ("add_side",)),
     ]
-    numbers = controls(form, ("seed", "iteration"))
+    numbers = controls(form, ("looks", "seed", "iteration"))
     return [
         h("div", flags, cls="sen-ticks"),
         h("div", numbers, cls="sen-row"),

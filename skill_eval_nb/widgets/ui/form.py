@@ -27,7 +27,7 @@ class Field:
     """
 
     label: str
-    kind: Literal["whole", "number", "lines", "tick", "choice", "model"] = "whole"
+    kind: Literal["whole", "number", "text", "lines", "tick", "choice", "model"] = "whole"
     least: int | None = None
     most: int | None = None
     needed: bool = False
@@ -48,7 +48,7 @@ class Field:
             self.label,
             f"{value:g}" if isinstance(value, float) else value,
             act,
-            kind="number",
+            kind="text" if self.kind == "text" else "number",
             min=self.least,
             max=self.most,
             step="any" if self.kind == "number" else None,

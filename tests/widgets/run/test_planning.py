@@ -46,6 +46,12 @@ def test_planned_looks_are_shown_and_stand_instead_of_the_runs(skill: Path) -> N
         assert told in shown(panel)
     fill(panel, runs=3)
     assert "Runs per eval is 3, and the last look is at 4" in shown(panel)
+    fill(panel, runs=None, looks="2; 4")
+    assert "Planned looks is ('2; 4',); it is two or more growing numbers" in shown(panel)
+    fill(panel, looks="3, 5")
+    assert "at 3 and 5 runs a side" in shown(panel)
+    fill(panel, looks="")
+    assert panel.plan.looks == ()
 
 
 def test_a_change_of_the_form_is_another_plan(skill: Path) -> None:
