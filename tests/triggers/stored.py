@@ -1,0 +1,76 @@
+"""A search and a measurement whose folders an earlier version has written: `stored.json`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from skill_eval_nb.models import Usage
+from skill_eval_nb.running import Execution, Limits, Task
+from skill_eval_nb.triggers import Measured, Optimised, Query, measure, optimise
+from tests.triggers.made import FLY, OPENED, ROW, Told, make_skill
+from tests.triggers.test_optimising import PRESENT, routed
+
+WANTED = {True: "invoice posting", False: "poem verse"}
+QUERIES = [
+    *(Query(f"For Belda: please do the {topic}", should) for should, topic in WANTED.items()),
+    *(Query(f"For Dorka: please do the {topic}", should) for should, topic in WANTED.items()),
+    Query("For Finmi: please do the bank reconciliation", should_trigger=True),
+    Query("For Garno: please do the bank reconciliation", should_trigger=True),
+]
+HAIKU = "claude-haiku-4-5"
+SPENT = Usage(output_tokens=1000, calls=1)
+"""What each run of the measurement uses."""
+
+
+def searched(root: Path, asked: Callable[[], object], **options: Any) -> Optimised:
+    """A search with the stand-in's proposals; `asked` is called at every run."""
+    skill = root / "books"
+    if not skill.exists():
+        make_skill(skill, description=PRESENT, body="# Books\n")
+
+    def run(task: Task) -> Execution:
+        asked()
+        return routed(task)
+
+    given = {"model": "stand-in", "others": "none", "runs": 1, "rounds": 2, "held_out": 0.5}
+    return optimise(skill, QUERIES, executor=Told(run), **(given | options))
+
+
+@dataclass(frozen=True)
+class Paying:
+    """An executor that pays for one call a run; the second run of a process may be its last."""
+
+    dies: bool = field(default=False, compare=False)
+    name: str = "paying"
+
+    def why_not(self, sandbox: str) -> str | None:
+        return None
+
+    async def execute(self, task: Task, meter: Any) -> Execution:
+        ticket = meter.reserve(task.model, SPENT)
+        if self.dies and "boat" in task.prompt:
+            os._exit(9)
+        meter.settle(ticket, SPENT)
+        return OPENED
+
+
+def measured_once(root: Path, *, dies: bool = False) -> Measured:
+    """A measurement of two queries under a ceiling; with `dies` it is killed in its second run."""
+    if not (root / "kites").exists():
+        make_skill(root / "kites")
+    return measure(
+        root / "kites",
+        [FLY, ROW],
+        runs=1,
+        model=HAIKU,
+        executor=Paying(dies),
+        others="none",
+        limits=Limits(turns=1, usd=0.02),
+        budget_usd=1.0,
+        concurrency=1,
+        seed=0,
+    )
