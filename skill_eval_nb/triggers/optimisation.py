@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models import Connection, Prices, load_prices
 from skill_eval_nb.models.ask import ATTEMPTS
-from skill_eval_nb.running.asking import worst_usd
+from skill_eval_nb.running.asking import Terms, worst_usd
 from skill_eval_nb.running.journal import paying
 from skill_eval_nb.running.options import executor_of
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
@@ -24,96 +23,36 @@ from skill_eval_nb.workspace import PathLike
 
 from .attempt import Query, default_folder, mark
 from .describe import MOST, body_of, faults_of, with_description
-from .measured import Measured, Price
+from .measured import Price
 from .measurement import measure, reached_from
-from .optimised import (
-    NAME,
-    Optimised,
-    OptimisingProgress,
-    QueryOutcome,
-    Round,
-    SearchEstimate,
-    score_of,
-)
+from .optimised import NAME, Optimised, OptimisingProgress, QueryOutcome, SearchEstimate, Step
 from .propose import KEPT, question
-from .search import Money, Rounds, SearchResult, search, split
+from .search import NOTHING, Money, PaidSearch, split
 
 if TYPE_CHECKING:
     from .attempt import Others
 
 
-def before(state: Rounds, priced: Measured, present: str, runs: int) -> Optimised:
-    """What is known of a search before anything is made.
-
-    Args:
-        state: the search.
-        priced: one round of which nothing is there yet.
-        present: the present description.
-        runs: of each query.
-    """
-    halves = Counter(query.split for query in state.queries)
-    return Optimised(
-        skill_name=state.name,
-        status="dry run",
-        steps=(),
-        best_description=present,
-        best=None,
-        selected=None,
-        why="Nothing was measured.",
-        ended="nobody was asked",
-        doubts=(),
-        model=priced.model,
-        proposer_model=state.proposer,
-        runs=runs,
-        n_train=halves["train"],
-        n_test=halves["test"],
-        n_runs=state.rounds * state.money.attempts + state.money.last_attempts,
-        cost_usd=0.0,
-        estimate=_estimate(state, priced.price),
-        folder=state.folder,
-        notes=tuple(f"The present description has a fault: {why}." for why in faults_of(present)),
-    )
-
-
-def after(empty: Optimised, found: SearchResult, state: Rounds) -> Optimised:
-    """What a search found, with its figures."""
-    money = state.money
-    done = replace(empty, cost_usd=money.cost_usd, ended=found.ended, doubts=state.doubts)
-    if found.choice is None:
-        return replace(done, status="partial")
-    best = found.choice.round
-    steps = tuple(replace(step, is_best=step.round == best.number) for step in state.steps)
-    return replace(
-        done,
-        status="broken" if found.broken else "partial" if found.early else "done",
-        steps=steps,
-        best_description=best.description,
-        best=score_of(found.fresh, "test"),
-        selected=steps[best.number - 1].test,
-        why=found.choice.why,
-    )
-
-
-def _estimate(state: Rounds, price: Price) -> SearchEstimate:
+def estimate(work: PaidSearch, price: Price) -> SearchEstimate:
     """What a search comes to.
 
     Args:
-        state: the search.
+        work: the search.
         price: of one round of which nothing is there yet.
     """
-    outcomes = tuple(QueryOutcome(query, (not query.should_trigger,)) for query in state.queries)
-    tried = [Round(n, f"{n}{'?' * MOST}", outcomes) for n in range(1, state.rounds)]
+    outcomes = tuple(QueryOutcome(query, (not query.should_trigger,)) for query in work.queries)
+    tried = [Step(n, f"{n}{'?' * MOST}", outcomes) for n in range(1, work.rounds)]
     texts = [
-        question(state.proposer, state.name, state.body, tried, tried[-1], state.competing)
+        question(work.proposer, work.name, work.body, tried, tried[-1], work.competing)
         for _ in tried
     ]
-    proposals = worst_usd(texts, state.prices)
-    money, known = state.money, (price.low_usd, price.high_usd, price.worst_usd, proposals)
+    proposals = worst_usd(texts, work.terms.known_prices)
+    money, known = work.money, (price.low_usd, price.high_usd, price.worst_usd, proposals)
     if None in known:
         return SearchEstimate(None, None, None)
     low, high, worst, talk = (usd or 0.0 for usd in known)
     last = money.last_attempts / money.attempts
-    rounds = state.rounds + last
+    rounds = work.rounds + last
     return SearchEstimate(low * (1 + last), high * rounds + talk / ATTEMPTS, worst * rounds + talk)
 
 
@@ -256,41 +195,61 @@ def optimise(
         faults.append(why)
     if faults:
         raise Refused(faults)
-    state = Rounds(
+    present, body = source.description, body_of(_text(source))
+    n_test = sum(query.split == "test" for query in dealt)
+    work = PaidSearch(
+        present=present,
+        rounds=rounds,
         name=source.name,
-        body=body_of(_text(source)),
+        body=body,
         queries=dealt,
         measuring=measuring,
-        money=Money(
-            budget_usd,
-            attempts=len(dealt) * runs,
-            last_attempts=sum(query.split == "test" for query in dealt) * runs,
-            cap_usd=priced.price.cap_usd,
-        ),
+        money=Money(budget_usd, len(dealt) * runs, n_test * runs, priced.price.cap_usd),
         folder=base,
         proposer=proposer,
         competing=[(skill.name, skill.description) for skill in beside],
-        connection=reached,
-        prices=known,
-        rounds=rounds,
+        terms=Terms(reached, known, stop=stop),
         progress=progress,
-        stop=stop,
     )
-    present = source.description
-    empty = before(state, priced, present, runs)
+    planned = Optimised(
+        skill_name=source.name,
+        status="dry run",
+        steps=(),
+        best_description=present,
+        best=None,
+        why=NOTHING,
+        ended="nobody was asked",
+        model=priced.model,
+        proposer_model=proposer,
+        runs=runs,
+        n_train=len(dealt) - n_test,
+        n_test=n_test,
+        n_runs=rounds * work.money.attempts + work.money.last_attempts,
+        cost_usd=0.0,
+        estimate=estimate(work, priced.price),
+        folder=base,
+        notes=tuple(f"The present description has a fault: {why}." for why in faults_of(present)),
+    )
     texts = [(query.query, query.should_trigger, query.split) for query in dealt]
-    parts = [present, texts, priced.model, proposer, priced.executor, priced.others, state.body]
+    parts = [present, texts, priced.model, proposer, priced.executor, priced.others, body]
     # What sets it apart from another search of the same skill.
-    kept = base / FOLDER / mark([*parts, state.competing, runs, rounds])
+    kept = base / FOLDER / mark([*parts, work.competing, runs, rounds])
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
-        return replace(empty, notes=(*empty.notes, *begun))
+        return replace(planned, notes=(*planned.notes, *begun))
     with paying([base / KEPT], "a search for a description", into=[base / KEPT, kept]):
-        found = search(
-            present, state.measure, state.propose, rounds=rounds, doubt=lambda _: state.broken
+        found = work.run()
+        done = replace(
+            planned,
+            status=found.status,
+            steps=tuple(replace(step, is_best=step is found.best) for step in found.steps),
+            best_description=found.best.description if found.best is not None else present,
+            best=found.fresh.test if found.fresh is not None else None,
+            why=found.why,
+            ended=found.ended,
+            cost_usd=work.money.cost_usd,
         )
-        done = after(empty, found, state)
-        if found.rounds:
+        if found.steps:
             done.write(kept)
     return done
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -114,26 +115,40 @@ def score_of(outcomes: Sequence[QueryOutcome], split: Split) -> Score | None:
     return Score(*figures, n_queries=len(own), n_runs=sum(len(outcome.right) for outcome in own))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """One description that was measured.
 
     Attributes:
         round: 1 for the present description, then 2, 3, …
         description: the words.
-        train: its score on the train queries; None where no run tells.
-        test: its score on the held-out queries. What was chosen was chosen by it, so it
-            flatters the winner.
-        is_best: whether it is the one that was chosen.
         asked: each query as it went.
+        lacking: why not all runs were made; None where they were. Others cannot be chosen.
+        doubts: what is odd about the first measurement, in words.
+        broken: why the first measurement cannot be trusted; None where it can.
+        is_best: whether it is the one that was chosen.
     """
 
     round: int
     description: str
-    train: Score | None
-    test: Score | None
-    is_best: bool = False
     asked: tuple[QueryOutcome, ...] = field(default=(), repr=False)
+    lacking: str | None = None
+    doubts: tuple[str, ...] = ()
+    broken: str | None = None
+    is_best: bool = False
+
+    @cached_property
+    def train(self) -> Score | None:
+        """Its score on the train queries; None where no run tells."""
+        return score_of(self.asked, "train")
+
+    @cached_property
+    def test(self) -> Score | None:
+        """Its score on the held-out queries; None where no run tells.
+
+        What was chosen was chosen by it, so it flatters the winner.
+        """
+        return score_of(self.asked, "test")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -148,10 +163,8 @@ class Optimised(Shown):
         best_description: the one that was chosen; the present one where none is better.
         best: its score on fresh runs of the held-out queries, by which nothing was chosen: the
             one to report. None where they were not made.
-        selected: the score that it was chosen by; it flatters the winner.
         why: why this one was chosen, in words.
         ended: why the search ended, in words.
-        doubts: what is odd about the first measurement, in words.
         model: the model that decides.
         proposer_model: the model that wrote the other descriptions.
         runs: runs of each query in each measurement.
@@ -171,10 +184,8 @@ class Optimised(Shown):
     steps: tuple[Step, ...]
     best_description: str
     best: Score | None
-    selected: Score | None
     why: str
     ended: str
-    doubts: tuple[str, ...]
     model: str
     proposer_model: str
     runs: int
@@ -192,9 +203,19 @@ class Optimised(Shown):
         return None if self.best is None else self.best.score
 
     @property
+    def selected(self) -> Score | None:
+        """The score that the winner was chosen by; it flatters the winner."""
+        return next((step.test for step in self.steps if step.is_best), None)
+
+    @property
     def selected_score(self) -> float | None:
-        """The share, 0-1, that the winner was chosen by; it flatters the winner."""
+        """The same as a share, 0-1."""
         return None if self.selected is None else self.selected.score
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is odd about the first measurement, in words."""
+        return self.steps[0].doubts if self.steps else ()
 
     @property
     def has_new(self) -> bool:
@@ -300,23 +321,6 @@ def _ends(name: str, score: Score | None) -> dict[str, float | None]:
     """A score and its interval under their names; null where there is none."""
     figures = (None,) * 3 if score is None else (score.score, score.low, score.high)
     return dict(zip((f"{name}_score", f"{name}_low", f"{name}_high"), figures, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """A description that was measured, before anything is said about it.
-
-    Attributes:
-        number: 1 for the present description, then 2, 3, …
-        description: the words.
-        outcomes: each query as it went.
-        whole: whether all its runs were made; others cannot be chosen.
-    """
-
-    number: int
-    description: str
-    outcomes: tuple[QueryOutcome, ...]
-    whole: bool = True
 
 
 class SearchOver(Exception):

@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models.ask import (
     FENCED_RULE,
     TEXT,
     AnswerCheck,
-    Answered,
     Question,
     an_object,
     fenced,
     formed,
     shortened,
 )
-from skill_eval_nb.running.asking import NO_MONEY, ask_all, worst_usd
+from skill_eval_nb.running.asking import Terms, ask_all, worst_usd
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
 from .describe import MOST, faults_of
-from .optimised import QueryOutcome, Round, SearchOver
-
-if TYPE_CHECKING:
-    from skill_eval_nb.models import Connection, Prices
-
+from .optimised import QueryOutcome, SearchOver, Step
 
 SYSTEM = (
     f"""\
@@ -68,8 +62,8 @@ def question(
     model: str,
     name: str,
     body: str,
-    rounds: Sequence[Round],
-    base: Round,
+    steps: Sequence[Step],
+    base: Step,
     competing: Sequence[tuple[str, str]],
 ) -> Question[str]:
     """Ask for another description.
@@ -78,46 +72,13 @@ def question(
         model: who is asked.
         name: the skill's name.
         body: its SKILL.md below the front matter.
-        rounds: what was tried; of each only the train queries are told.
+        steps: what was tried; of each only the train queries are told.
         base: the one whose failures are shown.
         competing: names and descriptions of other skills.
     """
-    text = _prompt(name, body, rounds, base, competing)
-    content = f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")
-    return Question(
-        key=hashlib.sha256(content).hexdigest()[:24],
-        model=model,
-        system=SYSTEM,
-        content=[{"type": "text", "text": f"{text}\n\nNow write the description.\n"}],
-        schema=SCHEMA,
-        read=partial(_read, rounds=rounds),
-        max_tokens=MAX_TOKENS,
-        who="the proposer",
-    )
-
-
-def _read(raw: Any, rounds: Sequence[Round]) -> str:
-    look = AnswerCheck()
-    description = look.nonempty(formed(raw, SCHEMA), "description", "the answer").strip()
-    for fault in faults_of(description) if description else ():
-        look.wrong(f"`description`: {fault}")
-    for round_ in rounds:
-        if _plain(round_.description) == _plain(description):
-            look.wrong(f"`description`: it was tried in round {round_.number}")
-    look.done()
-    return description
-
-
-def _prompt(
-    name: str,
-    body: str,
-    rounds: Sequence[Round],
-    base: Round,
-    competing: Sequence[tuple[str, str]],
-) -> str:
     parts = [
         ("skill", [f"Name: {name}", "", shortened(body, BODY_CHARS)]),
-        ("tried", [_json(_tried(round_)) for round_ in rounds]),
+        ("tried", [_json(_tell_tried(step)) for step in steps]),
         ("failures", [_json(failure) for failure in _failures(base)]),
         ("competing", [_json({"name": skill, "description": other}) for skill, other in competing]),
     ]
@@ -125,21 +86,44 @@ def _prompt(
     intro = (
         f"The fences' nonce is {nonce}. `tried` has the descriptions so far, each with its runs on "
         f"the train queries; `failures` has the train queries that went wrong in round "
-        f"{base.number}; `competing` other skills that may be on the list."
+        f"{base.round}; `competing` other skills that may be on the list."
     )
-    return "\n\n".join([intro, *blocks])
+    text = "\n\n".join([intro, *blocks])
+    content = f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")
+    return Question(
+        key=hashlib.sha256(content).hexdigest()[:24],
+        model=model,
+        system=SYSTEM,
+        content=[{"type": "text", "text": f"{text}\n\nNow write the description.\n"}],
+        schema=SCHEMA,
+        read=partial(_read, steps=steps),
+        max_tokens=MAX_TOKENS,
+        who="the proposer",
+    )
 
 
-def _tried(round_: Round) -> dict[str, Any]:
-    train = [run for outcome in _train(round_) for run in outcome.right]
+def _read(raw: Any, steps: Sequence[Step]) -> str:
+    look = AnswerCheck()
+    description = look.nonempty(formed(raw, SCHEMA), "description", "the answer").strip()
+    for fault in faults_of(description) if description else ():
+        look.wrong(f"`description`: {fault}")
+    for step in steps:
+        if _plain(step.description) == _plain(description):
+            look.wrong(f"`description`: it was tried in round {step.round}")
+    look.done()
+    return description
+
+
+def _tell_tried(step: Step) -> dict[str, Any]:
+    train = [run for outcome in _train(step) for run in outcome.right]
     return {
-        "round": round_.number,
-        "description": round_.description,
+        "round": step.round,
+        "description": step.description,
         "right": f"{sum(train)} of {len(train)} runs",
     }
 
 
-def _failures(base: Round) -> Iterator[dict[str, Any]]:
+def _failures(base: Step) -> Iterator[dict[str, Any]]:
     """The train queries with a wrong run, the worst first."""
     wrong = [outcome for outcome in _train(base) if outcome.share is not None and outcome.share < 1]
     wrong.sort(key=lambda outcome: outcome.share or 0.0)
@@ -154,8 +138,8 @@ def _failures(base: Round) -> Iterator[dict[str, Any]]:
         }
 
 
-def _train(round_: Round) -> list[QueryOutcome]:
-    return [outcome for outcome in round_.outcomes if outcome.query.split == "train"]
+def _train(step: Step) -> list[QueryOutcome]:
+    return [outcome for outcome in step.asked if outcome.query.split == "train"]
 
 
 def _json(value: dict[str, Any]) -> str:
@@ -193,15 +177,7 @@ def kept(folder: Path, key: str) -> Proposal:
         return Proposal()
 
 
-def propose(
-    question: Question[str],
-    folder: Path,
-    *,
-    left_usd: float | None,
-    connection: Connection | None,
-    prices: Prices,
-    stop: threading.Event | None,
-) -> Proposal:
+def propose(question: Question[str], folder: Path, terms: Terms) -> str:
     """Ask for a description; an answer that is kept is given back as it is.
 
     That it was asked is written before, with its worst price, and the answer as soon as it came.
@@ -209,49 +185,38 @@ def propose(
     Args:
         question: what is asked.
         folder: where answers are kept.
-        left_usd: the most that it may cost now; None for no ceiling.
-        connection: how the model is reached.
-        prices: what calls cost.
-        stop: once it is set, asking ends.
+        terms: how, with the most that it may cost now.
 
     Raises:
-        Over: there is no answer, or no money for it.
-        Stopped: `stop` was set.
+        SearchOver: there is no answer, or no money for it.
+        Stopped: the stop was set.
         ModelFault: no API key was found.
         OSError: the answer cannot be kept.
     """
-    before = kept(folder, question.key)
+    before, prices = kept(folder, question.key), terms.known_prices
     if before.description is not None:
-        return before
+        return before.description
     worst = worst_usd([question], prices)
-    if left_usd is not None and worst is not None and worst > left_usd:
+    if terms.budget_usd is not None and worst is not None and worst > terms.budget_usd:
         raise SearchOver(f"the proposer may cost ${worst:.4f}, and the budget does not hold it")
-    _keep(folder, question.key, Proposal(None, _sum(before.spent_usd, worst)))
 
-    def keep(_: Question[str], answered: Answered[str]) -> None:
-        spent = _sum(before.spent_usd, prices.cost(answered.usage, question.model))
-        _keep(folder, question.key, Proposal(answered.value, spent))
+    def keep(description: str | None, usd: float | None) -> None:
+        earlier = before.spent_usd
+        spent = None if earlier is None or usd is None else earlier + usd
+        record = {"description": description, "spent_usd": spent}
+        path = folder / KEPT / f"{question.key}.json"
+        write_atomic(path, json.dumps(record, indent=2) + "\n")
 
+    keep(None, worst)
     replies = ask_all(
         [question],
-        connection=connection,
+        connection=terms.connection,
         prices=prices,
-        budget_usd=left_usd,
-        keep=keep,
-        stop=stop,
+        budget_usd=terms.budget_usd,
+        keep=lambda _, answered: keep(answered.value, prices.cost(answered.usage, question.model)),
+        stop=terms.stop,
     )
     if question.key in replies.failed:
-        reason = replies.failed[question.key]
-        spent = 0.0 if reason == NO_MONEY else replies.cost_usd
-        _keep(folder, question.key, Proposal(None, _sum(before.spent_usd, spent)))
-        raise SearchOver(f"there is no further proposal: {reason}")
-    return kept(folder, question.key)
-
-
-def _keep(folder: Path, key: str, proposal: Proposal) -> None:
-    record = {"description": proposal.description, "spent_usd": proposal.spent_usd}
-    write_atomic(folder / KEPT / f"{key}.json", json.dumps(record, indent=2) + "\n")
-
-
-def _sum(usd: float | None, other: float | None) -> float | None:
-    return None if usd is None or other is None else usd + other
+        keep(None, replies.cost_usd)
+        raise SearchOver(f"there is no further proposal: {replies.failed[question.key]}")
+    return replies.answered[question.key].value

@@ -1,17 +1,15 @@
-"""Train and held-out queries: dealt within each class and tag, the same for the same seed."""
+"""The search: what is measured and proposed, when it ends, what is chosen, what it may spend."""
 
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from skill_eval_nb.models import Connection, Prices
+from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.text import count, dollars
@@ -19,17 +17,8 @@ from skill_eval_nb.text import count, dollars
 from .attempt import Query
 from .measured import Measured
 from .measurement import MeasuringProgress
-from .optimised import (
-    OptimisingProgress,
-    QueryOutcome,
-    Round,
-    SearchOver,
-    Step,
-    mean,
-    outcomes_of,
-    score_of,
-)
-from .propose import Proposal, kept, propose, question
+from .optimised import OptimisingProgress, SearchOver, Step, mean, outcomes_of
+from .propose import kept, propose, question
 
 LEVEL = 0.125
 """The largest p with which a description takes another's place. Three queries that go one way
@@ -60,67 +49,55 @@ class Paired:
     p: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenDescription:
-    """A chosen description, and why, in words."""
-
-    round: Round
-    why: str
-
-
-def choose(rounds: Sequence[Round]) -> ChosenDescription:
-    """Choose among descriptions, by the held-out queries alone.
+def choose(steps: Sequence[Step]) -> tuple[Step, str]:
+    """Choose among descriptions, by the held-out queries alone; and say why.
 
     They are taken in order, the present one first. A later one takes its place where it does
     better than chance explains. Where the two cannot be told apart the earlier one stays, but
     for a later one that is shorter and scores no lower.
 
     Args:
-        rounds: the first is the present description, and is kept where no other is whole.
+        steps: the first is the present description, and is kept where no other is whole.
     """
-    held = rounds[0]
+    best = steps[0]
     sentences = []
-    for round_ in rounds[1:]:
-        pair = paired(held, round_)
-        if not round_.whole:
-            sentences.append(f"{_name(round_)} was not finished, so it cannot be chosen.")
+    for step in steps[1:]:
+        pair = paired(best, step)
+        if step.lacking is not None:
+            sentences.append(f"{_name(step)} was not finished, so it cannot be chosen.")
         elif pair is None:
-            sentences.append(f"{_name(round_)} has no held-out query to be compared by.")
+            sentences.append(f"{_name(step)} has no held-out query to be compared by.")
         else:
-            held, words = _compared(held, round_, pair, SURE / (len(rounds) - 1))
+            best, words = _choose_of_two(best, step, pair, SURE / (len(steps) - 1))
             sentences.append(words)
-    first = "is chosen" if held is not rounds[0] else "is kept"
-    every = [f"{_name(held)} {first}.", *sentences]
-    return ChosenDescription(
-        held, " ".join(f"{sentence[0].upper()}{sentence[1:]}" for sentence in every)
-    )
+    first = "is chosen" if best is not steps[0] else "is kept"
+    every = [f"{_name(best)} {first}.", *sentences]
+    return best, " ".join(f"{sentence[0].upper()}{sentence[1:]}" for sentence in every)
 
 
-def _compared(held: Round, round_: Round, pair: Paired, sure: float) -> tuple[Round, str]:
+def _choose_of_two(best: Step, step: Step, pair: Paired, sure: float) -> tuple[Step, str]:
     """Which of two stays, and why; `sure` is the largest p that shows a difference."""
     chance = "" if pair.p is None else f" (exact one-sided p = {pair.p:.2g})"
     against = (
         f"{pair.after:.0%} right on {pair.n} held-out queries against {pair.before:.0%}{chance}"
     )
     if pair.p is not None and pair.p <= sure:
-        return round_, f"{_name(round_)} is better than {_name(held)}: {against}."
+        return step, f"{_name(step)} is better than {_name(best)}: {against}."
     if pair.p is not None and pair.p <= LEVEL:
-        return (
-            round_,
-            f"{_name(round_)} seems better than {_name(held)}: {against}, which may be chance.",
-        )
+        words = f"{_name(step)} seems better than {_name(best)}: {against}, which may be chance."
+        return step, words
     if pair.after < pair.before:
-        return held, f"{_name(round_)} scores lower than {_name(held)}: {against}."
-    shorter = len(round_.description) < len(held.description)
+        return best, f"{_name(step)} scores lower than {_name(best)}: {against}."
+    shorter = len(step.description) < len(best.description)
     kept = "shorter" if shorter else "earlier"
     words = (
-        f"{_name(round_)} and {_name(held)} cannot be told apart: {against}, so the {kept} one is "
+        f"{_name(step)} and {_name(best)} cannot be told apart: {against}, so the {kept} one is "
         "kept."
     )
-    return round_ if shorter else held, words
+    return step if shorter else best, words
 
 
-def paired(before: Round, after: Round) -> Paired | None:
+def paired(before: Step, after: Step) -> Paired | None:
     """Compare two descriptions query by query; None where they share no query with runs.
 
     The test is the exact permutation test with one value a query and side, the share of right
@@ -129,10 +106,10 @@ def paired(before: Round, after: Round) -> Paired | None:
     """
     from skill_eval_nb.stats.inference.exact import exact_p
 
-    shares = {row.query: row.share for row in before.outcomes if row.query.split == "test"}
+    shares = {row.query: row.share for row in before.asked if row.query.split == "test"}
     both = [
         (outcome.share, known)
-        for outcome in after.outcomes
+        for outcome in after.asked
         if outcome.share is not None and (known := shares.get(outcome.query)) is not None
     ]
     if not both:
@@ -143,23 +120,12 @@ def paired(before: Round, after: Round) -> Paired | None:
     return Paired(earlier, later, len(both), p)
 
 
-def _name(round_: Round) -> str:
-    return "the present description" if round_.number == 1 else f"round {round_.number}"
+def _name(step: Step) -> str:
+    return "the present description" if step.round == 1 else f"round {step.round}"
 
 
 PATIENCE = 2
 """Rounds without a better train score after which a search ends."""
-
-
-Outcomes = tuple[tuple[QueryOutcome, ...], str | None]
-"""Each query as it went, and why not all runs were made; None where they were."""
-Measure = Callable[..., Outcomes]
-"""Measures a description; with `fresh`, by new runs of the held-out queries alone.
-
-Raises `SearchOver` where nothing was measured.
-"""
-Propose = Callable[[Sequence[Round], Round], str]
-"""Gives the next description, from all rounds and the one to build on; raises `SearchOver`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,94 +133,119 @@ class SearchResult:
     """What a search found.
 
     Attributes:
-        rounds: the descriptions that were measured, in order.
-        choice: the one that was chosen; None where none was measured.
-        fresh: the held-out queries under it on fresh runs; empty where they were not made.
+        steps: the descriptions that were measured, in order.
+        best: the one that was chosen; None where none was measured.
+        why: why that one, in words.
+        fresh: the same on fresh runs of the held-out queries; None where they were not made.
         ended: why the search ended, in words.
-        early: whether something else than its own rules ended it, such as the budget.
-        broken: whether the first measurement cannot be trusted.
+        status: `partial` where something else than its own rules ended it, such as the budget;
+            `broken` where the first measurement cannot be trusted.
     """
 
-    rounds: tuple[Round, ...]
-    choice: ChosenDescription | None
-    fresh: tuple[QueryOutcome, ...]
+    steps: tuple[Step, ...]
+    best: Step | None
+    why: str
+    fresh: Step | None
     ended: str
-    early: bool = False
-    broken: bool = False
+    status: Literal["done", "partial", "broken"]
 
 
-def search(
-    present: str,
-    measure: Measure,
-    propose: Propose,
-    *,
-    rounds: int,
-    doubt: Callable[[Round], str | None] = lambda _: None,
-) -> SearchResult:
-    """Search for a better description.
+@dataclass(kw_only=True)
+class Search:
+    """A search for a better description; how it measures and proposes is for others to say.
 
     What is proposed, and when the search ends, rests on train queries alone; what is chosen, on
     held-out ones alone. The score of the choice flatters it, so it is measured once more.
 
-    Args:
+    Attributes:
         present: the description that there is, which is measured first.
-        measure: measures a description.
-        propose: gives the next one.
         rounds: descriptions that are measured at most, the present one included.
-        doubt: why the first measurement cannot be trusted; None where it can.
+        steps: those that were measured.
     """
-    tried: list[Round] = []
-    ended, early, halted = "", False, False
-    try:
-        while not ended:
-            description = propose(tried, leading(tried)) if tried else present
-            outcomes, lacking = measure(description)
-            tried.append(Round(len(tried) + 1, description, outcomes, lacking is None))
-            if lacking is not None:
-                ended, early = f"round {len(tried)} was not finished: {lacking}", True
-                halted = len(tried) == 1
-            elif len(tried) == 1 and (why := doubt(tried[0])) is not None:
-                return SearchResult(
-                    tuple(tried), ChosenDescription(tried[0], why), (), why, broken=True
-                )
-            else:
-                ended = _end(tried, rounds)
-    except SearchOver as over:
-        ended, early, halted = over.reason, True, over.halt
-    if not tried:
-        return SearchResult((), None, (), ended, early)
-    choice = choose(tried)
-    fresh: tuple[QueryOutcome, ...] = ()
-    if not halted:
+
+    present: str
+    rounds: int = 5
+    steps: list[Step] = field(default_factory=list)
+
+    def measure(self, description: str, *, fresh: bool = False) -> Step:
+        """Measure a description; with `fresh`, by new runs of the held-out queries alone.
+
+        Raises:
+            SearchOver: nothing was measured.
+        """
+        raise NotImplementedError
+
+    def propose(self, base: Step) -> str:
+        """Give another description, to be built on a step.
+
+        Raises:
+            SearchOver: there is none.
+        """
+        raise NotImplementedError
+
+    def run(self) -> SearchResult:
+        """Measure and propose until the end, choose, and measure the choice once more."""
+        over = None
         try:
-            fresh, lacking = measure(choice.round.description, fresh=True)
-        except SearchOver as over:
-            lacking = over.reason
+            ended = self._try_descriptions()
+        except SearchOver as error:
+            over, ended = error, error.reason
+        steps = tuple(self.steps)
+        if not steps:
+            return SearchResult((), None, NOTHING, None, ended, "partial")
+        if over is None and steps[0].broken is not None:
+            return SearchResult(steps, steps[0], steps[0].broken, None, ended, "broken")
+        best, why = choose(steps)
+        fresh, lacking = None, None
+        if over is None or not over.halt:
+            try:
+                fresh = self.measure(best.description, fresh=True)
+                lacking = fresh.lacking
+            except SearchOver as error:
+                lacking = error.reason
         if lacking is not None:
-            ended, early = f"{ended}; the last measurement was not finished: {lacking}", True
-    return SearchResult(tuple(tried), choice, fresh, ended, early)
+            ended = f"{ended}; the last measurement was not finished: {lacking}"
+        status = "done" if over is None and lacking is None else "partial"
+        return SearchResult(steps, best, why, fresh, ended, status)
+
+    def _try_descriptions(self) -> str:
+        """Measure and propose by turns; gives why that ended."""
+        description = self.present
+        while True:
+            step = replace(self.measure(description), round=len(self.steps) + 1)
+            self.steps.append(step)
+            if step.lacking is not None:
+                why = f"round {step.round} was not finished: {step.lacking}"
+                raise SearchOver(why, halt=step.round == 1)
+            if ended := step.broken or self._end():
+                return ended
+            description = self.propose(self.leading)
+
+    @property
+    def leading(self) -> Step:
+        """The step to build on: the best on the train queries; of several, the last."""
+        return max(self.steps, key=lambda step: (_score_train(step), step.round))
+
+    def _end(self) -> str:
+        """Why the search ends after these steps; empty where it goes on."""
+        steps, last = self.steps, self.steps[-1]
+        if all(outcome.passes for outcome in last.asked if outcome.query.split == "train"):
+            return f"every train query passes in round {last.round}"
+        scores = [_score_train(step) for step in steps]
+        if len(steps) > PATIENCE and max(scores[-PATIENCE:]) <= max(scores[:-PATIENCE]):
+            return f"the train score did not improve in the last {PATIENCE} rounds"
+        if len(steps) < self.rounds:
+            return ""
+        if self.rounds == 1:
+            return "no more than one round was wanted"
+        return f"all {self.rounds} rounds were made"
 
 
-def leading(rounds: Sequence[Round]) -> Round:
-    """The round to build on: the best on the train queries; of several, the last."""
-    return max(rounds, key=lambda round_: (_train(round_), round_.number))
+NOTHING = "Nothing was measured."
 
 
-def _train(round_: Round) -> float:
-    return mean(round_.outcomes, "train") or 0.0
-
-
-def _end(tried: Sequence[Round], rounds: int) -> str:
-    """Why a search ends after these rounds; empty where it goes on."""
-    train = [outcome for outcome in tried[-1].outcomes if outcome.query.split == "train"]
-    if all(outcome.passes for outcome in train):
-        return f"every train query passes in round {len(tried)}"
-    scores = [_train(round_) for round_ in tried]
-    if len(tried) > PATIENCE and max(scores[-PATIENCE:]) <= max(scores[:-PATIENCE]):
-        return f"the train score did not improve in the last {PATIENCE} rounds"
-    if len(tried) < rounds:
-        return ""
-    return f"all {rounds} rounds were made" if rounds > 1 else "no more than one round was wanted"
+def _score_train(step: Step) -> float:
+    return mean(step.asked, "train") or 0.0
 
 
 @dataclass
@@ -266,35 +257,33 @@ class Money:
         attempts: attempts of a round.
         last_attempts: attempts of the last measurement.
         cap_usd: what one attempt may cost at most; None where no price is known.
+        costs: what each measurement and question has cost, earlier starts included, by its
+            name; None where a price is not known.
+        made: what each attempt so far has cost.
     """
 
     ceiling_usd: float | None
     attempts: int
     last_attempts: int
     cap_usd: float | None
-    _costs: dict[str, float | None] = field(default_factory=dict)
-    _attempts: dict[str, list[float]] = field(default_factory=dict)
+    costs: dict[str, float | None] = field(default_factory=dict)
+    made: list[float] = field(default_factory=list)
 
-    def measured(self, measured: Measured, *, fresh: bool) -> None:
-        """Count a measurement; its earlier starts are in it."""
-        key = f"{'fresh' if fresh else 'measured'}: {measured.description}"
-        self._costs[key] = measured.cost_usd
+    def count(self, measured: Measured) -> None:
+        """Count a measurement."""
+        self.costs[str(measured.folder)] = measured.cost_usd
         costs = (attempt.cost_usd for attempt in measured.attempts)
-        self._attempts[key] = [cost for cost in costs if cost is not None]
-
-    def proposed(self, key: str, proposal: Proposal) -> None:
-        """Count a question to the proposer; its earlier starts are in it."""
-        self._costs[key] = proposal.spent_usd
+        self.made += [cost for cost in costs if cost is not None]
 
     @property
     def cost_usd(self) -> float | None:
         """US dollars spent, earlier starts included; None where a price is not known."""
-        return None if None in self._costs.values() else self.spent_usd
+        return None if None in self.costs.values() else self.spent_usd
 
     @property
     def spent_usd(self) -> float:
         """The same, as far as prices are known."""
-        return sum(filter(None, self._costs.values()))
+        return sum(filter(None, self.costs.values()))
 
     def left(self, *, fresh: bool = False) -> float | None:
         """US dollars that may still be spent; None for no ceiling.
@@ -303,31 +292,25 @@ class Money:
         """
         if self.ceiling_usd is None:
             return None
-        back = 0.0 if fresh else self.kept_back
+        back = 0.0 if fresh else self._keep_back(self.ceiling_usd)
         return max(self.ceiling_usd - self.spent_usd - back, 0.0)
 
-    @property
-    def kept_back(self) -> float:
+    def _keep_back(self, ceiling_usd: float) -> float:
         """US dollars for the last measurement.
 
         Its worst case, but no more than what it comes to if every attempt of it is as dear as
         the dearest so far, with one at its worst; before any was made, than its share of the
         ceiling.
         """
-        if self.ceiling_usd is None:
-            return 0.0
-        cap, costs = self.cap_usd or 0.0, list(chain(*self._attempts.values()))
-        worst = self.last_attempts * cap
-        if not costs:
-            part = self.last_attempts / (self.attempts + self.last_attempts)
-            return min(worst, part * self.ceiling_usd)
-        return min(worst, self.last_attempts * max(costs) + cap)
+        cap = self.cap_usd or 0.0
+        share = self.last_attempts / (self.attempts + self.last_attempts) * ceiling_usd
+        likely = self.last_attempts * max(self.made) + cap if self.made else share
+        return min(self.last_attempts * cap, likely)
 
     @property
     def holds_a_round(self) -> bool:
         """Whether another round likely fits, by what attempts cost on average so far."""
-        left, costs = self.left(), list(chain(*self._attempts.values()))
-        usual = sum(costs) / len(costs) if costs else 0.0
+        left, usual = self.left(), sum(self.made) / max(len(self.made), 1)
         return left is None or left >= self.attempts * usual + (self.cap_usd or 0.0)
 
 
@@ -336,9 +319,9 @@ FRESH = "fresh"
 NO_ROUND = "the budget likely does not hold another round and the last measurement"
 
 
-@dataclass
-class Rounds:
-    """A search at work.
+@dataclass(kw_only=True)
+class PaidSearch(Search):
+    """A search by attempts and a proposer, within a ceiling; what earlier starts made is read.
 
     Attributes:
         name: the skill's.
@@ -349,14 +332,8 @@ class Rounds:
         folder: where proposals are kept.
         proposer: the model that proposes.
         competing: names and descriptions of other skills.
-        connection: how the proposer is reached.
-        prices: what calls cost.
-        rounds: rounds at most.
-        progress: called whenever something has ended.
-        stop: once it is set, nothing more is begun.
-        steps: the rounds that were measured.
-        doubts: what is odd about the first, in words.
-        broken: why the first cannot be trusted; None where it can.
+        terms: how the proposer is asked; `progress` takes an `OptimisingProgress`, and once
+            `stop` is set nothing more is begun.
     """
 
     name: str
@@ -367,90 +344,69 @@ class Rounds:
     folder: Path
     proposer: str
     competing: Sequence[tuple[str, str]]
-    connection: Connection
-    prices: Prices
-    rounds: int
+    terms: Terms
     progress: Callable[[OptimisingProgress], None] | None
-    stop: threading.Event | None
-    steps: list[Step] = field(default_factory=list)
-    doubts: tuple[str, ...] = ()
-    broken: str | None = None
 
-    def measure(self, description: str, *, fresh: bool = False) -> Outcomes:
-        """Measure a description, as `Measure` has it."""
+    def measure(self, description: str, *, fresh: bool = False) -> Step:
+        """Measure a description, as `Search` has it."""
         self._heed()
         doing = "measuring again" if fresh else "measuring"
-        own = [query for query in self.queries if not fresh or query.split == "test"]
+        first = not self.steps
         self._report(doing)
         measured = self.measuring(
-            queries=own,
+            queries=[query for query in self.queries if not fresh or query.split == "test"],
             description=description,
             series=FRESH if fresh else "",
             budget_usd=self.money.left(fresh=fresh),
             progress=lambda progress: self._report(doing, progress),
-            stop=self.stop,
+            stop=self.terms.stop,
         )
-        self.money.measured(measured, fresh=fresh)
-        outcomes = outcomes_of(measured.attempts)
-        if not fresh:
-            if not self.steps:
-                self.doubts = tuple(measured.doubts["message"])
-                self.broken = " ".join(measured.doubts.filter("broken")["message"]) or None
-            self.steps.append(
-                Step(
-                    len(self.steps) + 1,
-                    description,
-                    score_of(outcomes, "train"),
-                    score_of(outcomes, "test"),
-                    asked=outcomes,
-                )
-            )
-        return outcomes, self._lacking(measured, outcomes, fresh)
+        self.money.count(measured)
+        asked = outcomes_of(measured.attempts)
+        doubts = measured.doubts.to_dicts() if first else []
+        # Where the first round tells nothing, the doubts say why.
+        tells = first or any(outcome.right for outcome in asked)
+        return Step(
+            0,
+            description,
+            asked,
+            None if measured.status == "done" and tells else self._say_lacking(measured, fresh),
+            tuple(doubt["message"] for doubt in doubts),
+            " ".join(doubt["message"] for doubt in doubts if doubt["broken"]) or None,
+        )
 
-    def propose(self, rounds: Sequence[Round], base: Round) -> str:
-        """Ask for the next description, as `Propose` has it."""
+    def propose(self, base: Step) -> str:
+        """Ask for the next description, as `Search` has it."""
         self._heed()
-        request = question(self.proposer, self.name, self.body, rounds, base, self.competing)
+        request = question(self.proposer, self.name, self.body, self.steps, base, self.competing)
         there = kept(self.folder, request.key)
-        self.money.proposed(request.key, there)
+        self.money.costs[request.key] = there.spent_usd
         # Where there is an answer an earlier start began the round, and what it made is read.
         if there.description is None and not self.money.holds_a_round:
             raise SearchOver(NO_ROUND)
         self._report("proposing")
         try:
-            proposal = propose(
-                request,
-                self.folder,
-                left_usd=self.money.left(),
-                connection=self.connection,
-                prices=self.prices,
-                stop=self.stop,
-            )
+            return propose(request, self.folder, replace(self.terms, budget_usd=self.money.left()))
         except Stopped as error:
             raise SearchOver(str(error), halt=True) from error
         finally:
-            self.money.proposed(request.key, kept(self.folder, request.key))
-        assert proposal.description is not None
-        return proposal.description
+            self.money.costs[request.key] = kept(self.folder, request.key).spent_usd
 
-    def _lacking(
-        self, measured: Measured, outcomes: Sequence[QueryOutcome], fresh: bool
-    ) -> str | None:
-        """Why a measurement is not whole; None where it is."""
-        if measured.status == "partial":  # by the part of the budget that it was told
-            missing = sum(attempt.outcome == "not run" for attempt in measured.attempts)
-            beside = "" if fresh else ", with the last measurement kept back"
-            return (
-                f"the budget does not hold {count(missing, 'more attempt')}{beside}, each "
-                f"{dollars(self.money.cap_usd or 0.0)} at worst; start again with a higher one, "
-                "and what is missing is made"
-            )
-        # Where the first round tells nothing, the doubts say why.
-        tells = any(outcome.right for outcome in outcomes) or (not fresh and len(self.steps) == 1)
-        return None if measured.status == "done" and tells else measured.message
+    def _say_lacking(self, measured: Measured, fresh: bool) -> str:
+        """Why a measurement is not whole."""
+        if measured.status != "partial":
+            return measured.message
+        # It was told a part of the budget alone.
+        missing = sum(attempt.outcome == "not run" for attempt in measured.attempts)
+        beside = "" if fresh else ", with the last measurement kept back"
+        return (
+            f"the budget does not hold {count(missing, 'more attempt')}{beside}, each "
+            f"{dollars(self.money.cap_usd or 0.0)} at worst; start again with a higher one, "
+            "and what is missing is made"
+        )
 
     def _heed(self) -> None:
-        if self.stop is not None and self.stop.is_set():
+        if self.terms.stop is not None and self.terms.stop.is_set():
             raise SearchOver("it was stopped", halt=True)
 
     def _report(

@@ -5,30 +5,26 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb.models import Connection, load_prices
-from skill_eval_nb.running.asking import worst_usd
+from skill_eval_nb.running.asking import Terms, worst_usd
 from skill_eval_nb.triggers.attempt import Query
-from skill_eval_nb.triggers.optimised import QueryOutcome, Round, SearchOver
+from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step
 from skill_eval_nb.triggers.propose import Proposal, kept, propose, question
 from tests.stand_in import Fault, RiggedStandIn
 from tests.triggers.made import lines
 
 HAIKU = "claude-haiku-4-5"
 MISSED = QueryOutcome(Query("stamp the letters", True, split="train"), (False,) * 3)
-ROUND = Round(1, "Sorts mail.", (MISSED,))
+ROUND = Step(1, "Sorts mail.", (MISSED,))
 QUESTION = question(HAIKU, "mail", "# Mail\n", (ROUND,), ROUND, ())
 WORST = worst_usd([QUESTION], load_prices())
 
 
 def asked(folder, *faults: Fault, left_usd: float | None = 1.0) -> Proposal:
     stand_in = RiggedStandIn(faults=faults, log=str(folder / "log"))
-    return propose(
-        QUESTION,
-        folder,
-        left_usd=left_usd,
-        connection=Connection(stand_in=stand_in),
-        prices=load_prices(),
-        stop=None,
-    )
+    given = propose(QUESTION, folder, Terms(Connection(stand_in=stand_in), budget_usd=left_usd))
+    there = kept(folder, QUESTION.key)
+    assert there.description == given
+    return there
 
 
 def test_an_answer_is_kept_with_its_price_and_asked_for_once(tmp_path):
@@ -39,7 +35,7 @@ def test_an_answer_is_kept_with_its_price_and_asked_for_once(tmp_path):
     usage = call["usage"]
     billed = (usage["input_tokens"] + 5 * usage["output_tokens"]) / 1e6
     assert first.spent_usd == pytest.approx(billed)
-    assert asked(tmp_path) == first == kept(tmp_path, QUESTION.key)
+    assert asked(tmp_path) == first
     assert len(lines(tmp_path / "log")) == 1
 
 

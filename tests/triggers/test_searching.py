@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import count, product
+from itertools import product
 from statistics import fmean
 
 import pytest
@@ -19,20 +19,21 @@ from skill_eval_nb.models.stand_in import writers as proposer
 from skill_eval_nb.models.stand_in.agent import fitting
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
-from skill_eval_nb.triggers.optimised import QueryOutcome, Round, SearchOver, mean
+from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step, mean
 from skill_eval_nb.triggers.propose import question
-from skill_eval_nb.triggers.search import SearchResult, choose, paired, search, split
+from skill_eval_nb.triggers.search import Search, choose, paired, split
 
 HALF = [
     Query(f"{half} {n}", n % 2 == 0, split=half) for half in ("train", "test") for n in range(8)
 ]
 
 
-class Scripted:
+class Scripted(Search):
     """Descriptions with the numbers of right queries, train and held-out, that they get."""
 
-    def __init__(self, *scores: tuple[int, int], ends: str | None = None) -> None:
-        self.scores, self.ends = scores, ends
+    def __init__(self, *scores: tuple[int, int], rounds: int = 5, lacks: str = "") -> None:
+        super().__init__(present="0", rounds=rounds)
+        self.scores, self.lacks = scores, lacks
         self.measured: list[tuple[str, bool]] = []
         self.bases: list[int] = []
 
@@ -41,32 +42,30 @@ class Scripted:
         train, test = self.scores[int(description)]
         right = dict.fromkeys(HALF[:train] + HALF[8 : 8 + test], True)
         own = [one for one in HALF if not fresh or one.split == "test"]
-        return tuple(QueryOutcome(one, (right.get(one, False),) * 3) for one in own), None
+        asked = tuple(QueryOutcome(one, (right.get(one, False),) * 3) for one in own)
+        return Step(0, description, asked, "no money" if description == self.lacks else None)
 
-    def propose(self, rounds, base):
-        self.bases.append(base.number)
-        if len(rounds) == len(self.scores):
-            raise SearchOver(self.ends or "no further description")
-        return str(len(rounds))
-
-    def search(self, rounds=5, **more):
-        return search("0", self.measure, self.propose, rounds=rounds, **more)
+    def propose(self, base):
+        self.bases.append(base.round)
+        if len(self.steps) == len(self.scores):
+            raise SearchOver("no further description")
+        return str(len(self.steps))
 
 
 def test_it_ends_as_soon_as_every_train_query_passes():
     script = Scripted((4, 4), (8, 8), (8, 8))
-    found = script.search()
-    assert [one.description for one in found.rounds] == ["0", "1"]
+    found = script.run()
+    assert [one.description for one in found.steps] == ["0", "1"]
     assert found.ended == "every train query passes in round 2"
-    assert found.choice.round.number == 2
+    assert found.best.round == 2
     assert script.measured == [("0", False), ("1", False), ("1", True)]
-    assert {one.query.split for one in found.fresh} == {"test"}
-    assert not found.early
+    assert {one.query.split for one in found.fresh.asked} == {"test"}
+    assert found.status == "done"
 
 
 def test_it_ends_where_two_rounds_bring_no_better_train_score():
-    found = Scripted((4, 4), (5, 4), (5, 8), (4, 8), (7, 8)).search(rounds=9)
-    assert len(found.rounds) == 4
+    found = Scripted((4, 4), (5, 4), (5, 8), (4, 8), (7, 8), rounds=9).run()
+    assert len(found.steps) == 4
     assert found.ended == "the train score did not improve in the last 2 rounds"
 
 
@@ -76,22 +75,17 @@ def test_it_builds_on_the_best_train_score_and_of_several_on_the_last():
         ([(4, 0), (6, 8), (6, 8), (7, 8)], [1, 2, 3]),
         ([(4, 8), (6, 0), (7, 0)], [1, 2]),
     ):
-        script = Scripted(*scores)
-        script.search(rounds=len(scores))
+        script = Scripted(*scores, rounds=len(scores))
+        script.run()
         assert script.bases == bases
 
 
 def test_a_round_that_was_not_finished_is_shown_and_not_chosen():
-    script = Scripted((4, 0), (6, 8), (7, 8))
-
-    def measure(description, *, fresh=False):
-        asked, _ = script.measure(description, fresh=fresh)
-        return asked, "no money" if description == "1" else None
-
-    found = search("0", measure, script.propose, rounds=5)
-    assert found.ended == "round 2 was not finished: no money"
-    assert [one.whole for one in found.rounds] == [True, False]
-    assert found.choice.round.number == 1
+    script = Scripted((4, 0), (6, 8), (7, 8), lacks="1")
+    found = script.run()
+    assert (found.status, found.ended) == ("partial", "round 2 was not finished: no money")
+    assert [one.lacking for one in found.steps] == [None, "no money"]
+    assert found.best.round == 1
     assert script.measured[-1] == ("0", True)
 
 
@@ -100,14 +94,14 @@ def test_a_round_that_was_not_finished_is_shown_and_not_chosen():
 COUNTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=10)
 
 
-def round_(number: int, right: list[int]) -> Round:
+def round_(number: int, right: list[int]) -> Step:
     """A round with so many right runs of each held-out query."""
     asked = tuple(
         QueryOutcome(Query(f"q{at}", True, split="test"), (True,) * n + (False,) * (3 - n))
         for at, n in enumerate(right)
     )
     train = QueryOutcome(Query("train", True, split="train"), (False,) * 3)
-    return Round(number, "same length", (*asked, train))
+    return Step(number, "same length", (*asked, train))
 
 
 FIGURES = "100% right on 10 held-out queries against 40% (exact one-sided p = 0.016)."
@@ -127,9 +121,9 @@ FIGURES = "100% right on 10 held-out queries against 40% (exact one-sided p = 0.
 def test_a_later_description_is_chosen_where_it_is_better_and_the_reason_is_told(
     before, after, number, words
 ):
-    choice = choose([round_(1, before), round_(2, after)])
-    assert choice.round.number == number
-    assert words in choice.why
+    best, why = choose([round_(1, before), round_(2, after)])
+    assert best.round == number
+    assert words in why
 
 
 @settings(max_examples=50)
@@ -229,10 +223,11 @@ def about_topics(each: int) -> list[Query]:
     ]
 
 
-class World:
+class World(Search):
     """Routes by the stand-in's rule; each run then goes wrong by chance."""
 
     def __init__(self, seed: int) -> None:
+        super().__init__(present=PRESENT)
         self.queries = split(about_topics(6), 0.4, seed)
         self.chance = random.Random(seed)
 
@@ -249,14 +244,15 @@ class World:
     def measure(self, description: str, *, fresh: bool = False):
         own = [one for one in self.queries if not fresh or one.split == "test"]
         rights = ((one, self.right(one, description)) for one in own)
-        return tuple(
+        asked = (
             QueryOutcome(one, tuple(self.chance.random() < right for _ in range(RUNS)), ("no",))
             for one, right in rights
-        ), None
+        )
+        return Step(0, description, tuple(asked))
 
-    def propose(self, rounds, base) -> str:
+    def propose(self, base) -> str:
         """The stand-in's proposal, by the real question and the real reading of its answer."""
-        asked = question("stand-in", NAME, "# Books\n", rounds, base, ())
+        asked = question("stand-in", NAME, "# Books\n", self.steps, base, ())
         return asked.read(proposer.propose(StandIn(), asked.body()))
 
 
@@ -265,10 +261,10 @@ def test_the_best_description_is_found_in_45_of_50_seeds():
     for seed in range(50):
         world = World(seed)
         assert world.truth(PRESENT) == pytest.approx(0.5)
-        done = search(PRESENT, world.measure, world.propose, rounds=5)
-        best = done.choice.round.description
+        done = world.run()
+        best = done.best.description
         found += world.truth(best) > 1 - NOISE - 1e-9
-        errors.append(mean(done.fresh, "test") - world.truth(best, fresh=True))
+        errors.append(mean(done.fresh.asked, "test") - world.truth(best, fresh=True))
     assert found >= 45
     assert abs(fmean(errors)) < 0.01
 
@@ -281,22 +277,27 @@ def test_the_score_that_was_selected_on_is_flattered_and_the_reported_one_is_not
     own = split(about_topics(4), 0.4, seed=0)
     selected, reported = [], []
     for seed in range(200):
-        done = _searched_among_equals(own, random.Random(seed))
-        assert len(done.rounds) >= 3
-        selected.append(mean(done.choice.round.outcomes, "test") - RIGHT)
-        reported.append(mean(done.fresh, "test") - RIGHT)
+        done = Equals(own, random.Random(seed)).run()
+        assert len(done.steps) >= 3
+        selected.append(mean(done.best.asked, "test") - RIGHT)
+        reported.append(mean(done.fresh.asked, "test") - RIGHT)
     assert fmean(selected) > 0.02
     assert abs(fmean(reported)) < 0.01
 
 
-def _searched_among_equals(own, chance: random.Random) -> SearchResult:
-    """A search in which every description is as good as any other, and a later one shorter."""
+class Equals(Search):
+    """Every description is as good as any other, and a later one shorter."""
 
-    def measure(_: str, *, fresh: bool = False):
-        asked = [one for one in own if not fresh or one.split == "test"]
-        return tuple(
-            QueryOutcome(one, tuple(chance.random() < RIGHT for _ in "123")) for one in asked
-        ), None
+    def __init__(self, queries, chance: random.Random) -> None:
+        super().__init__(present="x" * 300)
+        self.queries, self.chance = queries, chance
 
-    length = count(200, -1)
-    return search("x" * 300, measure, lambda *_: "x" * next(length), rounds=5)
+    def measure(self, description, *, fresh=False):
+        asked = [one for one in self.queries if not fresh or one.split == "test"]
+        asked = [
+            QueryOutcome(one, tuple(self.chance.random() < RIGHT for _ in "123")) for one in asked
+        ]
+        return Step(0, description, tuple(asked))
+
+    def propose(self, base):
+        return "x" * (200 - len(self.steps))

@@ -119,17 +119,18 @@ def hostile_search(queries, folder) -> Optimised:
     asked = tuple(
         QueryOutcome(replace(one, split="test"), (False,), (one.query,)) for one in queries
     )
-    score = Score(0.5, 0.2, 0.8, 4, 8)
     words = [one.query for one in queries[:4]]
-    steps = tuple(Step(at, one, score, score, at == 2, asked) for at, one in enumerate(words, 1))
+    steps = tuple(
+        Step(at, one, asked, doubts=(words[0],), is_best=at == 2) for at, one in enumerate(words, 1)
+    )
     named = "skill_name best_description why ended model proposer_model".split()
     return Optimised(
         **dict.fromkeys(named, words[0]),
-        **dict.fromkeys(("best", "selected"), score),
-        **dict.fromkeys(("doubts", "notes"), (words[0],)),
         **dict.fromkeys(("runs", "n_train", "n_test", "n_runs"), 4),
         status="done",
         steps=steps,
+        best=Score(0.5, 0.2, 0.8, 4, 8),
+        notes=(words[0],),
         cost_usd=0.0,
         estimate=SearchEstimate(0.0, 0.0, 0.0),
         folder=folder,
