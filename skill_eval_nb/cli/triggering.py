@@ -81,7 +81,7 @@ def trigger(
     show(planned)
     if dry_run:
         return
-    ask_first(budget_usd, yes, planned.price.worst_usd)
+    ask_first(budget_usd, yes, planned.price.usd.worst)
     measured = measure(progress=_tell, **options)
     show(measured)
     out.print(Text(f"The attempts are in {measured.folder}."))

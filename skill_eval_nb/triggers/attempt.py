@@ -92,6 +92,11 @@ class Attempt:
     seconds: float | None = None
     cost_usd: float | None = None
 
+    @property
+    def key(self) -> str:
+        """What it is called in the journal; the same for the same words and run."""
+        return f"{mark(self.query.query)}-{self.run}"
+
 
 PathLike = str | os.PathLike[str]
 Others = Literal["bundled", "none"] | PathLike | Iterable[PathLike]
@@ -114,11 +119,6 @@ class SkillSet:
     skill: SkillSource
     others: tuple[SkillSource, ...]
     description: str | None
-
-    @property
-    def measured(self) -> str:
-        """The description that is measured."""
-        return self.skill.description if self.description is None else self.description
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,41 +358,28 @@ KEPT = ("outcome", "reason", "instead", "opened", "seconds", "cost_usd")
 """What of an attempt its file holds, beside the query and the number of its run."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedAttempt:
-    """A query × run: what there is one attempt of."""
-
-    query: Query
-    run: int
-
-    @property
-    def key(self) -> str:
-        """What it is called in the journal; the same for the same words and run."""
-        return f"{mark(self.query.query)}-{self.run}"
-
-
 def default_folder(skill: Path) -> Path:
     """Where measurements go that nobody gave a folder: beside the skill."""
     return skill.parent / f"{skill.name}-workspace" / "triggers"
 
 
-def place(home: Path, cell: PlannedAttempt) -> Path:
+def place(home: Path, attempt: Attempt) -> Path:
     """The file of an attempt below the folder of its measurement."""
-    words = unicodedata.normalize("NFKD", cell.query.query).encode("ascii", "ignore").decode()
+    words = unicodedata.normalize("NFKD", attempt.query.query).encode("ascii", "ignore").decode()
     slug = "-".join(re.findall(r"[a-z0-9]+", words.lower()))[:40].strip("-")
-    folder = "-".join(filter(None, ["query", slug, mark(cell.query.query)[:8]]))
-    return home / folder / f"run-{cell.run}.json"
+    folder = "-".join(filter(None, ["query", slug, mark(attempt.query.query)[:8]]))
+    return home / folder / f"run-{attempt.run}.json"
 
 
-def read_attempt(home: Path, cell: PlannedAttempt) -> Attempt | None:
-    """The attempt that was made of a cell; None where none was.
+def read_attempt(home: Path, planned: Attempt) -> Attempt | None:
+    """The attempt that was made of one that is planned; None where none was.
 
     Raises:
         Refused: its file is not what was written there.
     """
-    path = place(home, cell)
+    path = place(home, planned)
     try:
-        return _attempt(parse(read_bytes(path), Faults()), cell)
+        return replace(planned, **_kept_fields(parse(read_bytes(path), Faults()), planned))
     except FileNotFoundError:
         return None
     except (NotJSON, KeyError, TypeError, ValueError) as error:
@@ -402,43 +389,36 @@ def read_attempt(home: Path, cell: PlannedAttempt) -> Attempt | None:
         ) from error
 
 
-def further_attempts(home: Path, cells: Sequence[PlannedAttempt]) -> list[Attempt]:
-    """Attempts of the cells' queries that were made before, and are none of the cells.
+def _kept_fields(record: Any, planned: Attempt) -> dict[str, Any]:
+    if record["query"] != planned.query.query:
+        raise ValueError(f"it is of the query {record['query']!r}")
+    fields = {name: record[name] for name in KEPT}
+    return fields | {"opened": tuple(fields["opened"])}
+
+
+def further_attempts(home: Path, planned: Mapping[str, Attempt]) -> Iterator[Attempt]:
+    """Attempts of the same queries that were made before, and are not planned now.
 
     Raises:
         Refused: as `read_attempt`.
     """
-    planned = {(cell.query, cell.run) for cell in cells}
-    found: list[Attempt] = []
-    for query in dict.fromkeys(cell.query for cell in cells):
-        files = place(home, PlannedAttempt(query, 1)).parent.glob("run-*.json")
-        runs = sorted(int(file.stem.removeprefix("run-")) for file in files)
-        read = (
-            read_attempt(home, PlannedAttempt(query, run))
-            for run in runs
-            if (query, run) not in planned
-        )
-        found += filter(None, read)
-    return found
-
-
-def _attempt(record: Mapping[str, Any], cell: PlannedAttempt) -> Attempt:
-    if record["query"] != cell.query.query:
-        raise ValueError(f"it is of the query {record['query']!r}")
-    fields: dict[str, Any] = {name: record[name] for name in KEPT}
-    fields["opened"] = tuple(fields["opened"])
-    return Attempt(cell.query, cell.run, **fields)
+    for query in dict.fromkeys(attempt.query for attempt in planned.values()):
+        files = place(home, Attempt(query, 1, "not run")).parent.glob("run-*.json")
+        for run in sorted(int(file.stem.removeprefix("run-")) for file in files):
+            attempt = Attempt(query, run, "not run")
+            if attempt.key not in planned and (made := read_attempt(home, attempt)) is not None:
+                yield made
 
 
 def write_attempt(
-    home: Path, setting: MeasureConfig, attempt: Attempt, execution: Execution, usage: Any
+    home: Path, setting: MeasureConfig, attempt: Attempt, execution: Execution
 ) -> None:
     """Write an attempt, its transcript first: where the attempt is, all of it is.
 
     Raises:
         OSError: it cannot be written.
     """
-    path = place(home, PlannedAttempt(attempt.query, attempt.run))
+    path, usage = place(home, attempt), execution.usage
     transcript = path.with_suffix(".transcript.jsonl")
     write_atomic(transcript, as_lines(execution.events), private=True)
     record = {
@@ -470,42 +450,31 @@ PREFIX = "run-"
 """What the folder of an attempt begins with; an agent may see it, so it says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptResult:
-    """An attempt and how it went.
-
-    Attributes:
-        attempt: what came of it.
-        execution: the run.
-        own_usd: what the executor says it cost, in US dollars, where it asked no meter.
-    """
-
-    attempt: Attempt
-    execution: Execution
-    own_usd: float | None
-
-
 async def make_attempt(
-    cell: PlannedAttempt, setting: MeasureConfig, root: Path, meter: PersistedMeter
-) -> AttemptResult:
+    planned: Attempt, setting: MeasureConfig, root: Path, meter: PersistedMeter
+) -> tuple[Attempt, Execution, float | None]:
     """Put a query to an agent, with a working folder, a home and a configuration of its own.
 
     Args:
-        cell: the query, and which run of it this is.
+        planned: the query, and which run of it this is.
         setting: under what it is asked.
         root: the folder for it alone; it is taken away.
         meter: what each call goes through.
+
+    Returns:
+        the attempt, how it went, and what the executor says it cost, in US dollars, where it
+        asked no meter.
     """
     folder, scratch = root / "work", root / "scratch"
     folder.mkdir()
     scratch.mkdir()
     task = Task(
-        prompt=cell.query.query,
+        prompt=planned.query.query,
         folder=folder,
         skill=setting.offered.skill,
         model=setting.model,
         limits=setting.limits,
-        key=mark([setting.fingerprint, cell.key]),
+        key=mark([setting.fingerprint, planned.key]),
         sandbox=setting.sandbox,
         connection=setting.connection,
         scratch=scratch,
@@ -521,17 +490,14 @@ async def make_attempt(
     own_usd = execution.cost_usd if unasked(meter) else None
     execution = priced(execution, meter)
     outcome, reason = outcome_of(execution)
-    offered = set(setting.offered.digests)
-    opened = opened_in(execution, setting.offered.skill.name, offered)
-    missed = outcome == "not triggered"
-    attempt = Attempt(
-        cell.query,
-        cell.run,
-        outcome,
+    opened = opened_in(execution, setting.offered.skill.name, setting.offered.digests)
+    attempt = replace(
+        planned,
+        outcome=outcome,
         reason=reason,
-        instead=instead_of(execution, opened) if missed else None,
+        instead=instead_of(execution, opened) if outcome == "not triggered" else None,
         opened=opened,
         seconds=round(seconds, 3),
         cost_usd=execution.cost_usd,
     )
-    return AttemptResult(attempt, execution, own_usd)
+    return attempt, execution, own_usd

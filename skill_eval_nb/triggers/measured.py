@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from skill_eval_nb.documents import TriggerQuery, TriggerSet
 from skill_eval_nb.models import Prices, Usage
@@ -21,10 +21,37 @@ from skill_eval_nb.running.estimate import (
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 
-from .attempt import Attempt, MeasureConfig, Outcome, PlannedAttempt, Query
+from .attempt import Attempt, MeasureConfig, Outcome, Query
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables.frames import Backend
+
+
+class CostRange(NamedTuple):
+    """What something may cost, in US dollars; each None where a price is not known.
+
+    Attributes:
+        low: where each run opens a skill at once, and a search ends after its first round.
+        high: where each run takes all of its turns, and a search all of its rounds.
+        worst: what a budget must hold for all of it.
+
+    >>> print(CostRange(0.5, 1.25, 4.0))
+    likely $0.50 to $1.25; a budget that surely holds all of it is $4.00
+    >>> str(CostRange(0.0, 0.0, 0.0)), str(CostRange(None, None, None))
+    ('it costs nothing', 'what it costs is not known: the price of a model is not')
+    """
+
+    low: float | None
+    high: float | None
+    worst: float | None
+
+    def __str__(self) -> str:
+        if None in self:
+            return "what it costs is not known: the price of a model is not"
+        low, high, worst = map(dollars, self)
+        span = low if low == high else f"{low} to {high}"
+        sure = f"likely {span}; a budget that surely holds all of it is {worst}"
+        return sure if self.worst else "it costs nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,49 +61,37 @@ class Price:
     Attributes:
         attempts: how many.
         calls: of the model, at most.
-        low_usd: US dollars where each run opens a skill at once; None where no price is known.
-        high_usd: US dollars where each run takes all of its turns; None like `low_usd`.
+        usd: in US dollars.
         cap_usd: what one run may cost at most where there is a budget: it makes no call that
             could pass it. None where no price is known.
     """
 
     attempts: int
     calls: int
-    low_usd: float | None
-    high_usd: float | None
+    usd: CostRange
     cap_usd: float | None
-
-    @property
-    def worst_usd(self) -> float | None:
-        """US dollars that a budget for all of them must hold; None where no price is known."""
-        return None if self.cap_usd is None else self.attempts * self.cap_usd
 
     def __str__(self) -> str:
         calls = f"{count(self.attempts, 'attempt')} to be made, {count(self.calls, 'call')} at most"
-        if None in (self.worst_usd, self.low_usd, self.high_usd):
-            return f"{calls}; no price is known"
-        if not self.worst_usd:
-            return f"{calls}; it costs nothing"
-        low, high, worst = map(dollars, (self.low_usd, self.high_usd, self.worst_usd))
-        return f"{calls}; about {low} to {high}, and with a budget {worst} at worst"
+        return f"{calls}; {self.usd}"
 
 
-def price_of(cells: Iterable[PlannedAttempt], setting: MeasureConfig, prices: Prices) -> Price:
+def price_of(attempts: Iterable[Attempt], setting: MeasureConfig, prices: Prices) -> Price:
     """What attempts may cost.
 
     The cap of a run is `Limits.usd`, else its high estimate and one call at its worst, at which
     each call is counted until it was answered.
     """
     limits, model = setting.limits, setting.model
-    cells = list(cells)
-    uses = [_use(cell.query.query, setting) for cell in cells]
-    calls = len(cells) * limits.turns
+    uses = [_use(attempt.query.query, setting) for attempt in attempts]
+    calls = len(uses) * limits.turns
     if not prices.known(model):
-        return Price(len(cells), calls, None, None, None)
+        return Price(len(uses), calls, CostRange(None, None, None), None)
     costs = [[prices.cost(use, model) or 0.0 for use in three] for three in uses]
     low, high = (sum(cost[at] for cost in costs) for at in (0, 1))
     cap = round(max((cost[1] + cost[2] for cost in costs), default=0.0), 4)
-    return Price(len(cells), calls, low, high, cap if limits.usd is None else limits.usd)
+    cap = cap if limits.usd is None else limits.usd
+    return Price(len(uses), calls, CostRange(low, high, len(uses) * cap), cap)
 
 
 def _use(query: str, setting: MeasureConfig) -> tuple[Usage, Usage, Usage]:

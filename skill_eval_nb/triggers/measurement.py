@@ -6,7 +6,7 @@ import asyncio
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
@@ -44,7 +44,6 @@ from .attempt import (
     MeasureConfig,
     Others,
     PathLike,
-    PlannedAttempt,
     Query,
     default_folder,
     further_attempts,
@@ -116,67 +115,6 @@ class MeasuringProgress:
     latest: Attempt
 
 
-@dataclass
-class AttemptState:
-    """Attempts that are being made.
-
-    Attributes:
-        home: the folder of the measurement.
-        setting: under what queries are asked.
-        cap_usd: what one attempt may cost at most; None without a ceiling.
-        budget: the ceiling.
-        total: attempts in all.
-        progress: called whenever an attempt has ended.
-        attempts: the attempts that are there; those from before are put in first.
-        left_out: attempts that the budget did not hold.
-    """
-
-    home: Path
-    setting: MeasureConfig
-    cap_usd: float | None
-    budget: Budget
-    total: int
-    progress: Callable[[MeasuringProgress], None] | None = None
-    attempts: dict[PlannedAttempt, Attempt] = field(default_factory=dict)
-    left_out: list[PlannedAttempt] = field(default_factory=list)
-
-    async def all(
-        self, cells: Sequence[PlannedAttempt], journal: Journal, concurrency: int
-    ) -> None:
-        """Make attempts, so many at a time."""
-        self._ledger = Ledger(self.home, journal, self.budget, lambda: None)
-        await several(map(self._attempt, cells), concurrency)
-
-    async def _attempt(self, cell: PlannedAttempt) -> None:
-        """Make an attempt and write it, within the budget."""
-        reservation = await self._ledger.queue.allot(self.cap_usd)
-        if reservation is None:
-            self.left_out.append(cell)
-            return
-        root = Path(mkdtemp(prefix=PREFIX))
-        try:
-            async with self._ledger.step(STEP, cell.key, str(root), reservation) as step:
-                meter = step.meter()
-                try:
-                    result = await make_attempt(cell, self.setting, root, meter)
-                finally:
-                    meter.close()
-                if result.own_usd is not None:
-                    reservation.count(result.own_usd)
-                kept = (result.attempt, result.execution, result.execution.usage)
-                writing = asyncio.to_thread(write_attempt, self.home, self.setting, *kept)
-                await to_the_end(writing)  # what was paid for is kept
-                failed = result.attempt.outcome == "errored"
-                step.ended = Ended(result.attempt.reason if failed else None)
-        finally:
-            self._ledger.queue.close(reservation)
-        self.attempts[cell] = result.attempt
-        if self.progress is not None:
-            counts = Counter(attempt.outcome for attempt in self.attempts.values())
-            done, spent = len(self.attempts), self.budget.spent_usd
-            self.progress(MeasuringProgress(done, self.total, counts, spent, result.attempt))
-
-
 def take_up(journal: Journal, home: Path) -> None:
     """Close the attempts that a killed process left open, and take away what it left."""
     opened = [launch.event.get("folder") for launch in journal.record.open.values()]
@@ -191,12 +129,11 @@ def take_up(journal: Journal, home: Path) -> None:
     close_interrupted(journal, home)
 
 
-def spent_on(record: Record, home: Path, cells: Iterable[PlannedAttempt]) -> float:
+def spent_on(record: Record, home: Path, keys: Container[Any]) -> float:
     """US dollars that attempts have cost over all starts, by the journal.
 
     One that nobody closed counts with what it can have cost by its notes, else at its worst.
     """
-    keys = {cell.key for cell in cells}
     numbers = {
         event["launch"]
         for event in record.events
@@ -219,51 +156,57 @@ WHY = {
 """Why an attempt was not made, by the status of the measurement."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasurePlan:
-    """What is to be measured.
+@dataclass
+class Measurement:
+    """What is to be measured, and what of it is there.
 
     Attributes:
         setting: under what queries are asked.
-        cells: the attempts.
+        planned: the attempts, by their keys, none of which is made yet.
         home: the folder of the measurement.
         prices: what calls cost.
         retry_errored: whether those that errored are made again.
+        progress: called whenever an attempt has ended.
+        attempts: those that are there, by their keys.
+        due: those that are to be made.
+        left_out: how many of them the budget did not hold.
     """
 
     setting: MeasureConfig
-    cells: tuple[PlannedAttempt, ...]
+    planned: Mapping[str, Attempt]
     home: Path
     prices: Prices
     retry_errored: bool
+    progress: Callable[[MeasuringProgress], None] | None
+    attempts: dict[str, Attempt] = field(default_factory=dict)
+    due: dict[str, Attempt] = field(default_factory=dict)
+    left_out: int = 0
 
-    def there(self) -> dict[PlannedAttempt, Attempt]:
-        """The attempts that were made before.
+    def look(self) -> None:
+        """See what is there, and what is to be made.
 
         Raises:
             Refused: a file is not what was written there.
         """
-        found = ((cell, read_attempt(self.home, cell)) for cell in self.cells)
-        return {cell: attempt for cell, attempt in found if attempt is not None}
+        found = ((key, read_attempt(self.home, each)) for key, each in self.planned.items())
+        self.attempts = {key: attempt for key, attempt in found if attempt is not None}
+        self.due = {
+            key: each
+            for key, each in self.planned.items()
+            if key not in self.attempts
+            or (self.retry_errored and self.attempts[key].outcome == "errored")
+        }
 
-    def missing(self, there: Mapping[PlannedAttempt, Attempt]) -> list[PlannedAttempt]:
-        """The attempts that are to be made."""
-        return [
-            cell
-            for cell in self.cells
-            if cell not in there or (self.retry_errored and there[cell].outcome == "errored")
-        ]
+    @property
+    def price(self) -> Price:
+        """What the attempts that are to be made may cost."""
+        return price_of(self.due.values(), self.setting, self.prices)
 
-    def measured(
-        self,
-        attempts: Mapping[PlannedAttempt, Attempt],
-        status: Status,
-        message: str,
-        price: Price | None = None,
-    ) -> Measured:
-        """What came of it; `price` is what was missing before it began."""
+    def result(self, status: Status, message: str, price: Price) -> Measured:
+        """What came of it; `price` is of what was missing before it began."""
         offered, model = self.setting.offered, self.setting.model
-        spent = spent_on(read(self.home), self.home, self.cells)
+        spent = spent_on(read(self.home), self.home, self.planned)
+        why = WHY.get(status)
         return Measured(
             skill_name=offered.skill.name,
             description=offered.skill.description,
@@ -271,15 +214,102 @@ class MeasurePlan:
             model=model,
             executor=self.setting.executor.name,
             attempts=tuple(
-                attempts.get(cell) or Attempt(cell.query, cell.run, "not run", WHY.get(status))
-                for cell in self.cells
+                self.attempts.get(key) or replace(each, reason=why)
+                for key, each in self.planned.items()
             ),
             status=status,
             cost_usd=spent if self.prices.known(model) else None,
-            price=price or price_of(self.missing(attempts), self.setting, self.prices),
+            price=price,
             message=message,
             folder=self.home,
         )
+
+    def conclude(self, status: Status, message: str, price: Price) -> Measured:
+        """The same with its summary written, in which all runs of a query count."""
+        measured = self.result(status, message, price)
+        if self.attempts:
+            every = (*measured.attempts, *further_attempts(self.home, self.planned))
+            write_summary(self.home, replace(measured, attempts=every).document())
+        return measured
+
+    def run(
+        self, budget_usd: float | None, concurrency: int, seed: int, stop: threading.Event | None
+    ) -> Measured:
+        """Make what is missing, as the one writer of this measurement."""
+        setting, home = self.setting, self.home
+        journal = Journal(home, {"event": PLANNED, "measured": setting.common})
+        try:
+            self.look()
+            due, price = list(self.due.values()), self.price
+            spent = spent_on(journal.record, home, self.planned)
+            skills = str(setting.offered.skill.folder.parent)
+            journal.add(STARTED, **who(), ceiling_usd=budget_usd, skills=skills, attempts=len(due))
+            take_up(journal, home)
+            cap = None if budget_usd is None else price.cap_usd
+            ledger = Ledger(home, journal, Budget(budget_usd, self.prices, spent), lambda: None)
+            warm_up(setting.connection, setting.executor, judged=False)
+            # In a drawn order: the runs of a query are spread over the whole.
+            random.Random(seed).shuffle(due)  # noqa: S311 -- an order, no secret
+            work = several((self._make(each, ledger, cap) for each in due), concurrency)
+            try:
+                in_thread(work, stop, name="measure")
+                status: Status = "partial" if self.left_out else "done"
+            except Stopped:
+                status = "stopped"
+            message = self._say_end(status, budget_usd, cap)
+            remove(home / STAGING)
+            journal.add(ENDED, status=status, message=message)
+            return self.conclude(status, message, price)
+        finally:
+            journal.close()
+
+    async def _make(self, planned: Attempt, ledger: Ledger, cap_usd: float | None) -> None:
+        """Make an attempt and write it, within the budget."""
+        reservation = await ledger.queue.allot(cap_usd)
+        if reservation is None:
+            self.left_out += 1
+            return
+        root = Path(mkdtemp(prefix=PREFIX))
+        try:
+            async with ledger.step(STEP, planned.key, str(root), reservation) as step:
+                meter = step.meter()
+                try:
+                    made = await make_attempt(planned, self.setting, root, meter)
+                finally:
+                    meter.close()
+                attempt, execution, own_usd = made
+                if own_usd is not None:
+                    reservation.count(own_usd)
+                kept = (self.home, self.setting, attempt, execution)
+                await to_the_end(asyncio.to_thread(write_attempt, *kept))  # it is paid for
+                step.ended = Ended(attempt.reason)
+        finally:
+            ledger.queue.close(reservation)
+        self.attempts[planned.key] = attempt
+        del self.due[planned.key]
+        if self.progress is not None:
+            there = [each for key, each in self.attempts.items() if key not in self.due]
+            counts = Counter(each.outcome for each in there)
+            spent, total = ledger.budget.spent_usd, len(self.planned)
+            self.progress(MeasuringProgress(len(there), total, counts, spent, attempt))
+
+    def _say_end(self, status: Status, budget_usd: float | None, cap_usd: float | None) -> str:
+        """How it went, in words."""
+        if status == "stopped":
+            return "it was stopped; measure again, and what is missing is made"
+        if status == "partial":
+            return (
+                f"the budget of {dollars(budget_usd or 0.0)} does not hold "
+                f"{count(self.left_out, 'more attempt')}, each {dollars(cap_usd or 0.0)} at worst; "
+                "measure again with a higher one, and what is missing is made"
+            )
+        return f"{count(len(self.attempts), 'attempt')}{self.say_errored()}"
+
+    def say_errored(self) -> str:
+        """How many errored, and how they are made again."""
+        errored = sum(attempt.outcome == "errored" for attempt in self.attempts.values())
+        again = "; retry_errored=True makes them again" if errored else ""
+        return f", {errored:,} errored{again}"
 
 
 TURNS = 6
@@ -373,89 +403,16 @@ def measure(
     if faults or offer is None or runner is None or worker is None:
         raise Refused(dict.fromkeys(faults))
     base = default_folder(offer.skill.folder) if folder is None else Path(folder).expanduser()
-    cells = tuple(PlannedAttempt(query, run) for query in listed for run in range(1, runs + 1))
+    attempts = (Attempt(query, run, "not run") for query in listed for run in range(1, runs + 1))
+    planned = {attempt.key: attempt for attempt in attempts}
     with staged(offer) as offered:
         setting = MeasureConfig(offered, runner, worker, allowed, sandbox, reached, series)
-        wanted = MeasurePlan(setting, cells, base / setting.fingerprint, known, retry_errored)
-        there = wanted.there()
+        home = base / setting.fingerprint
+        work = Measurement(setting, planned, home, known, retry_errored, progress)
+        work.look()
         if dry_run:
-            return wanted.measured(there, "dry run", "nobody was asked")
-        if not wanted.missing(there):
-            message = f"all of it was there already{_errored(there.values())}"
-            return _concluded(wanted, there, "done", message)
-        return _run(wanted, budget_usd, concurrency, seed, progress, stop)
-
-
-def _run(
-    wanted: MeasurePlan,
-    budget_usd: float | None,
-    concurrency: int,
-    seed: int,
-    progress: Callable[[MeasuringProgress], None] | None,
-    stop: threading.Event | None,
-) -> Measured:
-    """Make what is missing, as the one writer of this measurement."""
-    setting, home = wanted.setting, wanted.home
-    journal = Journal(home, {"event": PLANNED, "measured": setting.common})
-    try:
-        there = wanted.there()
-        missing = wanted.missing(there)
-        price = price_of(missing, setting, wanted.prices)
-        spent = spent_on(journal.record, home, wanted.cells)
-        skills = str(setting.offered.skill.folder.parent)
-        journal.add(STARTED, **who(), ceiling_usd=budget_usd, skills=skills, attempts=len(missing))
-        take_up(journal, home)
-        budget = Budget(budget_usd, wanted.prices, spent)
-        cap = None if budget_usd is None else price.cap_usd
-        state = AttemptState(home, setting, cap, budget, len(wanted.cells), progress)
-        state.attempts.update((cell, there[cell]) for cell in there if cell not in missing)
-        warm_up(setting.connection, setting.executor, judged=False)
-        status: Status = "done"
-        try:
-            # In a drawn order: the runs of a query are spread over the whole.
-            random.Random(seed).shuffle(missing)  # noqa: S311 -- an order, no secret
-            in_thread(state.all(missing, journal, concurrency), stop, name="measure")
-        except Stopped:
-            status = "stopped"
-        status = "partial" if state.left_out and status == "done" else status
-        message = _message(state, status, budget_usd, cap)
-        remove(home / STAGING)
-        journal.add(ENDED, status=status, message=message)
-        return _concluded(wanted, {**there, **state.attempts}, status, message, price)
-    finally:
-        journal.close()
-
-
-def _concluded(
-    wanted: MeasurePlan,
-    attempts: Mapping[PlannedAttempt, Attempt],
-    status: Status,
-    message: str,
-    price: Price | None = None,
-) -> Measured:
-    """The measurement, with its summary written, in which all runs of a query count."""
-    measured = wanted.measured(attempts, status, message, price)
-    if attempts:
-        every = (*measured.attempts, *further_attempts(wanted.home, wanted.cells))
-        write_summary(wanted.home, replace(measured, attempts=every).document())
-    return measured
-
-
-def _message(
-    state: AttemptState, status: Status, budget_usd: float | None, cap: float | None
-) -> str:
-    if status == "stopped":
-        return "it was stopped; measure again, and what is missing is made"
-    if status == "partial":
-        return (
-            f"the budget of {dollars(budget_usd or 0.0)} does not hold "
-            f"{count(len(state.left_out), 'more attempt')}, each {dollars(cap or 0.0)} at worst; "
-            "measure again with a higher one, and what is missing is made"
-        )
-    return f"{count(len(state.attempts), 'attempt')}{_errored(state.attempts.values())}"
-
-
-def _errored(attempts: Iterable[Attempt]) -> str:
-    errored = sum(attempt.outcome == "errored" for attempt in attempts)
-    again = "; retry_errored=True makes them again" if errored else ""
-    return f", {errored:,} errored{again}"
+            return work.result("dry run", "nobody was asked", work.price)
+        if not work.due:
+            message = f"all of it was there already{work.say_errored()}"
+            return work.conclude("done", message, work.price)
+        return work.run(budget_usd, concurrency, seed, stop)

@@ -23,9 +23,9 @@ from skill_eval_nb.workspace import PathLike
 
 from .attempt import Query, default_folder, mark
 from .describe import MOST, body_of, faults_of, with_description
-from .measured import Price
+from .measured import CostRange, Price
 from .measurement import measure, reached_from
-from .optimised import NAME, Optimised, OptimisingProgress, QueryOutcome, SearchEstimate, Step
+from .optimised import NAME, Optimised, OptimisingProgress, QueryOutcome, Step
 from .propose import KEPT, question
 from .search import NOTHING, Money, PaidSearch, split
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .attempt import Others
 
 
-def estimate(work: PaidSearch, price: Price) -> SearchEstimate:
+def estimate(work: PaidSearch, price: Price) -> CostRange:
     """What a search comes to.
 
     Args:
@@ -47,13 +47,13 @@ def estimate(work: PaidSearch, price: Price) -> SearchEstimate:
         for _ in tried
     ]
     proposals = worst_usd(texts, work.terms.known_prices)
-    money, known = work.money, (price.low_usd, price.high_usd, price.worst_usd, proposals)
+    money, known = work.money, (*price.usd, proposals)
     if None in known:
-        return SearchEstimate(None, None, None)
+        return CostRange(None, None, None)
     low, high, worst, talk = (usd or 0.0 for usd in known)
     last = money.last_attempts / money.attempts
     rounds = work.rounds + last
-    return SearchEstimate(low * (1 + last), high * rounds + talk / ATTEMPTS, worst * rounds + talk)
+    return CostRange(low * (1 + last), high * rounds + talk / ATTEMPTS, worst * rounds + talk)
 
 
 FOLDER = "optimisations"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from skill_eval_nb.documents import Optimization, OptimizationStep, dump, to_json
 from skill_eval_nb.text import count, dollars
@@ -15,6 +15,7 @@ from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import write_atomic
 
 from .attempt import Attempt, Query
+from .measured import CostRange
 from .measurement import MeasuringProgress
 
 NAME = "optimization_result.json"
@@ -173,8 +174,7 @@ class Optimised(Shown):
         n_runs: runs that are needed at most, for all rounds and the last measurement.
         cost_usd: US dollars that were spent on it, earlier starts included; None where a price
             is not known.
-        estimate: what it may cost in US dollars, what is there already included: `low`, `high`
-            and, at most, `worst`; None where a price is not known.
+        estimate: what it may cost in US dollars, what is there already included.
         folder: where measurements and proposals are kept.
         notes: what was decided for the user, and what to bear in mind.
     """
@@ -193,7 +193,7 @@ class Optimised(Shown):
     n_test: int
     n_runs: int
     cost_usd: float | None
-    estimate: SearchEstimate
+    estimate: CostRange
     folder: Path
     notes: tuple[str, ...] = ()
 
@@ -352,23 +352,3 @@ class OptimisingProgress:
     steps: tuple[Step, ...]
     measuring: MeasuringProgress | None
     spent_usd: float
-
-
-class SearchEstimate(NamedTuple):
-    """What a search comes to in US dollars; each None where a price is not known.
-
-    Attributes:
-        low: where it ends after the first round, and each run opens a skill at once.
-        high: with all rounds, where each run takes all of its turns.
-        worst: what can be spent at most.
-    """
-
-    low: float | None
-    high: float | None
-    worst: float | None
-
-    def __str__(self) -> str:
-        if None in self:
-            return "no price is known"
-        low, high, worst = map(dollars, self)
-        return f"likely {low} to {high}, {worst} at worst"

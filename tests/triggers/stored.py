@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.models import Usage
+from skill_eval_nb.models import Connection, Usage
 from skill_eval_nb.running import Execution, Limits, Task
 from skill_eval_nb.triggers import Measured, Optimised, Query, measure, optimise
 from tests.triggers.made import FLY, OPENED, ROW, Told, make_skill
@@ -26,8 +26,8 @@ SPENT = Usage(output_tokens=1000, calls=1)
 """What each run of the measurement uses."""
 
 
-def searched(root: Path, asked: Callable[[], object], **options: Any) -> Optimised:
-    """A search with the stand-in's proposals; `asked` is called at every run."""
+def searched(root: Path, asked: Callable[[], object]) -> Optimised:
+    """A search of one round, where no model can be asked; `asked` is called at every run."""
     skill = root / "books"
     if not skill.exists():
         make_skill(skill, description=PRESENT, body="# Books\n")
@@ -36,8 +36,9 @@ def searched(root: Path, asked: Callable[[], object], **options: Any) -> Optimis
         asked()
         return routed(task)
 
-    given = {"model": "stand-in", "others": "none", "runs": 1, "rounds": 2, "held_out": 0.5}
-    return optimise(skill, QUERIES, executor=Told(run), **(given | options))
+    nobody = Connection(base_url="http://127.0.0.1:1")
+    given = {"model": HAIKU, "others": "none", "runs": 1, "rounds": 1, "held_out": 0.5}
+    return optimise(skill, QUERIES, executor=Told(run), connection=nobody, **given)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,14 @@ def test_an_answer_is_kept_with_its_price_and_asked_for_once(tmp_path):
     assert len(lines(tmp_path / "log")) == 1
 
 
+def test_an_answer_that_an_earlier_version_kept_is_given_back(tmp_path):
+    file = tmp_path / ".skill-eval-nb" / "proposals" / f"{QUESTION.key}.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"description": "Stamps letters.", "spent_usd": 0.25}')
+    assert asked(tmp_path, left_usd=0.0) == Proposal("Stamps letters.", 0.25)
+    assert lines(tmp_path / "log") == []
+
+
 def test_an_answer_that_cannot_be_used_is_asked_for_anew_and_all_of_it_is_counted(tmp_path):
     proposal = asked(tmp_path, Fault("invalid_json", first=1))
     assert len(lines(tmp_path / "log")) == 2

@@ -13,7 +13,7 @@ from skill_eval_nb.running import Limits
 from skill_eval_nb.running.executors.claude_code import ClaudeCode
 from skill_eval_nb.running.executors.harness import session_id
 from skill_eval_nb.triggers import Query
-from skill_eval_nb.triggers.attempt import PlannedAttempt, mark
+from skill_eval_nb.triggers.attempt import mark
 from tests.running.executors.claude_code.scripted import Conversation, say, use
 from tests.running.needs_harness import needs_harness
 from tests.stand_in import RiggedStandIn
@@ -61,7 +61,7 @@ def test_the_skill_is_found_exactly_where_the_stand_in_chose_it(measurement):
     chosen = []
     for one in found.attempts:
         assert one.outcome in ("triggered", "not triggered"), one.reason
-        key = mark([found.folder.name, PlannedAttempt(one.query, one.run).key])
+        key = mark([found.folder.name, one.key])
         answers = [json.dumps(line["answer"]) for line in log[session_id(key)]]
         opened = any('"name": "Skill", "input": {"skill": "kites"}' in text for text in answers)
         assert (one.outcome == "triggered") is opened, (one, answers)

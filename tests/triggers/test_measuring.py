@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits, Refused
-from skill_eval_nb.triggers import Query, measure
+from skill_eval_nb.triggers import Attempt, Query, measure
 from skill_eval_nb.triggers.attempt import (
-    PlannedAttempt,
     instead_of,
     opened_in,
     outcome_of,
@@ -200,7 +199,7 @@ def test_a_dry_run_asks_nobody_and_writes_nothing(tmp_path):
     assert {one.outcome for one in found.attempts} == {"not run"}
     assert found.status == "dry run"
     assert (found.price.attempts, found.price.calls) == (6, 36)
-    low, high, worst = found.price.low_usd, found.price.high_usd, found.price.worst_usd
+    low, high, worst = found.price.usd
     assert 0 < (low or 0) < (high or 0) < (worst or 0)
     assert "6 attempts to be made, 36 calls at most" in repr(found)
     assert [one.name for one in tmp_path.iterdir()] == ["kites"]
@@ -364,7 +363,7 @@ def test_texts_that_no_table_or_terminal_holds_are_made_fit(tmp_path):
 def test_each_query_has_a_folder_of_its_own_whatever_its_words(text, other):
     home = Path("/home")
     first, second = (
-        place(home, PlannedAttempt(Query(one, should_trigger=True), 2)) for one in (text, other)
+        place(home, Attempt(Query(one, should_trigger=True), 2, "not run")) for one in (text, other)
     )
     assert first.parent.parent == home
     assert first.name == "run-2.json"
@@ -389,7 +388,7 @@ def test_the_summary_is_the_table_triggers_of_the_workspace(tmp_path):
 
 def test_a_damaged_attempt_is_told_and_not_taken_for_a_missing_one(tmp_path):
     found = measured(tmp_path, run=opens_for_kites)
-    file = place(found.folder, PlannedAttempt(FLY, 2))
+    file = place(found.folder, found.attempts[1])
     whole = file.read_text()
     for damaged in ('{"outcome": ', "[]", "{}", whole.replace("kite", "boat")):
         file.write_text(damaged)

@@ -42,12 +42,11 @@ from .plan import (
 from .queries import SHOWN, Grid, Stored, files_view, queries_view, tags_of
 from .results import (
     ended_view,
-    measuring_view,
     optimised_view,
     results_view,
     run_plan_view,
+    running_view,
     search_plan_view,
-    searching_view,
     writing_view,
 )
 
@@ -100,7 +99,7 @@ Given = str | os.PathLike[str] | Iterable[Query] | None
 """Queries, or the file of them, or nothing."""
 
 QUERIES, RUN, DESCRIPTION = "queries", "run", "description"
-BUSY = {RUN: "The queries are being run.", DESCRIPTION: "A better description is being looked for."}
+BUSY = {RUN: "The queries are being run", DESCRIPTION: "A better description is being looked for"}
 
 
 class TriggerPanel(PaidPanel):
@@ -134,7 +133,7 @@ class TriggerPanel(PaidPanel):
         self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
         self.launches = {
             QUERIES: self._launch(DRAFTING, draft_plan, self._draft, "draft_"),
-            RUN: self._launch(RUNNING, self._run_plan, self._start),
+            RUN: self._launch(RUNNING, run_plan, self._start),
             DESCRIPTION: self._launch(SEARCHING, search_plan, self._start_search, "search_"),
         }
         self._tasks: Mapping[str, Task[Any]] = {}  # by their tabs what was begun last
@@ -160,16 +159,11 @@ class TriggerPanel(PaidPanel):
             budget,
         )
 
-    def _run_plan(self, deps: Deps, inputs: Inputs) -> TriggerPreview:
-        task = self._tasks.get(RUN)
-        latest = task.result if task is not None else None
-        return run_plan(deps, inputs, latest or self._shown_measurement)
-
     def view(self) -> Child:
         """The tabs."""
         tab, task = self._tab, self._tasks.get(self._tab)
         if task is not None and task.running:
-            content = measuring_view(task) if tab == RUN else searching_view(task)
+            content = running_view(BUSY[tab], task)
         elif self.busy and tab != QUERIES:
             content = h("p", self.busy, role="status")
         else:
@@ -200,24 +194,20 @@ class TriggerPanel(PaidPanel):
 
     @property
     def measured(self) -> Measured | None:
-        """What the runs of these queries came to, looked up on disk; None where there are none."""
+        """What the runs of these queries came to, looked up on disk; None where there are none.
+
+        Its status is `partial` where some are missing.
+        """
         launch = self.launches[RUN]
         if not self.busy and launch.current is None:
             inputs = self._part(RUNNING), self.queries
-            launch.take(self._run_plan(self._deps, inputs), inputs)
-        return self._shown_measurement
-
-    @property
-    def _shown_measurement(self) -> Measured | None:
-        """The measurement that is shown."""
-        plan = self.launches[RUN].plan
-        results = plan.results if plan is not None else None
-        return results.measured if results is not None else None
+            launch.take(run_plan(self._deps, inputs), inputs)
+        return launch.plan.measured if launch.plan is not None else None
 
     @property
     def busy(self) -> str | None:
         """What goes on; None where nothing does."""
-        return next((BUSY[tab] for tab, task in self._tasks.items() if task.running), None)
+        return next((f"{BUSY[tab]}." for tab, task in self._tasks.items() if task.running), None)
 
     @action
     def stop(self) -> None:
@@ -255,16 +245,16 @@ class TriggerPanel(PaidPanel):
         self._begin(RUN, self._deps.measure, lambda now: now.done / now.total)
 
     def _run_tab(self) -> Child:
-        launch = self.launches[RUN]
+        launch, task = self.launches[RUN], self._tasks.get(RUN)
         plan = launch.plan
         cards = [
             measuring_form(self.form, self._known_prices, self._typed, launch.faults),
             plan_card([run_plan_view(plan, self.form), launch.row()]),
         ]
         return [
-            ended_view(self._tasks.get(RUN)),
+            ended_view(task),
             h("div", cards, cls="sen-columns"),
-            results_view(plan.results) if plan is not None and plan.results is not None else None,
+            results_view(plan.measured) if plan is not None and plan.measured is not None else None,
         ]
 
     # ── a better description ─────────────────────────────────────────────────────────────────
@@ -291,8 +281,8 @@ class TriggerPanel(PaidPanel):
         self._take(self._chosen)
         if self._diff != before or not before:
             raise refuse("SKILL.md has changed since that was shown: look at it again.")
-        write_description(self._deps.skill, self._chosen, dry_run=False)
-        self._written = f"The description is written to {self._deps.skill / SKILL_FILE}."
+        write_description(self.skill, self._chosen, dry_run=False)
+        self._written = f"The description is written to {self.skill / SKILL_FILE}."
         self._take(self._chosen)
         self.launches[DESCRIPTION].replan()
 
@@ -300,7 +290,7 @@ class TriggerPanel(PaidPanel):
         """Choose a description, and look at what it would change."""
         self._chosen, self._diff, self._unfit = description, "", None
         try:
-            self._diff = write_description(self._deps.skill, description)
+            self._diff = write_description(self.skill, description)
         except (Refused, OSError) as error:
             self._unfit = str(error)
 
@@ -310,28 +300,18 @@ class TriggerPanel(PaidPanel):
 
     def _search_tab(self) -> Child:
         task, launch = self._tasks.get(DESCRIPTION), self.launches[DESCRIPTION]
-        look = "main" if self._found is None else ""
+        found, look = self._found, "main" if self._found is None else ""
+        writes = found is not None and found.status != "broken"
         cards = [
             search_form(self.form, self._known_prices, self._typed, launch.faults),
             plan_card([search_plan_view(launch.plan), launch.row(look=look)]),
         ]
         return [
             notice(self._written, fine=True, key="written") if self._written else None,
-            notice(task.message, key="ended") if task is not None and task.message else None,
+            ended_view(task),
             h("div", cards, cls="sen-columns"),
-            self._outcome(),
-        ]
-
-    def _outcome(self) -> Child:
-        found = self._found
-        if found is None:
-            return None
-        writes = found.status != "broken"
-        return [
-            optimised_view(found, self._chosen if writes else None),
-            writing_view(self._deps.skill / SKILL_FILE, self._diff, self._unfit)
-            if writes
-            else None,
+            optimised_view(found, self._chosen if writes else None) if found is not None else None,
+            writing_view(self.skill / SKILL_FILE, self._diff, self._unfit) if writes else None,
         ]
 
     # ── drafts ───────────────────────────────────────────────────────────────────────────────

@@ -12,7 +12,7 @@ from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in.settings import EXECUTOR
 from skill_eval_nb.running.protocol import Refused, executor_names
 from skill_eval_nb.text import count
-from skill_eval_nb.triggers import Attempt, Measured, Query, draft_queries, measure, optimise
+from skill_eval_nb.triggers import Measured, Query, draft_queries, measure, optimise
 from skill_eval_nb.triggers.attempt import read_offer
 
 from ..ui import Child, Node, h
@@ -29,7 +29,6 @@ from ..ui.form import (
 )
 from ..ui.paid import Preview, at_most
 from ..ui.parts import button, choose, details, waiting
-from ..ui.source import rows_of
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
@@ -163,34 +162,6 @@ class Deps:
         return [other.folder for other in read_offer(self.skill, form.beside, None).others]
 
 
-Figures = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """A measurement, counted.
-
-    Attributes:
-        measured: the measurement.
-        doubts: a row of `stats.trigger_doubts` each.
-        scores: the row of `stats.trigger_scores`; None where there is none.
-        rates: a row of `stats.trigger_rates` each, the most wrong first.
-    """
-
-    measured: Measured
-    doubts: Sequence[Figures]
-    scores: Figures | None
-    rates: Sequence[Figures]
-
-
-def results_of(measured: Measured) -> Results:
-    """Count a measurement."""
-    rates = list(rows_of(measured.rates))
-    rates.sort(key=lambda row: (row["right"] is None, row["right"] or 0.0))  # without one last
-    doubts, scores = list(rows_of(measured.doubts)), next(rows_of(measured.scores), None)
-    return Results(measured, doubts, scores, rates)
-
-
 Inputs = tuple[Form, tuple[Query, ...]]
 """What a plan rests on."""
 
@@ -201,41 +172,42 @@ class TriggerPreview(Preview):
 
     Attributes:
         found: what a dry run of it gives; None where something stands in its way.
-        results: of a run of the set, what is there already; None where nothing is.
+        measured: of a run of the set, what is there already; None where nothing is.
     """
 
     found: Any = None
-    results: Results | None = None
+    measured: Measured | None = None
 
 
-def run_plan(deps: Deps, inputs: Inputs, latest: Measured | None = None) -> TriggerPreview:
-    """Plan a run of the set; what is there already is read back.
+def preview(
+    call: Callable[..., T], inputs: Inputs, priced: Callable[[T], TriggerPreview]
+) -> TriggerPreview:
+    """What a method of `Deps` would do; a number that is needed may have been left empty."""
+    if faults := empty(inputs[0]):
+        return TriggerPreview(faults)
+    try:
+        return priced(call(*inputs, dry_run=True))
+    except Refused as error:
+        return TriggerPreview(error.faults)
 
-    Args:
-        deps: what it works with.
-        inputs: how queries are run, and the set.
-        latest: the measurement that was made last: it is shown where it is still what is there.
-    """
+
+def run_plan(deps: Deps, inputs: Inputs) -> TriggerPreview:
+    """Plan a run of the set; what is there already is read back."""
 
     def priced(found: Measured) -> TriggerPreview:
-        there, price = _ended(found), found.price
-        shown = replace(found, status="done", message="") if there == found.attempts else found
-        if latest is not None and latest.folder == found.folder and _ended(latest) == there:
-            shown = latest
+        price = found.price
+        shown = replace(found, status="partial" if price.attempts else "done", message="")
         done = "All runs are there: more runs or other queries give it more to do."
+        there = any(attempt.outcome != "not run" for attempt in found.attempts)
         return TriggerPreview(
             found=found,
-            costs=bool(price.attempts) and price.worst_usd != 0,
+            costs=bool(price.attempts) and price.usd.worst != 0,
             token=_token(inputs, found.folder, price),
             complete=None if price.attempts else done,
-            results=results_of(shown) if there else None,
+            measured=shown if there else None,
         )
 
-    return _preview(deps.measure, inputs, ("runs", "concurrency"), priced)
-
-
-def _ended(measured: Measured) -> tuple[Attempt, ...]:
-    return tuple(attempt for attempt in measured.attempts if attempt.outcome != "not run")
+    return preview(deps.measure, inputs, priced)
 
 
 def search_plan(deps: Deps, inputs: Inputs) -> TriggerPreview:
@@ -245,34 +217,19 @@ def search_plan(deps: Deps, inputs: Inputs) -> TriggerPreview:
         token = _token(inputs, found.folder, found.n_runs, found.estimate)
         return TriggerPreview(found=found, costs=found.estimate.worst != 0, token=token)
 
-    return _preview(deps.search, inputs, ("runs", "concurrency", "rounds", "held_out"), priced)
+    return preview(deps.search, inputs, priced)
 
 
 def draft_plan(deps: Deps, inputs: Inputs) -> TriggerPreview:
     """Plan drafting."""
     if not (inputs[0].draft_model or inputs[0].model):
-        return TriggerPreview((*empty(inputs[0], ["draft_n"]), "Who drafts is not said"))
+        return TriggerPreview((*empty(inputs[0]), "Who drafts is not said"))
 
     def priced(found: DraftedQueries) -> TriggerPreview:
         usd = found.price_usd
         return TriggerPreview(found=found, costs=usd != 0, token=_token(inputs, usd))
 
-    return _preview(deps.draft, inputs, ["draft_n"], priced)
-
-
-def _preview(
-    call: Callable[..., T],
-    inputs: Inputs,
-    needed: Sequence[str],
-    priced: Callable[[T], TriggerPreview],
-) -> TriggerPreview:
-    """What a method of `Deps` would do; `needed` are fields that must not be empty."""
-    if faults := empty(inputs[0], needed):
-        return TriggerPreview(faults)
-    try:
-        return priced(call(*inputs, dry_run=True))
-    except Refused as error:
-        return TriggerPreview(error.faults)
+    return preview(deps.draft, inputs, priced)
 
 
 def _token(*shown: Any) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.text import count, dollars, percent
 from skill_eval_nb.triggers import Attempt, Measured
 from skill_eval_nb.triggers.measurement import MeasuringProgress
+from skill_eval_nb.triggers.optimised import OptimisingProgress
 from skill_eval_nb.view import Mark, Text, blocks_of
 
 from ..diff.skill import marked, spans
 from ..ui import Child, Node, h
 from ..ui.form import faults_view
-from ..ui.paid import likely
 from ..ui.parts import (
     blocks_view,
     button,
@@ -28,17 +28,19 @@ from ..ui.parts import (
     tick,
     waiting,
 )
+from ..ui.source import rows_of
 from ..ui.task import Task, running_card, time_figures
 from ..ui.track import Axis, interval_track
-from .plan import Figures, Form, Results, TriggerPreview, between
+from .plan import Form, TriggerPreview, between
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from skill_eval_nb.triggers import Optimised
-    from skill_eval_nb.triggers.optimised import OptimisingProgress, QueryOutcome, Score, Step
+    from skill_eval_nb.triggers.optimised import QueryOutcome, Score, Step
 
-
+Figures = Mapping[str, Any]
+"""A row of a table of `stats`."""
 SCORES = {
     "precision": "of what triggered, the share that should",
     "recall": "of what should trigger, the share that did",
@@ -56,9 +58,8 @@ REASONS = 8
 """Reasons of errored runs that are shown."""
 
 
-def results_view(results: Results) -> Node:
+def results_view(measured: Measured) -> Node:
     """The measurement."""
-    measured = results.measured
     attempts: dict[tuple[str, bool], list[Attempt]] = {}
     for attempt in measured.attempts:
         if attempt.outcome != "not run":
@@ -68,22 +69,27 @@ def results_view(results: Results) -> Node:
     of = "" if n_run == len(measured.attempts) else f" of {len(measured.attempts):,}"
     cost = "" if measured.cost_usd is None else f", {dollars(measured.cost_usd)}"
     title = f"{n_run:,}{of} runs, by {measured.model} ({measured.executor}){cost}"
+    rates = sorted(rows_of(measured.rates), key=_put_wrong_first)
     groups = []
     for should, heading in GROUPS.items():
-        rows = [row for row in results.rates if row["should_trigger"] is should]
+        rows = [row for row in rates if row["should_trigger"] is should]
         lanes = [_lane(row, attempts.get((row["query"], should), [])) for row in rows]
         head = h("h5", f"{heading} ({len(rows):,})")
         groups.append([head, h("ul", lanes, cls="sen-trig-lanes")] if rows else None)
     return h(
         "section",
         h("h4", title),
-        [_doubt(doubt) for doubt in results.doubts],
-        _scores(results.scores) if results.scores is not None else None,
+        map(_doubt, rows_of(measured.doubts)),
+        map(_scores, rows_of(measured.scores)),
         _errored([attempt for attempt in measured.attempts if attempt.outcome == "errored"]),
         soft(LEGEND),
         groups,
         aria_label="what was measured",
     )
+
+
+def _put_wrong_first(row: Figures) -> tuple[bool, float]:
+    return row["right"] is None, row["right"] or 0.0  # without a share of right runs last
 
 
 def _doubt(doubt: Figures) -> Node | None:
@@ -169,9 +175,6 @@ def _run(attempt: Attempt) -> str:
     return ", ".join(filter(None, facts))
 
 
-OUTCOMES = {"triggered": "", "not triggered": "", "errored": "bad"}
-
-
 WORK = h("h4", "What will be done")
 
 
@@ -187,7 +190,7 @@ def run_plan_view(plan: TriggerPreview | None, form: Form) -> Child:
         there = total - due.attempts
         already = f" ({there:,} are there already)" if there else ""
         left = f"{count(due.attempts, 'run')} to make{already}, {count(due.calls, 'call')} at most."
-        cost = likely(due.low_usd, due.high_usd, due.worst_usd)
+        cost = f"Price: {due.usd}."
     errored = sum(attempt.outcome == "errored" for attempt in measured.attempts)
     again = f"Make the {count(errored, 'run')} that errored again"
     size = f"{count(len(measured.queries), 'query')} × {form.runs} = {count(total, 'run')}"
@@ -200,51 +203,13 @@ def run_plan_view(plan: TriggerPreview | None, form: Form) -> Child:
     ]
 
 
-def measuring_view(task: Task[Any]) -> Node:
-    """How far a run of the set is."""
-    now: MeasuringProgress | None = task.progress
-    promise = "Each run is written when it ends; what is there is not paid for again."
-    latest = None
-    if now is not None:
-        did = f" ({now.latest.instead})" if now.latest.instead else ""
-        query = h("span", now.latest.query.query, dir="auto")
-        latest = soft(f"Last: {now.latest.outcome}{did} – ", query)
-    stopping = "Stopping: nothing new is begun."
-    promise = soft(stopping if task.stopping else promise, role="status")
-    return _running_card("The queries are being run", task, now, None, [promise, latest])
-
-
-def _running_card(
-    title: str,
-    task: Task[Any],
-    now: MeasuringProgress | None,
-    spent_usd: float | None,
-    below: Child,
-) -> Node:
-    """Outcomes, money and time; `spent_usd` where it is not that of the measurement."""
-    figures: list[Child] = []
-    if now is not None:
-        figures.append(figure(f"{now.done:,} of {now.total:,}", "runs ended"))
-        figures += [
-            figure(f"{number:,}", outcome, kind)
-            for outcome, kind in OUTCOMES.items()
-            if (number := now.outcomes.get(outcome, 0))
-        ]
-        spent_usd = now.spent_usd if spent_usd is None else spent_usd
-    if spent_usd is not None:
-        figures.append(figure(dollars(spent_usd), "spent"))
-    figures.append(time_figures(task))
-    bar = (now.done / now.total if now is not None else 0.0), "runs that have ended"
-    return running_card(title, bar, figures, stopping=task.stopping, below=below)
-
-
-def ended_view(task: Task[Measured] | None) -> Node | None:
-    """Why a run of the set did not come to its end; nothing where it did."""
+def ended_view(task: Task[Any] | None) -> Node | None:
+    """Why a run of the set or a search did not come to its end; nothing where it did."""
     if task is None:
         return None
-    message, measured = task.message, task.result
-    if measured is not None and measured.status in ("partial", "stopped"):
-        message = f"{measured.status}: {measured.message}"
+    message, result = task.message, task.result
+    if isinstance(result, Measured) and result.status in ("partial", "stopped"):
+        message = f"{result.status}: {result.message}"
     return notice(message, key="ended") if message else None
 
 
@@ -316,6 +281,9 @@ def _item(outcome: QueryOutcome) -> Node:
     return h("li", outcome.query.query, h("span", right, cls="sen-soft"), dir="auto")
 
 
+OUTCOMES = {"triggered": "", "not triggered": "", "errored": "bad"}
+PROMISE = "Each run is written when it ends; what is there is not paid for again."
+STOPPING = "Stopping: nothing new is begun."
 DOING = {
     "measuring": "Measuring round {round}",
     "proposing": "A model proposes the description of round {round}",
@@ -339,21 +307,45 @@ def search_plan_view(plan: TriggerPreview | None) -> Child:
     return [
         WORK,
         h("p", h("b", size), runs),
-        h("p", likely(*found.estimate)),
+        h("p", f"Price: {found.estimate}."),
         [soft(note, dir="auto") for note in found.notes],
         soft(f"Kept in {place(found.folder)}. {KEPT}"),
     ]
 
 
-def searching_view(task: Task[Any]) -> Node:
-    """How far a search is, with the rounds that have ended."""
-    now: OptimisingProgress | None = task.progress
-    title = "A better description is looked for"
-    if now is None:
-        return _running_card(title, task, None, None, h("p", "Beginning", role="status"))
-    doing = h("p", DOING[now.doing].format(round=now.round), role="status")
-    below = [doing, rounds_view(now.steps)]
-    return _running_card(title, task, now.measuring, now.spent_usd, below)
+def running_view(title: str, task: Task[Any]) -> Node:
+    """How far a run of the set or a search is: outcomes, money, time, rounds that have ended."""
+    now: MeasuringProgress | OptimisingProgress | None = task.progress
+    search = now if isinstance(now, OptimisingProgress) else None
+    runs = now.measuring if isinstance(now, OptimisingProgress) else now
+    figures: list[Child] = []
+    if runs is not None:
+        figures.append(figure(f"{runs.done:,} of {runs.total:,}", "runs ended"))
+        figures += [
+            figure(f"{number:,}", outcome, kind)
+            for outcome, kind in OUTCOMES.items()
+            if (number := runs.outcomes.get(outcome, 0))
+        ]
+    if now is not None:
+        figures.append(figure(dollars(now.spent_usd), "spent"))
+    doing, latest = PROMISE, None
+    if search is not None:
+        doing = f"{DOING[search.doing].format(round=search.round)}. {PROMISE}"
+    elif runs is not None:
+        did = f" ({runs.latest.instead})" if runs.latest.instead else ""
+        query = h("span", runs.latest.query.query, dir="auto")
+        latest = soft(f"Last: {runs.latest.outcome}{did} – ", query)
+    return running_card(
+        title,
+        (runs.done / runs.total if runs is not None else 0.0, "runs that have ended"),
+        [*figures, time_figures(task)],
+        stopping=task.stopping,
+        below=[
+            soft(STOPPING if task.stopping else doing, role="status"),
+            latest,
+            rounds_view(search.steps) if search is not None else None,
+        ],
+    )
 
 
 def writing_view(file: Path, diff: str, unfit: str | None) -> Node:

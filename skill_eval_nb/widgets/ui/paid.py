@@ -268,22 +268,6 @@ def plan_card(content: Child, label: str = "the plan and its price", look: str =
     )
 
 
-def likely(low: float | None, high: float | None, worst: float | None) -> str:
-    """What something may cost, before it is done.
-
-    >>> print(likely(0.5, 1.25, 4.0))
-    Likely $0.50 to $1.25; a budget that surely holds all of it is $4.00.
-    >>> likely(0.0, 0.0, 0.0), likely(None, None, None)
-    ('It costs nothing.', 'What it costs is not known: the price of a model is not.')
-    """
-    if low is None or high is None or worst is None:
-        return "What it costs is not known: the price of a model is not."
-    if not worst:
-        return "It costs nothing."
-    span = f"{dollars(low)} to {dollars(high)}" if low < high else dollars(low)
-    return f"Likely {span}; a budget that surely holds all of it is {dollars(worst)}."
-
-
 def at_most(usd: float | None) -> str:
     """What something costs at worst.
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from skill_eval_nb.triggers import Attempt, Measured, Optimised, Query
-from skill_eval_nb.triggers.measured import Price
-from skill_eval_nb.triggers.optimised import QueryOutcome, Score, SearchEstimate, Step
-from skill_eval_nb.widgets.trigger.plan import results_of, run_plan
+from skill_eval_nb.triggers.measured import CostRange, Price
+from skill_eval_nb.triggers.optimised import QueryOutcome, Score, Step
+from skill_eval_nb.widgets.trigger.plan import run_plan
 from tests.widgets.hostile import IN_FILES, squeezed
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.run.panels import settled
@@ -89,7 +89,7 @@ def test_hostile_text_stays_text(browser, tmp_path):
     panel = panel_on(demo_skill(tmp_path), queries)
     plan = run_plan(panel._deps, (panel.form, tuple(queries[:1])))
     measured = hostile_measurement(queries, tmp_path)
-    panel.launches["run"].take(replace(plan, results=results_of(measured)))
+    panel.launches["run"].take(replace(plan, measured=measured))
     panel._found = hostile_search(queries, tmp_path)
     panel._take(IN_FILES[0])
     assert "cannot be used" in panel._unfit
@@ -111,7 +111,7 @@ def hostile_measurement(queries, folder) -> Measured:
         for one in queries
         for run, outcome in enumerate(("triggered", "not triggered", "errored"), 1)
     )
-    bad, price = queries[0].query, Price(0, 0, 0.0, 0.0, 0.0)
+    bad, price = queries[0].query, Price(0, 0, CostRange(0.0, 0.0, 0.0), 0.0)
     return Measured(bad, bad, (bad,), bad, bad, attempts, "done", 0.0, price, bad, folder / "x")
 
 
@@ -132,6 +132,6 @@ def hostile_search(queries, folder) -> Optimised:
         best=Score(0.5, 0.2, 0.8, 4, 8),
         notes=(words[0],),
         cost_usd=0.0,
-        estimate=SearchEstimate(0.0, 0.0, 0.0),
+        estimate=CostRange(0.0, 0.0, 0.0),
         folder=folder,
     )

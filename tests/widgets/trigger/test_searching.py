@@ -51,7 +51,7 @@ def test_from_the_price_to_another_description_in_the_file(skill: Path) -> None:
     do(panel, "tab", "description")
     says = shown(panel)
     assert "held out, 3 runs of each" in says
-    assert "It costs nothing" in says
+    assert "it costs nothing" in says
     assert panel.optimised is None
     assert not (skill.parent / "release-notes-workspace").exists()
     searched(panel)
@@ -103,7 +103,7 @@ def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None
     press(panel, "Start")
     until(lambda: (now := panel._tasks["description"].progress) and now.steps)
     says = shown(panel)
-    assert "A better description is looked for" in says
+    assert "A better description is being looked for" in says
     assert "Round 1" in says
     assert "spent" in says
     assert find(panel.view(), key="round-1")
