@@ -64,7 +64,9 @@ class Slice:
             tables = {name: own.polars(name) for name in TABLES if name != "stated"}
             return Workspace.from_tables(tables, ws.path)
         tables = {name: self._rows(ws, table) for name, table in TABLES.items()}
-        return Workspace.from_tables(tables | {"problems": self._problems(ws)}, ws.path)
+        own = Workspace.from_tables(tables | {"problems": self._problems(ws)}, ws.path)
+        own.part_of = ws, {name: getattr(self, name) for name in ITERATION}
+        return own
 
     def _rows(self, ws: Workspace, table: Table) -> pl.DataFrame:
         """The rows of a table with our keys; `optimizations` has another kind of iteration."""

@@ -309,7 +309,7 @@ def _compared(measured: IterationFigures) -> list[CheckRow]:
     """The expectations that are held against a baseline, as `stats.discrimination` has them."""
     if measured.ws.polars("expectations").is_empty():
         return []
-    found = stats.discrimination(measured.ws, measured.baseline).to_dicts()
+    found = stats.discrimination(measured.ws).to_dicts()
     return [row for row in found if row["baseline"] is not None]
 
 

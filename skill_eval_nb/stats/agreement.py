@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents.sides import UNSTATED
-from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.tables.frames import frame_of, like
 
 from .inference.intervals import eval_noise
 from .labels import ON_LABELS, trust_judges
@@ -543,7 +543,9 @@ def agreement(
         kinds = (*KINDS, LABELLED)
         names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (kinds.index(kind),)}
         table = in_order(table, **names)
-    return order_answer(data, table) if keys or hasattr(data, "columns") else table
+    if keys:
+        table = order_answer(data, table)
+    return like(data, table) if keys or hasattr(data, "columns") else table
 
 
 def _figures(raters: Raters, scale: tuple[int, int], level: float) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from .values import (
     order_answer,
     runs_of,
     scores_of,
+    statistic,
 )
 
 if TYPE_CHECKING:
@@ -430,6 +431,7 @@ AUDIT = [
 ]
 
 
+@statistic
 def audit(workspace: Any) -> Any:
     """Each figure that a benchmark.json states beside the one its own runs give.
 

@@ -320,7 +320,8 @@ def name_judgings(of: Compared) -> str | None:
 def name_families(of: Compared) -> str | None:
     """Evals that seem to belong together, of a claim about tasks like these."""
     claims = of.row["scope"] == "population" and of.row["verdict"] in DECIDED
-    found = of.known.families.get(of.suite)
+    iteration = of.row["configuration" if of.known.iterations else "iteration"]
+    found = of.known.families.get((*of.suite, iteration))
     return f"{found.sentence()}." if claims and found else None
 
 
@@ -484,7 +485,7 @@ class Known:
         change_of: of two iterations the baseline whose change was taken off.
         of_files: whether runs could say when they were made.
         batches: by suite, iterations that have no eval in common.
-        families: by suite, evals that seem to belong together, where nothing says so.
+        families: by iteration, evals that seem to belong together, where nothing says so.
         baselines: by suite, the baseline that both of two iterations have.
     """
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import some
 
 from .checks import SIDES, leave_out
@@ -33,20 +34,21 @@ from .pairing import COUNTS, Pairs, Versus, as_one_iteration, pair_sides
 from .values import (
     EVAL,
     GROUP,
+    HEADLINE,
     ITERATION,
     MODEL,
     RUBRIC,
     UNITS,
     confidence,
+    natural,
     no_such,
     order_answer,
-    runs_by_model,
+    remember,
     runs_of,
     scores_of,
     secondary_level,
     secondary_metrics,
     values_of,
-    with_unscored,
     worth_having,
 )
 from .verdict import also_beyond, verdict
@@ -461,22 +463,18 @@ def deltas(
     >>> deltas(runs).select(pl.col("estimate", "low", "high", "p").round(3), "verdict").rows()
     [(0.45, 0.35, 0.55, 0.005, 'helps')]
     """
-    question = ask_deltas(scope, worth, level, pool)
-    joint = not isinstance(metric, str)
-    kind, data = data, as_one_iteration(data) if pool == "iteration" else data
-    values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
-    own = Own(data, weights, cluster, other_checks)
-    values, cells = correct_by_labels(data, values) if corrected else (values, None)
-    found = answer_deltas(own, values, question, baseline, versus, pool, joint=joint)
-    found = found if cells is None else state_labels(found, cells)
-    planned = not (joint or versus or pool or corrected) and scope == "suite"
-    how = {"worth": worth, "weights": weights, "cluster": cluster, "other_checks": other_checks}
+    how: dict[str, Any] = {"worth": worth, "weights": weights, "cluster": cluster}
+    how["other_checks"] = other_checks
+    more: dict[str, Any] = {"versus": versus, "scope": scope, "pool": pool, "corrected": corrected}
+    found = answer_deltas(data, metric, baseline, level=level, **how, **more)
+    alone = isinstance(metric, str) and not (versus or pool or corrected)
 
     def at_look(part: Any, level: float) -> pl.DataFrame:
         return deltas(part, metric, baseline, level=level, **how)
 
-    found = settle_looks(found.drop("designs"), data, level, at_look if planned else None)
-    return order_answer(kind, found)
+    planned = at_look if alone and scope == "suite" else None
+    found = settle_looks(found.drop("designs"), data, level, planned)
+    return like(data, order_answer(data, found))
 
 
 def deltas_by_dimension(
@@ -527,25 +525,23 @@ def deltas_by_dimension(
     """
     import polars as pl
 
-    kind, data = data, as_one_iteration(data) if pool == "iteration" else data
-    scores = with_unscored(scores_of(data), runs_by_model(data))
-    others = [name for name in secondary_metrics(data) if not name.startswith(RUBRIC)]
-    values = pl.concat([scores, *([values_of(data, *others)] if others else [])], how="diagonal")
-    own = Own(data, weights, cluster)
+    scored = sorted({*scores_of(data)["metric"]}, key=natural)
+    metrics = list(dict.fromkeys([*secondary_metrics(data), *scored]))
+    how: dict[str, Any] = {"versus": versus, "worth": worth, "pool": pool, "weights": weights}
+    how |= {"level": secondary_level(level), "cluster": cluster}
 
     def answer(scope: Scope) -> pl.DataFrame:
-        question = ask_deltas(scope, worth, secondary_level(level), pool)
-        found = answer_deltas(own, values, question, baseline, versus, pool, joint=True)
+        found = answer_deltas(data, metrics, baseline, scope=scope, **how)
         return found.filter(pl.col("metric").str.starts_with(RUBRIC)).drop("designs")
 
     found = answer(scope)
     if scope == "population":
         both = zip(answer("suite").to_dicts(), found.to_dicts(), strict=True)
         found = pl.DataFrame([also_beyond(*rows) for rows in both], found.schema)
-    found = settle_looks(found, data, level)
+    found = order_answer(data, settle_looks(found, data, level))
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
-    return order_answer(kind, found.select(*found.columns[:at], dimension, *found.columns[at:]))
+    return like(data, found.select(*found.columns[:at], dimension, *found.columns[at:]))
 
 
 def deltas_by_eval(
@@ -587,10 +583,25 @@ def deltas_by_eval(
     >>> deltas_by_eval(runs.with_columns(pass_rate=1.0))["unpaired"].item()
     'no baseline among the configurations: with_skill'
     """
+    found = _answer_by_eval(data, metric, baseline, versus, worth, level, pool)
+    return like(data, order_answer(data, settle_looks(found, data, level)))
+
+
+@remember
+def _answer_by_eval(
+    data: Any,
+    metric: str | Sequence[str],
+    baseline: str | None,
+    versus: Versus | None,
+    worth: float | None,
+    level: float,
+    pool: Pool,
+) -> pl.DataFrame:
+    """The rows of `deltas_by_eval`, whatever is at work."""
     import polars as pl
 
     question = ask_deltas("suite", worth, level, pool)
-    kind, data = data, as_one_iteration(data) if pool == "iteration" else data
+    data = as_one_iteration(data) if pool == "iteration" else data
     values = values_of(data, *([metric] if isinstance(metric, str) else dict.fromkeys(metric)))
     pairs = pair_sides(data, values, baseline, versus, pool)
     paired = leave_out(pairs.paired, pairs.others)
@@ -610,8 +621,8 @@ def deltas_by_eval(
         leans = [additions.lean_of(row) for row in found.to_dicts()]
     types = {name: kind for name, kind in _types_beside().items() if name in LEANS}
     found = found.hstack(pl.DataFrame(leans, types))
-    found = settle_looks(pairs.turn(mark_stand_in(found, known.facts, keys)), data, level)
-    return order_answer(kind, found.select(pl.exclude("n_unpaired", "unpaired"), why))
+    found = pairs.turn(mark_stand_in(found, known.facts, keys))
+    return found.select(pl.exclude("n_unpaired", "unpaired"), why)
 
 
 def _types_beside() -> dict[str, Any]:
@@ -655,23 +666,31 @@ def pair_figures(
     return found._replace(paired=paired)
 
 
+@remember
 def answer_deltas(
-    own: Own,
-    values: pl.DataFrame,
-    question: DeltaQuestion,
-    baseline: str | None,
-    versus: Versus | None,
-    pool: Pool = None,
+    data: Any,
+    metric: str | Sequence[str] = HEADLINE,
+    baseline: str | None = None,
     *,
-    joint: bool = False,
+    versus: Versus | None = None,
+    scope: str = "suite",
+    worth: float | None = None,
+    level: float = 0.95,
+    pool: Pool = None,
+    weights: bool = False,
+    cluster: str | Mapping[str, str] | None = None,
+    other_checks: bool = False,
+    corrected: bool = False,
 ) -> pl.DataFrame:
-    """A row a metric and comparison, with what may turn its verdict, and `designs`.
-
-    `joint` metrics are adjusted together.
-    """
+    """The rows of `deltas`, whatever is at work, and `designs`."""
     import polars as pl
 
-    data = own.data
+    question = ask_deltas(scope, worth, level, pool)
+    joint = not isinstance(metric, str)
+    data = as_one_iteration(data) if pool == "iteration" else data
+    values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
+    own = Own(data, weights, cluster, other_checks)
+    values, labelled = correct_by_labels(data, values) if corrected else (values, None)
     keys = ITERATION if pool == "model" else GROUP
     by = [*GROUP, *SIDES, "metric"]
     less = baseline if versus else None
@@ -712,4 +731,5 @@ def answer_deltas(
     after = found.columns.index("reason") + 1
     order = [*found.columns[:after], *types, *found.columns[after:]]
     found = pl.DataFrame(settled, found.schema | types).select(order)
-    return pairs.turn(mark_stand_in(found, known.facts, keys))
+    found = pairs.turn(mark_stand_in(found, known.facts, keys))
+    return found if labelled is None else state_labels(found, labelled)

@@ -25,6 +25,7 @@ from .values import (
     order_answer,
     rows_of_runs,
     runs_by_model,
+    statistic,
 )
 from .verdict import say_luck
 
@@ -357,6 +358,7 @@ FIGURES = [
 ]
 
 
+@statistic
 def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) -> Any:
     """Each expectation with its class: what its verdicts say of the skill, if anything.
 
@@ -450,6 +452,7 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
     )
 
 
+@statistic
 def discrimination_by_eval(data: Any, baseline: str | None = None, level: float = 0.95) -> Any:
     """`discrimination` with a row for each eval, where little can be proven.
 

@@ -7,6 +7,7 @@ from operator import itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
+from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import brief, chance, some
 
 from .checks import SIDES
@@ -132,7 +133,7 @@ def factors(
         told += _add_answer(members, column, found[key], answer)
     frame = pl.DataFrame(sorted(told, key=itemgetter("at")), {**rows.schema, **ADDED})
     frame.insert_column(rows.columns.index("p") + 1, frame.drop_in_place("p_adjusted"))
-    return order_answer(data, frame)
+    return like(data, order_answer(data, frame))
 
 
 def _add_answer(

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from skill_eval_nb.text import brief, count, some
 
-from .values import EVAL, is_table, own_of_evals, remember, runs_of
-
-if TYPE_CHECKING:
-    import polars as pl
+from .values import EVAL, ITERATION, is_table, own_of_evals, remember, runs_of
 
 FIRST_WORD = re.compile(
     r"(?!(?:eval|test|case|task|scenario|prompt|query|example)s?\b)[^\W\d_]{3,}"
 )
 """The first word of a name, unless it says no more than that it is one."""
-Suite = tuple[str, str]
-"""A workspace and a skill."""
+STATED = {"tags": "their tags", "files": "their input files"}
+"""Columns of `evals` that several may share, and what they are in a sentence."""
 
 
 class Families(NamedTuple):
@@ -63,22 +60,26 @@ def name_families(
 
 
 @remember
-def propose_families(data: Any) -> dict[Suite, Families]:
-    """The families that evals of each suite seem to have: of two and more, at least two of them.
+def propose_families(data: Any) -> dict[tuple[Any, ...], Families]:
+    """By ITERATION the families that its evals seem to have: of two and more, at least two of them.
 
     Tags are asked first, then input files, then the first words of names, where those leave no
     more than half of the evals alone.
     """
-    by = ["workspace", "skill"]
     evals = runs_of(data).sort(EVAL, nulls_last=True)
-    evals = evals.unique([*by, "eval_name"], keep="first", maintain_order=True)
-    found: dict[Suite, Families] = {}
-    for suite, own in evals.group_by(by, maintain_order=True):
-        named = FIRST_WORD.match
+    evals = evals.unique([*ITERATION, "eval_name"], keep="first", maintain_order=True)
+    stated: dict[str, dict[Any, Any]] = {}
+    if not is_table(data):
+        of_evals = {column: own_of_evals(data, column) for column in STATED}
+        stated = {name: {row[:2]: row[2] for row in own.rows()} for name, own in of_evals.items()}
+    found: dict[tuple[Any, ...], Families] = {}
+    for place, own in evals.group_by(ITERATION, maintain_order=True):
+        named, keys = FIRST_WORD.match, own.select("workspace", "eval_id").rows()
         words = [word[0] if (word := named(name)) else None for name in own["eval_name"]]
-        ways = [("their first words", "{…}", words)]
-        if not is_table(data):
-            ways = [*_stated_marks(data, own), *ways]
+        marked = {name: [marks.get(key) for key in keys] for name, marks in stated.items()}
+        ways: list[tuple[str, str, list[Any]]]
+        ways = [(STATED[name], f'"{name}"', marks) for name, marks in marked.items()]
+        ways.append(("their first words", "{…}", words))
         for common, cluster, marks in ways:
             members: dict[str | None, list[str]] = {}
             families = name_families(own["workspace"], marks)
@@ -87,16 +88,6 @@ def propose_families(data: Any) -> dict[Suite, Families]:
             several = [own for name, own in members.items() if name is not None and len(own) > 1]
             most = common != ways[-1][0] or 2 * sum(map(len, several)) >= len(own)
             if len(several) > 1 and most:
-                found[suite[0], suite[1]] = Families(common, cluster, several)
+                found[place] = Families(common, cluster, several)
                 break
     return found
-
-
-def _stated_marks(data: Any, evals: pl.DataFrame) -> list[tuple[str, str, list[Any]]]:
-    """What the suite says of each of these evals that several may share."""
-    ways = []
-    for common, column in (("their tags", "tags"), ("their input files", "files")):
-        own = own_of_evals(data, column).filter(workspace=evals["workspace"][0])
-        marks = dict(own.select("eval_id", "own").iter_rows())
-        ways.append((common, f'"{column}"', [marks.get(name) for name in evals["eval_id"]]))
-    return ways

@@ -8,16 +8,16 @@ from dataclasses import fields
 from typing import Any
 
 from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables.frames import like
 from skill_eval_nb.workspace.jobs import read_settings
 
 from .checks import SIDES
 from .comparison import SCOPES
-from .confounds import Own
-from .deltas import answer_deltas, ask_deltas
+from .deltas import answer_deltas
 from .designs import Design
 from .looks import find_iterations
 from .pairing import Versus
-from .values import GROUP, ITERATION, order_answer, values_of
+from .values import GROUP, ITERATION, order_answer
 from .verdict import Answer
 
 
@@ -71,15 +71,13 @@ def next_step(
     """
     import polars as pl
 
-    values, own = values_of(data, metric), Own(data, cluster=cluster)
-    found = pl.concat(
-        answer_deltas(own, values, ask_deltas(scope, None, level), baseline, versus)
-        for scope in SCOPES
-    )
+    how: dict[str, Any] = {"versus": versus, "level": level, "cluster": cluster}
+    found = pl.concat(answer_deltas(data, metric, baseline, scope=scope, **how) for scope in SCOPES)
     keys = [*GROUP, *SIDES, "metric", "scope", "verdict"]
     steps = found.drop_nulls("designs").select(*keys, "next_step", "designs").explode("designs")
     designs = [field.name for field in fields(Design)]
-    return order_answer(data, steps.unnest("designs").select(*keys, *designs, "next_step"))
+    steps = steps.unnest("designs").select(*keys, *designs, "next_step")
+    return like(data, order_answer(data, steps))
 
 
 NEW_EVAL = "NEW-EVAL"

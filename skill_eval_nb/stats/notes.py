@@ -38,6 +38,7 @@ from .triggers import trigger_doubts
 from .values import (
     EVAL,
     GROUP,
+    ITERATION,
     MODEL,
     RUN,
     UNITS,
@@ -48,6 +49,7 @@ from .values import (
     order_answer,
     runs_by_model,
     runs_of,
+    statistic,
     values_of,
 )
 from .variance import variance
@@ -423,10 +425,10 @@ def broken_triggers(ws: Workspace, baseline: str | None, level: float) -> Iterat
 
 
 def families(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
-    """The evals of a suite that seem to belong together."""
+    """The evals of an iteration that seem to belong together."""
     proposed = propose_families(ws)
     for of in runs_by_model(ws).select(GROUP).unique().iter_rows(named=True):
-        if found := proposed.get((of["workspace"], of["skill"])):
+        if found := proposed.get(tuple(of[name] for name in ITERATION)):
             evals = [name for family in found.members for name in family]
             yield note(of, "families", f"{found.sentence()}.", {"n": len(evals)}, evals=evals)
 
@@ -444,6 +446,7 @@ MAKERS = (
 )
 
 
+@statistic
 def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int = 9) -> Any:
     """Short notes on each iteration, those that matter most first. No model is asked.
 
@@ -497,9 +500,8 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         raise TypeError(
             f"Notes rest on several tables: give a Workspace, not {type(data).__name__}."
         )
-    read = ("runs", "expectations", "rubric_scores", "triggers", "evals")
-    tables = {name: data.polars(name) for name in read}
-    own = Workspace.from_tables(tables)
+    own = data.in_polars()
+    own.path = ""  # what is at work there, or is planned, is not asked
     found = [note for maker in MAKERS for note in maker(own, baseline, level)]
     several = {*runs_by_model(own).filter(is_of_several_models()).select(GROUP).iter_rows()}
     for one in found:

@@ -26,6 +26,7 @@ from .values import (
     scores_of,
     secondary_level,
     secondary_metrics,
+    statistic,
     values_of,
 )
 from .verdict import Answer, Row, also_beyond, say_answer
@@ -46,6 +47,7 @@ CELL = [*GROUP, *EVAL, "configuration", "metric"]
 WHOLE = [*GROUP, "configuration", "metric"]
 
 
+@statistic
 def outliers(
     data: Any,
     metrics: Sequence[str] = ("time_seconds", "tokens", "cost_usd"),
@@ -203,6 +205,7 @@ ORDER = (
 STATISTICS = ("mean", "stddev", "min", "max", "n")
 
 
+@statistic
 def summarize(data: Any) -> Any:
     """Mean and spread of every metric over the runs of a configuration.
 
@@ -305,6 +308,7 @@ def spread(column: str, ddof: int = 1) -> list[pl.Expr]:
 K_KEYS = [*GROUP, "configuration", "k"]
 
 
+@statistic
 def pass_at_k(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -> Any:
     """The chance that k runs of an eval pass at least once, and that they pass every time.
 
@@ -343,6 +347,7 @@ def pass_at_k(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -
     return order_answer(data, means)
 
 
+@statistic
 def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -> Any:
     """pass@k and pass^k of each eval.
 

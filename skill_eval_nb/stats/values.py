@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import wraps
+from inspect import signature
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.tables.frames import frame_of, like
@@ -161,19 +161,61 @@ def worth_having(metric: str, baseline: float | None) -> float | None:
 
 
 Made = TypeVar("Made")
+How = ParamSpec("How")
 
 
-def remember(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
-    """`make`, which is asked for each figure of a page: once a workspace, as that never changes."""
-    frames: WeakKeyDictionary[Any, Made] = WeakKeyDictionary()
+def remember(
+    make: Callable[Concatenate[Any, How], Made],
+) -> Callable[Concatenate[Any, How], Made]:
+    """`make`, which many figures of a page rest on: worked out once, as a workspace never changes.
+
+    What is asked with other arguments is something else. Of an iteration that is `part_of` a
+    workspace it is worked out for all iterations in one go, which takes hardly longer: no
+    statistic crosses them, so the iteration's is the rows that are of it.
+    """
+    how_to_call = signature(make)
 
     @wraps(make)
-    def of(data: Any) -> Made:
+    def of(data: Any, *args: How.args, **how: How.kwargs) -> Made:
         if is_table(data):
-            return make(data)
-        if data not in frames:
-            frames[data] = make(data)
-        return frames[data]
+            return make(data, *args, **how)
+        asked = how_to_call.bind(data, *args, **how)
+        asked.apply_defaults()
+        key = make, *map(_as_key, asked.args[1:]), *map(_as_key, asked.kwargs.values())
+        if key not in data.figures and data.part_of is None:
+            data.figures[key] = make(data, *args, **how)
+        elif key not in data.figures:
+            whole, keys = data.part_of
+            data.figures[key] = _rows_with(keys, of(whole, *args, **how))
+        return data.figures[key]
+
+    return of
+
+
+def _as_key(value: Any) -> Hashable:
+    """An argument as something to remember by."""
+    if isinstance(value, Mapping):
+        return tuple(value.items())
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _rows_with(keys: Mapping[str, str], found: Any) -> Any:
+    """The rows of a frame that have these keys, and those that have none; else all there is."""
+    import polars as pl
+
+    if not isinstance(found, pl.DataFrame):
+        return found
+    return found.filter((pl.col(key) == name) | pl.col(key).is_null() for key, name in keys.items())
+
+
+def statistic(make: Callable[How, pl.DataFrame]) -> Callable[How, Any]:
+    """A statistic as it is asked for: worked out once, in the kind of its data."""
+    work_out, how_to_call = remember(make), signature(make)  # type: ignore[arg-type]
+
+    @wraps(make)
+    def of(*args: How.args, **how: How.kwargs) -> Any:
+        asked = how_to_call.bind(*args, **how)
+        return like(asked.args[0], work_out(*asked.args, **asked.kwargs))
 
     return of
 
@@ -211,8 +253,8 @@ def _places(data: Any) -> pl.DataFrame:
     return pl.DataFrame(rows, types, orient="row")
 
 
-def order_answer(data: Any, frame: pl.DataFrame) -> Any:
-    """`frame`, which is in natural order, in the kind of `data`: the newest iteration last."""
+def order_answer(data: Any, frame: pl.DataFrame) -> pl.DataFrame:
+    """`frame`, which is in natural order, with the newest iteration of `data` last."""
     import polars as pl
 
     places = _places(data)
@@ -221,7 +263,7 @@ def order_answer(data: Any, frame: pl.DataFrame) -> Any:
     )
     suites = pl.struct(ITERATION[:2]).rle_id()
     rows = placed.select(pl.arg_sort_by(suites, "place", maintain_order=True))
-    return like(data, frame[rows.to_series()])
+    return frame[rows.to_series()]
 
 
 def rows_of_runs(data: Any, table: str) -> pl.DataFrame:
@@ -432,6 +474,7 @@ def none_stated(column: str = MODEL[0]) -> str:
     return f"no stated {column.removeprefix('executor_')}"
 
 
+@remember
 def metrics_of(data: Any) -> list[str]:
     """The metrics of a page: those of runs that have a figure, and every rubric dimension."""
     runs = runs_of(data)

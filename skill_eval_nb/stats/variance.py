@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .judgings import CELL, Panels, by_eval, by_run, dimension, freed, judgings_of, of_several
 from .pairing import side
 from .summary import place
-from .values import GROUP, RUBRIC, confidence, in_order, natural, order_answer
+from .values import GROUP, RUBRIC, confidence, in_order, natural, order_answer, statistic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -438,6 +438,7 @@ COLUMNS = [
 ]
 
 
+@statistic
 def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> Any:
     """Where the variance of a configuration's scores comes from: evals, runs or the judge.
 
@@ -544,6 +545,7 @@ def _known_figures(rows: pl.DataFrame) -> pl.DataFrame:
 SEVERITIES = [*CELL, "dimension", "judge", "severity", "low", "high", "n_runs"]
 
 
+@statistic
 def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95) -> Any:
     """How much higher than the others each judge scores the same outputs.
 

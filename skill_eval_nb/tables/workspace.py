@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.text import did_you_mean
@@ -233,6 +234,30 @@ def _message(iteration: str, n: int, unjudged: int, gated: int, unchecked: int) 
     return f"{missing}: there overall_efficiency is that of the other layer alone"
 
 
+NAMELESS = {
+    **dict.fromkeys(("workspace", "skill"), "table"),
+    "iteration": NO_ITERATION,
+    "configuration": UNSTATED,
+}
+"""What a row of a table made by hand is of, where it does not say."""
+
+
+def _fill_keys(table: Any, name: str) -> pl.DataFrame:
+    """A table in polars, without nulls in the keys that are declared to have none."""
+    import polars as pl
+
+    frame = frame_of(table, name)
+    keys = {column.name for column in TABLES[name].columns if column.null == "never"}
+    others = {key: pl.lit(value) for key, value in NAMELESS.items()}
+    others |= {"eval_name": pl.col("eval_id"), "eval_id": pl.col("eval_name")}
+    filled = {
+        key: pl.coalesce(key, other)
+        for key, other in others.items()
+        if key in keys and frame[key].null_count()
+    }
+    return frame.with_columns(**filled) if filled else frame
+
+
 Name = str | int | None
 Reader = Callable[[bool], dict[str, "pl.DataFrame"]]
 """Reads the tables: the figures alone (`runs`), or with True every table with every text."""
@@ -256,6 +281,8 @@ class Workspace(Shown):
         self._reader = reader
         self._again = again
         self._frames: dict[str, pl.DataFrame] = {}
+        self.figures: dict[Any, Any] = {}  # what statistics said of it: its tables never change
+        self.part_of: tuple[Workspace, Mapping[str, str]] | None = None  # with keys of all its rows
         self.path = path
         self.backend: Backend = backend
 
@@ -265,7 +292,10 @@ class Workspace(Shown):
     ) -> Workspace:
         """A workspace over given tables, polars or pandas; those not given are empty.
 
-        Columns that are not given are null, columns that no table has are left out.
+        Columns that are not given are null, columns that no table has are left out. Keys are
+        never null, as in what is loaded: a row that does not say its workspace or skill is of
+        `table`, without an iteration of `none`, without a configuration `unstated`; an eval without
+        a name is called by its id.
 
         Raises:
             KeyError: for a name that is no table; the message names the nearest one.
@@ -274,7 +304,7 @@ class Workspace(Shown):
         >>> ws.runs.height, "pass_rate" in ws.runs.columns
         (0, True)
         """
-        given = {TABLES[name].name: frame_of(table, name) for name, table in tables.items()}
+        given = {TABLES[name].name: _fill_keys(table, name) for name, table in tables.items()}
         empty = {name: to_polars(table, {}) for name, table in TABLES.items() if name not in given}
         return cls(lambda _: {**given, **empty}, path, backend)
 
@@ -312,6 +342,12 @@ class Workspace(Shown):
         """Every table by name, read in one pass."""
         self.polars("problems")
         return {name: self.table(name) for name in TABLES}
+
+    def in_polars(self) -> Workspace:
+        """The same with every table in polars, and what statistics said of it."""
+        found = copy(self)
+        found.backend = "polars"
+        return found
 
     def again(self) -> Workspace:
         """The same, read anew: the same paths and the same selection of them.
