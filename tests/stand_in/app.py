@@ -86,7 +86,7 @@ class RiggedApp(App):
         super().__init__(stand_in)
         self.rigged = stand_in
         self.batches = RiggedBatches(stand_in.store, stand_in.batch_seconds, self.answer_in_batch)
-        self._misfortune = Misfortune(stand_in.faults, stand_in.seed)
+        self._misfortune = Misfortune(stand_in.faults)
         self._fault: Fault | None = None
         self._noted: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -152,8 +152,8 @@ class RiggedApp(App):
         """
         role, session = reading.role_of(request), reading.session_of(request)
         self._noted |= {"role": role, "session": session, "model": request["model"]}
-        text, turn = json.dumps(request, ensure_ascii=False), reading.turn_of(request)
-        fault = self._fault = self._misfortune.strike(role, session, turn, text)
+        text = json.dumps(request, ensure_ascii=False)
+        fault = self._fault = self._misfortune.strike(role, session, text)
         if fault and fault.kind in ERRORS:
             waits = fault.kind == "rate_limited_429" and fault.retry_after is not None
             headers = {"retry-after": f"{fault.retry_after:g}"} if waits else {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from skill_eval_nb.models.stand_in import StandIn
-from skill_eval_nb.models.stand_in.settings import Role, uniform
+from skill_eval_nb.models.stand_in.settings import Role
 
 Kind = Literal[
     "bad_request_400",
@@ -58,10 +58,8 @@ class Fault:
 
     Attributes:
         kind: What happens.
-        share: Chance that it strikes a request that it aims at, drawn from the seed.
         role: Aims at calls of this role only. None: of all.
         first: Aims at the first so many calls of a session only, so that a retry succeeds.
-        turn: Aims at this turn of a conversation only; the first turn is 1.
         calls: Aims at these calls only, counted from 1 among those that the rest aims at.
         holds: Aims at requests whose body holds this text. None: any.
         retry_after: Seconds in the `retry-after` of a 429. None: no such header.
@@ -69,10 +67,8 @@ class Fault:
     """
 
     kind: Kind
-    share: float = 1.0
     role: Role | None = None
     first: int | None = None
-    turn: int | None = None
     calls: tuple[int, ...] = ()
     holds: str | None = None
     retry_after: float | None = 1.0
@@ -82,17 +78,16 @@ class Fault:
 class Misfortune:
     """Counts what each fault aims at, and tells which one strikes."""
 
-    def __init__(self, faults: tuple[Fault, ...], seed: int) -> None:
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
         self._faults = faults
-        self._seed = seed
         self._seen: Counter[tuple[int, str]] = Counter()
         self._calls: Counter[int] = Counter()
 
-    def strike(self, role: Role, session: str, turn: int, body: str) -> Fault | None:
+    def strike(self, role: Role, session: str, body: str) -> Fault | None:
         """The first fault that strikes this request; every one that it aims at is counted."""
         struck: Fault | None = None
         for number, fault in enumerate(self._faults):
-            if not _aims(fault, role, turn, body):
+            if not _aims(fault, role, body):
                 continue
             self._calls[number] += 1
             call = self._calls[number]
@@ -100,19 +95,13 @@ class Misfortune:
             seen = self._seen[number, session]
             late = fault.first is not None and seen > fault.first
             elsewhere = fault.calls and call not in fault.calls
-            if struck or late or elsewhere:
-                continue
-            if uniform(self._seed, "fault", number, session, turn, seen) < fault.share:
+            if not (struck or late or elsewhere):
                 struck = fault
         return struck
 
 
-def _aims(fault: Fault, role: Role, turn: int, body: str) -> bool:
-    return (
-        fault.role in (None, role)
-        and fault.turn in (None, turn)
-        and (fault.holds is None or fault.holds in body)
-    )
+def _aims(fault: Fault, role: Role, body: str) -> bool:
+    return fault.role in (None, role) and (fault.holds is None or fault.holds in body)
 
 
 @dataclass(frozen=True, slots=True)

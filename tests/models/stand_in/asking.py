@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import subprocess
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -129,11 +128,6 @@ def judging(text, session="judging-1", *, dimensions=("reader_view",), expectati
         "metadata": {"user_id": session},
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
     }
-
-
-def read_log(path):
-    """The lines of a log."""
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
 def quiet(**fields):
