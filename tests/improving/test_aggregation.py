@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents import SuggestionAggregate, mend
 from skill_eval_nb.improving import aggregate
 from skill_eval_nb.improving.aggregation import SYSTEM, place_of
 from skill_eval_nb.models.stand_in.settings import JUDGE
@@ -75,16 +74,6 @@ def test_the_other_dialect_is_read_as_well():
     assert onions.action == "Add: Onions are 1.5, or rounded with a remark"
 
 
-def test_a_run_that_says_it_twice_counts_once():
-    rows = [
-        suggestion("Nothing checks the spelling of names."),
-        suggestion("No assertion checks the spelling of the names."),
-        suggestion("Nobody checks how names are spelled: the spelling.", run_number=2),
-    ]
-    (one,) = aggregate(workspace(rows)).suggestions
-    assert (one.frequency, len(one.sources)) == (2, 3)
-
-
 def test_the_threshold_decides_and_suites_are_never_mixed():
     rows = [suggestion("Nothing checks the spelling."), suggestion("Names lack any spelling test.")]
     apart, joined = (aggregate(workspace(rows), threshold=cut) for cut in (0.0, 1.0))
@@ -136,29 +125,6 @@ def test_every_suggestion_is_in_one_group_word_for_word_whatever_the_order_of_th
 # ── written and shown ──────────────────────────────────────────────────────────────────────────
 
 
-def test_what_is_written_is_read_again_and_not_counted_twice(tmp_path):
-    shutil.copytree(TDD / "iteration-1", tmp_path / "ws" / "iteration-1")
-    ws = sen.load(tmp_path / "ws")
-    found = aggregate(ws)
-    path = found.write(tmp_path / "ws" / "iteration-1", force=True)
-    assert path.name == FILE
-    read, faults = mend(json.loads(path.read_bytes()), SuggestionAggregate)
-    assert not faults
-    told = (read.iteration, read.threshold, read.total_runs)
-    assert told == (1, found.threshold, found.total_runs)
-    assert [
-        (one.reason, one.frequency, one.assertion, [each.run_number for each in one.sources])
-        for one in read.suggestions
-    ] == [
-        (one.reason, one.frequency, one.assertion, [each.run.run_number for each in one.sources])
-        for one in found.suggestions
-    ]
-    again = sen.load(tmp_path / "ws")
-    assert (again.polars("suggestions")["kind"] == "aggregate").sum() == len(found.suggestions)
-    assert aggregate(again).suggestions == found.suggestions
-    assert again.polars("problems").rows() == ws.polars("problems").rows()
-
-
 @pytest.mark.parametrize("content", ["", "[]", "3", '{"suggestions": []}'])
 def test_only_what_it_made_itself_is_replaced(tmp_path, content):
     found = aggregate(workspace([suggestion("Always passes.", "S1")]))
@@ -171,16 +137,6 @@ def test_only_what_it_made_itself_is_replaced(tmp_path, content):
     assert found.write(file).read_text() != content
 
 
-def test_it_shows_itself_escaped():
-    rows = [suggestion("Always passes.", "S1"), suggestion("Nobody <b>looks</b>.", run_number=2)]
-    found = aggregate(workspace(rows))
-    html = found._repr_html_()
-    assert "&lt;b&gt;looks" in html
-    assert "<b>looks" not in html
-    assert f"{found.threshold:g} apart" in html
-    assert "2 suggestions from 2 graded runs (s, iteration-1)" in repr(found)
-
-
 # ── a model that joins groups ──────────────────────────────────────────────────────────────────
 
 SAID = [
@@ -191,18 +147,6 @@ SAID = [
     suggestion("Nothing checks the spelling.", run_number=1),
 ]
 PAID = "claude-sonnet-4-6"
-
-
-def test_groups_that_the_model_calls_the_same_become_one():
-    alone = aggregate(workspace(SAID), threshold=0)
-    found = aggregate(workspace(SAID), threshold=0, merge_model=JUDGE)
-    groups = [[(one.frequency, one.assertion) for one in ws.suggestions] for ws in (alone, found)]
-    assert groups == [
-        [(2, "S1"), (1, None), (1, "S1"), (1, "S2")],
-        [(3, "S1"), (1, None), (1, "S2")],
-    ]
-    assert found.suggestions[0].reason == SAID[1]["reason"]
-    assert (alone.merged_by, found.merged_by, found.document().merged_by) == (None, JUDGE, JUDGE)
 
 
 def test_a_price_is_told_and_a_budget_that_is_too_small_merges_nothing():

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.dialects import kind_of
-from skill_eval_nb.improving import apply, preview
+from skill_eval_nb.improving import preview
 from skill_eval_nb.improving.edits import OpenSuite, edits_of, text_of
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.workspace import EvalKey
@@ -72,20 +72,6 @@ def test_an_eval_has_the_lists_and_ids_of_the_others(path):
         CHECKS: [{"id": "S1", **CHECK}, {"id": "S2", "type": "no_errors"}],
         "quality_rubric": {"dimensions": [{"id": "Q1", "name": "plain"}]},
     }
-
-
-def test_what_is_replaced_keeps_its_id_and_what_we_do_not_know(path):
-    new = {"type": "file_exists", "pattern": "*.md", "critical": False}
-    one = draft(CHECKS, new, target="S1")
-    change = preview(one, path)
-    assert json.loads(change.after)["evals"][0][CHECKS][0] == {"id": "S1", **new, "note": "n"}
-    assert change.before.replace(b"true", b"false") == change.after
-    # Of a dimension only what differs changes: the weight is the same number.
-    old = SUITE[0]["quality_rubric"]["dimensions"][0]
-    new = {**old, "weight": 0.60, "scoring": {**old["scoring"], "3": "a word or two"}}
-    del new["id"]
-    change = preview(draft("dimensions", new, target="plain"), path)
-    assert change.after == change.before.replace(b"some jargon", b"a word or two")
 
 
 AGAIN = {"type": "file_contains", "pattern": "*.md", "match": "# "}
@@ -201,29 +187,6 @@ def test_ids_are_those_of_the_tables(tmp_path):
     shutil.copytree(ROOT / "data" / folder.name, folder)
     change = preview(draft(CHECKS, CHECK, evals=["0"]), folder)
     assert [one["id"] for one in json.loads(change.after)["evals"] if CHECKS in one] == [1]
-
-
-def test_apply_writes_what_preview_shows_and_keeps_the_old_file_under_a_free_name(path):
-    taken = path.with_name("evals.json.2.bak")
-    taken.write_text("somebody's")
-    kept = []
-    for text in ("One", "Two"):
-        shown = preview(draft("expectations", text), path)
-        change = apply(draft("expectations", text), path)
-        assert path.read_bytes() == shown.after == change.after
-        assert change.written.kept.read_bytes() == shown.before
-        kept.append(change.written.kept.name)
-    assert kept == ["evals.json.1.bak", "evals.json.3.bak"]
-    assert taken.read_text() == "somebody's"
-
-
-def test_a_file_that_changed_since_is_not_written(path):
-    change = preview(DATED, path)
-    path.write_bytes(path.read_bytes() + b"\n")
-    with pytest.raises(Refused, match="has changed since"):
-        change.write()
-    assert path.read_bytes() == change.before + b"\n"
-    assert [one.name for one in path.parent.iterdir()] == ["evals.json"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])

@@ -19,9 +19,8 @@ from skill_eval_nb.improving.comparison import compare
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.stats import preference
 from skill_eval_nb.tables import check
-from skill_eval_nb.text import signed
 from tests.corpus.build import lay
-from tests.improving.made import EXECUTOR, LINE, NEW, OLD, PRICES, ledgers, offline, requests
+from tests.improving.made import EXECUTOR, LINE, NEW, OLD, ledgers, offline, requests
 from tests.stand_in import Fault
 
 
@@ -66,16 +65,6 @@ def test_the_better_side_wins_in_both_orders_and_the_loader_says_the_same(made) 
     turned = compare(made, OLD, NEW, connection=offline("first"))
     assert (turned.winner, turned.n_before) == (NEW, len(turned.comparisons))
     assert (turned.figures["wins"], turned.figures["losses"]) == (0, 6)
-
-
-@pytest.mark.parametrize(("prefers", "fairness"), [("first", -1.0), ("last", 1.0)])
-def test_a_comparator_that_goes_by_the_place_is_found_out(made, prefers, fairness) -> None:
-    found = compare(made, NEW, OLD, connection=offline(prefers))
-    assert (found.winner, found.verdict.word) == (None, "found out")
-    assert f"preferred what it saw {prefers} in 6 of 6 pairs" in str(found.verdict)
-    assert f"preference fairness {signed(fairness)}" in str(found.verdict)
-    assert found.figures["preference_fairness"] == fairness
-    assert found.pairs.select("winner", "consistent").rows() == [("tie", False)] * 6
 
 
 def test_iterations_are_compared_by_their_with_skill_sides(made) -> None:
@@ -124,29 +113,6 @@ def test_stopped_it_goes_on_where_it_was(made) -> None:
     assert 5 <= there < 13
     done = compare(made, NEW, OLD, connection=offline())
     assert (done.status, done.n_before, len(kept(made))) == ("done", there, 13)
-
-
-def test_a_price_is_told_before_and_a_budget_is_kept(made, tmp_path) -> None:
-    options = {"model": "priced-1", "prices": PRICES}
-    options["connection"] = offline("better", log=str(tmp_path / "log"))
-    planned = compare(made, NEW, OLD, dry_run=True, **options)
-    assert (planned.status, planned.worst_usd > 0) == ("dry run", True)
-    assert not (tmp_path / "log").exists()
-    assert not (made / "comparisons").exists()
-    budget = 1.3 * planned.worst_usd / 13  # the worst case of one question, and a little
-    part = compare(made, NEW, OLD, budget_usd=budget, concurrency=1, **options)
-    assert part.status == "partial"
-    assert 0 < part.cost_usd <= budget
-    assert 0 < len(part.comparisons) < 13
-    assert {one.reason for one in part.failed} == {"the budget does not hold its worst case"}
-    assert len(part.comparisons) + part.n_missing == 13
-    done = compare(made, NEW, OLD, **options)
-    assert (done.status, done.n_before) == ("done", len(part.comparisons))
-    paid = sum(json.loads(one.read_bytes())["cost_usd"] for one in kept(made))
-    assert paid == pytest.approx(part.cost_usd + done.cost_usd)
-    assert paid <= planned.worst_usd
-    rest = compare(made, NEW, OLD, dry_run=True, **options)
-    assert (rest.n_missing, rest.worst_usd, rest.winner) == (0, 0, NEW)
 
 
 def test_questions_without_an_answer_are_told_and_nothing_is_made_up(made) -> None:

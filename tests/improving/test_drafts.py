@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.documents import Evals, mend
-from skill_eval_nb.improving import draft, preview
+from skill_eval_nb.improving import draft
 from skill_eval_nb.improving.aggregation import aggregate
 from skill_eval_nb.improving.evidence import Evidence, evidence_of
 from skill_eval_nb.improving.rules import missed, of_evals, of_rubric, rewording, useless
@@ -21,7 +19,7 @@ from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.stats import plan
 from skill_eval_nb.tables import Workspace, load
 from tests.checkout import ROOT
-from tests.improving.made import CHECKS, EXISTS, NEW, always, drafted, look, said, world
+from tests.improving.made import CHECKS, EXISTS, NEW, always, look, said, world
 
 BUNDLED = sorted(path for path in (ROOT / "data").glob("*-workspace"))
 LISTS = ("structural_expectations", "expectations", "dimensions")
@@ -77,21 +75,6 @@ def test_other_peoples_workspaces_are_aggregated_and_give_sound_drafts(
             for name in names[::4]:
                 assert_sound(ws.select(workspace=name))
     assert with_some >= 5
-
-
-def test_a_draft_that_is_applied_leaves_a_sound_suite_and_is_shown_escaped(tmp_path: Path) -> None:
-    checks = [(EXISTS, always), ("The <b>sum</b> is right, and the tax is listed", always)]
-    path = world(tmp_path, checks, evals=3)
-    drafts = drafted(path, said("Nothing checks the onions.", "1", action="Add: Onions are halved"))
-    assert "&lt;b&gt;sum" in drafts._repr_html_()
-    assert "<b>sum" not in drafts._repr_html_()
-    whole = [one for one in drafts if not one.missing]
-    assert {one.part for one in whole} == {"expectations"}
-    for one in whole:
-        change = preview([one], path / "evals.json")
-        assert change.applied == (one.key,)
-        suite, faults = mend(json.loads(change.after), Evals)
-        assert (len(suite.evals), faults) == (3, [])
 
 
 RUN = RunRef("ws", "skill", "none", "1", "a", "with_skill", 2)

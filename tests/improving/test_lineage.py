@@ -71,15 +71,6 @@ def test_only_what_is_borne_out_is_won_or_lost_by_the_figures_of_the_deltas(plan
         assert row["reason"] in one.reason
 
 
-def test_a_mean_that_rises_by_chance_is_a_tie_and_says_so(tmp_path):
-    found = history(workspace(tmp_path, 0.5, 0.55, evals=2))
-    first, one = found.versions
-    assert one.mean > first.mean
-    assert (one.verdict, one.grading_result) == ("unclear", "tie")
-    assert "unclear, so a tie" in one.reason
-    assert found.current_best is None
-
-
 def test_given_parents_decide_the_result_and_the_best_stays_the_best(planted):
     found = history(planted, parents={"v3": "v0", "iteration-3": "iteration-1"})
     assert results(found)[2:] == [("v2", "v0", "won"), ("v3", "v0", "won")]

@@ -21,38 +21,6 @@ def ws(tmp_path_factory):
     return sen.load(ledgers(folder, evals=1, runs=1, iterations=(TWO, TEN)))
 
 
-def told(side):
-    (iteration,) = side.iterations.values()
-    return side.configuration, iteration, side.label, side.version
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "first", "second"),
-    [
-        (NEW, OLD, (NEW, TEN, NEW, None), (OLD, TEN, OLD, None)),
-        (TWO, TEN, (NEW, TWO, TWO, TWO), (NEW, TEN, TEN, TEN)),
-        (
-            (TWO, OLD),
-            f"{TEN}/{NEW}",
-            (OLD, TWO, f"{TWO} {OLD}", TWO),
-            (NEW, TEN, f"{TEN} {NEW}", TEN),
-        ),
-    ],
-)
-def test_names(ws, a, b, first, second) -> None:
-    """A side's configuration, iteration, label and version."""
-    assert tuple(map(told, sides_of(ws, a, b))) == (first, second)
-
-
-def test_the_latest_iteration_is_the_one_that_has_both_sides(tmp_path) -> None:
-    path = ledgers(tmp_path, evals=1, runs=1)
-    ledgers(tmp_path, evals=1, runs=1, iterations=("iteration-3",), sides=(NEW,))
-    side, _ = sides_of(sen.load(path), NEW, OLD)
-    assert set(side.iterations.values()) == {TWO}
-    with pytest.raises(Refused, match="there is no configuration `without_skill`"):
-        sides_of(sen.load(path), ("iteration-3", OLD), NEW)
-
-
 @pytest.mark.parametrize(
     ("a", "b", "said"),
     [

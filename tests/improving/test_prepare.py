@@ -51,19 +51,6 @@ def test_a_plan_takes_the_prepared_iteration_and_runs_in_it(skill):
 NEW = {"prompt": "Write notes of nothing", "name": "nothing at all", "expected_output": "none"}
 
 
-def test_it_is_an_iteration_without_runs_and_without_errors(skill):
-    home = skill.with_name("release-notes-workspace")
-    before = sen.load(home)
-    change = apply([draft("evals", NEW)], skill)
-    after = sen.load(home)
-    assert after.polars("runs").equals(before.polars("runs"))
-    assert after.polars("problems").filter(severity="error").is_empty()
-    assert "nothing at all" in after.polars("evals")["eval_name"].to_list()
-    file = change.written.iteration / "eval-7-nothing-at-all" / "eval_metadata.json"
-    told = {"eval_id": 7, "eval_name": NEW["name"], "prompt": NEW["prompt"], "assertions": []}
-    assert json.loads(file.read_text()) == told
-
-
 def test_the_suite_that_the_workspace_keeps_follows_and_what_was_not_run_is_prepared_anew(skill):
     kept = skill.with_name("release-notes-workspace") / "evals" / "evals.json"
     changes = []

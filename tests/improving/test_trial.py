@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 
-import polars as pl
 import pytest
 from scipy.stats import fisher_exact
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
-from skill_eval_nb.improving.tried import differences
 from skill_eval_nb.running.protocol import Refused
-from skill_eval_nb.stats.pairing import sides
-from tests.checkout import ROOT
-from tests.improving.made import CHECKS, EVALS, JUDGED, SIDES, SOURCES, draft, planted, tried_on
+from tests.improving.made import CHECKS, EVALS, JUDGED, SOURCES, draft, planted, tried_on
 
 ADDED = draft(CHECKS, SOURCES, evals=EVALS)
 SHARPENED = draft(CHECKS, SOURCES, target="S1", evals=EVALS)
@@ -30,27 +26,6 @@ def root(tmp_path_factory):
 def own(tmp_path):
     """The same for a test that changes it."""
     return tried_on(tmp_path, planted(4, 1))
-
-
-def test_the_answer_says_how_the_sides_differ_and_nothing_on_disk_changes(root):
-    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    tried = try_out(ADDED, sen.load(root))
-    assert (tried.status, tried.delta.says) == ("tried", "separates")
-    figures = ("mean", "baseline_mean", "estimate", "n_evals", "n_runs", "n_runs_baseline")
-    assert [getattr(tried.delta, name) for name in figures] == [1, 0.25, 0.75, 4, 16, 16]
-    assert tried.answer.startswith(
-        "Its pass rate is 1 in with_skill (16 runs) and 0.25 in without_skill (16 runs), +0.75 "
-        "on 4 evals, exact p < 0.0001: it separates"
-    )
-    # Counts are those of plain reading.
-    names = ("configuration", "passed", "failed", "runs", "errored", "not_scored", "pass_rate")
-    expected = []
-    for side in SIDES:
-        texts = [path.read_text() for path in root.glob(f"*/{side}/*/outputs/*.md")]
-        named = sum("Source:" in text for text in texts)
-        expected.append((side, named, 16 - named, len(texts), 0, 0, named / 16))
-    assert tried.sides.select(names).rows() == expected
-    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.parametrize(("one", "other"), [(5, 0), (5, 2), (3, 3), (1, 4)])
@@ -123,14 +98,6 @@ def test_arguments_that_make_no_sense_are_refused(root, wrong):
         try_out(ADDED, sen.load(root), **wrong)
 
 
-def test_the_weak_check_of_the_bundled_workspace_is_beaten():
-    ws = sen.load(ROOT / "data" / "tdd-workspace")
-    called = {"type": "file_contains", "pattern": "*.test.ts", "match_regex": r"\w+Fixture\("}
-    tried = try_out(draft(CHECKS, called, target="S1", evals=[*ws.evals["eval_id"]]), ws)
-    assert (tried.replaced.says, tried.delta.says) == ("always passes", "separates")
-    assert tried.separates_better is True
-
-
 EVIL = "<img src=x onerror=alert(1)>"
 
 
@@ -142,31 +109,3 @@ def test_text_from_files_is_escaped(tmp_path):
     html = try_out(draft(CHECKS, new, target="S1", why=EVIL), sen.load(root))._repr_html_()
     assert EVIL not in html
     assert html.count("&lt;img src=x") >= 3
-
-
-KEYS = ["workspace", "skill", "iteration", "eval_id", "eval_name", "configuration"]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "says"),
-    [
-        ([1, 1, 1, 1], [0, 0, 0, 0], "separates"),
-        ([0, 0, 0, 0], [1, 1, 1, 1], "hurts"),
-        ([1, 1, 1, 1], [1, 1, 1, 1], "always passes"),
-        ([0, 0, 0, 0], [0, 0, 0, 0], "always fails"),
-        ([1, 0, 1, 0], [0, 1, 0, 0], "no more than chance"),
-        ([1], [0], "too little data"),
-        ([5, 5, 5, 4], [1, 1, 2, 1], "separates"),
-        ([3, 3], [3, 3], "no more than chance"),
-    ],
-)
-def test_it_says_what_the_figures_say(one, other, says):
-    rows = [
-        ("w", "s", "i", "1", "1", side, run, float(value))
-        for side, values in zip(SIDES, (one, other), strict=True)
-        for run, value in enumerate(values)
-    ]
-    schema = dict.fromkeys(KEYS, pl.String) | {"run_number": pl.Int64, "value": pl.Float64}
-    values = pl.DataFrame(rows, schema, orient="row").with_columns(status=pl.lit("graded"))
-    (found,) = differences(values, sides(values), "draft", "all", 0.95)
-    assert found.says == says

@@ -112,21 +112,6 @@ def ws(tmp_path_factory):
     return sen.load(tried_on(tmp_path_factory.mktemp("verdicts"), planted(4, 4), with_the_skill))
 
 
-def test_what_separates_goes_and_the_difference_with_it(ws):
-    tried = try_out(judged(), ws)
-    assert (tried.replaced.says, tried.separates_better) == ("separates", None)
-    assert tried.by_run["pass_rate_before"].equals(ws.runs["pass_rate"])
-    assert set(tried.by_run["pass_rate_after"]) == {1.0}
-    row = tried.suite.row(0, named=True)
-    assert row["estimate_before"] == deltas(ws)["estimate"].item() == 0.5
-    assert (row["estimate_after"], row["p_after"]) == (0, 1)
-    assert "+0.5" in tried.answer
-    # What comes in its place is not counted, and that is said.
-    split = try_out(judged("one half", "the other", kind="split"), ws)
-    assert set(split.by_run["pass_rate_after"]) == {1.0}
-    assert "The 2 expectations in its place would have to be judged" in split.notes[0]
-
-
 def test_an_expectation_goes_by_its_name_where_verdicts_tell_its_text_alone(ws, tmp_path):
     root = tried_on(tmp_path, planted(4, 4), with_the_skill)
     named = json.loads((root / "evals.json").read_text())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,11 +10,9 @@ import skill_eval_nb as sen
 from skill_eval_nb.improving import versions
 from skill_eval_nb.widgets.diff import skill as module
 from skill_eval_nb.widgets.diff.skill import (
-    Gap,
     Pair,
     compare,
     compared,
-    folded,
     marked,
     paired,
     skill_pair,
@@ -107,19 +103,6 @@ def test_what_cannot_be_compared_line_by_line_is_said(old, new, note, of, monkey
     assert (file.note, file.rows) == (note, ())
 
 
-def test_lines_that_stayed_went_came_and_changed():
-    rows = compared("one\ntwo words here\nthree", "zero\none\ntwo words there\nthree")
-    assert [(row.same, row.old and row.old[1], row.new and row.new[1]) for row in rows] == [
-        (False, None, "zero"),
-        (True, "one", "one"),
-        (False, "two words here", "two words there"),
-        (True, "three", "three"),
-    ]
-    assert all(row.same for row in compared("a\r\nb\r\n", "a\nb"))
-    (row,) = compared("a\x0bb\u2028c", "a\x0bb\u2028c")  # only a line feed ends a line
-    assert row.new[0] == 1
-
-
 @given(LINES.map("\n".join), LINES.map("\n".join))
 def test_both_texts_can_be_read_off_the_rows(old, new):
     rows = compared(old, new)
@@ -153,18 +136,3 @@ def test_changed_words_are_marked_but_where_too_few_stayed_or_the_line_is_long(m
     assert changed("a b c d", "a b c e") == [[], []]
     assert changed("a b", "a c") == [["b"], ["c"]]
     marked.cache_clear()
-
-
-def test_far_from_a_change_lines_are_folded():
-    text = "\n".join(map(str, range(20)))
-    shown = list(folded(compared(text, text.replace("10", "ten")), context=2))
-    assert (shown[0], shown[-1]) == (Gap(0, 8), Gap(14, 7))
-    assert [row.new[0] for row in shown[1:-1] if row.new] == [9, 10, 11, 12, 13]
-    assert list(folded(compared("a", "a"))) == list(compared("a", "a"))  # one line is no gap
-
-
-def test_many_lines_that_repeat_take_no_time():
-    old, new = ("\n".join(str(at % by) for at in range(1_900)) for by in (7, 5))
-    begun = time.process_time()
-    assert compared(old, new)
-    assert time.process_time() - begun < 5

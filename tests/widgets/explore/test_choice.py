@@ -129,23 +129,3 @@ def test_one_of_several_models_is_looked_at_and_said():
     [picture] = find(panel._tree, tag="img")
     assert picture[1]["alt"].startswith("Pass rate: with_skill helps in 1 of 2 models, hurts in 1")
     assert not {"Model", "Models"} & {*words(explorer(one)).split()}
-
-
-NAMES = ("iteration-1", "iteration-2", "iteration-10")
-
-
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        ((None, None), ("iteration-2", "iteration-10")),
-        ((None, "iteration-2"), ("iteration-1", "iteration-2")),
-        (("iteration-10", None), ("iteration-10", "iteration-2")),
-        (("iteration-10", "iteration-1"), ("iteration-10", "iteration-1")),
-        (("gone", "iteration-1"), ("iteration-2", "iteration-1")),
-    ],
-)
-def test_of_iterations_the_last_two_are_compared_unless_told(asked, found):
-    suite = SkillRuns("w", "s", {"with_skill": NAMES[::-1]}, {}, (), (), 9, turned=True)
-    before, after = asked
-    choice = settled(suite, Choice(configuration=after, baseline=before))
-    assert (choice.baseline, choice.configuration) == found

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from skill_eval_nb import charts
@@ -42,15 +40,6 @@ def test_the_picture_is_in_the_page_with_its_answer_in_words():
     after(panel, "see", "chart", "deltas")
     (other,) = find(panel._tree, tag="img")
     assert other[1]["blob"] != picture[1]["blob"]
-
-
-def test_nothing_is_drawn_before_it_is_asked_for(monkeypatch):
-    drawn = []
-    monkeypatch.setattr(sys.modules[draw.__module__], "draw", lambda *given: drawn.append(given))
-    panel = explorer()
-    for tab in ("dimensions", "checks", "notes", "problems", "export"):
-        after(panel, "see", "tab", tab)
-    assert drawn == []
 
 
 @pytest.mark.parametrize(("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg")])

@@ -7,15 +7,13 @@ from collections import Counter
 import polars as pl
 
 from skill_eval_nb import stats
-from skill_eval_nb.widgets.explore.choice import of_path
 from skill_eval_nb.widgets.ui import find, text
-from tests.charts.worlds import run_keys, workspace, world
+from tests.charts.worlds import world
 from tests.checkout import ROOT
 from tests.widgets.explore.made import TDD, after, bundled, clickable, explorer, labelled, words
 
 WS = bundled()
 LAST = {"iteration": "iteration-2"}
-BOTH = ["iteration-1", "iteration-2"]
 ROWS = stats.discrimination(WS).filter(**LAST).to_dicts()
 
 
@@ -141,21 +139,6 @@ def test_every_problem_is_there_errors_first_and_leads_to_the_runs_it_touches():
     other = after(explorer(ROOT / "data", skill="recipe-scaler"), "see", "tab", "problems")
     assert "double-pancakes" in other
     assert "waiting-list" not in other
-
-
-def test_a_path_touches_the_runs_above_and_below_it():
-    rows = [
-        run_keys(run_number=n) | {"path": f"ws/it/run-{n}", "status": "graded"} for n in (1, 10)
-    ]
-    runs = workspace(runs=rows).runs
-    touched = {
-        "ws/it/run-1": [1],
-        "ws/it/run-1/grading.json": [1],
-        "ws/it/": [1, 10],
-        "ws/it/run": [],
-        "elsewhere": [],
-    }
-    assert {path: of_path(runs, path)["run_number"].to_list() for path in touched} == touched
 
 
 def test_where_there_is_nothing_it_says_so():

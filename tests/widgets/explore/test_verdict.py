@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
 
-from skill_eval_nb import load, stats
-from skill_eval_nb.running.journal import held
+from skill_eval_nb import stats
 from skill_eval_nb.widgets.ui import elements, find, text
 from tests.charts.worlds import world
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 from tests.running.made_jobs import until
-from tests.widgets.explore.made import TDD, after, bundled, clickable, explorer, words
+from tests.widgets.explore.made import after, bundled, clickable, explorer, words
 
 WS = bundled()
 LAST = {"iteration": "iteration-2"}
@@ -44,38 +42,6 @@ def test_it_says_the_verdict_and_the_reason_of_both_scopes_and_where_the_spread_
     (bar,) = find(card(panel), aria_label=label)
     widths = [float(one[1]["style"]["width"][:-1]) for one in bar[2]]
     assert widths == pytest.approx([100 * share for share in shares.values()], rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("asked", "claim", "why"),
-    [
-        (
-            {},
-            "No verdict on whether with_skill helps on these 6 evals.",
-            "So far, and without a verdict before the job ends (this process).",
-        ),
-        (
-            {"looks": [2, 3]},
-            "with_skill helps on these 6 evals.",
-            "Decided at the planned look at 2 runs a side.",
-        ),
-        (
-            {"looks": [1, 4]},
-            "No verdict on whether with_skill helps on these 6 evals.",
-            "So far, and without a verdict before the planned look at 4 runs a side.",
-        ),
-    ],
-)
-def test_while_a_job_is_at_work_it_is_so_far_unless_a_planned_look_decided(
-    tmp_path, asked, claim, why
-):
-    shutil.copytree(TDD, tmp_path / "ws")
-    folder = tmp_path / "ws" / "iteration-2"
-    (folder / "journal.jsonl").write_text(json.dumps({"event": "started", "asked": asked}) + "\n")
-    with held([folder], "a job"):
-        said = text(card(explorer(load(tmp_path / "ws"))))
-    assert claim in said
-    assert why in said
 
 
 def test_single_runs_are_led_by_what_they_say_of_tasks_like_these():

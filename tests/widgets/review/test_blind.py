@@ -7,29 +7,18 @@ import re
 import shutil
 
 from skill_eval_nb.widgets.review import review
-from skill_eval_nb.widgets.review.queue import ALL_DIMENSIONS, Item, preferences, token_of
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
 from skill_eval_nb.widgets.ui.tree import elements
-from skill_eval_nb.workspace.feedback import Remarks
 from tests.widgets.review.made import (
     SIDES,
     TELLTALE,
     held,
-    key,
     opened,
     shown_runs,
     token,
     workspace,
 )
-
-
-def pairs(n: int) -> list[Item]:
-    made = []
-    for number in range(n):
-        runs = tuple(key("iteration-2", "1", side, number) for side in SIDES)
-        made.append(Item(token_of(*runs), runs))
-    return made
 
 
 def test_nothing_on_the_page_tells_which_side_is_which(tmp_path):
@@ -103,19 +92,3 @@ def test_runs_with_none_beside_them_are_left_out_and_that_is_said(tmp_path):
     assert "pair 1 of 3" in text(panel.view())
     score_all(panel)
     assert "You preferred" in text(panel.view())
-
-
-def test_a_preference_is_of_the_dimensions_that_both_sides_have():
-    items = pairs(3)
-    said = {
-        items[0].runs[0]: Remarks("", {"tone": 5, "order": 1, "length": 5}),
-        items[0].runs[1]: Remarks("", {"tone": 3, "order": 3}),
-        items[1].runs[0]: Remarks("", {"tone": 2}),
-        items[1].runs[1]: Remarks("", {"tone": 3}),
-        items[2].runs[0]: Remarks("only words"),
-    }
-    assert preferences(items, said.get) == {
-        ALL_DIMENSIONS: {0: 1, -1: 1},
-        "tone": {1: 1, -1: 1},
-        "order": {-1: 1},
-    }

@@ -1,41 +1,17 @@
-"""A review in a real browser: by keyboard, side by side, and through the death of the kernel."""
+"""A review in a real browser: by keyboard, and side by side."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 
 from skill_eval_nb.widgets.review import review
-from tests.widgets.hostile import TEXTS
 from tests.widgets.looks import NARROW, WIDE, looked_at
-from tests.widgets.review.made import doubted, file_of, held, opened, token, workspace
+from tests.widgets.review.made import doubted, held, opened, token
 from tests.widgets.stage import staged
 
 pytestmark = pytest.mark.browser
 
 WORDS = "Comments on with_skill"
-
-
-def test_what_is_typed_survives_the_kernel_and_the_page(browser, tmp_path):
-    def said() -> list[str]:
-        return [one["feedback"] for one in held(tmp_path)["reviews"]]
-
-    with staged(browser, opened(tmp_path)) as stage:
-        area = stage.page.get_by_label(WORDS)
-        area.press_sequentially("The first")
-        stage.settle()
-        assert said() == ["The first"]
-        stage.alive = False
-        area.press_sequentially(" and the last words")
-        stage.page.locator(".sen[aria-busy=true]").wait_for()
-        stage.open()  # the page is loaded anew, and nobody answers
-        assert area.input_value() == "The first and the last words"
-        assert said() == ["The first"]
-        stage.alive = True
-        stage.open()
-        stage.settle()
-        assert said() == ["The first and the last words"]
 
 
 def test_by_keyboard_alone(browser, tmp_path):
@@ -100,32 +76,3 @@ def test_checks_are_labelled_by_keyboard_and_everybody_can_do_it(browser, tmp_pa
         stage.settle()
         assert held(tmp_path, 1)["reviews"][1]["labels"][0]["passed"]
         looked_at(stage)
-
-
-def test_nothing_hostile_runs(browser, tmp_path):
-    folder = workspace(tmp_path)
-    words = "\n".join(TEXTS)
-    reviews = [
-        {"run_id": "eval-1-login-with_skill-run-1", "feedback": words, "timestamp": words},
-        {"run_id": "eval-1-login-with_skill-run-1", "feedback": "x", "scores": {words: 3}},
-    ]
-    file_of(tmp_path).write_text(json.dumps({"reviews": reviews, "status": words}))
-    for path in (folder / "iteration-2").rglob("answer.md"):
-        path.write_bytes(words.encode("utf-8", "surrogatepass"))
-    for path in (folder / "iteration-2").rglob("grading.json"):
-        grading = json.loads(path.read_text())
-        grading["expectations"][0] |= {"text": words, "evidence": words}
-        grading["rubric_scores"][words[:2000]] = {"score": 2, "evidence": words}
-        path.write_text(json.dumps(grading))
-    suite = folder / "evals" / "evals.json"
-    evals = json.loads(suite.read_text())
-    evals["evals"][0] |= {"prompt": words, "expected_output": words}
-    evals["evals"][0]["quality_rubric"]["dimensions"].append({"name": words[:2000]})
-    suite.write_text(json.dumps(evals))
-    panel = review(folder)
-    panel.do("say", token("1", "without_skill"), words)
-    assert panel.fault is None
-    with staged(browser, panel) as stage:
-        stage.unfold()
-        stage.unroll()
-    assert words in [one["feedback"] for one in held(tmp_path)["reviews"]]

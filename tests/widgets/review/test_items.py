@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import skill_eval_nb as sen
-from skill_eval_nb.widgets.review.queue import ReviewChoice, scope_of, side_by_side
+from skill_eval_nb.widgets.review.queue import side_by_side
 from skill_eval_nb.widgets.ui.source import RunKey
-from tests.corpus.build import graded, lay
 
 
 def row(eval_id, configuration, run_number, failed=0, gate_passed=None):
@@ -35,18 +33,3 @@ def test_runs_of_the_same_number_come_together(mine, theirs, paired):
         [row("1", "with_skill", n) for n in mine], [row("1", "without_skill", n) for n in theirs]
     )
     assert [[n for _, n in one] for one in numbers(items)] == paired
-
-
-def scope(folder, **asked):
-    return scope_of(sen.load(folder), ReviewChoice(**asked))
-
-
-def test_the_baseline_is_beside_the_configuration_that_is_none(tmp_path):
-    files = {
-        f"iteration-1/eval-1/{side}/grading.json": graded("p")
-        for side in ("old_skill", "without_skill", "with_skill")
-    }
-    found = scope(lay(tmp_path / "ws", files))
-    assert found.sides == ("with_skill", "without_skill")
-    assert found.others == ["old_skill", "without_skill"]
-    assert scope(tmp_path / "ws", against="old_skill").sides == ("with_skill", "old_skill")

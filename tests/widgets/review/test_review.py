@@ -72,17 +72,6 @@ def test_nothing_said_takes_back_what_was_said_here(tmp_path):
     assert held(tmp_path)["reviews"] == []
 
 
-def test_nothing_said_leaves_a_review_that_was_there_before(tmp_path):
-    workspace(tmp_path)
-    review = {"run_id": "eval-1-with_skill", "feedback": "Fine work", "by": "Ann"}
-    file_of(tmp_path).write_text(json.dumps({"reviews": [review], "status": "complete"}))
-    panel = opened(tmp_path)
-    panel.do("say", FIRST, "")
-    assert held(tmp_path) == {"reviews": [{**review, "feedback": ""}], "status": "complete"}
-    panel.do("call_fine", FIRST, False)
-    assert held(tmp_path) == {"reviews": [], "status": "in_progress"}
-
-
 def test_it_is_complete_when_every_run_is_reviewed_and_no_longer_when_one_is_not(tmp_path):
     panel = opened(tmp_path)
     all_runs = [token(id_, side, run) for id_ in "12" for side in SIDES for run in (1, 2)]
@@ -209,17 +198,6 @@ def test_what_others_say_meanwhile_is_taken_up_and_stays(tmp_path):
     assert "Also said of it" in text(mine._tree)
     assert words_in(tmp_path) == ["Mine, again", "Mine, better said", "Theirs"]
     assert mine.feedback.height == 3
-
-
-def test_what_is_not_typed_on_follows_the_file(tmp_path):
-    mine, theirs = opened(tmp_path), review(tmp_path / "tidy-workspace")
-    mine.do("say", FIRST, "Mine")
-    theirs.show()
-    theirs.do("say", FIRST, "Mine, better said")
-    for by in (1, -1):
-        mine.do("step", by)
-    mine.do("say", FIRST, "Mine, better said, and agreed")
-    assert words_in(tmp_path) == ["Mine, better said, and agreed"]
 
 
 def test_runs_that_land_are_seen_and_what_is_looked_at_stays(tmp_path):

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running.executors.offline import Offline
-from skill_eval_nb.widgets.run import run_panel
-from tests.running.made_jobs import Writer
-from tests.running.made_plans import make_skill
-from tests.widgets.hostile import MARKUP, TEXTS
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.run.panels import demo_skill, panel_on, settled
 from tests.widgets.stage import staged
@@ -61,29 +55,3 @@ def test_from_the_form_to_the_verdict(browser, tmp_path: Path) -> None:
         page.get_by_role("tab", name="Judge stored outputs again").click()
         page.get_by_role("button", name="Judge again").wait_for()
         looked_at(stage, "run-panel-judge", within="[role=tabpanel]")
-
-
-def test_nothing_hostile_runs(browser, tmp_path: Path) -> None:
-    names = [*MARKUP[:8], *TEXTS[-40:-20]]
-    evals = [
-        {"id": place, "name": name or "-", "prompt": name or "-", "expectations": [name or "-"]}
-        for place, name in enumerate(names, 1)
-    ]
-    skill = make_skill(tmp_path / "skill", json.loads(json.dumps(evals)), skill_name=MARKUP[0])
-    panel = run_panel(
-        skill,
-        executor=Writer(raises=MARKUP[3]),
-        executor_model=MARKUP[4],
-        connection=Connection(stand_in=StandIn()),
-        runs=1,
-        judgings=0,
-    )
-    settled(panel)
-    with staged(browser, panel, width=900) as stage:
-        stage.unfold()
-        assert MARKUP[0] in stage.page.inner_text("body")
-        panel.start()
-        assert panel._at.ended.wait(60)
-        settled(panel)
-        stage.unfold()
-        assert MARKUP[3] in stage.page.inner_text("body")

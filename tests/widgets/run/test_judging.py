@@ -102,17 +102,6 @@ def test_it_stops_and_keeps_what_was_written(ran: Path) -> None:
     assert "The judgings that were written stay" in shown(panel)
 
 
-def test_a_real_judge_needs_a_budget_or_an_explicit_word(ran: Path) -> None:
-    panel = judging(ran)
-    panel.do("set_model", "rejudge_model", "claude-opus-4-8")
-    settled(panel)
-    assert panel.launches["judge"].plan.part.usd.low > 0
-    assert button(panel, "Judge again")["disabled"]
-    assert "This may cost money" in shown(panel)
-    panel.do("set", "rejudge_unlimited", True)
-    assert not button(panel, "Judge again").get("disabled")
-
-
 def test_wrong_figures_and_an_empty_workspace_are_told(ran: Path, tmp_path: Path) -> None:
     panel = judging(ran)
     fill(panel, again=0, rejudge_budget_usd=-2)

@@ -5,8 +5,6 @@ import io
 import json
 import struct
 import tempfile
-import threading
-import time
 import zipfile
 import zlib
 from pathlib import Path
@@ -173,14 +171,6 @@ def test_a_lexer_that_breaks_or_loses_text_leaves_it_plain():
     for lexer in (Broken, Forgetful):
         assert text(highlighted("if x: y", lexer)) == "if x: y"
     assert lexer_named("no-such-language") is None
-
-
-@pytest.mark.parametrize("lexer", ["python", "javascript", "html", "css", "json", "yaml", "bash"])
-def test_hostile_text_takes_no_time(lexer):
-    for words in ("(" * 1900, "\"'" * 900, "<a " * 600, "a: " * 600, "/*" * 900):
-        since = time.thread_time()
-        highlighted(words, lexer_named(lexer))
-        assert time.thread_time() - since < 5, words[:3]
 
 
 def test_rows_of_a_table_are_numbered_and_short_ones_filled(tmp_path):
@@ -351,15 +341,6 @@ def test_each_sheet_is_a_table_the_rest_is_named_and_a_document_is_its_text(tmp_
     document.add_paragraph("Dear members")
     document.save(tmp_path / "a.docx")
     assert "Dear members" in said(tmp_path, "a.docx", (tmp_path / "a.docx").read_bytes())
-
-
-def test_nobody_waits_for_a_slow_reader(tmp_path, monkeypatch):
-    go = threading.Event()
-    monkeypatch.setattr(extracting, "extract", lambda *_: (go.wait(30), ("the text", False))[1])
-    file = written(tmp_path, "slow.pdf", zoo.pdf("x"))
-    assert "is still being read" in text(drawn(file, {}, waits=0).view)
-    go.set()
-    assert "the text" in text(drawn(file, {}, waits=30).view)
 
 
 def test_slow_readers_share_the_seconds_of_a_run(tmp_path, monkeypatch):

@@ -3,8 +3,7 @@
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.show import outputs, run, show_run, transcript
-from skill_eval_nb.widgets.show.files import OutputFile, keep
+from skill_eval_nb.widgets.show import run, show_run
 from skill_eval_nb.widgets.ui import text
 from skill_eval_nb.widgets.ui.source import key_of
 from tests.checkout import ROOT
@@ -40,32 +39,6 @@ def test_every_run_that_others_left_is_shown(corpus_loaded):
         for row in ws.polars("runs").head(4).iter_rows(named=True):
             shown += bool(text(show_run(ws, key_of(row))))
     assert shown > 60
-
-
-def test_once_drawn_nothing_of_a_run_is_looked_up_or_read_again(tdd, monkeypatch):
-    done = []
-
-    def noted(function):
-        def noting(*given):
-            if "tdd" in str(given):  # a reader of another test may still be at it
-                done.append(given)
-            return function(*given)
-
-        return noting
-
-    monkeypatch.setattr(outputs, "_KEEP", keep())
-    monkeypatch.setattr(transcript, "_KEEP", keep())
-    monkeypatch.setattr(run, "_ROWS", {})
-    monkeypatch.setattr(run, "rows_of", noted(run.rows_of))
-    monkeypatch.setattr(OutputFile, "open", noted(OutputFile.open))
-    keys = [key_of(row) for row in tdd.polars("runs").head(12).iter_rows(named=True)]
-    for key in keys:
-        show_run(tdd, key)
-    assert len(done) > 3 * len(keys)
-    done.clear()
-    for key in keys:
-        show_run(tdd, key)
-    assert done == []
 
 
 def test_every_run_is_found_by_its_key_and_by_no_other():

@@ -10,18 +10,6 @@ from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.widgets.show import zoo
 
-
-def test_our_events_and_those_of_the_harness():
-    transcript = transcript_of(zoo.transcript())
-    steps = "system thinking agent call agent end"
-    assert [one.who for one in transcript.steps] == steps.split()
-    call = transcript.steps[3]
-    assert (call.text, call.result, call.failed) == ("Bash", zoo.CANARY, True)
-    assert transcript.steps[5].text == "success, 2.1 s, $0.0100"
-    assert dict(transcript.others) == {"stream_event": 1}
-    assert transcript.damaged == 1
-
-
 KEYS = [
     *"type role message content text name input id tool_use_id is_error timestamp".split(),
     *"tool_calls function arguments subtype duration_ms total_cost_usd".split(),

@@ -1,4 +1,4 @@
-"""The panel in a real browser: from a typed query to a written description; hostile text."""
+"""The panel in a real browser: from a typed query to a written description."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from skill_eval_nb.triggers import Attempt, Measured, Optimised, Query
-from skill_eval_nb.triggers.measured import CostRange, Price
-from skill_eval_nb.triggers.optimised import QueryOutcome, Score, Step
-from skill_eval_nb.widgets.trigger.plan import run_plan
-from tests.widgets.hostile import IN_FILES, squeezed
+from skill_eval_nb.triggers.optimised import Step
 from tests.widgets.looks import NARROW, looked_at
-from tests.widgets.run.panels import settled
 from tests.widgets.stage import staged
 from tests.widgets.trigger.made import demo_skill, ended, panel_on
 
@@ -82,56 +77,3 @@ def worded(step: Step) -> Step:
     """Another round, with words that are known."""
     words = f"{step.description} Writes in a friendly tone."
     return replace(step, round=step.round + 1, description=words, is_best=False)
-
-
-def test_hostile_text_stays_text(browser, tmp_path):
-    queries = [Query(one, at % 2 == 0, (one,)) for at, one in enumerate(IN_FILES) if one.strip()]
-    panel = panel_on(demo_skill(tmp_path), queries)
-    plan = run_plan(panel._deps, (panel.form, tuple(queries[:1])))
-    measured = hostile_measurement(queries, tmp_path)
-    panel.launches["run"].take(replace(plan, measured=measured))
-    panel._found = hostile_search(queries, tmp_path)
-    panel._take(IN_FILES[0])
-    assert "cannot be used" in panel._unfit
-    panel._unfit, panel._diff = None, "\n".join(f"+{one}" for one in IN_FILES)
-    panel._refresh_tab = lambda **_: None  # what was made up is shown, not what is
-    with staged(browser, panel) as stage:
-        for tab in ("queries", "run", "description"):
-            panel.do("tab", tab)
-            settled(panel)
-            stage.unfold()
-            assert panel.fault is None
-            stage.fine()
-        assert squeezed(IN_FILES[0]) in squeezed(stage.page.inner_text("body"))
-
-
-def hostile_measurement(queries, folder) -> Measured:
-    attempts = tuple(
-        Attempt(one, run, outcome, reason=one.query, instead=one.query, opened=(one.query,))
-        for one in queries
-        for run, outcome in enumerate(("triggered", "not triggered", "errored"), 1)
-    )
-    bad, price = queries[0].query, Price(0, 0, CostRange(0.0, 0.0, 0.0), 0.0)
-    return Measured(bad, bad, (bad,), bad, bad, attempts, "done", 0.0, price, bad, folder / "x")
-
-
-def hostile_search(queries, folder) -> Optimised:
-    asked = tuple(
-        QueryOutcome(replace(one, split="test"), (False,), (one.query,)) for one in queries
-    )
-    words = [one.query for one in queries[:4]]
-    steps = tuple(
-        Step(at, one, asked, doubts=(words[0],), is_best=at == 2) for at, one in enumerate(words, 1)
-    )
-    named = "skill_name best_description why ended model proposer_model".split()
-    return Optimised(
-        **dict.fromkeys(named, words[0]),
-        **dict.fromkeys(("runs", "n_train", "n_test", "n_runs"), 4),
-        status="done",
-        steps=steps,
-        best=Score(0.5, 0.2, 0.8, 4, 8),
-        notes=(words[0],),
-        cost_usd=0.0,
-        estimate=CostRange(0.0, 0.0, 0.0),
-        folder=folder,
-    )

@@ -31,17 +31,6 @@ def begun(patience=LONG, told=lambda: None):
     return later
 
 
-def test_what_takes_long_is_told_when_it_is_there():
-    told, gate = threading.Event(), Gate(5)
-    later = begun(0.01, told.set)
-    assert later.get("a", gate) is PENDING
-    assert not told.is_set()
-    gate.may.set()
-    assert told.wait(LONG)
-    later.begin()
-    assert later.get("a", Gate) == 5  # counted once
-
-
 def test_what_the_next_view_does_not_show_is_not_counted():
     gate, counted = Gate(), []
     later = begun(0.01)

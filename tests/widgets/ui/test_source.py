@@ -6,7 +6,6 @@ import gc
 import json
 import logging
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -135,14 +134,3 @@ def test_a_widget_that_is_gone_is_not_told(home) -> None:
     del panel
     gc.collect()
     assert gone() is None
-
-
-def test_what_was_read_last_stays_whoever_reads(home) -> None:
-    source = Source(home)
-    landing = []
-    with ThreadPoolExecutor(8) as pool:
-        for number in range(2, 10):
-            add_run(home, number=number)
-            landing.append(pool.submit(landed, home))
-    assert not [one for one in landing if one.exception()]
-    assert height(source) == 9

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.widgets.ui import task as module
 from skill_eval_nb.widgets.ui.task import Task
 
@@ -16,29 +15,6 @@ PATIENCE = 30
 
 def begun(do, told=lambda: None, ended=lambda _: None) -> Task:
     return Task(do, lambda share: share, told, ended)
-
-
-def test_what_came_of_it_is_there_when_it_is_said_to_have_ended() -> None:
-    seen = []
-    work = begun(lambda *_: "made", ended=lambda one: seen.append((one.running, one.result)))
-    assert work.wait(PATIENCE)
-    assert seen == [(False, "made")]
-    assert work.message is None
-    assert work.left_seconds is None
-
-
-def test_somebody_who_stops_it_is_heard() -> None:
-    def do(_, stop: threading.Event) -> None:
-        assert stop.wait(PATIENCE)
-        raise Stopped
-
-    work = begun(do)
-    assert work.running
-    work.stop()
-    assert work.stopping
-    assert work.wait(PATIENCE)
-    assert (work.message or "").startswith("Stopped.")
-    assert work.result is None
 
 
 @pytest.mark.parametrize(("error", "told"), [(OSError("full"), "full"), (OSError(), "OSError")])
