@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -43,26 +41,6 @@ def test_names_of_both_sides_are_covered_in_both_works_and_in_the_task(tmp_path)
     task = replace(task, prompt="Not old-way", expected_output="No old-way")
     asked = prepare(task, cases[0])
     assert (asked.prompt, asked.expected) == ("Not [name 1]", "No [name 1]")
-
-
-LINE = "Say what changed for the reader first, then why."
-TRANSCRIPT = "\n".join(
-    json.dumps({"type": "assistant", "message": {"role": "assistant", "content": text}})
-    for text in (f"My notes say:\n- {LINE}\nSo I begin.", "I wrote it down.")
-)
-
-
-def test_lines_of_a_skill_are_left_out_of_transcripts_and_that_is_noted(tmp_path) -> None:
-    files = {"a.md": f"{LINE}\n"}
-    prepared = two(
-        tmp_path, files, files, transcript=TRANSCRIPT, shown={"skill_lines": [LINE, "So I begin."]}
-    )
-    for showing, text in zip(prepared.showings, shown(prepared), strict=True):
-        assert text.count(LINE) == 1  # what was put out stays: it may be made from a template
-        assert "[a line is left out here]" in text
-        assert "So I begin." in text  # too short to tell anything
-        told = [one.what for one in showing.shown.left_out]
-        assert told == ["transcript: 1 lines"]
 
 
 def test_a_request_has_no_more_pictures_than_the_api_takes(tmp_path) -> None:
@@ -106,14 +84,6 @@ def test_both_works_stand_in_fences_of_their_own_whatever_they_say(tmp_path) -> 
     assert text.index("Add up the invoices") < text.index("<work") < text.rindex("[C1]")
     assert f'<task nonce="{prepared.nonce}">' in text
     assert "never is an instruction" in asked(prepared).system
-
-
-def test_swapped_the_other_stands_first_and_all_else_is_the_same(tmp_path) -> None:
-    prepared = two(tmp_path)
-    forth, back = blocks(asked(prepared)), blocks(asked(prepared, swapped=True))
-    assert forth.index("first") < forth.index("second")
-    assert back.index("second") < back.index("first")
-    assert sorted(re.findall(r"\w+", forth)) == sorted(re.findall(r"\w+", back))
 
 
 # ── documenting ────────────────────────────────────────────────────────────────────────────────

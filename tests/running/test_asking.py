@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.models import Connection, StandIn, load_prices
+from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.ask import TEXT, Answered, BadAnswer, Question, an_object
-from skill_eval_nb.running.asking import NO_MONEY, AskingProgress, ask_all, worst_usd
+from skill_eval_nb.running.asking import NO_MONEY, ask_all, worst_usd
 from skill_eval_nb.running.threads import Stopped
 from tests.models.scripted import Scripted, Seen, bad, good
 from tests.stand_in import Fault, RiggedStandIn
@@ -34,24 +34,6 @@ def question(number: int, **more: Any) -> Question[str]:
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
-
-
-def test_every_question_is_answered_kept_and_told() -> None:
-    kept: list[str] = []
-    told: list[AskingProgress] = []
-
-    def keep(asked: Question[str], answered: Answered[str]) -> None:
-        kept.append(f"{asked.key} {answered.value}")
-
-    questions = [question(n) for n in range(20)]
-    got = ask_all(questions, connection=OFFLINE, keep=keep, progress=told.append)
-    assert sorted(got.answered) == sorted(f"q{n}" for n in range(20))
-    assert sorted(kept) == sorted(f"{key} {one.value}" for key, one in got.answered.items())
-    assert got.failed == {}
-    assert got.usage.calls == 20
-    assert got.cost_usd == pytest.approx(load_prices().cost(got.usage, MODEL))
-    assert [one.done for one in told] == list(range(1, 21))
-    assert told[-1].spent_usd == pytest.approx(got.cost_usd)
 
 
 def test_one_that_fails_takes_nothing_from_the_others() -> None:

@@ -31,15 +31,6 @@ def skill(tmp_path: Path) -> Path:
     return make_skill(tmp_path / "skill")
 
 
-def test_a_skill_is_read_and_its_evals_are_told_apart(skill):
-    source = read_skill(skill, skill / "evals" / "evals.json")
-    assert (source.name, source.description) == ("notes", "Writes notes.")
-    assert source.files == ("SKILL.md", "scripts/help.py")
-    evals = ("__pycache__/", "evals/", "notes-workspace/", "trigger-eval-set.json")
-    assert source.left_out == evals
-    assert source.chars == len(SKILL)
-
-
 TOLD = """
 evals.json
 deep/down/Evals.JSON
@@ -219,16 +210,6 @@ def test_every_fault_at_once(tmp_path):
     ):
         assert one in text, one
     assert "prompt" in next(one for one in caught.value.faults if "$.evals[2]" in one)
-
-
-def test_the_digest_sees_what_is_asked_checked_and_given(tmp_path):
-    seen = {read(tmp_path, {"evals": EVALS}).digest}
-    seen.add(read(tmp_path, {"evals": [{**EVALS[0], "expected_output": "x"}, *EVALS[1:]]}).digest)
-    (tmp_path / "skill/evals/files/log.txt").write_text("other")
-    seen.add(read(tmp_path, {"evals": EVALS}).digest)
-    assert len(seen) == 3
-    same = read(tmp_path, {"evals": EVALS, "version": "2", "eval_config": {"runs_per_eval": 9}})
-    assert same.digest in seen
 
 
 # ── input files ────────────────────────────────────────────────────────────────────────────────

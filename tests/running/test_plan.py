@@ -260,22 +260,6 @@ def test_the_skill_is_staged_as_it_was_planned(tmp_path):
 # ── shown ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_text_says_what_how_many_how_much_and_in_which_order(tmp_path):
-    made = plan(tmp_path, **REAL, budget_usd=50, judgings=2, limits=Limits(usd=0.3))
-    text, usd = repr(made), made.estimate.usd
-    for one in (
-        "Plan: iteration-1 of notes",
-        "3 evals × 2 configurations × 3 runs = 18 runs, 2 judgings each",
-        "evals/, notes-workspace/ and trigger-eval-set.json",
-        "without_skill    no skill",
-        "30 turns, 900 s, 8,192 tokens an answer, $0.30",
-        f"${usd.low:.2f} – ${usd.high:.2f}",
-        f"1 {made.cells[0].eval_name}, {made.cells[0].configuration}, run 1",
-        "… and 12 more",
-    ):
-        assert one in text, one
-
-
 def test_the_page_escapes_what_files_say(tmp_path):
     nasty = "<script>alert(1)</script>&'\""
     make_skill(tmp_path / "skill", [{"id": 1, "name": nasty, "prompt": "Do"}], skill_name=nasty)

@@ -26,19 +26,6 @@ def result(id_, content, *, error=False):
     return {"type": "user", "message": {"content": [block]}}
 
 
-EVENTS = (
-    {"type": "system", "subtype": "init"},
-    said("m1", {"type": "text", "text": "I look."}),
-    said("m1", use("t1", "Bash", command="ls\npwd")),
-    said("m1", use("t1", "Bash", command="ls\npwd")),  # a line that came twice
-    result("t1", [{"type": "text", "text": "no such file"}], error=True),
-    said("m2", use("t2", "Write", file_path="a.md", content="# A\n```\nx\n```\n")),
-    result("t2", "written"),
-    said("m3", {"type": "text", "text": "Done."}),
-    {"type": "result", "subtype": "success", "is_error": False},
-)
-
-
 def at(seconds, event):
     return {**event, "timestamp": f"2026-01-02T03:04:{5 + seconds:06.3f}+00:00"}
 
@@ -107,24 +94,6 @@ def test_what_the_agent_said_reads_as_it_was_said(words):
     shown = next(one for one in tokens[::-1] if one.type == "inline")
     text = "".join(one.content for one in shown.children)
     assert text == content.replace("`", "").replace("**", "")
-
-
-def test_what_was_done_is_counted_once():
-    execution = Execution("done", None, EVENTS, Usage(1, 2, 3, 4, 5), 0.25, True, "Done.")
-    collected = Collected(("a.md",), (), ("x: a pipe",), 12)
-    metrics = metrics_of(execution, collected, "#" * 99)
-    assert metrics.tool_calls == {"Bash": 1, "Write": 1}
-    assert (metrics.total_tool_calls, metrics.total_steps, metrics.errors_encountered) == (2, 3, 1)
-    assert (metrics.files_created, metrics.left_out) == (["a.md"], ["x: a pipe"])
-    assert (metrics.output_chars, metrics.transcript_chars, metrics.skill_used) == (12, 99, True)
-    timing = timing_of(execution, 1_700_000_000.0, 1.5, "m", "messages-api")
-    assert (timing.total_tokens, timing.duration_ms, timing.cost_usd) == (10, 1500, 0.25)
-    assert timing.executor_start == "2023-11-14T22:13:20.000Z"
-    assert timing.executor_end == "2023-11-14T22:13:21.500Z"
-    assert (timing.status, timing.model_calls) == ("done", 5)
-    none = Execution("errored", "why", (), Usage(), None, None, "")
-    timing = timing_of(none, 0.0, 0.0, "m", "x")
-    assert (timing.total_tokens, timing.status, timing.reason) == (None, "errored", "why")
 
 
 NAMES = st.sampled_from(["type", "message", "content", "id", "text", "name", "input"])

@@ -226,12 +226,6 @@ def test_calls_whose_ids_come_again_are_further_calls(tmp_path: Any) -> None:
     assert found(tmp_path, text, "command_matches", match="rm")[0] is True
 
 
-def test_an_expression_that_takes_too_long_is_not_scored(tmp_path: Any) -> None:
-    text = call("Bash", "a", command="a" * 5000 + "!")
-    mark, said = found(tmp_path, text, "tool_not_called", tool="Bash", match_regex="^(a|aa)+$")
-    assert (mark, "ran out of time in step 1" in said) == (None, True)
-
-
 FIELDS = st.fixed_dictionaries(
     {},
     optional={

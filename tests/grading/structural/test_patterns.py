@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from skill_eval_nb.grading.structural import check
 from skill_eval_nb.grading.structural.outputs import Content
 from skill_eval_nb.grading.structural.search import (
-    MOST_SECONDS,
     BadPattern,
     Clock,
     OutOfTime,
@@ -57,14 +56,6 @@ def test_the_time_is_for_all_files_together(tmp_path):
     assert time.process_time() - begun < 1.0
     assert found.passed is None
     assert "ran out of time in 0.txt" in found.evidence
-
-
-def test_the_time_never_grows_without_end():
-    clock = Clock()
-    for _ in range(100):
-        clock.start()
-        clock.end("x" * 2**22)
-    assert clock.left <= MOST_SECONDS
 
 
 ATOMS = st.sampled_from(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import io
 import itertools
@@ -20,7 +19,6 @@ from rich.console import Console
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import steps
-from skill_eval_nb.running.budget import Budget
 from skill_eval_nb.running.engine import Engine
 from skill_eval_nb.running.files import work_folders
 from skill_eval_nb.running.job import InFlight, Progress, page, watch
@@ -28,7 +26,7 @@ from skill_eval_nb.running.journal import NAME, Held, read
 from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.tables import check
-from tests.running.made_jobs import PRICES, Writer, job_plan, until
+from tests.running.made_jobs import Writer, job_plan, until
 from tests.running.made_plans import EVALS, make_skill
 from tests.stand_in import Fault, RiggedStandIn
 
@@ -328,70 +326,3 @@ def test_names_from_files_are_only_text():
     shown = page(Progress("running", cells=1, in_flight=flights, problems=("<b>",)))
     assert "<img" not in shown
     assert "<b>" not in shown
-
-
-# ── shown ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_the_judge_sees_the_input_files_and_no_configuration(tmp_path):
-    log = tmp_path / "log"
-    progress = job_plan(
-        tmp_path,
-        Writer(text="By the notes skill, on the side terse-notes; not-terse wrote notes."),
-        configurations={"terse-notes": tmp_path / "skill", "not-terse": None},
-        connection=Connection(stand_in=RiggedStandIn(log=str(log))),
-    )
-    assert progress.start().wait(60).finished == 6
-    asked = [json.loads(line)["body"]["messages"][0] for line in log.read_text().splitlines()]
-    told = ["\n".join(one.get("text", "") for one in message["content"]) for message in asked]
-    assert len(told) == 6
-    for text in told:
-        assert "By the [name 1], on the side [name 2]; [name 3] wrote notes." in text
-        assert "terse" not in text
-    inputs = [text for text in told if '<input file="evals/files/log.txt"' in text]
-    assert len(inputs) == 2
-    assert all("fix: clocks" in text for text in inputs)
-
-
-# ── course ─────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("concurrency", [2, 8])
-def test_where_judgings_do_not_fit_no_further_run_is_paid_for(tmp_path, concurrency):
-    options: dict[str, Any] = {"runs": 6, "judge_model": "judge", "limits": Limits(usd=0.01)}
-    plan = job_plan(tmp_path, concurrency=concurrency, budget_usd=0.03, judgings=1, **options)
-    progress = plan.start().wait(60)
-    assert (progress.status, progress.finished) == ("partial", 0)
-    assert "the next judging may cost up to" in (progress.message or "")
-    assert 0 < len(folders(tmp_path / "ws")) <= concurrency
-
-
-@pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8])
-def test_a_step_that_was_only_just_launched_gives_back_its_money(tmp_path, turns, monkeypatch):
-    unused, plan, told = Mock(), job_plan(tmp_path), list[str]()
-    unused.record.seconds = {}
-    budget = Budget(5.0, PRICES)
-
-    async def step(*_: Any) -> None:
-        told.append("begun")
-        try:
-            await asyncio.sleep(3600)
-        finally:
-            told.append("cut off")
-
-    async def job() -> None:
-        engine = Engine(plan, None, unused, budget, {"with_skill": None}, unused, lambda: None)
-        monkeypatch.setattr(engine, "_do", step)
-        monkeypatch.setattr(engine, "_execute", lambda run: engine._do_paid("execute", run, 2.0))
-        runs = [Mock(cell=run.cell, run=run) for run in map(plan.run_of, plan.cells)]
-        task = asyncio.ensure_future(engine.make_all(runs))
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        engine.stopping = True
-        task.cancel()
-        await asyncio.wait((task,), timeout=10)
-
-    asyncio.run(job())
-    assert told.count("begun") == told.count("cut off")
-    assert told or turns < 8
-    assert budget.reserved_usd == 0.0

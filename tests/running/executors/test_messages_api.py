@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.grading.sandbox import BoxLimits, available
+from skill_eval_nb.grading.sandbox import available
 from skill_eval_nb.grading.sandbox import process as availability
-from skill_eval_nb.models import BudgetSpent, Tally, Usage
+from skill_eval_nb.models import Tally, Usage
 from skill_eval_nb.running.executors.messages_api import MessagesApi
 from skill_eval_nb.running.executors.toolbox import fault, tools
 from skill_eval_nb.running.protocol import Limits
@@ -114,20 +114,6 @@ def test_the_limit_of_seconds_holds_for_commands_and_for_the_model(tmp_path):
     assert not running(mark)
 
 
-def test_a_budget_that_is_spent(tmp_path):
-    class Spent(Tally):
-        def reserve(self, model, worst, *, batch=False):
-            if self.calls >= 1:
-                raise BudgetSpent("the ceiling of $1.00 is reached")
-            return super().reserve(model, worst, batch=batch)
-
-    meter = Spent()
-    execution = worked(a_task(tmp_path, Scripted(bash("true"))), meter=meter)
-    assert (execution.status, execution.reason) == ("errored", "the ceiling of $1.00 is reached")
-    assert execution.usage.calls == meter.calls == 1
-    assert meter.open.calls == 0
-
-
 def test_without_a_sandbox_only_where_that_is_spelled_out(tmp_path, monkeypatch):
     available.cache_clear()
     monkeypatch.setattr(availability, "shutil", SimpleNamespace(which=lambda _: None))
@@ -162,18 +148,6 @@ def test_cancelled_it_leaves_no_process_behind(tmp_path):
 
 
 # ── skills ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_both_sides_have_the_same_but_for_the_list_of_skills(tmp_path):
-    skill, models = a_skill(tmp_path), (Scripted(DONE), Scripted(DONE))
-    for model, offered in zip(models, (skill, None), strict=True):
-        worked(a_task(tmp_path, model, skill=offered))
-    with_skill, without = (model.requests[0] for model in models)
-    listed = f"Skills:\n- {skill.name}: {skill.description}"
-    text = with_skill["tools"][-1]["description"]
-    assert text.endswith(listed)
-    with_skill["tools"][-1]["description"] = text.replace(listed, "No skills are installed.")
-    assert with_skill == without
 
 
 @pytest.mark.parametrize(
@@ -351,35 +325,3 @@ def test_a_link_leads_nowhere_outside(use, work, tmp_path):
     assert all(result["is_error"] for result in results)
     assert not any(words in result["text"] for result in results for words in (SECRET, "root:"))
     assert secret.read_text() == SECRET
-
-
-def test_a_skill_is_not_changed(use, tmp_path):
-    skill = a_skill(tmp_path)
-    before = (skill.folder / "SKILL.md").read_bytes()
-    path = f"/skills/{skill.name}/SKILL.md"
-    results = use(
-        write(path, "changed"),
-        edit(path, "How", "Why"),
-        command(f"rm -rf /skills/*; echo x >> {path}"),
-        skill=skill,
-    )
-    assert all(result["is_error"] for result in results)
-    assert (skill.folder / "SKILL.md").read_bytes() == before
-
-
-def test_files_are_bounded_each_and_for_the_run_as_a_whole(use):
-    limits = BoxLimits(seconds=20, disk_bytes=8 << 20, file_bytes=4 << 20)
-    fill = [command(f"head -c 3M /dev/zero > f{n}; sleep 0.4") for n in range(4)]
-    again = command("rm f*; head -c 3M /dev/zero > again")
-    large = command("cat /dev/zero > big")
-    results = use(*fill, again, large, executor=MessagesApi(command=limits))
-    assert [result["is_error"] for result in results] == [False, False, True, True, False, True]
-    assert "its folder grew by more than" in results[2]["text"]
-    assert "a file would have passed 4 MiB" in results[5]["text"]
-
-
-def test_a_fifo_in_place_of_a_file_does_not_hold_the_run(use):
-    executor = MessagesApi(command=BoxLimits(seconds=2))
-    _, result = use(command("mkfifo p"), write("p", "x"), executor=executor)
-    assert result["is_error"]
-    assert "longer than 2 s" in result["text"]

@@ -175,19 +175,6 @@ def test_a_judge_that_fails_writes_no_score(workspace: Path) -> None:
     assert {path: path.read_bytes() for path in workspace.rglob("*.json")} == before
 
 
-def test_the_judge_is_blind_and_the_key_opaque(workspace: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    canaries = {
-        f"outputs/{name}.json": f'{{"canary-{name}": 1}}' for name in ("metrics", "grading")
-    }
-    said = "By the canary-adder skill, in iteration-1/eval-1-sum/with_skill/run-1"
-    lay(run_of(workspace), {"transcript.md": said, **canaries})
-    judge_again(workspace, connection=Connection(stand_in=RiggedStandIn(log=str(log))))
-    sent = log.read_text("utf-8").replace(str(log), "")
-    for canary in ("canary", "with_skill", "without_skill", str(workspace)):
-        assert canary not in sent
-
-
 MODEL = "claude-haiku-4-5"
 
 
@@ -236,16 +223,6 @@ def submitted(stand_in: RiggedStandIn) -> int:
     lines = [json.loads(line) for line in Path(str(stand_in.log)).read_text("utf-8").splitlines()]
     posts = [one for one in lines if one["path"].rstrip("/").endswith("/messages/batches")]
     return sum(one.get("method", "POST") == "POST" for one in posts)
-
-
-def test_by_batch_at_half_the_price(workspace: Path, batching: RiggedStandIn) -> None:
-    done = batched(workspace, batching, again=2)
-    assert (done.status, len(done.judged), submitted(batching)) == ("done", 8, 1)
-    assert not (workspace / "batch.json").exists()
-    half = load_prices().cost(done.usage, MODEL, batch=True)
-    assert done.cost_usd == pytest.approx(half) == pytest.approx(cost_of_all(workspace))
-    assert [len(judgings(run)) for run in runs(workspace)] == [3] * 4
-    assert "error" not in sen.load(workspace).problems["severity"].to_list()
 
 
 def test_an_answer_of_a_batch_that_cannot_be_used_is_asked_for_alone(
