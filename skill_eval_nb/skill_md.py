@@ -168,8 +168,8 @@ def read_skill_md(path: Path) -> SkillMd:
             found.faults.append(f"`{key}` {what} in the front matter")
     if found.name and not _SAFE.fullmatch(found.name):
         found.faults.append(
-            f"`name` is {found.name!r}; it names a folder, so it is to begin with a "
-            "letter or digit and have letters, digits, `-`, `_` and `.` only, 64 at most"
+            f"`name` is {found.name!r}; it names a folder, so it must begin with a "
+            "letter or digit and contain only letters, digits, `-`, `_` and `.`, 64 at most"
         )
     found.warnings += host_warnings(says, path.resolve().parent.name)
     return found

@@ -337,7 +337,7 @@ def discrimination(
         *picked.notes,
         "A dot counts expectations of about the same place."
         if max(own.height for *_, own in compared) > MOST
-        else "A dot is an expectation; those of the same place lie around it.",
+        else "A dot is an expectation; dots with the same values are spread around it.",
         "The place shows which way it leans, the colour what is proven.",
         f"{tied(lacking, 'more expectation')} scored on one side only." if lacking else "",
     ]

@@ -154,7 +154,7 @@ def forest(
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
         f"p of the {by}s allows for their number.",
         DASHED if any(row["lean_low"] is not None for row in rows) else "",
-        "Arrow: the interval goes on." if any(_cut(rows, _domain(rows, meant))) else "",
+        "Arrow: the interval continues." if any(_cut(rows, _domain(rows, meant))) else "",
         f"{tied(left, 'more eval')} with smaller deltas." if left else "",
         not_compared(whole, picked) if by == "eval" else "",
         OFFLINE if any(row["stand_in"] for row in every) else "",

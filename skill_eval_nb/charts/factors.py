@@ -76,7 +76,7 @@ def factors(
         *(each[0][name] for name in sentences),
         "" if sentences else f"The effect differs in {differs} of {len(groups):,} comparisons.",
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
-        f"p allows for the number of {of}; at most {1 - level:.2g} is asked for.",
+        f"p allows for the number of {of}; it must be at most {1 - level:.2g}.",
         OFFLINE if any(row["stand_in"] for row in each) else "",
     ]
     title = answers.forests(each, factor, f"{meant.title}: ")

@@ -82,7 +82,7 @@ def answer(lanes: Rows) -> str:
     behind = f"({called(who.pop(), 40)}, {n})" if len(who) == 1 else f"({n})"
     if all(len(lane["parts"]) == 1 for lane in own):
         together = next(iter(own[0]["parts"])).replace(" + ", " and ")
-        return f"Variance of {together} cannot be told apart {behind}"
+        return f"Variance of {together} cannot be separated {behind}"
     if len(own) == 1:
         return f"{_of_one(own[0])} {behind}"
     return f"Most of the variance comes {_of_many(own)} {behind}"

@@ -159,7 +159,7 @@ QUERIES = 60
 """Queries that one chart holds."""
 VERDICTS = {"as it should": WITH_SKILL, "not as it should": BASELINE, "nobody said": FAINT}
 """What the marks' colours say of a query's rate."""
-GROUPS = {True: "should trigger", False: "should not trigger", None: "nobody said whether"}
+GROUPS = {True: "should trigger", False: "should not trigger", None: "not stated whether"}
 
 
 def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> ChartType:
@@ -212,7 +212,7 @@ def _triggering(queries: pl.DataFrame) -> str:
         if own.height:
             what = "" if texts else f"{TIE}queries trigger"
             texts.append(f"{int(own['triggers'].sum()):,} of {own.height:,}{what} {which}")
-    return ", ".join(texts) or "nobody said which queries should trigger"
+    return ", ".join(texts) or "no query says whether it should trigger"
 
 
 def _rows(shown: Sequence[Described], threshold: float) -> tuple[list[Row], int]:
@@ -442,7 +442,7 @@ def trigger_rounds(data: Any) -> ChartType:
     notes = [
         "Line through a point: its interval." if rounds["test_low"].count() else "",
         "The score that a round was chosen by flatters it: only fresh runs say what it is worth.",
-        f"The chosen and the last of the rounds are shown, {ROUNDS} at most." if long else "",
+        f"The chosen and the last rounds are shown, {ROUNDS} at most." if long else "",
         f"{tied(left, 'round')} without a score." if left else "",
         more,
     ]

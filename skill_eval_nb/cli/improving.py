@@ -210,7 +210,7 @@ def draft(
     ] = None,
     baseline: BaselineOption = None,
     model: Annotated[
-        str | None, typer.Option(help="Model that drafts beside the rules; none where not given.")
+        str | None, typer.Option(help="Model that drafts beside the rules; none by default.")
     ] = None,
     budget_usd: BudgetOption = None,
 ) -> None:
@@ -269,7 +269,7 @@ def apply(
     keys: KeysOption = None,
     workspace: Annotated[
         Path | None,
-        typer.Option(help="The workspace that the drafts are from; else the one beside EVALS."),
+        typer.Option(help="The workspace the drafts came from; by default the one next to EVALS."),
     ] = None,
     yes: WriteOption = False,
 ) -> None:
@@ -294,7 +294,7 @@ def analyse(
     ] = None,
     sides: Annotated[
         str | None,
-        typer.Option(help="A,B: what stands behind them, where comparisons do not say."),
+        typer.Option(help="A,B: the two sides, where comparisons do not say."),
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="The model that analyses; else the one that compared.")

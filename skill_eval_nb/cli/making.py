@@ -49,7 +49,7 @@ Sandbox = Literal["bubblewrap", "none"]
 Layer = Literal["structural"]
 
 SandboxOption = Annotated[
-    Sandbox, typer.Option(help="`none` lets commands do whatever you can do on this machine.")
+    Sandbox, typer.Option(help="With `none`, commands can do anything you can do on this machine.")
 ]
 ScriptsOption = Annotated[
     bool, typer.Option("--allow-scripts", help="Run the scripts that evals have, in the sandbox.")
@@ -80,7 +80,7 @@ class RunCommand(TyperCommand):
 def run(
     skill: Annotated[Path, typer.Option(help="The skill's folder.")],
     workspace: Annotated[
-        Path | None, typer.Option(help="Where runs go; else NAME-workspace beside the skill.")
+        Path | None, typer.Option(help="Where runs go; default: NAME-workspace next to the skill.")
     ] = None,
     evals: Annotated[
         Path | None, typer.Option(help="The evals; else evals/evals.json of the skill.")
@@ -129,7 +129,7 @@ def run(
         bool, typer.Option("--retry-errored", help="Do runs that errored again.")
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what was begun, or say that nothing was.")
+        bool, typer.Option("--resume", help="Continue what was begun; an error if nothing was.")
     ] = False,
     dry_run: DryRunOption = False,
     dask: Annotated[

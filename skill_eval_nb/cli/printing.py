@@ -154,7 +154,7 @@ BudgetOption = Annotated[
     float | None,
     typer.Option("--budget-usd", help="Stop before more than this is spent, in US dollars."),
 ]
-PricesOption = Annotated[Path | None, typer.Option(help="A table of prices of your own.")]
+PricesOption = Annotated[Path | None, typer.Option(help="Your own price table.")]
 YesOption = Annotated[
     bool, typer.Option("--yes", "-y", help="Spend money without a budget, and without asking.")
 ]
@@ -191,7 +191,7 @@ def ask_first(
         return
     most = "" if worst_usd is None else f", ${worst_usd:.2f} at most,"
     try:
-        agreed = typer.confirm(f"This costs money{most} and has no --budget-usd. Go on?")
+        agreed = typer.confirm(f"This costs money{most} and has no --budget-usd. Continue?")
     except typer.Abort as error:
         if isinstance(error.__context__, KeyboardInterrupt):
             raise typer.Exit(INTERRUPTED) from None

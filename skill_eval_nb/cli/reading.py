@@ -116,7 +116,7 @@ def convert(
     out_folder: OutOption,
     to: Annotated[
         Literal["workspace", "inspect"],
-        typer.Option(help="A workspace of our own, or logs of inspect_ai."),
+        typer.Option(help="A workspace, or inspect_ai logs."),
     ] = "workspace",
     configuration: SideOption = None,
 ) -> None:

@@ -176,8 +176,8 @@ settings = Settings()
 MISTAKE = 70
 """The exit code of a mistake of ours, as sysexits.h has it."""
 CODES = (
-    "Exit codes: 0 done; 1 something is wrong with the data, or left to do; 2 wrong usage, or "
-    f"something stands in the way; {MISTAKE} a mistake of ours; 130 stopped by Ctrl-C."
+    "Exit codes: 0 done; 1 a problem with the data, or work left to do; 2 wrong usage, or "
+    f"something is missing; {MISTAKE} internal error; 130 interrupted by Ctrl-C."
 )
 JSON = Annotated[
     bool, typer.Option("--json", help="Print what is shown as JSON; all else goes to stderr.")
@@ -242,7 +242,7 @@ def _fault(error: Exception) -> tuple[str, int]:
     if isinstance(cause, OSError | ModuleNotFoundError | CannotRun | Unwritable | plain_faults):
         return in_words(error), 2
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"a mistake of ours: {what} (the same command with --debug shows where)", MISTAKE
+    return f"internal error: {what} (the same command with --debug shows where)", MISTAKE
 
 
 def show(value: object, leave: str = "", paths: Iterable[Path] = ()) -> None:
@@ -289,7 +289,7 @@ def sides(given: list[str] | None) -> dict[str, str] | None:
     """
     named = [text.rpartition("=") for text in given or ()]
     if sum(not is_given for _, is_given, _ in named) > 1:
-        raise typer.BadParameter("--configuration names two sides for all files: say of which")
+        raise typer.BadParameter("--configuration names two sides for all files: name the files")
     named.sort(key=lambda text: not text[1])  # the first name that fits a file counts
     return {file or "*": side for file, _, side in named} or None
 

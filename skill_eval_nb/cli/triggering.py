@@ -32,7 +32,7 @@ OthersOption = Annotated[
     typer.Option(
         "--others",
         metavar="SKILL",
-        help="Skills beside it: bundled, none, or a folder of one or of several; repeatable.",
+        help="Other skills on offer: bundled, none, or a folder of one or several; repeatable.",
     ),
 ]
 ConcurrencyOption = Annotated[int, typer.Option(help="Attempts at a time.")]
@@ -55,7 +55,7 @@ def trigger(
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--out", help="Where attempts go; else NAME-workspace/triggers beside it."),
+        typer.Option("--out", help="Where attempts go; default: NAME-workspace/triggers."),
     ] = None,
     budget_usd: BudgetOption = None,
     concurrency: ConcurrencyOption = 4,
@@ -146,7 +146,7 @@ def trigger_optimise(
         str | None, typer.Option(help="The model that writes descriptions; else the same.")
     ] = None,
     rounds: Annotated[
-        int, typer.Option(help="Descriptions that are measured at most, the present one included.")
+        int, typer.Option(help="Most descriptions to measure, including the current one.")
     ] = 5,
     runs: Annotated[int, typer.Option(help="Runs of each query in each round.")] = 3,
     held_out: Annotated[
@@ -163,7 +163,7 @@ def trigger_optimise(
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--out", help="Where all of it goes; else NAME-workspace/triggers beside it."),
+        typer.Option("--out", help="Where everything goes; default: NAME-workspace/triggers."),
     ] = None,
     budget_usd: BudgetOption = None,
     concurrency: ConcurrencyOption = 4,
@@ -201,7 +201,7 @@ def trigger_optimise(
     print_diff(diff)
     if diff and write:
         write_description(skill, found.best_description, dry_run=False)
-        out.print("SKILL.md has the new description; the old file is kept beside it.")
+        out.print("SKILL.md has the new description; the old file is kept next to it.")
     elif diff:
         out.print("SKILL.md was not changed; --write changes it.")
     raise typer.Exit(0 if found.status == "done" else 1)

@@ -45,7 +45,7 @@ def lab(
     path: Annotated[
         Path | None,
         typer.Argument(
-            help="Your own workspace, or your skill's folder; bundled data where none is given."
+            help="Your own workspace, or your skill's folder; the bundled data by default."
         ),
     ] = None,
     to: Annotated[
@@ -76,15 +76,13 @@ def lab(
         out.print(Text(f"  You edited {names}: kept as it is, path and all.", style="yellow"))
     given = ctx.meta[JUPYTER]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in given:
-        out.print(Text("  You are root: JupyterLab may want to be told, by -- --allow-root."))
+        out.print(Text("  You are root: JupyterLab may need -- --allow-root."))
     command = [sys.executable, "-m", "jupyterlab", str(to / "notebooks" / START)]
     served = _served(to, paths.values())
     for name, where in paths.items():
         if not os.path.realpath(where).startswith(served):
             warning = f"  {name} lies outside of {served}, which JupyterLab shows: "
-            out.print(
-                Text(f"{warning}to change files there, give --to a folder beside it.", "yellow")
-            )
+            out.print(Text(f"{warning}to change files there, give --to another folder.", "yellow"))
     command += [f"--ServerApp.root_dir={served}", *given]
     raise typer.Exit(_run_to_its_end(command))
 

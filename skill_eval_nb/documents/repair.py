@@ -204,7 +204,7 @@ def _inline(rest: dict[str, Any], field: Declared, where: str, faults: Faults) -
     if not inside:
         return None
     place = f"{where}.{next(iter(inside))}"
-    faults.add("info", "inline", place, f"`{field.name}` is to hold it; it stands directly here")
+    faults.add("info", "inline", place, f"`{field.name}` should contain it; it is directly here")
     return _struct(rest, kind, where, faults)
 
 

@@ -93,7 +93,7 @@ class Merging:
         model: which one.
         worst_usd: what asking costs at most, in US dollars; None where a price is not known.
         cost_usd: what it has cost, in US dollars; None where a price is not known, or where
-            nobody was asked.
+            no model was asked.
         asked: whether it was asked; not in a dry run.
         answered: questions that it answered, now or before.
         failed: why others were not answered; what they are about is grouped by wording alone.
@@ -111,7 +111,7 @@ class Merging:
         """What is to be known of it, in sentences."""
         if not self.asked:
             worst = dollars(self.worst_usd)
-            return (f"{self.model} was not asked to merge further; at most that costs {worst}.",)
+            return (f"{self.model} was not asked to merge further; that costs at most {worst}.",)
         first = f"{self.model} merged nothing."
         if self.answered:
             first = f"{self.model} looked for more that is the same, for {dollars(self.cost_usd)}."

@@ -336,16 +336,16 @@ def _winner(
 ) -> tuple[str | None, str]:
     """The letter of the winner in the first comparison, or why there is none."""
     if first.pair is None:
-        return (first.winner, "") if first.winner in LETTERS else (None, "a tie: nobody won")
+        return (first.winner, "") if first.winner in LETTERS else (None, "a tie")
     first_seen, second_seen = (Counter(comparison.winner for comparison in own) for own in seen)
     winner = settled((first_seen, second_seen))
     if winner in LETTERS:
         return winner, ""
     if winner is None:
-        return None, "it was seen in one order only: nobody can tell the side from its place"
+        return None, "it was seen in one order only: a preference for a position cannot be excluded"
     forth, back = most_often(first_seen), most_often(second_seen)
     if (forth, back) == (TIE, TIE):
-        return None, "a tie in both orders: nobody won"
+        return None, "a tie in both orders"
     return None, f"the orders disagree ({forth} and then {back} won): a tie"
 
 

@@ -293,7 +293,7 @@ def prepare(suite: OpenSuite, after: bytes, drafts: Sequence[str]) -> tuple[Path
     """
     home = suite.workspace
     if home is None:
-        return None, "there is no workspace beside this suite: name one with `workspace`"
+        return None, "there is no workspace next to this suite: name one with `workspace`"
     there = iterations_of(home)
     if why := _why_not(suite, home, there):
         return None, why

@@ -102,7 +102,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         if self.unasked:
             yield Text(self.unasked)
         for draft in self:
-            missing = f"still to be written: {', '.join(draft.missing)}" if draft.missing else ""
+            missing = f"still needs: {', '.join(draft.missing)}" if draft.missing else ""
             coming = (f"→ {item}" for item in map(_in_short, draft.new) if item)
             rests = f"It rests on {count(len(draft.runs), 'run')}." if draft.runs else ""
             lines = [line for line in (*coming, missing, draft.why, rests) if line]

@@ -129,7 +129,7 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     suites = suite_keys(files, index)
     mine = next((suite for suite in suites if os.path.realpath(suite) == str(path)), None)
     if mine is None:
-        raise refuse(f"{path} lies where no suite is looked for: move it, or give another file")
+        raise refuse(f"{path} is not where a suite is searched for: move it, or give another file")
     above, keys = suites[mine]
     described = {
         index.keys[folder].id: f"{folder.iteration}/{folder.folder}"
@@ -173,7 +173,7 @@ def suite_file(evals: PathLike) -> Path:
     if (path / SKILL_FILE).is_file():
         return path / USUAL[0]
     raise refuse(
-        f"{path} has no eval suite; looked for {', '.join(PLACES)}: give the suite's file, or the "
+        f"{path} has no evals; searched for {', '.join(PLACES)}: give the suite's file, or the "
         "skill's folder"
     )
 
@@ -584,7 +584,7 @@ class _Editor:
             Refused: it cannot be applied.
         """
         if draft.missing:
-            raise refuse(f"still to be written: {', '.join(draft.missing)}; edit the draft first")
+            raise refuse(f"still needs: {', '.join(draft.missing)}; edit the draft first")
         if draft.target is None and not draft.new:
             raise refuse("it changes nothing: it has neither a target nor anything new")
         if draft.part == "evals":

@@ -66,7 +66,7 @@ def rewording(evidence: Evidence) -> Iterator[Draft]:
     for check in evidence.checks:
         vague = [mention for mention in evidence.about(check) if mention.kind == "vague"]
         if not check.structural and (vague or check.is_any(FLAKY)):
-            why = "A wording that says what decides it is still to be written."
+            why = "Write what decides it."
             yield _changed("reword", check, [""], why, vague)
 
 
@@ -129,8 +129,7 @@ def missed(evidence: Evidence) -> Iterator[Draft]:
         note = (
             "It is judged, and has no verdicts yet."
             if text
-            else "The expectation is still to be written; a check that a program makes is better "
-            "where one can."
+            else "Write the expectation; prefer a check that a program can make."
         )
         why = f"{suggested([suggestion])} {note}"
         runs = runs_of([], [suggestion])
@@ -148,8 +147,8 @@ def of_evals(evidence: Evidence) -> Iterator[Draft]:
         why = (
             f"Every one of {n_with} runs of {evidence.sides[0]} and {n_without} of "
             f"{evidence.sides[1]} passes all checks of {quoted(evidence.names[eval_id])}: its "
-            "task is too easy to show what the skill is good for. A harder one is still to be "
-            "written."
+            "task is too easy to show what the skill is good for. Write a harder "
+            "one."
         )
         runs = [ref for ref in evidence.stored if ref.eval_id == eval_id]
         item = {**msgspec.to_builtins(evidence.suite[eval_id]), "prompt": ""}

@@ -12,7 +12,7 @@ from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import compare
-from skill_eval_nb.stats.inference.intervals import exact_tests
+from skill_eval_nb.stats.inference.exact import exact_tests
 from skill_eval_nb.stats.pairing import pairs, side, sides
 from skill_eval_nb.stats.values import EVAL, ITERATION, MODEL, RUN, in_order, natural, runs_of
 from skill_eval_nb.stats.verdict import say_luck
@@ -324,7 +324,7 @@ class Trial:
         mine, theirs = first.get(("draft", proof)), first.get(("replaced", proof))
         is_better, why = None, "there are no two sides to tell apart"
         if len(values) < 2:
-            why = "it replaces nothing" if "draft" in values else "nothing comes in its place"
+            why = "it replaces nothing" if "draft" in values else "nothing replaces it"
         elif mine is not None and theirs is not None:
             own, other = parts["draft", proof], parts["replaced", proof]
             gained = own.with_columns((pl.col("value") - other["value"]).alias("value"))

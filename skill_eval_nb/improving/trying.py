@@ -117,7 +117,7 @@ def try_out(
     trial = Trial(draft, ws, runs, baseline, level, allow_scripts, near, judge_model, terms)
     if draft.missing:
         lacking = ", ".join(draft.missing)
-        answer = f"It cannot be tried yet; still to be written: {lacking}."
+        answer = f"It cannot be tried yet; still needs: {lacking}."
         return trial.result("not tried", answer)
     if draft.part == "evals":
         return trial.result(
@@ -181,7 +181,7 @@ def _reason(status: str, folder: str, shared: bool, base: str) -> str | None:
     if status == "errored":
         return RUN_ERRORED
     if shared:
-        return "several runs share its folder, so nobody can say whose the outputs are"
+        return "several runs share its folder, so it is unknown whose outputs these are"
     outputs = f"{folder}/outputs"
     if os.path.isdir(outputs):  # noqa: PTH112 one system call a run
         fault = leads_out(outputs, base)
@@ -295,7 +295,7 @@ def _try_verdicts(trial: Trial) -> Tried:
     by_run = _by_run(trial, verdicts).with_columns(figures)
     suite = cache(partial(trial.suite, by_run, (GRADED,)))
     coming = count(len(draft.new), "expectation")
-    note = f"The {coming} in its place would have to be judged, and are not in the figures."
+    note = f"The {coming} that replace it would have to be judged, and are not in the figures."
     return trial.result(
         "tried",
         suite_in_words(_without(draft), suite(), GRADED),

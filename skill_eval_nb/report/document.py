@@ -284,7 +284,7 @@ def _iteration(name: str) -> int | str | None:
     return int(found[1]) if found else None if name == NO_ITERATION else name
 
 
-NO_SPREAD = "A standard deviation of 0 beside the mean of a single run stands for: not known."
+NO_SPREAD = "With a single run the standard deviation is unknown; it is written as 0."
 
 
 Fitted = tuple[Benchmark, list[str]]

@@ -277,7 +277,7 @@ def _compare(suite: Suite, metric: str, baseline: str | None, level: float) -> I
     pairs = [pair for pair in pairs if pair[0]["configuration"] in suite.configurations]
     yield from (read_comparison(*pair, place=suite.place) for pair in pairs)
     if not pairs:
-        why = suite.why or f"There is no run beside those of {some(suite.configurations)}"
+        why = suite.why or f"There are no runs other than those of {some(suite.configurations)}"
         yield Finding("regression", CANNOT_TELL, suite.place, "Comparison", NOTHING, f"{why}.")
 
 

@@ -1,4 +1,4 @@
-"""What stands out, what no figure rests on, and what a benchmark.json states otherwise."""
+"""Notable, what no figure rests on, and what a benchmark.json states otherwise."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 SECTIONS: dict[str, Callable[[IterationFigures], Iterator[Part]]] = {
-    "What stands out": noted,
+    "Notable": noted,
     "How sure is that?": certainty,
     "Evals": evals,
     "Rubric dimensions": rubric,

@@ -238,7 +238,7 @@ class Batches:
                 client = await engine.connected()
                 results = await bring(client, judgings, reservation, ids, created)
             except ModelFault as fault:
-                again = "Start the plan again to go on"
+                again = "Start the plan again to continue"
                 raise JobFailed(f"judging by a batch: {fault} {again}") from fault
             for judging in judgings:
                 reason, key = await self._settle(judging, results), judging.of.cell.key

@@ -67,8 +67,8 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         closed.append(usd or 0.0)
     clear(iteration)
     note = (
-        f"{len(closed)} step(s) of an earlier start were interrupted; they are done anew, and what "
-        f"they can have cost, ${sum(closed):.4f}, stays counted"
+        f"{len(closed)} step(s) of an earlier start were interrupted; they are repeated, and what "
+        f"they may have cost, ${sum(closed):.4f}, stays counted"
     )
     return [note] if closed else [], batches
 
@@ -323,7 +323,7 @@ class Driver:
             self._message = _of(fatal)
             trace = "".join(traceback.format_exception(fatal))
         elif engine.stopping and engine.counts.total() < self._needed:
-            status, self._message = "stopped", "stopped; start the plan again to go on"
+            status, self._message = "stopped", "stopped; start the plan again to continue"
         elif (lacking := engine.lacking) is not None:
             status, self._message = "partial", lacking
         else:
@@ -369,4 +369,4 @@ def _of(error: BaseException) -> str:
         return str(error)
     if isinstance(error, OSError):
         return unwritable(error)
-    return f"the job failed by an error of its own: {type(error).__name__}: {error}"
+    return f"the job failed: {type(error).__name__}: {error}"

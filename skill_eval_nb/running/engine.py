@@ -390,7 +390,7 @@ class Engine:
         worst = runs * (plan.limits.usd or 0.0) + judgings * self._dearest
         done, spent = self.counts.total(), budget.spent_usd
         guess = spent / done * (len(plan.needed) - done) if done else 0.0
-        about = f" (about {dollars(guess)} if it goes on as before)" if done else ""
+        about = f" (about {dollars(guess)} at this rate)" if done else ""
         counted = ((runs, "runs"), (judgings, "judgings"))
         missing = " and ".join(f"{number} {noun}" for number, noun in counted if number)
         named = {EXECUTE: "run", JUDGE: "judging"}.get(what, what)

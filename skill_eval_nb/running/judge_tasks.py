@@ -131,7 +131,7 @@ def _beside(folder: Path, judgings: dict[int, Judging], grading: Grading) -> Exi
     """A grading that lies beside judgings: is it made of them?"""
     source = _source(grading, judgings)
     if source is None and grading.rubric_scores:
-        reason = "grading.json is not made from the judgings beside it; it was left as it is"
+        reason = "grading.json was not made from the judgings next to it; it was left unchanged"
         return ExistingGrades(folder, judgings, grading, keep=reason)
     if not grading.expectations or any(judging.expectations for judging in judgings.values()):
         return ExistingGrades(folder, judgings, grading)
@@ -438,7 +438,7 @@ class JudgedAgain:
 
     Attributes:
         status: `done`; `partial` where a judging failed or the budget was too small; `dry run`
-            where nobody was asked.
+            where no model was asked.
         model: who judges.
         judged: folders of the runs and the numbers of their new judgings.
         failed: judgings that there are none of, each with its reason.

@@ -45,7 +45,7 @@ def read_all(
     if home.exists() and not home.is_dir():
         faults.append(f"workspace {given} is a file; it is to be a folder, or not there yet")
     if home == root:
-        faults.append(f"workspace {given} is the skill's own folder; take one beside it")
+        faults.append(f"workspace {given} is the skill's own folder; choose another")
     main = suite = path = None
     with gathered(faults):
         path = Path(evals).expanduser() if evals is not None else None
@@ -97,8 +97,8 @@ def _misnamed(name: str) -> str | None:
     """Why a name cannot be that of a configuration: it would be read as something else."""
     if not _NAME.fullmatch(name):
         return (
-            f"configuration {name!r} names a folder: it is to begin with a letter or digit and to "
-            "have letters, digits, `_`, `-` and `.` only"
+            f"configuration {name!r} names a folder: it must begin with a letter or digit and "
+            "contain only letters, digits, `_`, `-` and `.`"
         )
     other = is_container(name) or is_iteration(name) or is_eval(name) or name == SNAPSHOTS
     if other or run_number(name) is not None or name in ("inputs", "judgings"):
@@ -241,7 +241,7 @@ def advice(plan: Spec, usd: Span | None) -> Iterator[str]:
     yield from _money(plan, usd)
     if plan.sandbox == "none":
         yield (
-            'sandbox="none": an agent\'s commands can read and change whatever you can, on both '
+            'sandbox="none": an agent\'s commands can read and change anything you can, on both '
             "sides; the baseline may find the skill on your disk"
         )
 
@@ -249,7 +249,7 @@ def advice(plan: Spec, usd: Span | None) -> Iterator[str]:
 def _skills(plan: Spec) -> Iterator[str]:
     offered = {side.name: side.skill for side in plan.sides}
     if len(offered) == 1:
-        yield "one configuration only: there is no baseline, so no delta can be told"
+        yield "one configuration only: there is no baseline, so there is no delta"
     seen: dict[str | None, str] = {}
     for name, skill in offered.items():
         digest = skill.digest if skill is not None else None

@@ -280,8 +280,8 @@ async def _judge_run(client: Client, job: Rejudging, work: JudgeTask) -> None:
 
 
 RESUMED = (
-    "A call like this one had not come to its end: only what it lacked was judged. Called once "
-    "more, this adds new judgings."
+    "An earlier call had not finished: only what was missing was judged. Call again to add new "
+    "judgings."
 )
 
 

@@ -142,7 +142,7 @@ def _contain(path: Path, text: str, root: Path) -> None:
     real = path.resolve()
     if not real.is_relative_to(root.resolve()):
         raise Refused(
-            [f"input file `{text}` leaves {root} over a link, to {real}; put a copy in its place"]
+            [f"input file `{text}` leaves {root} over a link, to {real}; replace it with a copy"]
         )
 
 
@@ -254,7 +254,7 @@ def find_suite(skill: Path) -> Path:
             return skill / name
     looked = ", ".join(USUAL)
     fault = (
-        f"{skill} has no evals: looked for {looked}. Say with `evals` where they are, or have some "
+        f"{skill} has no evals: searched for {looked}. Name the file with `evals`, or have some "
         f"drafted: `skill-eval-nb init {skill}`"
     )
     raise Refused([fault])
@@ -339,9 +339,7 @@ def ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
         ids.append(stated or str(place))
         if ids.index(ids[-1]) != place - 1:
             first = ids.index(ids[-1]) + 1
-            faults.append(
-                f"evals {first} and {place} have the same id, {ids[-1]}: number them anew"
-            )
+            faults.append(f"evals {first} and {place} have the same id, {ids[-1]}: renumber them")
     return ids
 
 

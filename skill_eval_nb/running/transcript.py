@@ -166,7 +166,7 @@ def _of_step(step: Step) -> Iterator[str]:
     elif step.who == "result":
         yield from _result(step)
     elif step.who == "told":
-        yield "### Told to the agent"
+        yield "### Instructions to the agent"
         yield _body(step.text) if step.text.startswith(_BASE) else fenced(step.text)
     elif step.who == "system":
         yield "Told by the executor:"
@@ -284,7 +284,7 @@ def _about(
     if (skill := _skill(steps, begun, skill_used)) is not None:
         yield f"- Skill: {skill}"
     if errored:
-        yield "- Errored: the reason stands at the end"
+        yield "- Errored: the reason is at the end"
 
 
 def _skill(steps: Iterable[Step], begun: Event, skill_used: bool | None) -> str | None:

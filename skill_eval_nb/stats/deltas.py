@@ -26,7 +26,8 @@ from .confounds import (
     without_gated,
 )
 from .designs import Additions, Design
-from .inference.exact import Adjusted, Sides, deals, flips, jointly, over_evals
+from .inference.exact import Sides
+from .inference.multiple import Adjusted, deals, flips, jointly, over_evals
 from .labels import correct_by_labels, state_labels
 from .lean import LEANS
 from .looks import settle_looks

@@ -13,8 +13,8 @@ from skill_eval_nb.text import count, dollars, duration
 
 from .comparison import TINY, Scope, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE, Known, were_run_alike
-from .inference.exact import flips
 from .inference.intervals import POWER, detectable
+from .inference.multiple import flips
 from .lean import LEANS, SPREAD, SPREAD_DF, EvalRuns, SideRuns, borrow_variance, count_checks, lean
 from .pairing import Pairs
 from .values import HEADLINE, by_model, runs_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.text import brief, chance, count, figure, signed
 
 from .comparison import TINY
-from .inference.exact import benjamini_hochberg
-from .inference.intervals import exact_tests
+from .inference.exact import exact_tests
+from .inference.multiple import benjamini_hochberg
 from .pairing import side, sides
 from .values import (
     EVAL,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.text import brief, chance, count, some
 
 from .comparison import TINY, Scope, fewest_moved, members_of
-from .inference.exact import flips
 from .inference.intervals import Noise, cells, run_noise
+from .inference.multiple import flips
 
 if TYPE_CHECKING:
     import numpy as np

@@ -401,8 +401,8 @@ def _basis(
         f"No noise was seen in {seen}: nothing can be planned from that.": silent,
         f"The variances rest on {n_evals} evals: a rough guess.": n_evals < ROUGH,
         f"Evals were not seen to differ, which {n_evals} of them cannot rule out.": alike,
-        "No eval was run twice: what another run buys cannot be told.": runs is not None,
-        "No output was judged twice: what another judging buys cannot be told.": (
+        "No eval was run twice: what another run would add is unknown.": runs is not None,
+        "No output was judged twice: what another judging would add is unknown.": (
             judgings is not None and str(keys[-1]).startswith(RUBRIC)
         ),
     }

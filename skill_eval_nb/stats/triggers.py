@@ -188,7 +188,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
           counted, as a file of results has no errored ones;
         - `triggers`: whether the rate reaches the threshold; `right`: the share of scored runs
           that did what they should; `flips`: whether runs of the same query differ; null
-          without a rate, `right` also where nobody said whether the query should trigger;
+          without a rate, `right` also where not stated whether the query should trigger;
         - `instead`: what the model did most often in runs that did not trigger.
 
     Raises:
@@ -389,7 +389,7 @@ def trigger_doubts(data: Any) -> Any:
         - `errored`: more than a tenth of the runs (broken above a half);
         - `not run`: some runs were not made;
         - `one run a query`: no query can be seen to flip;
-        - `unlabelled`: queries of which nobody said whether they should trigger;
+        - `unlabelled`: queries of which not stated whether they should trigger;
         - `contradictory`: queries with more triggered runs than runs.
 
         Queries of a skill that were never measured are no doubt where others of it were.
@@ -471,7 +471,7 @@ def _shadowed(positives: pl.DataFrame) -> Iterator[Doubt]:
     often = opened.total()
     if len(opened) == 1 and often >= max(FEW_MISSES, missed / 2):
         what = f"{often:,} of {count(missed, 'run')} that should have triggered opened "
-        why = "instead: it stands in the way. See what both descriptions claim."
+        why = "instead. Compare what both descriptions claim."
         yield "shadowed", False, f"{what}{quoted(min(opened))} {why}"
 
 
@@ -664,7 +664,7 @@ def trigger_scores(
           trigger; all of them where nothing was measured. `run_…` are null too where a file
           has rates without counts;
         - `n_queries` (in the scores), of them `n_positive` and `n_negative`; left out:
-          `n_unlabelled` (nobody said whether they should trigger), `n_unmeasured` (no run
+          `n_unlabelled` (not stated whether they should trigger), `n_unmeasured` (no run
           tells);
         - `n_runs` (in the scores), `n_errored`, `n_not_run`, of all queries; null where nobody
           counted.

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from skill_eval_nb.text import called, chance, count, figure, lower_first, signed
 
 from .comparison import TINY, PairedResult, fewest_moved
-from .inference.exact import Adjusted
 from .inference.intervals import BESIDE
+from .inference.multiple import Adjusted
 from .lean import NO_LEAN
 from .values import UNITS, better
 

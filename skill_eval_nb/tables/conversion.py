@@ -549,8 +549,9 @@ def _strip_grading(grading: Grading, run: Counted, row: dict[str, Any]) -> Gradi
     known = {name: text for name, text in said.items() if str(getattr(grading, name)) == text}
     grading = changed(grading, **dict.fromkeys(known))
     weights = {name: score.weight for name, score in grading.rubric_scores.items() if score.weight}
-    if not run.documents.judgings and not weights.items() <= run.weights.items():
-        mean = row["rubric_weighted_mean"]
+    mean = row["rubric_weighted_mean"]  # None where the run errored
+    of_its_own = not run.documents.judgings and not weights.items() <= run.weights.items()
+    if of_its_own and mean is not None:
         grading = changed(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))
     return grading
 

@@ -144,7 +144,7 @@ class Measured(Shown):
         attempts: one a query × run, in the order of the queries; those that were not made are
             among them, as `not run`.
         status: `done`; `partial` where the budget did not reach; `stopped`; `dry run` where
-            nobody was asked.
+            no model was asked.
         cost_usd: what these attempts have cost over all starts, the interrupted ones too, in US
             dollars; None where no price is known.
         price: what the attempts that were missing might have cost, before they were made.

@@ -151,7 +151,7 @@ def spent_on(record: Record, home: Path, keys: Container[Any]) -> float:
 WHY = {
     "partial": NO_MONEY,
     "stopped": "it was stopped before it began",
-    "dry run": "nobody was asked",
+    "dry run": "no model was asked",
 }
 """Why an attempt was not made, by the status of the measurement."""
 
@@ -411,7 +411,7 @@ def measure(
         work = Measurement(setting, planned, home, known, retry_errored, progress)
         work.look()
         if dry_run:
-            return work.result("dry run", "nobody was asked", work.price)
+            return work.result("dry run", "no model was asked", work.price)
         if not work.due:
             message = f"all of it was there already{work.say_errored()}"
             return work.conclude("done", message, work.price)

@@ -218,7 +218,7 @@ def optimise(
         best_description=present,
         best=None,
         why=NOTHING,
-        ended="nobody was asked",
+        ended="no model was asked",
         model=priced.model,
         proposer_model=proposer,
         runs=runs,

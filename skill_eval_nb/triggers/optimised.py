@@ -299,7 +299,7 @@ class Optimised(Shown):
         each = f"{count(self.runs, 'run')} of each"
         yield f"{self.n_train} train and {self.n_test} held-out queries, {each}"
         if self.status == "dry run":
-            yield f"{self.n_runs} runs at most, {self.estimate}; nobody was asked"
+            yield f"{self.n_runs} runs at most, {self.estimate}; no model was asked"
             return
         yield self.why
         if self.best is not None:

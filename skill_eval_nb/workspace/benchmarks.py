@@ -86,7 +86,7 @@ def _of_known(
     }
     if unknown:
         message = (
-            f"{len(unknown)} of its entries name evals of which no run lies beside it "
+            f"{len(unknown)} of its entries name evals without a run here "
             f"({', '.join(sorted({run.eval_id for run in unknown})[:5])}); they were not used"
         )
         problems.add("warning", "unknown-eval", path, message)
@@ -138,9 +138,7 @@ def _of_another(
     key: EvalKey, run: RunId, found: StatedRuns, benchmark: BenchmarkFile, problems: Problems
 ) -> tuple[EvalKey, RunId]:
     """The eval and the id of a row that gives the keys of another row: one of another eval."""
-    message = (
-        "a row of the eval, configuration and run number of another: taken for an eval of its own"
-    )
+    message = "a row of the eval, configuration and run number of another: taken as a separate eval"
     problems.add("warning", "duplicate-id", benchmark.path, message, where="$.runs[*]")
     copy = 2
     while (other := run._replace(eval_id=f"{key.id} ({copy})")) in found:
@@ -192,7 +190,7 @@ class SecondGraders:
                 for name, side in sorted(sides.items())
             )
             message = (
-                f"it grades {n} runs that have a grading of their own, {differ} of them otherwise: "
+                f"it grades {n} runs that have their own grading, {differ} of them differently: "
                 f"{means}; their own were used"
             )
             problems.add("warning" if differ else "info", "second-grader", path, message)

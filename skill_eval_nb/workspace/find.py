@@ -202,4 +202,4 @@ def _nothing(roots: list[str], problems: Problems) -> str:
         files += below if folders else [root]
     proposal, _ = propose(_base(roots), sorted(files, key=lambda path: not PROMISING.search(path)))
     likely = f" {proposal}." if proposal else ""
-    return f"There is nothing to load. Looked for {LOOKED_FOR}; {'; '.join(there)}.{likely}"
+    return f"There is nothing to load. Searched for {LOOKED_FOR}; {'; '.join(there)}.{likely}"

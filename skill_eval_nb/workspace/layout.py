@@ -804,7 +804,7 @@ def _place_runs(
             places[folder.path] = of_model.setdefault(own, own), number
             if folder.parent is side and not _is_like_a_run(folder) and not is_nested(folder):
                 known = [other.name for other in ones if run_number(other.name) is not None]
-                message = f"beside {', '.join(known[:3])}, but not called a run: it is run {number}"
+                message = f"beside {', '.join(known[:3])}, but not named like it: run {number}"
                 hint = "move it out of this folder if it is none"
                 if known:
                     problems.add("warning", "run-by-place", folder.path, f"{message}; {hint}")

@@ -462,7 +462,7 @@ def _read_unusual(
         problems.add_faults(grading, faults)
         _report_unowned(run, documents, problems)
         if any(place.eval.startswith("row ") for place, _, _ in sides):
-            message = "rows that name no eval: each is an eval of its own, called by its place"
+            message = "rows that name no eval: each is a separate eval, named by its position"
             problems.add("warning", "unnamed-eval", grading, message)
         return sides
     known = run.grading is None and run.place.configuration != UNSTATED

@@ -197,14 +197,14 @@ def plain_value(text: str) -> Any:
 
     >>> plain_value('{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    skill_eval_nb.workspace.writing.NotPlain: `a` stands twice in one object
+    skill_eval_nb.workspace.writing.NotPlain: `a` occurs twice in one object
     """
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         for name in found:
             if sum(name == other for other, _ in pairs) > 1:
-                raise NotPlain(f"`{name}` stands twice in one object")
+                raise NotPlain(f"`{name}` occurs twice in one object")
         return found
 
     def constant(name: str) -> Any:

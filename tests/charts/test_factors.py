@@ -42,7 +42,7 @@ def models(k: int = 3, evals: int = 8, column: str = "executor_model", **lifts: 
             models(large=0.4, small=-0.4),
             {"level": 0.9},
             "Pass rate: with_skill helps in 1 of 2 models, hurts in 1 (n = 24",
-            "at most 0.1 is asked for",
+            "it must be at most 0.1",
         ),
         (
             models(k=1, large=0.3, small=0.3),

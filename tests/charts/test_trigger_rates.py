@@ -98,7 +98,7 @@ def test_a_broken_measurement_is_called_so(chart) -> None:
 def test_without_negatives_there_is_no_f1_and_it_is_said() -> None:
     of_one, unlabelled = (title_of(trigger_rates(attempts((one, "tt")))) for one in (True, None))
     assert "No F1: 1 of 1 queries trigger that should (n" in of_one
-    assert "nobody said which queries should trigger" in unlabelled
+    assert "no query says whether it should trigger" in unlabelled
 
 
 @pytest.mark.parametrize("chart", [trigger_rates, trigger_confusion])

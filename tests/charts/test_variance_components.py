@@ -120,7 +120,7 @@ def test_one_metric_is_named_with_its_share_and_interval() -> None:
 
 def test_what_cannot_be_told_apart_is_said() -> None:
     chart = variance_components(ws_of(judged([[1], [4], [5]])))
-    assert title_of(chart).startswith("Variance of eval and run and judge cannot be told apart")
+    assert title_of(chart).startswith("Variance of eval and run and judge cannot be separated")
     assert [bar["share"] for bar in rows_of(chart, "share", "component")] == [1]
     assert "rough guess" not in subtitle_of(chart)
 

@@ -103,7 +103,7 @@ class TestErrors:
         result = run("check", ws)
         assert (result.exit_code, result.stdout) == (70, "")
         assert result.stderr.count("\n") == 1
-        assert "a mistake of ours: ValueError: a bug of two lines" in result.stderr
+        assert "internal error: ValueError: a bug of two lines" in result.stderr
         with pytest.raises(ValueError, match="a bug"):
             run("check", ws, "--debug")
 

@@ -45,7 +45,7 @@ def test_without_a_ceiling_or_a_yes_nothing_is_spent(payer, tmp_path):
         assert re.search(r"\$0\.\d+ at (worst|most)[;:].* --budget-usd", result.output)
     else:
         assert "This costs money" in result.output
-        assert "and has no --budget-usd. Go on?" in result.output
+        assert "and has no --budget-usd. Continue?" in result.output
         assert result.exit_code == 1
     assert files(tmp_path) == before
 
@@ -57,7 +57,7 @@ def test_without_a_key_nobody_is_asked_for_money(payer, tmp_path, monkeypatch):
     command, before = PAYERS[payer](tmp_path), files(tmp_path)
     result = run(*command)
     assert (result.exit_code, "There is no API key" in result.stderr) == (2, True)
-    assert "Go on?" not in result.output
+    assert "Continue?" not in result.output
     assert files(tmp_path) == before
 
 
@@ -80,7 +80,7 @@ def test_the_user_decides_and_knows_what_it_may_cost(tmp_path, monkeypatch):
 
     monkeypatch.setattr(typer, "confirm", no)
     assert run(*unlimited("compare_sides", tmp_path)).exit_code == 2
-    assert asked == ["This costs money, $0.76 at most, and has no --budget-usd. Go on?"]
+    assert asked == ["This costs money, $0.76 at most, and has no --budget-usd. Continue?"]
     monkeypatch.setattr(typer, "confirm", lambda _: True)
     ask_first(None, False, 0.76)
 

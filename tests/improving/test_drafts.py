@@ -242,4 +242,4 @@ def test_what_several_runs_miss_becomes_an_expectation_of_their_evals(tmp_path: 
     assert (one.new, one.missing) == (("Onions are halved",), ())
     assert (one.suggestions, len(one.runs)) == ((stated.key,), 2)
     assert (other.evals, other.missing) == (("1", "2"), ("text",))
-    assert "still to be written" in other.why
+    assert "Write" in other.why

@@ -263,7 +263,7 @@ def in_a_draft(page: Page) -> Locator:
     drafts = widget(page, "Drafts of better evals")
     drafts.get_by_role("tab", name="Drafts").click()
     drafts.get_by_role("button", name="Edit: sharpen the rubric dimension ‘Q3’").click()
-    return drafts.get_by_role("textbox", name="What comes in its place, as JSON")
+    return drafts.get_by_role("textbox", name="Replacement, as JSON")
 
 
 def in_a_query(page: Page) -> Locator:

@@ -77,7 +77,7 @@ CASES = {
         {},
         3,
         "nothing to compare",
-        "no run beside",
+        "no runs other than",
     ),
     "nothing": ([], {}, 3, "nothing to compare", "no run"),
     "more tokens": (rows(HIGH, HIGH, tokens=(9, 5)), {"metric": "tokens"}, 1, "regression", "more"),

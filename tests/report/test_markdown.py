@@ -186,7 +186,7 @@ def test_the_judge_is_held_against_itself_or_it_is_said_that_it_cannot():
 
 def test_what_stands_out_is_what_the_notes_say():
     text = report_of_judged()
-    assert ("h2", "What stands out") in headings(text)
+    assert ("h2", "Notable") in headings(text)
     told = stats.notes(judged()).filter(kind="gain and cost")["text"].item()
     assert f"- {escape_markdown(told)}" in text.splitlines()
 

@@ -10,20 +10,9 @@ from scipy.stats import false_discovery_control
 from statsmodels.stats.contingency_tables import mcnemar
 
 from skill_eval_nb.stats.inference import exact
-from skill_eval_nb.stats.inference.exact import (
-    benjamini_hochberg,
-    exact_p,
-    least_p,
-    studentised_p,
-)
-from skill_eval_nb.stats.inference.intervals import (
-    Cells,
-    detectable,
-    eval_noise,
-    exact_tests,
-    run_noise,
-    tango,
-)
+from skill_eval_nb.stats.inference.exact import exact_p, exact_tests, least_p, studentised_p
+from skill_eval_nb.stats.inference.intervals import Cells, detectable, eval_noise, run_noise, tango
+from skill_eval_nb.stats.inference.multiple import benjamini_hochberg
 from tests.stats.dealt import doubled_tail, every_deal
 
 Eval = tuple[list[float], list[float]]

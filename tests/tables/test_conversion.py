@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
@@ -187,8 +187,18 @@ def workspaces(draw: st.DrawFn) -> dict[str, Any]:
     return files | {"iteration-9/eval-0/with_skill/run-1/grading.json": graded("pf")}
 
 
+ERRORED = {
+    "eval-7/without_skill/run-1/grading.json": graded(
+        "", rubric_scores={"depth": {"score": 1, "weight": 2.0}}
+    ),
+    "eval-7/without_skill/run-1/timing.json": {"total_duration_seconds": 3, "status": "errored"},
+}
+"""A run that errored, whose grading has weights all the same."""
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(workspaces())
+@example(ERRORED)
 def test_any_workspace_loads_again_to_the_same(tmp_path_factory, files):
     root = tmp_path_factory.mktemp("any")
     assert_same(lay(root / "in/tidy-workspace", files), root / "out/tidy-workspace")

@@ -414,7 +414,7 @@ def _benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
         if key not in read and isinstance(value, dict | list) and not sided:
             not_used(value, f"{where}.{key}", faults)
             if key.startswith("per_eval"):
-                message = "not used: figures by eval, beside the rows of the runs themselves"
+                message = "not used: figures by eval; the runs' own rows were used"
                 faults.add("info", "not-used", f"{where}.{key}", message)
     return document
 

@@ -601,7 +601,7 @@ def _sides(entry: Plain) -> Iterator[Plain]:
     blocks = sides_in(entry)
     own = _beside_base(entry, blocks)
     if own is not None:
-        yield {**own, _INFERRED: "what stands beside a baseline is read as of with_skill"}
+        yield {**own, _INFERRED: "the other side of a baseline is read as with_skill"}
     prefixed: dict[str, Plain] = {}
     for key, value in entry.items():
         figure = figure_of(key)
@@ -687,7 +687,7 @@ def _runs(rows: list[Row], faults: Faults) -> list[Plain]:
         unnamed = row.pop("row", None)
         if unnamed is not None and len(loose) > 1 and not _EVAL & row.keys():
             row["eval_name"] = unnamed
-            message = "no eval is named: each such row is an eval of its own, called by its place"
+            message = "no eval is named: each such row is a separate eval, named by its position"
             faults.add("warning", "unnamed-eval", where, message)
         runs.append(_run(row, of_ten, where, faults))
     return runs
@@ -711,7 +711,7 @@ def _run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
             out["expectations"] = out.pop(key)
     if type(out.get("passed")) is bool:
         del out["passed"]
-        message = "not used: a verdict on the run, beside its own checks or figures"
+        message = "not used: a verdict on the run; its checks or figures were used"
         faults.add("info", "not-used", f"{where}.passed", message)
     result = out.get("result", out.get("summary", out.get("score")))
     out["result"] = dict(result) if isinstance(result, dict) else _figures(out)

@@ -428,7 +428,7 @@ class Part:
         """A share of 1; what is outside of 0 to 1 is a fault and None."""
         value = self.number(name)
         if value is not None and not 0 <= value <= 1:
-            message = f"{value:g} is no share of 1: it stands under `score`, and is no pass rate"
+            message = f"{value:g} is no share of 1: it is kept as `score`, not as a pass rate"
             self.faults.add("warning", "no-rate", self.at(name), message)
             return None
         return value

@@ -230,7 +230,7 @@ def _read_verdicts(
             unknown[without_keys(str(cell))[:30]] = isinstance(cell, int | float)
     if unknown:
         message = (
-            f"{column!r} has values of which nobody has said if they mean passed or failed, "
+            f"{column!r} has values that nobody has declared as passed or failed, "
             "so none of it was used. Say it, with True, False or None: words={"
             f"{', '.join(f'{word!r}: …' for word in list(unknown)[:_SHOWN])}}}"
         )

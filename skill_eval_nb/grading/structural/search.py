@@ -510,7 +510,7 @@ class TextSearch:
 
     def _exempts(self, match: Match) -> str:
         lines = count(self.what.near, "line")
-        where = f"stands within {lines} of it" if self.what.near else "stands on the same line"
+        where = f"is within {lines} of it" if self.what.near else "stands on the same line"
         return f"{quoted(match.exempted_by or '')} {where}"
 
     def evidence(self) -> str:

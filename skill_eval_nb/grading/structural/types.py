@@ -493,7 +493,7 @@ def _verdict(
         return passed(f"{_named(script)} ended with exit code 0{_last_line(stdout, stderr)}")
     missing = _UNKNOWN_COMMAND.search(stderr.decode("utf-8", "replace"))
     if exit_code == 127 and missing is not None:
-        return unscored(f"the sandbox has no program {missing[1]}, which the script wants")
+        return unscored(f"the sandbox has no program {missing[1]}, which the script needs")
     return failed(f"{_named(script)} ended with exit code {exit_code}{_last_line(stdout, stderr)}")
 
 

@@ -8,14 +8,15 @@ and then they are counted without looking at each (see `tails`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, reduce
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
 
     Array = np.ndarray[Any, Any]
 
@@ -385,158 +386,138 @@ def _on_the_grid(weighed: Parts) -> float:
     return tail([(np.rint(values / step).astype(int), k) for values, k in weighed])
 
 
-ALL, DRAWN = 12, 5_000
-"""Evals up to which all flips of signs are looked at jointly; else so many, always the same."""
+SAME = 1 + 1e-7
+"""Chances that differ by a smaller factor are equal: the rest is rounding."""
+
+COUNTS = ["passed", "scored", "passed_baseline", "scored_baseline"]
 
 
-@dataclass(frozen=True, slots=True)
-class Adjusted:
-    """A p-value that allows for the other questions asked with it.
+class Margins(NamedTuple):
+    """What the test of an eval takes as given: verdicts on either side, and passes in all."""
 
-    Attributes:
-        p: the adjusted one.
-        least: the smallest that it could have become, had only this question's labels stood
-            otherwise.
-        alone: the p of this question alone at which the adjusted one would be alpha: its
-            interval is that of 1 - `alone`, so that the two never contradict each other.
-    """
+    scored: int
+    scored_baseline: int
+    passes: int
 
-    p: float
-    least: float
-    alone: float
+    @property
+    def arrangements(self) -> float:
+        """The logarithm of how many ways there are to deal out the sides to the verdicts."""
+        return math.log(math.comb(self.scored + self.scored_baseline, self.scored))
 
-
-def over_evals(p: Sequence[float], least: Sequence[float], alpha: float) -> list[Adjusted]:
-    """Of many evals or checks, each for itself: by Benjamini and Hochberg."""
-    found = benjamini_hochberg(p)
-    each = []
-    for at, (own, adjusted) in enumerate(zip(p, found, strict=True)):
-        best = benjamini_hochberg([*p[:at], least[at], *p[at + 1 :]])[at]
-        assert adjusted is not None
-        assert best is not None
-        each.append(Adjusted(adjusted, best, min(alpha, alpha * own / adjusted)))
-    return each
+    @property
+    def tells(self) -> bool:
+        """Whether both verdicts were seen, so that sides can differ."""
+        return 0 < self.passes < self.scored + self.scored_baseline
 
 
-def jointly(
-    p: Sequence[float], least: Sequence[float], dealt: Array, alpha: float
-) -> list[Adjusted]:
-    """Of several figures of the same runs: by Westfall and Young's smallest p (1993).
+def exact_tests(tables: pl.DataFrame) -> pl.DataFrame:
+    """The exact two-sided p of each row's 2×2 tables, one an eval, taken together.
 
-    How far the smallest p of all figures falls by chance is seen where labels are dealt out
-    anew for all of them together, so that figures that go together are not paid for twice.
+    Inside each eval the sides could have been dealt out to the verdicts in any order. What is
+    counted is the passes on the first side, over all evals; p is the chance of a count as
+    likely as the one seen, or less so. For one eval that is Fisher's exact test, for evals of
+    one verdict a side McNemar's, for several evals the exact conditional test of Birch
+    (JRSS B 1964), whose approximation is Mantel and Haenszel's.
 
     Args:
-        p: of each figure alone.
-        least: the smallest that each could be.
-        dealt: the differences, a row a deal of the labels and a column a figure.
-        alpha: of the verdict.
+        tables: `row`, and `passed`, `scored`, `passed_baseline`, `scored_baseline`: counts.
 
-    >>> import numpy as np
-    >>> twins = np.array([[1.0, 1.0], [-1.0, -1.0], [0.5, 0.5], [-0.5, -0.5]])
-    >>> [one.p for one in jointly([0.5, 0.5], [0.5, 0.5], twins, 0.05)]
-    [0.5, 0.5]
+    Returns:
+        `row`, `p` (at least `LEAST`), and `least_p`: no verdicts on so many runs can bring it
+        below. Rows none of whose evals is scored on both sides are left out.
+
+    Two evals, each passed thrice in three on the first side and never in three on the other:
+
+    >>> import polars as pl
+    >>> eval_ = {"passed": 3, "scored": 3, "passed_baseline": 0, "scored_baseline": 3}
+    >>> exact_tests(pl.DataFrame([{"row": 7, **eval_}] * 2)).rows()
+    [(7, 0.005, 0.005)]
     """
+    import polars as pl
+
+    alone = pl.col("row").is_unique()
+    once = tables.filter(alone)
+    distinct = once.select(COUNTS).unique().with_row_index("row")
+    found = distinct.join(_together(distinct), on="row").drop("row")
+    of_one = once.join(found, on=COUNTS).select("row", "p", "least_p")
+    return pl.concat([of_one, _together(tables.filter(~alone))])
+
+
+def _together(tables: pl.DataFrame) -> pl.DataFrame:
+    """`exact_tests` of tables whose rows differ, or have several evals."""
+    import polars as pl
+
+    passes = (pl.col("passed") + pl.col("passed_baseline")).alias("passes")
+    given = tables.select("row", "passed", "scored", "scored_baseline", passes).filter(
+        pl.col("scored") > 0, pl.col("scored_baseline") > 0
+    )
+    distinct = given.select(Margins._fields).unique().sort(Margins._fields)
+    kinds = [Margins(*row) for row in distinct.iter_rows()]
+    known = distinct.with_columns(
+        pl.Series("kind", range(len(kinds)), pl.Int64),
+        pl.Series("arrangements", [kind.arrangements for kind in kinds], pl.Float64),
+        pl.Series("tells", [kind.tells for kind in kinds], pl.Boolean),
+    )
+    tells, even = pl.col("tells"), (pl.col("scored") == pl.col("scored_baseline")).all()
+    rows = (
+        given.join(known, on=Margins._fields)
+        .group_by("row")
+        .agg(
+            pl.col("kind").filter(tells).sort().cast(pl.String).str.join(",").alias("kinds"),
+            pl.col("passed").filter(tells).sum().cast(pl.Int64).alias("seen"),
+            # All of one side and none of the other: where sides are even, the reverse is as rare.
+            ((even + 1) * (-pl.col("arrangements").sort().sum()).exp()).alias("least_p"),
+        )
+    )
+    seen = rows.select("kinds", "seen").unique().group_by("kinds").agg("seen").rows()
+    tested = pl.DataFrame(
+        [row for names, sums in seen for row in _tested(names, sums, kinds)],
+        {"kinds": pl.String, "seen": pl.Int64, "p": pl.Float64},
+        orient="row",
+    )
+    least = pl.col("least_p").clip(LEAST, 1).round(12)
+    return rows.join(tested, on=["kinds", "seen"]).select("row", "p", least)
+
+
+def _tested(
+    names: str, sums: Sequence[int], kinds: Sequence[Margins]
+) -> Iterator[tuple[str, int, float]]:
+    """The p of each sum of passes on the first side, for evals of these kinds."""
     import numpy as np
 
-    sizes = np.round(np.abs(dealt), 12)
-    ranks = np.empty_like(sizes)
-    for at, column in enumerate(sizes.T):
-        ordered = np.sort(column)
-        ranks[:, at] = len(ordered) - np.searchsorted(ordered, column - 1e-9 * (1 + column))
-    smallest = np.sort(ranks.min(axis=1) / len(ranks))
-
-    def chance(own: Any) -> Any:
-        return np.searchsorted(smallest, own + 1e-9, side="right") / len(smallest)
-
-    steps = np.unique(smallest)
-    below = steps[chance(steps) <= alpha + 1e-9]
-    alone = min(alpha, max([alpha / len(p), *below.tolist()]))  # Bonferroni's share always holds
-    each = []
-    for own, best in zip(p, least, strict=True):
-        adjusted = min(max(own, float(chance(own))), 1.0, own * len(p))
-        least_p = min(max(best, float(chance(best))), 1.0, best * len(p))
-        each.append(Adjusted(adjusted, least_p, max(alone, own) if adjusted <= alpha else alone))
-    return each
+    evals = Counter(kinds[int(name)] for name in names.split(",") if name)
+    parts = [_repeated(kind, times) for kind, times in evals.items()]
+    [chances] = together(parts or [np.ones(1)], left=1)
+    low = sum(_fewest(kind) * times for kind, times in evals.items())
+    ranked = np.sort(chances)
+    tails = np.concatenate([[0.0], ranked.cumsum()])
+    for total in sums:
+        rarer = int(np.searchsorted(ranked, chances[total - low] * SAME, side="right"))
+        yield names, total, float(min(1.0, max(LEAST, round(tails[rarer], 12))))
 
 
-def flips(differences: Array) -> Array:
-    """The sums that flips of the evals' signs give, for all columns alike; as seen first.
+@lru_cache(maxsize=4096)
+def _repeated(kind: Margins, times: int) -> Array:
+    """The chance of each sum of passes on the first side over so many evals of a kind."""
+    if times == 1:
+        return _chances(kind)
+    half = times // 2
+    return together([_repeated(kind, half), _repeated(kind, times - half)], left=1)[0]
 
-    Args:
-        differences: evals × figures; NaN where an eval lacks one.
-    """
+
+def _chances(kind: Margins) -> Array:
+    """The hypergeometric chance of each number of passes on the first side, from the fewest on."""
     import numpy as np
 
-    n = len(differences)
-    if n <= ALL:
-        signs = 1 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-    else:
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (DRAWN, n))
-        signs[0] = 1
-    return signs @ np.nan_to_num(differences)
+    fewest = _fewest(kind)
+    passes = np.arange(fewest, min(kind.scored, kind.passes))
+    ways_up = (kind.scored - passes) * (kind.passes - passes)
+    ways_down = (passes + 1) * (kind.scored_baseline - kind.passes + passes + 1)
+    logs = np.concatenate([[0.0], np.log(ways_up / ways_down).cumsum()])
+    chances = np.exp(logs - logs.max())
+    return chances / chances.sum()
 
 
-def deals(evals: Sequence[tuple[Array, int]]) -> Array:
-    """The mean differences that labels dealt out anew inside each eval give; as seen first.
-
-    Args:
-        evals: for each its runs × figures, NaN where a run lacks one, and how many of the
-            runs, the first ones, are the one side's.
-    """
-    import numpy as np
-
-    random = np.random.default_rng(0)
-    sums, number = 0.0, 0.0
-    for values, k in evals:
-        places = np.tile(np.arange(len(values)), (DRAWN, 1))
-        places[1:] = random.permuted(places[1:], axis=1)
-        mask = (places < k).astype(float)  # products of booleans would be booleans, and no counts
-        known, filled = (~np.isnan(values)).astype(float), np.nan_to_num(values)
-        first, count = mask @ filled, mask @ known
-        with np.errstate(invalid="ignore", divide="ignore"):
-            second = (filled.sum(axis=0) - first) / (known.sum(axis=0) - count)
-            difference = first / count - second
-        paired = ~np.isnan(difference[0])
-        sums = sums + np.where(paired, np.nan_to_num(difference), 0.0)
-        number = number + paired
-    return sums / np.maximum(number, 1)
-
-
-def benjamini_hochberg(p: Sequence[float | None]) -> list[float | None]:
-    """p-values adjusted for their number: those at most alpha are false finds in alpha of cases.
-
-    Benjamini and Hochberg 1995: the i-th smallest of m becomes the least of p_j m / j over
-    all j from i on. A null stays null and is not counted.
-
-    >>> benjamini_hochberg([0.01, None, 0.04])
-    [0.02, None, 0.04]
-    """
-    order = sorted((p_value, at) for at, p_value in enumerate(p) if p_value is not None)
-    adjusted: list[float | None] = [None] * len(p)
-    least = 1.0
-    for place in range(len(order), 0, -1):
-        p_value, at = order[place - 1]
-        least = min(least, p_value * len(order) / place)
-        adjusted[at] = least
-    return adjusted
-
-
-def holm_sidak(p: Sequence[float | None]) -> list[float | None]:
-    """p-values of independent data, adjusted for their number: any false find in alpha of cases.
-
-    Holm's step-down with Sidak's bound: the i-th smallest of m becomes the largest of
-    1 - (1 - p_j)^(m - j + 1) over all j up to i. As no p of an exact test is below its chance, this
-    is at least what Westfall and Young (1993) have where data share nothing. A null stays null and
-    is not counted.
-
-    >>> holm_sidak([0.04, None, 0.01])
-    [0.04, None, 0.0199]
-    """
-    order = sorted((p_value, at) for at, p_value in enumerate(p) if p_value is not None)
-    adjusted: list[float | None] = [None] * len(p)
-    most = 0.0
-    for place, (p_value, at) in enumerate(order):
-        most = max(most, -math.expm1((len(order) - place) * math.log1p(-min(p_value, 1 - LEAST))))
-        adjusted[at] = most
-    return adjusted
+def _fewest(kind: Margins) -> int:
+    """The fewest passes on the first side that the margins allow."""
+    return max(0, kind.passes - kind.scored_baseline)

@@ -37,7 +37,7 @@ SHOWN_APART = frozenset(("skills", "evals", "executor_model", "judge", "stand_in
 """Parts of a plan that have a place of their own here, or are no setting."""
 JUDGE = "judge's model"
 MODELS = {"executor_model": "executor's model", "judge_model": JUDGE}
-ALONE = "Those of one iteration alone are in no delta between the two."
+ALONE = "Evals of one iteration only are in no delta between the two."
 KINDS = {
     "Evals": ALONE,
     "Prompts": "",
@@ -207,7 +207,7 @@ def unlike_view(found: Sequence[SetupDifference], pair: Pair) -> Node:
     """All that differs beside the skill and the figures."""
     if not found:
         return notice(
-            "Nothing else differs, as far as the files tell: evals, prompts, expectations, rubric "
+            "As far as the files show, nothing else differs: evals, prompts, expectations, rubric "
             "dimensions and models are the same.",
             fine=True,
         )

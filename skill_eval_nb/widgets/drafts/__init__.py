@@ -239,7 +239,7 @@ class Drafts(Panel):
         """Have a drafted dimension judged on the stored outputs, within what was allowed."""
         card, before = self._card(key), self._judgings.get(self._card(key).draft.key)
         if card.budget_usd is None:
-            raise ValueError("Say first what it may cost at most.")
+            raise ValueError("Set a budget first.")
         if before is not None and before.running:
             raise ValueError("It is being judged already.")
         draft, ws = card.draft, self._at_work().ws

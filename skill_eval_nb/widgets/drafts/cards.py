@@ -178,7 +178,7 @@ def _judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Iterat
         money = {"kind": "number", "min": 0, "step": "any"}
         row = [
             entry("Judge's model", card.model, ("judge_with", card.key), placeholder="as before"),
-            entry("Spend at most, in dollars", budget, ("spend", card.key), **money),
+            entry("Budget in US$", budget, ("spend", card.key), **money),
             button("Judge it", ("judge", card.key) if budget is not None else None),
         ]
         runs = count(tried.to_judge, "run")
@@ -279,11 +279,11 @@ def _card(work: DraftFigures, card: Card, seen: OpenedDrafts, judging: Task[Trie
 def _what(card: Card) -> Child:
     """What would come, or a place to edit it."""
     if card.typed is not None:
-        label = "What comes in its place, as JSON" if card.draft.target else "What comes, as JSON"
+        label = "Replacement, as JSON" if card.draft.target else "What comes, as JSON"
         keep, key = f"drafts {card.key}", f"typed-{card.key}"
         return typing(label, card.typed, ("type", card.key), keep=keep, key=key, rows=12)
     if not card.draft.new:
-        return h("p", "It goes, and nothing comes in its place.")
+        return h("p", "It goes, and nothing replaces it.")
     return [_item(item) for item in card.draft.new]
 
 
@@ -320,7 +320,7 @@ def _buttons(card: Card, name: str) -> Node:
     ]
     if card.draft.new:
         row.append(button("Edit", ("edit", card.key), aria_label=f"Edit: {name}"))
-    lacking = h("p", f"Still to be written: {', '.join(missing)}", cls="sen-drafts-lacking")
+    lacking = h("p", f"Wording needed: {', '.join(missing)}", cls="sen-drafts-lacking")
     return h("div", lacking if missing else None, h("div", row, cls="sen-row"))
 
 
@@ -337,7 +337,7 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     ]
     problems = [problem.message for problem in change.problems]
     ready = change.applied and not change.errors
-    kept = ". The old file is kept beside it, and the folder of the next iteration is prepared."
+    kept = ". The old file is kept next to it, and the folder of the next iteration is prepared."
     kept = kept if change.before else ", which is not there yet."
     would = f"{count(len(change.applied), 'draft')} would change "
     return h(

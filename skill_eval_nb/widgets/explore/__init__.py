@@ -220,7 +220,7 @@ VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
     "dimensions": ("Dimensions", dimensions),
     "checks": ("Checks", checks),
     "models": ("Models", models),
-    "notes": ("What stands out", noted),
+    "notes": ("Notable", noted),
     "problems": ("Problems", problems),
 }
 """Tabs that need no more than what is looked at: what each is called, and its view."""
@@ -606,9 +606,7 @@ class Explore(Explorer):
         if folder is not None and find_skill(folder) is not None:
             return button("Run these …", ("run_more", iteration, runs))
         where = "these tables" if folder is None else called(folder.parent.name, 60)
-        lacks = (
-            f"No skill with evals lies in or beside {where}: sen.run_panel(SKILL) takes another."
-        )
+        lacks = f"No skill with evals is in or next to {where}: sen.run_panel(SKILL) takes another."
         return [button("Run these …", None), " ", h("small", lacks, cls="sen-soft")]
 
     def _folder_of(self, iteration: str) -> Path | None:

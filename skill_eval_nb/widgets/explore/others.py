@@ -43,7 +43,7 @@ def noted(look: Look) -> Node:
     if not any(found.values()):
         if any(rows is None for rows in found.values()):
             return waiting("Counting")
-        return notice("Nothing stands out.", fine=True)
+        return notice("Nothing notable.", fine=True)
     return h("div", [_of_iteration(look, part, rows) for part, rows in found.items()])
 
 

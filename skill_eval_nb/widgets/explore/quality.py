@@ -173,8 +173,8 @@ def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
 
 TOGETHER = "run + judge"
 MANY_JUDGINGS = (
-    "No output was judged twice, so that what the judge adds cannot be told from what the runs "
-    "add: judge again (it runs nothing anew) to tell them apart."
+    "No output was judged twice, so the judge's part cannot be separated from that of the "
+    "runs: judge again (nothing is rerun) to separate them."
 )
 Dimension = tuple[tuple[str], Part]
 

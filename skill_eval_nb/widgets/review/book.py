@@ -68,7 +68,7 @@ class Page:
     def fault(self) -> str | None:
         """Why nothing can be written."""
         if self.files and not self.files[0].parent.is_dir():
-            return f"{self.files[0].parent} is not there any more, and is not made anew"
+            return f"{self.files[0].parent} no longer exists, and is not created again"
         return self.why or self.now.fault
 
     @property
@@ -266,7 +266,7 @@ class Book:
     def _write(self, key: RunKey, remarks: Remarks | None) -> None:
         page, was = self.page_of(key), self.entry(key)
         if page.fault is not None:
-            raise NotKept("That is not saved. What is wrong stands below.")
+            raise NotKept("Not saved. The reason is below.")
 
         def status(now: Reviews) -> str:
             reviews = [entry.run_id for entry in now.entries if entry.remarks.reviewed]

@@ -174,7 +174,7 @@ class ShownRun:
         ws, key, choice = self.now.ws, self.key, self.now.choice
         folder = folder_of(ws, run_row(ws, key))
         title = h("h4", name(self.title), cls="sen-rv-title")
-        outputs = soft("None are stored: this run has no folder of its own.")
+        outputs = soft("None are stored: this run has no folder.")
         if folder is not None:
             outputs = show_outputs(folder, key=self.token)
         parts: list[Child] = [
@@ -285,7 +285,7 @@ def _end(now: ReviewState) -> Child:
         state = [h("span", left), button("Finish anyway", ("finish", now.left))]
     else:
         return button("Finish", ("finish",) if now.begun else None)
-    again = button("Go on reviewing", ("reopen",), kind="quiet")
+    again = button("Continue reviewing", ("reopen",), kind="quiet")
     return h("div", state, again, cls="sen-row sen-middle", role="status")
 
 
@@ -437,7 +437,7 @@ def review_view(now: ReviewState) -> Child:
     """All of it."""
     lacking = now.scope.lacking
     if not now.items:
-        what = "checks by a judge" if now.choice.of_checks else "runs with another one beside them"
+        what = "checks by a judge" if now.choice.of_checks else "runs with a counterpart"
         why = lacking or f"There are no {what}."
         return h("div", notice(why), _controls(now, {}), cls="sen-rv")
     keys: dict[str, tuple[Any, ...]] = dict(KEYS)
@@ -467,7 +467,7 @@ def _blindness(now: ReviewState) -> Child:
         preferred = outcome(now.items, now.book.remarks, now.scope.sides)
         return h("div", preferred, cls="sen-card sen-rv-outcome", role="status", key="outcome")
     alone = len(now.scope.items) - len(now.items)
-    left_out = f"{count(alone, 'run')} with none beside them are left out."
+    left_out = f"{count(alone, 'run')} with no counterpart are left out."
     return notice(CANNOT_HIDE, *([left_out] if alone else []), key="blind")
 
 

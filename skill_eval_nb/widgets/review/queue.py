@@ -261,7 +261,7 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
         iterations,
         configurations,
         others,
-        lacking and f"Nothing stands beside these runs: {lacking}.",
+        lacking and f"These runs have no counterpart: {lacking}.",
     )
 
 

@@ -194,7 +194,7 @@ class RunPanel(JudgeTab, Observer):
         now = self._question
         if name == "effect":
             if not isinstance(value, int | float) or not value > 0:
-                raise ValueError(f"The difference to be told is a number above 0, not {value}.")
+                raise ValueError(f"The difference to detect is a number above 0, not {value}.")
             value = value / 100 if now.is_rate else value
         lost = {"effect": None} if name == "metric" else {}
         self._question = replace(now, **lost | {name: value})

@@ -102,7 +102,7 @@ class Form:
     runs: int | None = setting("Runs per eval", least=1)
     looks: str = setting("Planned looks", "text", default="", placeholder="2, 4, 6, 10")
     judgings: int | None = setting("Judgings per run", default=1, least=0, needed=True)
-    judge_per_dimension: bool = setting("Judge each dimension by a call of its own", "tick")
+    judge_per_dimension: bool = setting("Judge each dimension in a separate call", "tick")
     judge_batch: bool = setting(BATCHES, "tick")
     budget_usd: float | None = budget_setting()
     concurrency: int | None = setting("Concurrency", default=8, least=1, needed=True)
@@ -312,7 +312,7 @@ def _sandbox(form: Form, suite: Suite | None, missing: str | None) -> Iterator[N
         yield h("div", controls(form, ["allow_scripts"]), key="scripts")
     bare = form.sandbox == "none"
     if missing is not None or bare:
-        words = "Without a sandbox: an agent's commands can read and change whatever I can"
+        words = "Without a sandbox: an agent's commands can read and change anything I can"
         why = notice(missing) if missing and not bare else None
         yield h("div", why, tick(words, bare, ("set_bare",)), key="sandbox")
 

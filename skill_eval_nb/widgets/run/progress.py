@@ -101,7 +101,7 @@ class WorkspaceTask(Task[T]):
         try:
             self.conclude()
         except Exception:
-            log.exception("what came of it could not be told")
+            log.exception("the result is unknown")
         with _LOCK:
             if _AT.get(self.home) is self:
                 del _AT[self.home]

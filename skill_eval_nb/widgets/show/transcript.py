@@ -148,7 +148,7 @@ def _row(step: Step, content: Child, *, final: bool) -> Node:
 
 
 def _who(step: Step) -> str:
-    return "Told to the agent" if step.who == "told" else step.who.capitalize()
+    return "Instructions to the agent" if step.who == "told" else step.who.capitalize()
 
 
 def _content(step: Step) -> Child:
@@ -278,7 +278,7 @@ def _read(file: OutputFile) -> tuple[str, Child]:
             transcript, why = None, f"its reader broke on it ({type(error).__name__})"
         if transcript is not None:
             return count(len(transcript.steps), "step"), _view(transcript)
-        odd = f"{why}; it stands as it is"
+        odd = f"{why}; shown as it is"
     shown, remarks = excerpt(Reading(text, note=odd))
     label = f"text of {line(file.name)}"
     content = rendered(shown) if file.suffix == "md" else body(shown, label=label)

@@ -46,7 +46,7 @@ OTHERS = {
 }
 """Which further skills are on offer."""
 OWN = "Their folders, or folders of such, one a line"
-COMPETING = "Show who proposes the descriptions of the skills beside it"
+COMPETING = "Show the proposer the other skills' descriptions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +77,14 @@ class Form:
     executor: str = OFFLINE
     model: str | None = setting("Model", "model", default=EXECUTOR)
     runs: int | None = setting("Runs of a query", default=3, least=1, needed=True)
-    others: str = setting("Skills beside it", "choice", default="bundled", options=OTHERS)
+    others: str = setting("Other skills on offer", "choice", default="bundled", options=OTHERS)
     own: str = setting(OWN, "lines", default="", placeholder="skills/tidy-tables")
     concurrency: int | None = setting("Runs at a time", default=4, least=1, needed=True)
     budget_usd: float | None = budget_setting()
     unlimited: bool = unlimited_setting()
     again: bool = setting("Make the runs that errored again", "tick")
     proposer_model: str | None = setting("Who proposes", "model")
-    rounds: int | None = setting("Rounds at most", default=5, least=1, needed=True)
+    rounds: int | None = setting("Maximum rounds", default=5, least=1, needed=True)
     held_out: float | None = setting(
         "Share held out", "number", default=0.4, least=0, most=1, needed=True
     )
@@ -269,7 +269,7 @@ def measuring_form(
 def search_form(
     form: Form, prices: Prices | None, typed: Container[str], faults: Sequence[str]
 ) -> Node:
-    """How a description is looked for; see `measuring_form`."""
+    """Description search; see `measuring_form`."""
     measured = (
         f"Each description is measured as the part Run says: {form.executor}, "
         f"{form.model or 'no model yet'}, {count(form.runs or 0, 'run')} of a query, "
@@ -278,7 +278,7 @@ def search_form(
     unsaid = {"proposer_model": f"the same: {form.model or 'none yet'}"}
     shown = ("proposer_model", "rounds", "held_out", "search_budget_usd")
     return form_card(
-        "How a description is looked for",
+        "Description search",
         faults,
         h("p", measured, cls="sen-soft"),
         h("div", controls(form, shown, models=_models(prices, typed, unsaid)), cls="sen-row"),

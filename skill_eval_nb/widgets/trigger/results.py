@@ -199,7 +199,7 @@ def run_plan_view(plan: TriggerPreview | None, form: Form) -> Child:
         h("p", h("b", size), f": {left}"),
         h("p", cost),
         tick(again, form.again, ("set", "again")) if errored else None,
-        soft(f"Beside it: {beside}. Kept in {place(measured.folder)}."),
+        soft(f"Other skills: {beside}. Kept in {place(measured.folder)}."),
     ]
 
 
@@ -215,7 +215,7 @@ def ended_view(task: Task[Any] | None) -> Node | None:
 
 def optimised_view(found: Optimised, chosen: str | None) -> Node:
     """What came of a search; `chosen` is the description that would be written, if any."""
-    broken = faults_view(found.doubts, title="The measurement is broken: nothing was looked for.")
+    broken = faults_view(found.doubts, title="The measurement is broken: no search was made.")
     texts = blocks_view(block for block in blocks_of(found) if isinstance(block, Text | Mark))
     return h(
         "section",
@@ -361,7 +361,7 @@ def writing_view(file: Path, diff: str, unfit: str | None) -> Node:
     if not diff:
         return notice(f"{place(file)} has this description already.", key="writing")
     write = button("Write it to SKILL.md", ("write",), kind="main", key="write")
-    kept = h("span", "The old file is kept beside it.", cls="sen-soft")
+    kept = h("span", "The old file is kept next to it.", cls="sen-soft")
     return h(
         "section",
         h("h4", "Accept it"),

@@ -109,8 +109,8 @@ MAKING = "The plan is being made…"
 OBSTACLE = "Fix the errors in the form first."
 NO_BUDGET = "This may cost money: give a budget, or tick “Without a budget”."
 ANEW = (
-    "What is on disk or in the form has changed since that was shown, so it was planned anew: "
-    "look at it, and start again."
+    "What is on disk or in the form has changed since that was shown, so the plan was made "
+    "again: check it, and start."
 )
 
 

@@ -131,7 +131,7 @@ def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> N
     (button,) = [one for one in find(shown, tag="button") if text(one) == "Judge it"]
     assert button[1].get("disabled")
     made.do("judge", key)
-    assert "what it may cost" in (made.fault or "")
+    assert "Set a budget" in (made.fault or "")
     do(made, "judge_with", key, "stand-in-judge")
     made.do("spend", key, -1)
     assert "no amount" in (made.fault or "")

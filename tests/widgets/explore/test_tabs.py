@@ -147,7 +147,7 @@ def test_where_there_is_nothing_it_says_so():
         ("dimensions", world(dimensions=0), "No run of this skill was scored on a rubric"),
         ("problems", world(), "Everything could be used as it is."),
         ("notes", world(configurations=("red",), evals=1, dimensions=0, expectations=0),
-         "Nothing stands out."),
+         "Nothing notable."),
     ):  # fmt: skip
         read = words(shown(tab, ws))
         assert told in read

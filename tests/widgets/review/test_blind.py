@@ -88,7 +88,7 @@ def test_runs_with_none_beside_them_are_left_out_and_that_is_said(tmp_path):
     folder = workspace(tmp_path)
     shutil.rmtree(folder / "iteration-2" / "eval-1-login" / "without_skill" / "run-1")
     panel = review(folder, blind=True)
-    assert "1 run with none beside them" in text(panel.view())
+    assert "1 run with no counterpart" in text(panel.view())
     assert "pair 1 of 3" in text(panel.view())
     score_all(panel)
     assert "You preferred" in text(panel.view())

@@ -141,13 +141,13 @@ def test_a_file_that_cannot_be_read_is_left_and_what_is_said_is_kept(tmp_path):
     panel = opened(tmp_path)
     assert "not JSON" in text(panel.view())
     panel.do("say", FIRST, "Good")
-    assert "not saved" in panel.fault
+    assert "Not saved" in panel.fault
     assert file_of(tmp_path).read_text() == "{oops"
     assert "What you said of 1 run is kept" in text(panel.view())
     assert panel.feedback["feedback"].to_list() == ["Good"]
     assert find(panel.view(), tag="textarea")[0][1]["value"] == "Good"
     panel.do("save")
-    assert "not saved" in panel.fault
+    assert "Not saved" in panel.fault
     file_of(tmp_path).write_text('{"reviews": [], "by": "Ann"}')
     panel.do("save")
     assert panel.fault is None
@@ -161,9 +161,9 @@ def test_a_folder_that_was_deleted_is_told_and_not_made_anew(tmp_path):
     folder = file_of(tmp_path).parent
     folder.rename(tmp_path / "away")
     panel.do("say", FIRST, "Good")
-    assert "not saved" in panel.fault
+    assert "Not saved" in panel.fault
     assert not folder.exists()
-    assert "iteration-2 is not there any more" in text(panel.view())
+    assert "iteration-2 no longer exists" in text(panel.view())
     (tmp_path / "away").rename(folder)
     panel.do("save")
     assert words_in(tmp_path) == ["Good"]

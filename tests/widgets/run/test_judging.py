@@ -121,5 +121,5 @@ def test_what_has_landed_since_is_shown_before_it_is_judged(ran: Path) -> None:
     sen.judge_again(panel.home)
     press(panel, "Judge again")
     settled(panel)
-    assert "planned anew" in (panel.fault or "")
+    assert "plan was made again" in (panel.fault or "")
     assert panel._at is None

@@ -63,7 +63,7 @@ def test_a_change_of_the_form_is_another_plan(skill: Path) -> None:
     assert panel.plan.configurations == ("with_skill",)
     assert [one.id for one in panel.plan.evals] == ["1", "2", "3"]
     assert len(panel.plan.cells) == 6
-    assert "there is no baseline, so no delta can be told" in shown(panel)
+    assert "there is no baseline, so there is no delta" in shown(panel)
     panel.do("all_evals", False)
     settled(panel)
     assert text(find(panel.view(), role="alert")) == "no eval is chosen"
@@ -146,7 +146,7 @@ def test_doing_without_a_sandbox_is_spelled_out(skill: Path, monkeypatch) -> Non
     panel = panel_on(skill, **SMALL)
     assert panel.plan is None
     assert why in shown(panel)
-    label = "Without a sandbox: an agent's commands can read and change whatever I can"
+    label = "Without a sandbox: an agent's commands can read and change anything I can"
     assert label in shown(panel)
     panel.do("set_bare", True)
     settled(panel)
@@ -160,7 +160,7 @@ def test_what_changed_on_disk_is_shown_before_it_is_started(skill: Path) -> None
     path.write_text(path.read_text() + "\nBe brief.\n")
     press(panel, "Start")
     settled(panel)
-    assert "so it was planned anew: look at it, and start again" in (panel.fault or "")
+    assert "so the plan was made again: check it, and start" in (panel.fault or "")
     assert panel.job is None
     assert button(panel, "Start")["on"]["click"][1] != token
     press(panel, "Start")

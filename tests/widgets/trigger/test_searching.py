@@ -1,4 +1,4 @@
-"""A better description is looked for, shown with its differences, and written where accepted."""
+"""Searching for a better description, shown with its differences, and written where accepted."""
 
 from __future__ import annotations
 
