@@ -109,19 +109,18 @@ def trigger_draft(
     drafted.
     """
     from skill_eval_nb.models import load_prices
-    from skill_eval_nb.triggers.attempt import read_offer
+    from skill_eval_nb.running.skill import read_skill
     from skill_eval_nb.triggers.draft import draft_queries
     from skill_eval_nb.triggers.queries import read_queries, write_queries
 
-    offer = read_offer(skill, others_of(others), None)
     existing = ()
     if file is not None and file.exists():
-        existing = read_queries(file, skill=offer.skill.name)
+        existing = read_queries(file, skill=read_skill(skill).name)
     drafted = draft_queries(
         skill,
         model=model,
         n=n,
-        others=[other.folder for other in offer.others],
+        others=others_of(others),
         existing=existing,
         prices=load_prices(prices),
         budget_usd=budget_usd,

@@ -36,9 +36,11 @@ def with_description(skill_md: bytes, description: str) -> bytes:
     ---
     <BLANKLINE>
     """
-    before, inner, after = _parts(skill_md)
     try:
+        before, inner, after = parts(skill_md.decode())
         found = fields(inner)
+    except UnicodeDecodeError as error:
+        raise refuse(f"SKILL.md cannot be read as UTF-8 text: {error}") from error
     except BadSkill as error:
         raise refuse(f"SKILL.md {error}") from error
     start, end = _place(inner)
@@ -63,16 +65,6 @@ def quoted(text: str) -> str:
     if '"' in text or "\\" in text:
         return "'" + text.replace("'", "''") + "'"
     return f'"{text}"'
-
-
-def _parts(skill_md: bytes) -> tuple[str, str, str]:
-    """What is before, in and after the front matter."""
-    try:
-        return parts(skill_md.decode())
-    except UnicodeDecodeError as error:
-        raise refuse(f"SKILL.md cannot be read as UTF-8 text: {error}") from error
-    except BadSkill as error:
-        raise refuse(f"SKILL.md {error}") from error
 
 
 def _place(inner: str) -> tuple[int, int]:
@@ -108,19 +100,6 @@ def _value_and_comment(value: str) -> tuple[str, str]:
     old = value.rstrip()
     head, _, comment = old.partition("\n")[0].rstrip().partition(" #")
     return old, f" #{comment}" if comment and head.lstrip()[:1] in ("|", ">") else ""
-
-
-def body_of(skill_md: bytes) -> str:
-    r"""The text of a SKILL.md below its front matter.
-
-    Raises:
-        Refused: the file is no UTF-8, or its front matter is missing or not closed.
-
-    >>> body_of(b"---\nname: tdd\n---\n\n# Tests first\n")
-    '# Tests first\n'
-    """
-    _, _, after = _parts(skill_md)
-    return after.partition("\n")[2].lstrip()
 
 
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -173,18 +152,15 @@ def write_description(
 MOST = LENGTHS["description"]
 
 
-def faults_of(description: str) -> list[str]:
-    r"""What is wrong with a description; empty where it can be used.
+def faults_of(description: str) -> Iterator[str]:
+    r"""What is wrong with a description; nothing where it can be used.
 
-    >>> faults_of("Fills in PDF forms. Use when a form is to be filled in.")
+    >>> list(faults_of("Fills in PDF forms. Use when a form is to be filled in."))
     []
-    >>> faults_of("Fills <b>forms</b>\nand more")
+    >>> list(faults_of("Fills <b>forms</b>\nand more"))
     ['it is on more than one line', 'it has `<` or `>` in it, which would be read as a tag']
     """
-    return list(_faults(description))
-
-
-def _faults(text: str) -> Iterator[str]:
+    text = description
     if not any(map(str.isalnum, text)):
         yield "it is empty"
     if text != text.strip():
@@ -195,12 +171,12 @@ def _faults(text: str) -> Iterator[str]:
         yield "it is on more than one line"
     odd = {character for character in text if not (character.isprintable() or character.isspace())}
     if odd:
-        yield f"it has characters that do not print: {', '.join(sorted(map(_named, odd)))}"
+        yield f"it has characters that do not print: {', '.join(sorted(map(_name_character, odd)))}"
     if "<" in text or ">" in text:
         yield "it has `<` or `>` in it, which would be read as a tag"
     if "---" in text:
         yield "it has `---` in it, which some readers take for the end of the front matter"
 
 
-def _named(character: str) -> str:
+def _name_character(character: str) -> str:
     return f"U+{ord(character):04X}"

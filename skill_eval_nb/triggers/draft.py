@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,14 +26,14 @@ from skill_eval_nb.models.ask import (
     shortened,
 )
 from skill_eval_nb.running.asking import Item, Terms, answer_of
-from skill_eval_nb.running.protocol import Refused, gathered, refuse
-from skill_eval_nb.running.skill import SkillSource, read_skill
+from skill_eval_nb.running.protocol import refuse
+from skill_eval_nb.running.skill import SkillSource
 from skill_eval_nb.skill_md import read_text
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.layout import OWN
 
-from .attempt import Query
+from .attempt import Others, Query, read_offer
 from .queries import QueryDoubt, check_queries, gives_away, plain, read_queries, write_queries
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ def draft_queries(
     *,
     model: str,
     n: int = 20,
-    others: Iterable[PathLike] = (),
+    others: Others = "none",
     existing: Iterable[Query] = (),
     folder: PathLike | None = None,
     connection: Connection | None = None,
@@ -277,7 +276,7 @@ def draft_queries(
         skill: the skill's folder, or its SKILL.md, of which the model is shown the beginning.
         model: who drafts; an offline model costs nothing.
         n: queries to draft, 2 to 100.
-        others: folders of skills that stand beside it: the model sees their names and
+        others: the skills beside it, as `measure` takes them; the model sees their names and
             descriptions.
         existing: queries that there are already; none of them comes again.
         folder: where the answer is kept; without it the skill's workspace, NAME-workspace
@@ -301,8 +300,9 @@ def draft_queries(
     """
     if not 2 <= n <= MOST:
         raise refuse(f"n is {n}: it is to be from 2 to {MOST}, half of each class")
-    source, *beside = _skills([skill, *others])
-    wanted = Demand(n, source, tuple(beside), tuple(existing))
+    offer = read_offer(skill, others, None)
+    source = offer.skill
+    wanted = Demand(n, source, offer.others, tuple(existing))
     question = question_of(model, wanted)
     home = source.folder.with_name(f"{source.folder.name}-workspace")
     home = home if folder is None else Path(folder).expanduser()
@@ -327,21 +327,3 @@ def draft_queries(
         cost_usd=answer.cost_usd,
         unasked=answer.unasked,
     )
-
-
-def _skills(paths: Iterable[PathLike]) -> list[SkillSource]:
-    """The skills; everything that is wrong with any of them is told at once."""
-    faults: list[str] = []
-    found: list[SkillSource] = []
-    for path in paths:
-        with gathered(faults):
-            found.append(read_skill(path))
-    names = Counter(skill.name.casefold() for skill in found)
-    faults += [
-        f"{number} of the skills are called `{name}`: no query could be for one of them alone"
-        for name, number in names.items()
-        if number > 1
-    ]
-    if faults:
-        raise Refused(faults)
-    return found

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from skill_eval_nb.documents import TriggerQuery, TriggerSet
 from skill_eval_nb.models import Prices, Usage
@@ -22,9 +22,6 @@ from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 
 from .attempt import Attempt, MeasureConfig, Outcome, Query
-
-if TYPE_CHECKING:
-    from skill_eval_nb.tables.frames import Backend
 
 
 class CostRange(NamedTuple):
@@ -122,6 +119,35 @@ def _use(query: str, setting: MeasureConfig) -> tuple[Usage, Usage, Usage]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class QueryOutcome:
+    """A query as it went under one description.
+
+    Attributes:
+        query: what was asked.
+        right: for each run that tells, whether the skill was picked up where it should be, or
+            left where it should be left; runs that errored or were not made are not in it.
+        instead: what the model did in the runs in which the skill was not opened.
+    """
+
+    query: Query
+    right: tuple[bool, ...]
+    instead: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float | None:
+        """The share of runs that were right, 0-1; None where no run tells."""
+        return sum(self.right) / len(self.right) if self.right else None
+
+    @property
+    def passes(self) -> bool:
+        """Whether it does what it should: it triggers where half of its runs or more do."""
+        twice, runs = 2 * sum(self.right), len(self.right)
+        return runs > 0 and (twice >= runs if self.query.should_trigger else twice > runs)
+
+
+HIT, MISSED = "triggered", "not triggered"
+"""The outcomes that tell."""
 LONGEST = 90
 """Characters of a query that are shown."""
 MOST_INSTEAD = 120
@@ -167,10 +193,28 @@ class Measured(Shown):
     @property
     def queries(self) -> tuple[Query, ...]:
         """The queries, each once, in order."""
-        return tuple(dict.fromkeys(attempt.query for attempt in self.attempts))
+        return tuple(self._by_query)
 
-    def attempts_table(self, backend: Backend = "polars") -> Any:
-        """One row a query × run, as `stats.trigger_rates` and its sisters take it.
+    @property
+    def _by_query(self) -> dict[Query, list[Attempt]]:
+        found: dict[Query, list[Attempt]] = {}
+        for attempt in self.attempts:
+            found.setdefault(attempt.query, []).append(attempt)
+        return found
+
+    @property
+    def outcomes(self) -> tuple[QueryOutcome, ...]:
+        """The queries, each with how it went, in order."""
+        found = []
+        for query, runs in self._by_query.items():
+            wanted = HIT if query.should_trigger else MISSED
+            right = tuple(run.outcome == wanted for run in runs if run.outcome in (HIT, MISSED))
+            instead = (run.instead for run in runs if run.outcome == MISSED)
+            found.append(QueryOutcome(query, right, tuple(filter(None, instead))))
+        return tuple(found)
+
+    def attempts_table(self) -> Any:
+        """One row a query × run, in polars, as `stats.trigger_rates` and its sisters take it.
 
         `query`, `should_trigger`, `tags` (list), `split` (null outside of an optimisation),
         `run`, `outcome` (`triggered`, `not triggered`, `errored`, `not run`), `reason` (why it
@@ -193,8 +237,7 @@ class Measured(Shown):
             )
             for attempt in self.attempts
         ]
-        frame = frame_of_rows(schema, rows)
-        return frame if backend == "polars" else frame.to_pandas()
+        return frame_of_rows(schema, rows)
 
     @cached_property
     def rates(self) -> Any:
@@ -224,10 +267,9 @@ class Measured(Shown):
         figures at all.
         """
         rows = []
-        for query in self.queries:
-            outcomes = [attempt.outcome for attempt in self.attempts if attempt.query == query]
-            triggered = outcomes.count("triggered")
-            runs = triggered + outcomes.count("not triggered")
+        for outcome in self.outcomes:
+            query, runs = outcome.query, len(outcome.right)
+            triggered = sum(right == query.should_trigger for right in outcome.right)
             rows.append(
                 TriggerQuery(
                     query=query.query,

@@ -18,14 +18,15 @@ from skill_eval_nb.running.journal import paying
 from skill_eval_nb.running.options import executor_of
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
 from skill_eval_nb.running.skill import SkillSource, read_skill
-from skill_eval_nb.skill_md import SKILL_FILE
+from skill_eval_nb.skill_md import SKILL_FILE, read_text
+from skill_eval_nb.skill_md import body as body_of
 from skill_eval_nb.workspace import PathLike
 
 from .attempt import Query, default_folder, mark
-from .describe import MOST, body_of, faults_of, with_description
-from .measured import CostRange, Price
+from .describe import MOST, faults_of, with_description
+from .measured import CostRange, Price, QueryOutcome
 from .measurement import measure, reached_from
-from .optimised import NAME, Optimised, OptimisingProgress, QueryOutcome, Step
+from .optimised import NAME, Optimised, OptimisingProgress, Step
 from .propose import KEPT, question
 from .search import NOTHING, Money, PaidSearch, split
 
@@ -157,7 +158,7 @@ def optimise(
     with gathered(faults):
         source = read_skill(skill)
         # Front matter that cannot be changed is told now, and not after a round was paid for.
-        with_description(_text(source), source.description)
+        with_description(read_bytes(source.folder / SKILL_FILE), source.description)
     with gathered(faults):
         dealt = split(list(queries), held_out, seed)
     for path in [competing] if isinstance(competing, str | os.PathLike) else competing:
@@ -195,7 +196,7 @@ def optimise(
         faults.append(why)
     if faults:
         raise Refused(faults)
-    present, body = source.description, body_of(_text(source))
+    present, body = source.description, body_of(read_text(source.folder))
     n_test = sum(query.split == "test" for query in dealt)
     work = PaidSearch(
         present=present,
@@ -252,7 +253,3 @@ def optimise(
         if found.steps:
             done.write(kept)
     return done
-
-
-def _text(source: SkillSource) -> bytes:
-    return read_bytes(source.folder / SKILL_FILE)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,40 +13,12 @@ from skill_eval_nb.text import count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import write_atomic
 
-from .attempt import Attempt, Query
-from .measured import CostRange
+from .measured import CostRange, Measured, QueryOutcome
 from .measurement import MeasuringProgress
 
 NAME = "optimization_result.json"
 
 Split = Literal["train", "test"]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryOutcome:
-    """A query as it went under one description.
-
-    Attributes:
-        query: what was asked.
-        right: for each run that tells, whether the skill was picked up where it should be, or
-            left where it should be left; runs that errored or were not made are not in it.
-        instead: what the model did in the runs in which the skill was not opened.
-    """
-
-    query: Query
-    right: tuple[bool, ...]
-    instead: tuple[str, ...] = ()
-
-    @property
-    def share(self) -> float | None:
-        """The share of runs that were right, 0-1; None where no run tells."""
-        return sum(self.right) / len(self.right) if self.right else None
-
-    @property
-    def passes(self) -> bool:
-        """Whether it does what it should: it triggers where half of its runs or more do."""
-        twice, runs = 2 * sum(self.right), len(self.right)
-        return runs > 0 and (twice >= runs if self.query.should_trigger else twice > runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,51 +43,27 @@ class Score:
         return f"{self.score:.0%} ({self.low:.0%} to {self.high:.0%})"
 
 
-def outcomes_of(attempts: Iterable[Attempt]) -> tuple[QueryOutcome, ...]:
-    """The attempts of a measurement, query by query, in the order in which they first come."""
-    own: dict[Query, list[Attempt]] = {}
-    for attempt in attempts:
-        own.setdefault(attempt.query, []).append(attempt)
-    hit, missed = "triggered", "not triggered"
-    found = []
-    for query, runs in own.items():
-        wanted = hit if query.should_trigger else missed
-        right = tuple(run.outcome == wanted for run in runs if run.outcome in (hit, missed))
-        instead = (run.instead for run in runs if run.outcome == missed)
-        found.append(QueryOutcome(query, right, tuple(filter(None, instead))))
-    return tuple(found)
-
-
 def mean(outcomes: Iterable[QueryOutcome], split: Split) -> float | None:
     """The share of runs that were right, over a part of the queries; None where no run tells."""
     runs = [run for outcome in outcomes if outcome.query.split == split for run in outcome.right]
     return sum(runs) / len(runs) if runs else None
 
 
-def score_of(outcomes: Sequence[QueryOutcome], split: Split) -> Score | None:
-    """The same with its interval, by `stats.trigger_scores`; None where no run tells."""
-    import polars as pl
-
+def scores_of(measured: Measured) -> dict[Split, Score]:
+    """The same with its interval, by `stats.trigger_scores`, for each part of which a run tells."""
     from skill_eval_nb.stats import trigger_scores
 
-    own = [outcome for outcome in outcomes if outcome.query.split == split and outcome.right]
-    if not own:
-        return None
-    rows = [
-        {
-            "query": outcome.query.query,
-            "should_trigger": outcome.query.should_trigger,
-            "outcome": "triggered" if right == outcome.query.should_trigger else "not triggered",
-        }
-        for outcome in own
-        for right in outcome.right
-    ]
-    [row] = trigger_scores(pl.DataFrame(rows)).to_dicts()
-    figures = (row[f"run_accuracy{end}"] for end in ("", "_low", "_high"))
-    return Score(*figures, n_queries=len(own), n_runs=sum(len(outcome.right) for outcome in own))
+    found: dict[Split, Score] = {}
+    for row in trigger_scores(measured.attempts_table(), by="split").to_dicts():
+        own = (one for one in measured.outcomes if one.query.split == row["split"])
+        runs = [len(outcome.right) for outcome in own if outcome.right]
+        if runs:
+            figures = (row[f"run_accuracy{end}"] for end in ("", "_low", "_high"))
+            found[row["split"]] = Score(*figures, n_queries=len(runs), n_runs=sum(runs))
+    return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """One description that was measured.
 
@@ -124,6 +71,9 @@ class Step:
         round: 1 for the present description, then 2, 3, …
         description: the words.
         asked: each query as it went.
+        train: its score on the train queries; None where no run tells.
+        test: its score on the held-out queries. What was chosen was chosen by it, so it
+            flatters the winner.
         lacking: why not all runs were made; None where they were. Others cannot be chosen.
         doubts: what is odd about the first measurement, in words.
         broken: why the first measurement cannot be trusted; None where it can.
@@ -133,23 +83,18 @@ class Step:
     round: int
     description: str
     asked: tuple[QueryOutcome, ...] = field(default=(), repr=False)
+    train: Score | None = None
+    test: Score | None = None
     lacking: str | None = None
     doubts: tuple[str, ...] = ()
     broken: str | None = None
     is_best: bool = False
 
-    @cached_property
-    def train(self) -> Score | None:
-        """Its score on the train queries; None where no run tells."""
-        return score_of(self.asked, "train")
-
-    @cached_property
-    def test(self) -> Score | None:
-        """Its score on the held-out queries; None where no run tells.
-
-        What was chosen was chosen by it, so it flatters the winner.
-        """
-        return score_of(self.asked, "test")
+    @property
+    def row(self) -> dict[str, Any]:
+        """The description with its scores and their intervals, by their names."""
+        ends = _ends("train", self.train) | _ends("test", self.test)
+        return {"description": self.description, **ends}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -222,8 +167,8 @@ class Optimised(Shown):
         """Whether another description than the present one was chosen."""
         return bool(self.steps) and self.best_description != self.steps[0].description
 
-    def rounds_table(self, backend: Literal["polars", "pandas"] = "polars") -> Any:
-        """One row a round.
+    def rounds_table(self) -> Any:
+        """One row a round, in polars.
 
         `round`, `description`, `train_score`, `train_low`, `train_high`, `test_score`,
         `test_low`, `test_high` (shares of right runs, 0-1, with 95 % intervals; null where no
@@ -231,32 +176,14 @@ class Optimised(Shown):
         """
         import polars as pl
 
-        rows = [
-            {
-                "round": step.round,
-                "description": step.description,
-                **_ends("train", step.train),
-                **_ends("test", step.test),
-                "is_best": step.is_best,
-            }
-            for step in self.steps
-        ]
+        rows = [{"round": step.round, **step.row, "is_best": step.is_best} for step in self.steps]
         ends = dict.fromkeys((*_ends("train", None), *_ends("test", None)), pl.Float64)
         schema = {"round": pl.Int64, "description": pl.String, **ends, "is_best": pl.Boolean}
-        frame = pl.DataFrame(rows, schema)
-        return frame if backend == "polars" else frame.to_pandas()
+        return pl.DataFrame(rows, schema)
 
     def document(self) -> Optimization:
         """The result as other tools write it, with our intervals beside the scores."""
-        steps = [
-            OptimizationStep(
-                description=step.description,
-                iteration=step.round,
-                **_ends("train", step.train),
-                **_ends("test", step.test),
-            )
-            for step in self.steps
-        ]
+        steps = [OptimizationStep(iteration=step.round, **step.row) for step in self.steps]
         return Optimization(
             best_description=self.best_description,
             iterations=steps,
@@ -299,7 +226,8 @@ class Optimised(Shown):
         each = f"{count(self.runs, 'run')} of each"
         yield f"{self.n_train} train and {self.n_test} held-out queries, {each}"
         if self.status == "dry run":
-            yield f"{self.n_runs} runs at most, {self.estimate}; no model was asked"
+            yield f"{count(self.n_runs, 'run')} at most, those of the last measurement among them"
+            yield f"Price: {self.estimate}"
             return
         yield self.why
         if self.best is not None:

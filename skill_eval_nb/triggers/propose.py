@@ -27,7 +27,8 @@ from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
 from .describe import MOST, faults_of
-from .optimised import QueryOutcome, SearchOver, Step
+from .measured import QueryOutcome
+from .optimised import SearchOver, Step
 
 SYSTEM = (
     f"""\

@@ -16,7 +16,6 @@ import msgspec
 from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import Faults, NotJSON, TriggerQuery, TriggerSet, dump, mend, parse
 from skill_eval_nb.documents.base import origin_of
-from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.text import brief, count, quoted, some
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, find, read_files
@@ -216,7 +215,7 @@ def _split(query: TriggerQuery) -> Literal["train", "test"] | None:
     return "train" if query.split == "train" else "test" if query.split == "test" else None
 
 
-def write_queries(path: PathLike, queries: Iterable[Query], dialect: str = "iterations") -> Path:
+def write_queries(path: PathLike, queries: Iterable[Query]) -> Path:
     """Write a trigger set in one step; `read_queries` gives it back.
 
     A file that is there keeps its layout, and of each query that stays (by its words) whatever
@@ -225,12 +224,10 @@ def write_queries(path: PathLike, queries: Iterable[Query], dialect: str = "iter
     Args:
         path: the file to write.
         queries: the whole set, in the order that the file is to have.
-        dialect: whose form it must have: `iterations` or `codingbuddy`, which demands a query.
 
     Raises:
-        Refused: what is there is no trigger set, or one for several skills; or the dialect does
-            not hold such a set. Nothing was written then.
-        NoSuchDocument: the dialect has no trigger sets.
+        Refused: what is there is no trigger set, or one for several skills. Nothing was written
+            then.
         OSError: the file cannot be read or written.
     """
     given, file = tuple(queries), Path(path).expanduser()
@@ -241,9 +238,6 @@ def write_queries(path: PathLike, queries: Iterable[Query], dialect: str = "iter
         origin = origin_of(document)
         bare = origin is None or isinstance(origin.raw, list)
         value = dump(document.queries if bare else document)
-        wrong = [fault for fault in check("triggers", value, dialect) if fault.severity == "error"]
-        if wrong:
-            raise Refused(f"`{dialect}` holds no such set: {fault.message}" for fault in wrong)
         return write_atomic(file, written_like(value, before))
 
 

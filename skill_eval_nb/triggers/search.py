@@ -17,7 +17,7 @@ from skill_eval_nb.text import count, dollars
 from .attempt import Query
 from .measured import Measured
 from .measurement import MeasuringProgress
-from .optimised import OptimisingProgress, SearchOver, Step, mean, outcomes_of
+from .optimised import OptimisingProgress, SearchOver, Step, mean, scores_of
 from .propose import kept, propose, question
 
 LEVEL = 0.125
@@ -362,17 +362,19 @@ class PaidSearch(Search):
             stop=self.terms.stop,
         )
         self.money.count(measured)
-        asked = outcomes_of(measured.attempts)
+        asked, scores = measured.outcomes, scores_of(measured)
         doubts = measured.doubts.to_dicts() if first else []
         # Where the first round tells nothing, the doubts say why.
-        tells = first or any(outcome.right for outcome in asked)
+        done, tells = measured.status == "done", first or any(outcome.right for outcome in asked)
         return Step(
             0,
             description,
             asked,
-            None if measured.status == "done" and tells else self._say_lacking(measured, fresh),
-            tuple(doubt["message"] for doubt in doubts),
-            " ".join(doubt["message"] for doubt in doubts if doubt["broken"]) or None,
+            train=scores.get("train"),
+            test=scores.get("test"),
+            lacking=None if done and tells else self._say_lacking(measured, fresh),
+            doubts=tuple(doubt["message"] for doubt in doubts),
+            broken=" ".join(doubt["message"] for doubt in doubts if doubt["broken"]) or None,
         )
 
     def propose(self, base: Step) -> str:

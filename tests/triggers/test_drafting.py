@@ -110,7 +110,7 @@ def test_what_is_asked_wrongly_is_refused_at_once(tidy: Path, tmp_path: Path) ->
     with pytest.raises(Refused) as raised:
         drafted(tidy, others=[twin, tmp_path / "nobody"])
     assert len(raised.value.faults) == 2
-    assert "called `tidy-tables`" in str(raised.value)
+    assert "has the same name as the skill" in str(raised.value)
     for n in (1, 101):
         with pytest.raises(Refused, match="from 2 to 100"):
             drafted(tidy, n=n)

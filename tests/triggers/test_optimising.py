@@ -209,7 +209,7 @@ def test_the_document_is_seed_004s_with_intervals_beside_the_scores(done, tmp_pa
             score = getattr(step, half)
             stated = [row[f"{half}_{name}"] for name in ("score", "low", "high")]
             assert stated == [score.score, score.low, score.high]
-    unheld = replace(found.steps[0], asked=())
+    unheld = replace(found.steps[0], test=None)
     named = replace(found, best=None, steps=(unheld,)).write(tmp_path / "mine.json")
     assert "best_score" not in json.loads(named.read_text())
     assert "test_score" not in json.loads(named.read_text())["iterations"][0]

@@ -43,7 +43,9 @@ class Scripted(Search):
         right = dict.fromkeys(HALF[:train] + HALF[8 : 8 + test], True)
         own = [one for one in HALF if not fresh or one.split == "test"]
         asked = tuple(QueryOutcome(one, (right.get(one, False),) * 3) for one in own)
-        return Step(0, description, asked, "no money" if description == self.lacks else None)
+        return Step(
+            0, description, asked, lacking="no money" if description == self.lacks else None
+        )
 
     def propose(self, base):
         self.bases.append(base.round)

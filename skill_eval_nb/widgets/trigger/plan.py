@@ -148,7 +148,7 @@ class Deps:
     def draft(self, form: Form, queries: Sequence[Query], **given: Any) -> DraftedQueries:
         """`draft_queries`, as the form has it."""
         given |= {"n": form.draft_n or 0, "budget_usd": form.draft_budget_usd, "existing": queries}
-        given |= self._given(form) | {"others": self._neighbours(form)}
+        given |= self._given(form)
         return draft_queries(self.skill, model=form.draft_model or form.model or "", **given)
 
     def _given(self, form: Form, *names: str) -> dict[str, Any]:

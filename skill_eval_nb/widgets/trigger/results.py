@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skill_eval_nb.triggers import Optimised
-    from skill_eval_nb.triggers.optimised import QueryOutcome, Score, Step
+    from skill_eval_nb.triggers.measured import QueryOutcome
+    from skill_eval_nb.triggers.optimised import Score, Step
 
 Figures = Mapping[str, Any]
 """A row of a table of `stats`."""
@@ -299,18 +300,8 @@ def search_plan_view(plan: TriggerPreview | None) -> Child:
     found: Optimised | None = plan.found if plan is not None else None
     if found is None:
         return [WORK, waiting("The plan is being made") if plan is None else None]
-    size = f"{count(found.n_train, 'query')} to learn from, {found.n_test:,} held out"
-    runs = (
-        f", {count(found.runs, 'run')} of each: {count(found.n_runs, 'run')} at most, "
-        "the last measurement of the winner among them."
-    )
-    return [
-        WORK,
-        h("p", h("b", size), runs),
-        h("p", f"Price: {found.estimate}."),
-        [soft(note, dir="auto") for note in found.notes],
-        soft(f"Kept in {place(found.folder)}. {KEPT}"),
-    ]
+    texts = blocks_view(block for block in blocks_of(found) if isinstance(block, Text))
+    return [WORK, texts, soft(f"Kept in {place(found.folder)}. {KEPT}")]
 
 
 def running_view(title: str, task: Task[Any]) -> Node:

@@ -50,7 +50,7 @@ def test_from_the_price_to_another_description_in_the_file(skill: Path) -> None:
     panel = panel_on(skill, QUERIES)
     do(panel, "tab", "description")
     says = shown(panel)
-    assert "held out, 3 runs of each" in says
+    assert "held-out queries, 3 runs of each" in says
     assert "it costs nothing" in says
     assert panel.optimised is None
     assert not (skill.parent / "release-notes-workspace").exists()
