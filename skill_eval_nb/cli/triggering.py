@@ -81,7 +81,7 @@ def trigger(
     show(planned)
     if dry_run:
         return
-    ask_first(budget_usd, yes, planned.price.usd.worst)
+    ask_first(budget_usd, yes, planned.worst_usd)
     measured = measure(progress=_tell, **options)
     show(measured)
     out.print(Text(f"The attempts are in {measured.folder}."))
@@ -192,7 +192,7 @@ def trigger_optimise(
     show(planned)
     if dry_run:
         return
-    ask_first(budget_usd, yes, planned.estimate.worst)
+    ask_first(budget_usd, yes, planned.worst_usd)
     found = optimise(progress=_tell_search, **options)
     show(found)
     out.print(Text(f"All of it is in {found.folder}."))

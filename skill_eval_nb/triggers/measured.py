@@ -82,7 +82,7 @@ def price_of(attempts: Iterable[Attempt], setting: MeasureConfig, prices: Prices
     limits, model = setting.limits, setting.model
     uses = [_use(attempt.query.query, setting) for attempt in attempts]
     calls = len(uses) * limits.turns
-    if not prices.known(model):
+    if uses and not prices.known(model):
         return Price(len(uses), calls, CostRange(None, None, None), None)
     costs = [[prices.cost(use, model) or 0.0 for use in three] for three in uses]
     low, high = (sum(cost[at] for cost in costs) for at in (0, 1))
@@ -201,6 +201,11 @@ class Measured(Shown):
         for attempt in self.attempts:
             found.setdefault(attempt.query, []).append(attempt)
         return found
+
+    @property
+    def worst_usd(self) -> float | None:
+        """US dollars that the missing attempts may cost at most; None where no price is known."""
+        return self.price.usd.worst
 
     @property
     def outcomes(self) -> tuple[QueryOutcome, ...]:

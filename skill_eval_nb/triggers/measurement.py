@@ -114,6 +114,11 @@ class MeasuringProgress:
     spent_usd: float
     latest: Attempt
 
+    @property
+    def share(self) -> float:
+        """The share of attempts that are there, 0 to 1."""
+        return self.done / self.total
+
 
 def take_up(journal: Journal, home: Path) -> None:
     """Close the attempts that a killed process left open, and take away what it left."""

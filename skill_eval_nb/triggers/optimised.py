@@ -163,6 +163,11 @@ class Optimised(Shown):
         return self.steps[0].doubts if self.steps else ()
 
     @property
+    def worst_usd(self) -> float | None:
+        """US dollars that it may cost at most; None where a price is not known."""
+        return self.estimate.worst
+
+    @property
     def has_new(self) -> bool:
         """Whether another description than the present one was chosen."""
         return bool(self.steps) and self.best_description != self.steps[0].description
@@ -280,3 +285,10 @@ class OptimisingProgress:
     steps: tuple[Step, ...]
     measuring: MeasuringProgress | None
     spent_usd: float
+
+    @property
+    def share(self) -> float:
+        """How much of a search is done, 0 to 1, if it takes all of its rounds."""
+        within = self.measuring.share if self.measuring is not None else 0.0
+        before = self.rounds if self.doing == "measuring again" else self.round - 1
+        return (before + within) / (self.rounds + 1)

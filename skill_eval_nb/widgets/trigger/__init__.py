@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +20,7 @@ from skill_eval_nb.triggers import Query, check_queries, write_description
 from skill_eval_nb.triggers.queries import set_in
 
 from ..ui import Child, Node, action, h, quiet_action, style
+from ..ui.form import Models, priced
 from ..ui.paid import Launch, PaidPanel, plan_card
 from ..ui.parts import notice, tabs
 from ..ui.source import landed
@@ -30,14 +32,11 @@ from .plan import (
     SEARCHING,
     Deps,
     Form,
-    Inputs,
     TriggerPreview,
-    draft_plan,
     drafting_view,
     measuring_form,
-    run_plan,
+    preview,
     search_form,
-    search_plan,
 )
 from .queries import SHOWN, Grid, Stored, files_view, queries_view, tags_of
 from .results import (
@@ -53,7 +52,6 @@ from .results import (
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
     from skill_eval_nb.triggers import Measured, Optimised
-    from skill_eval_nb.triggers.optimised import OptimisingProgress
     from skill_eval_nb.triggers.queries import QueryDoubt
     from skill_eval_nb.workspace import PathLike
 
@@ -124,7 +122,7 @@ class TriggerPanel(PaidPanel):
         self.skill, self.skill_name = found.folder, found.name
         self.form = Form()
         self._known_prices = prices or load_prices()
-        self._deps = Deps(self.skill, connection, prices)
+        self._deps = deps = Deps(self.skill, connection, prices)
         self._tab = QUERIES
         self._stored = Stored(self.skill, self.skill_name)
         self._importing, self._which = "", "all"
@@ -132,9 +130,11 @@ class TriggerPanel(PaidPanel):
         self._grid = self._begun_with(queries)
         self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
         self.launches = {
-            QUERIES: self._launch(DRAFTING, draft_plan, self._draft, "draft_"),
-            RUN: self._launch(RUNNING, run_plan, self._start),
-            DESCRIPTION: self._launch(SEARCHING, search_plan, self._start_search, "search_"),
+            QUERIES: self._launch(DRAFTING, deps.draft, self._draft, "draft_"),
+            RUN: self._launch(RUNNING, deps.measure, partial(self._begin, RUN)),
+            DESCRIPTION: self._launch(
+                SEARCHING, deps.search, partial(self._begin, DESCRIPTION), "search_"
+            ),
         }
         self._tasks: Mapping[str, Task[Any]] = {}  # by their tabs what was begun last
         self._found: Optimised | None = None
@@ -146,18 +146,13 @@ class TriggerPanel(PaidPanel):
     def _launch(
         self,
         names: Sequence[str],
-        make: Callable[[Deps, Inputs], TriggerPreview],
+        call: Callable[..., Any],
         start: Callable[[TriggerPreview], object],
         budget: str = "",
     ) -> Launch[TriggerPreview]:
         """The way to something that costs; `names` are fields of the form on which it rests."""
-        return Launch(
-            self,
-            lambda: (self._part(names), self.queries),
-            lambda inputs: make(self._deps, inputs),
-            start,
-            budget,
-        )
+        inputs = lambda: (self._part(names), self.queries)  # noqa: E731
+        return Launch(self, inputs, partial(preview, call), start, budget)
 
     def view(self) -> Child:
         """The tabs."""
@@ -190,6 +185,12 @@ class TriggerPanel(PaidPanel):
         self._typed -= {"model"}
         self._set(executor=name, model=EXECUTOR if name == OFFLINE else None)
 
+    @property
+    def _models(self) -> Models:
+        """The models that are offered."""
+        prices = self._known_prices
+        return Models(priced([EXECUTOR, *prices.models], prices), self._typed)
+
     # ── the runs of the set ──────────────────────────────────────────────────────────────────
 
     @property
@@ -201,7 +202,7 @@ class TriggerPanel(PaidPanel):
         launch = self.launches[RUN]
         if not self.busy and launch.current is None:
             inputs = self._part(RUNNING), self.queries
-            launch.take(run_plan(self._deps, inputs), inputs)
+            launch.take(preview(self._deps.measure, inputs), inputs)
         return launch.plan.measured if launch.plan is not None else None
 
     @property
@@ -215,14 +216,13 @@ class TriggerPanel(PaidPanel):
         for task in self._tasks.values():
             task.stop()
 
-    def _begin(
-        self, tab: str, do: Callable[..., Measured | Optimised], share: Callable[[Any], float]
-    ) -> None:
+    def _begin(self, tab: str, _: object) -> None:
         """Begin what a tab is for, with the form and the set as they are now."""
-        form, queries = self.form, self.queries
+        form, queries, self._written = self.form, self.queries, None
+        do = self._deps.measure if tab == RUN else self._deps.search
         task = Task(
             lambda report, stop: do(form, queries, progress=report, stop=stop),
-            share,
+            lambda now: now.share,
             self.show,
             lambda task: self._end(tab, task),
         )
@@ -241,14 +241,11 @@ class TriggerPanel(PaidPanel):
             landed(task.result.folder)
         self.show()
 
-    def _start(self, _: object) -> None:
-        self._begin(RUN, self._deps.measure, lambda now: now.done / now.total)
-
     def _run_tab(self) -> Child:
         launch, task = self.launches[RUN], self._tasks.get(RUN)
         plan = launch.plan
         cards = [
-            measuring_form(self.form, self._known_prices, self._typed, launch.faults),
+            measuring_form(self.form, self._models, launch.faults),
             plan_card([run_plan_view(plan, self.form), launch.row()]),
         ]
         return [
@@ -294,16 +291,12 @@ class TriggerPanel(PaidPanel):
         except (Refused, OSError) as error:
             self._unfit = str(error)
 
-    def _start_search(self, _: object) -> None:
-        self._written = None
-        self._begin(DESCRIPTION, self._deps.search, _share)
-
     def _search_tab(self) -> Child:
         task, launch = self._tasks.get(DESCRIPTION), self.launches[DESCRIPTION]
         found, look = self._found, "main" if self._found is None else ""
         writes = found is not None and found.status != "broken"
         cards = [
-            search_form(self.form, self._known_prices, self._typed, launch.faults),
+            search_form(self.form, self._models, launch.faults),
             plan_card([search_plan_view(launch.plan), launch.row(look=look)]),
         ]
         return [
@@ -332,7 +325,7 @@ class TriggerPanel(PaidPanel):
     def _drafts_part(self) -> Node:
         launch = self.launches[QUERIES]
         busy = launch.planning.busy or launch.starting.busy
-        return drafting_view(self.form, launch.current, self._known_prices, self._typed, busy=busy)
+        return drafting_view(self.form, launch.current, self._models, busy=busy)
 
     # ── the set ──────────────────────────────────────────────────────────────────────────────
 
@@ -457,10 +450,3 @@ class TriggerPanel(PaidPanel):
             ),
             self._drafts_part(),
         ]
-
-
-def _share(now: OptimisingProgress) -> float:
-    """How much of a search is done, if it takes all of its rounds."""
-    within = now.measuring.done / now.measuring.total if now.measuring is not None else 0.0
-    before = now.rounds if now.doing == "measuring again" else now.round - 1
-    return (before + within) / (now.rounds + 1)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2s
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in.settings import EXECUTOR
-from skill_eval_nb.running.protocol import Refused, executor_names
+from skill_eval_nb.running.protocol import Refused, executor_names, refuse
 from skill_eval_nb.text import count
-from skill_eval_nb.triggers import Measured, Query, draft_queries, measure, optimise
+from skill_eval_nb.triggers import DraftedQueries, Measured, Query, draft_queries, measure, optimise
 from skill_eval_nb.triggers.attempt import read_offer
 
 from ..ui import Child, Node, h
@@ -23,7 +23,6 @@ from ..ui.form import (
     empty,
     faults_view,
     form_card,
-    priced,
     setting,
     unlimited_setting,
 )
@@ -33,10 +32,7 @@ from ..ui.parts import button, choose, details, waiting
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
     from skill_eval_nb.triggers import Optimised
-    from skill_eval_nb.triggers.draft import DraftedQueries
 
-
-T = TypeVar("T")
 
 OFFLINE = "offline"
 OTHERS = {
@@ -148,8 +144,10 @@ class Deps:
     def draft(self, form: Form, queries: Sequence[Query], **given: Any) -> DraftedQueries:
         """`draft_queries`, as the form has it."""
         given |= {"n": form.draft_n or 0, "budget_usd": form.draft_budget_usd, "existing": queries}
-        given |= self._given(form)
-        return draft_queries(self.skill, model=form.draft_model or form.model or "", **given)
+        model = form.draft_model or form.model
+        if not model:
+            raise refuse("Who drafts is not said")
+        return draft_queries(self.skill, model=model, **self._given(form), **given)
 
     def _given(self, form: Form, *names: str) -> dict[str, Any]:
         """What all three take, and fields of the form."""
@@ -172,91 +170,55 @@ class TriggerPreview(Preview):
 
     Attributes:
         found: what a dry run of it gives; None where something stands in its way.
-        measured: of a run of the set, what is there already; None where nothing is.
     """
 
     found: Any = None
-    measured: Measured | None = None
+
+    @cached_property
+    def measured(self) -> Measured | None:
+        """Of a run of the set, what is there already; None where nothing is."""
+        found = self.found
+        outcomes = {each.outcome for each in found.attempts} if isinstance(found, Measured) else ()
+        if not outcomes or outcomes == {"not run"}:
+            return None
+        return replace(found, status="partial" if found.price.attempts else "done", message="")
 
 
-def preview(
-    call: Callable[..., T], inputs: Inputs, priced: Callable[[T], TriggerPreview]
-) -> TriggerPreview:
+ALL_THERE = "All runs are there: more runs or other queries give it more to do."
+
+
+def preview(call: Callable[..., Any], inputs: Inputs) -> TriggerPreview:
     """What a method of `Deps` would do; a number that is needed may have been left empty."""
     if faults := empty(inputs[0]):
         return TriggerPreview(faults)
     try:
-        return priced(call(*inputs, dry_run=True))
+        found = call(*inputs, dry_run=True)
     except Refused as error:
         return TriggerPreview(error.faults)
+    shown = repr((inputs, found, getattr(found, "folder", None)))
+    complete = isinstance(found, Measured) and not found.price.attempts
+    worst = found.price_usd if isinstance(found, DraftedQueries) else found.worst_usd
+    return TriggerPreview(
+        found=found,
+        costs=worst != 0,
+        token=blake2s(shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(),
+        complete=ALL_THERE if complete else None,
+    )
 
 
-def run_plan(deps: Deps, inputs: Inputs) -> TriggerPreview:
-    """Plan a run of the set; what is there already is read back."""
-
-    def priced(found: Measured) -> TriggerPreview:
-        price = found.price
-        shown = replace(found, status="partial" if price.attempts else "done", message="")
-        done = "All runs are there: more runs or other queries give it more to do."
-        there = any(attempt.outcome != "not run" for attempt in found.attempts)
-        return TriggerPreview(
-            found=found,
-            costs=bool(price.attempts) and price.usd.worst != 0,
-            token=_token(inputs, found.folder, price),
-            complete=None if price.attempts else done,
-            measured=shown if there else None,
-        )
-
-    return preview(deps.measure, inputs, priced)
-
-
-def search_plan(deps: Deps, inputs: Inputs) -> TriggerPreview:
-    """Plan a search."""
-
-    def priced(found: Optimised) -> TriggerPreview:
-        token = _token(inputs, found.folder, found.n_runs, found.estimate)
-        return TriggerPreview(found=found, costs=found.estimate.worst != 0, token=token)
-
-    return preview(deps.search, inputs, priced)
-
-
-def draft_plan(deps: Deps, inputs: Inputs) -> TriggerPreview:
-    """Plan drafting."""
-    if not (inputs[0].draft_model or inputs[0].model):
-        return TriggerPreview((*empty(inputs[0]), "Who drafts is not said"))
-
-    def priced(found: DraftedQueries) -> TriggerPreview:
-        usd = found.price_usd
-        return TriggerPreview(found=found, costs=usd != 0, token=_token(inputs, usd))
-
-    return preview(deps.draft, inputs, priced)
-
-
-def _token(*shown: Any) -> str:
-    return blake2s(repr(shown).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _models(prices: Prices | None, typed: Container[str], unsaid: Mapping[str, str]) -> Models:
-    """The models that are offered; see `measuring_form`."""
-    return Models(priced([EXECUTOR, *(prices.models if prices else ())], prices), typed, unsaid)
-
-
-def measuring_form(
-    form: Form, prices: Prices | None, typed: Container[str], faults: Sequence[str]
-) -> Node:
+def measuring_form(form: Form, models: Models, faults: Sequence[str]) -> Node:
     """How queries are run.
 
     Args:
         form: what is chosen.
-        prices: of the models that are offered.
-        typed: fields of models that have room for any name.
+        models: those that are offered.
         faults: what stands in the way.
     """
     names = dict.fromkeys([OFFLINE, *executor_names(), form.executor])
     shown = ("model", "runs", "others", "concurrency", "budget_usd")
     row = [
         choose("Executor", list(names), form.executor, ("set_executor",)),
-        controls(form, shown, models=_models(prices, typed, {})),
+        controls(form, shown, models=models),
     ]
     return form_card(
         "How queries are run",
@@ -266,22 +228,20 @@ def measuring_form(
     )
 
 
-def search_form(
-    form: Form, prices: Prices | None, typed: Container[str], faults: Sequence[str]
-) -> Node:
+def search_form(form: Form, models: Models, faults: Sequence[str]) -> Node:
     """Description search; see `measuring_form`."""
     measured = (
         f"Each description is measured as the part Run says: {form.executor}, "
         f"{form.model or 'no model yet'}, {count(form.runs or 0, 'run')} of a query, "
         f"beside {OTHERS[form.others]}."
     )
-    unsaid = {"proposer_model": f"the same: {form.model or 'none yet'}"}
+    models = replace(models, unsaid={"proposer_model": f"the same: {form.model or 'none yet'}"})
     shown = ("proposer_model", "rounds", "held_out", "search_budget_usd")
     return form_card(
         "Description search",
         faults,
         h("p", measured, cls="sen-soft"),
-        h("div", controls(form, shown, models=_models(prices, typed, unsaid)), cls="sen-row"),
+        h("div", controls(form, shown, models=models), cls="sen-row"),
         controls(form, ["competing"]),
     )
 
@@ -305,8 +265,7 @@ WHAT_IS_DRAFTED = (
 def drafting_view(
     form: Form,
     plan: TriggerPreview | None,
-    prices: Prices | None,
-    typed: Container[str],
+    models: Models,
     *,
     busy: bool,
 ) -> Node:
@@ -315,8 +274,7 @@ def drafting_view(
     Args:
         form: what is chosen.
         plan: what asking with this form would cost; None where nobody wanted to know yet.
-        prices: of the models that are offered.
-        typed: fields of models that have room for any name.
+        models: those that are offered.
         busy: whether a model is being asked, or a price worked out.
     """
     next_step: Child = button("What would it cost?", ("price_draft",), key="price-draft")
@@ -327,18 +285,15 @@ def drafting_view(
         label = f"Draft {count(form.draft_n or 0, 'query')}"
         next_step = [
             button(label, None if lacks else ("press", plan.token), key="draft"),
-            h(
-                "span",
-                f"{usd}{'; give a budget' * lacks}",
-                cls="sen-soft",
-            ),
+            h("span", f"{usd}{'; give a budget' * lacks}", cls="sen-soft"),
         ]
-    unsaid = {"draft_model": f"the same: {form.model}"} if form.model else {}
+    if form.model:
+        models = replace(models, unsaid={"draft_model": f"the same: {form.model}"})
     shown = ("draft_model", "draft_n", "draft_budget_usd")
     content = [
         faults_view(plan.faults) if plan is not None else None,
         h("p", WHAT_IS_DRAFTED, cls="sen-soft"),
-        h("div", controls(form, shown, models=_models(prices, typed, unsaid)), cls="sen-row"),
+        h("div", controls(form, shown, models=models), cls="sen-row"),
         h("div", next_step, cls="sen-row sen-middle"),
     ]
     return details("Draft more by a model", h("div", content, cls="sen-form"), key="drafting")

@@ -328,7 +328,7 @@ def running_view(title: str, task: Task[Any]) -> Node:
         latest = soft(f"Last: {runs.latest.outcome}{did} – ", query)
     return running_card(
         title,
-        (runs.done / runs.total if runs is not None else 0.0, "runs that have ended"),
+        (runs.share if runs is not None else 0.0, "runs that have ended"),
         [*figures, time_figures(task)],
         stopping=task.stopping,
         below=[
