@@ -38,7 +38,7 @@ from skill_eval_nb.running.steps import bounded, priced, unasked
 from skill_eval_nb.running.threads import to_the_end
 from skill_eval_nb.running.transcript import as_lines
 from skill_eval_nb.share import share
-from skill_eval_nb.workspace import write_atomic
+from skill_eval_nb.workspace import PathLike, write_atomic
 
 from .describe import with_description
 
@@ -98,7 +98,6 @@ class Attempt:
         return f"{mark(self.query.query)}-{self.run}"
 
 
-PathLike = str | os.PathLike[str]
 Others = Literal["bundled", "none"] | PathLike | Iterable[PathLike]
 
 

@@ -35,6 +35,7 @@ from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKin
 from skill_eval_nb.running.spec import Ended
 from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
 from skill_eval_nb.text import count, dollars
+from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.writing import who
 
 from .attempt import (
@@ -43,7 +44,6 @@ from .attempt import (
     Attempt,
     MeasureConfig,
     Others,
-    PathLike,
     Query,
     default_folder,
     further_attempts,
