@@ -125,5 +125,5 @@ def test_nothing_is_looked_for_on_a_broken_measurement(skill: Path) -> None:
     found = panel.optimised
     assert found.status == "broken"
     (alarm,) = find(panel.view(), role="alert")
-    assert "nothing was looked for" in text([alarm])
+    assert "no search was made" in text([alarm])
     assert not [one for one in find(panel.view(), tag="button") if "Write" in text([one])]
