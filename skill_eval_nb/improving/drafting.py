@@ -223,7 +223,7 @@ ITEM: dict[str, Any] = {
     "match": _MAYBE,
     "match_any": or_null(a_list(TEXT)),
     "match_regex": _MAYBE,
-    "critical": or_null(YES_OR_NO),
+    "critical": YES_OR_NO,  # the API takes 16 fields that may be null, and no more
     "count": or_null({"type": "integer"}),
     "operator": or_null(one_of(*OPERATORS)),
     "name": _MAYBE,
@@ -270,7 +270,7 @@ outputs' files), for file_contains and file_not_contains one of `match`, `match_
 several is enough) or `match_regex` (Python), for file_count a `count` and an `operator`. An item \
 of `expectations` has a `text`. One of `dimensions` has a `name` (snake_case), a `description`, a \
 `weight`, and what a 1, a 3 and a 5 look like. One of `evals` has a `name` and a `prompt`; it \
-gets the checks that all evals share. Every other field is null.
+gets the checks that all evals share. Every other field is null, and `critical` false.
 5. `rests_on` has the numbers of the suggestions (G1), checks (C1) and dimensions (D1) that a \
 draft rests on; `why` says in one or two sentences, with their figures, what is wrong now and \
 what gets better.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import re
 import shutil
 from pathlib import Path
@@ -46,7 +48,7 @@ def given(seen: Evidence) -> Material:
 
 def item(**fields: Any) -> dict[str, Any]:
     """An item of an answer."""
-    return dict.fromkeys(FIELDS) | fields
+    return dict.fromkeys(FIELDS) | {"critical": False} | fields
 
 
 CHECK = {"type": "file_contains", "description": "d", "pattern": "*.md", "match": "afterEach"}
@@ -145,3 +147,9 @@ def test_nothing_is_spent_unasked(path: Path) -> None:
     assert "give budget_usd" in repr(drafts)
     dry = drafted(path, ASKED, model=JUDGE, dry_run=True)
     assert (dry.price_usd, {one.by for one in dry}) == (0.0, {"rule"})
+
+
+@pytest.mark.parametrize("where", ["drafting", "first_evals"])
+def test_no_more_fields_may_be_null_than_the_api_takes(where: str) -> None:
+    schema = importlib.import_module(f"skill_eval_nb.improving.{where}").SCHEMA
+    assert 1 <= json.dumps(schema).count('"anyOf"') <= 16
