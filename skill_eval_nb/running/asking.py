@@ -24,7 +24,7 @@ from skill_eval_nb.text import dollars
 
 from .budget import Budget, BudgetQueue
 from .journal import paying
-from .protocol import refuse
+from .protocol import Refused, find_number_faults, refuse
 from .threads import in_thread, several, to_the_end
 
 if TYPE_CHECKING:
@@ -215,11 +215,8 @@ def look_at_figures(budget_usd: float | None, **counts: int) -> None:
     Raises:
         Refused: one does not.
     """
-    for name, value in counts.items():
-        if value < 1:
-            raise refuse(f"{name} is {value}: it must be 1 at least")
-    if budget_usd is not None and not budget_usd >= 0:
-        raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
+    if faults := find_number_faults({name: (counts[name], 1) for name in counts}, budget_usd):
+        raise Refused(faults)
 
 
 def reached_by(models: Iterable[str]) -> Connection:

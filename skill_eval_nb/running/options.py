@@ -5,7 +5,6 @@ Nothing here is spent or written.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,15 @@ from skill_eval_nb.workspace.layout import is_container, is_eval, is_iteration, 
 
 from .estimate import Span
 from .looks import rules
-from .protocol import Executor, Limits, gathered, no_such
+from .protocol import (
+    Executor,
+    Limits,
+    find_number_faults,
+    gathered,
+    is_amount,
+    no_such,
+    refuse,
+)
 from .protocol import executor as make_executor
 from .skill import SkillSource, read_skill
 from .spec import SNAPSHOTS, Side, Spec
@@ -37,19 +44,27 @@ def read_all(
     workspace: str | os.PathLike[str] | None,
     faults: list[str],
 ) -> tuple[SkillSource | None, Suite | None, Path | None]:
-    """The skill, its suite and the workspace's folder, as far as they can be used."""
+    """The skill, its suite and the workspace's folder, as far as they can be used.
+
+    Raises:
+        Refused: the workspace is nowhere.
+    """
     root = Path(skill).expanduser()
-    root = (root.parent if root.is_file() else root).resolve()
+    root = Path(os.path.realpath(root.parent if root.is_file() else root))
     given = workspace if workspace is not None else root.with_name(f"{root.name}-workspace")
-    home = Path(given).expanduser().resolve()
+    home = Path(os.path.realpath(Path(given).expanduser()))
+    if home.is_symlink():
+        raise refuse(f"workspace {given} is a link that leads in a circle")
     if home.exists() and not home.is_dir():
         faults.append(f"workspace {given} is a file; it is to be a folder, or not there yet")
     if home == root:
         faults.append(f"workspace {given} is the skill's own folder; choose another")
     main = suite = path = None
     with gathered(faults):
-        path = Path(evals).expanduser() if evals is not None else None
-        path = path or (find_suite(root) if root.is_dir() else None)
+        given = Path(evals).expanduser() if evals is not None else None
+        if given is not None and given.is_symlink() and not given.exists():
+            raise refuse(f"evals {evals} is a link that leads nowhere")
+        path = given or (find_suite(root) if root.is_dir() else None)
     with gathered(faults):
         main = read_skill(skill, path, apart=[home])
     with gathered(faults):
@@ -155,14 +170,9 @@ def figures(
     least = {"runs": (runs, 1), "judgings": (judgings, 0), "concurrency": (concurrency, 1)}
     least |= {"iteration": (iteration, 1), "limits.turns": (limits.turns, 1)}
     least |= {"limits.output_tokens": (limits.output_tokens, 1)}
-    for name, (value, lowest) in least.items():
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if value is not None and (not whole or value < lowest):
-            faults.append(f"{name} is {value!r}; it is a whole number of at least {lowest}")
-    amounts = {"budget_usd": budget_usd, "limits.usd": limits.usd, "limits.seconds": limits.seconds}
-    for name, amount in amounts.items():
-        number = isinstance(amount, (int, float)) and not isinstance(amount, bool)
-        if amount is not None and not (number and 0 < amount < math.inf):
+    faults += find_number_faults(least, budget_usd)
+    for name, amount in {"limits.usd": limits.usd, "limits.seconds": limits.seconds}.items():
+        if amount is not None and not (is_amount(amount) and amount):
             faults.append(f"{name} is {amount!r}; it is a number above 0")
 
 

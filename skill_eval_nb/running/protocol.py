@@ -9,6 +9,7 @@ faults at once.
 from __future__ import annotations
 
 import difflib
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -50,6 +51,32 @@ def refuse(fault: str) -> Refused:
     skill_eval_nb.running.protocol.Refused: again is 0; it is at least 1
     """
     return Refused([fault])
+
+
+def find_number_faults(
+    counts: Mapping[str, tuple[Any, int]], budget_usd: float | None = None
+) -> list[str]:
+    """What is wrong with whole numbers, each given with the least that it may be, and a budget.
+
+    What is None was not given.
+
+    >>> find_number_faults({"runs": (0, 1), "judgings": (0, 0)}, -1.0)
+    ['runs is 0; it is a whole number of at least 1',
+     'budget_usd is -1.0; it is a number of at least 0']
+    """
+    faults = [
+        f"{name} is {value!r}; it is a whole number of at least {least}"
+        for name, (value, least) in counts.items()
+        if value is not None and (type(value) is not int or value < least)
+    ]
+    if budget_usd is not None and not is_amount(budget_usd):
+        faults.append(f"budget_usd is {budget_usd!r}; it is a number of at least 0")
+    return faults
+
+
+def is_amount(value: Any) -> bool:
+    """Whether something is a number of at least 0, and no endless one."""
+    return type(value) in (int, float) and 0 <= value < math.inf
 
 
 @contextmanager

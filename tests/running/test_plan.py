@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.running import Limits, Plan
+from skill_eval_nb.running import Limits, Plan, plan_runs
 from skill_eval_nb.running.journal import NAME, Journal
 from skill_eval_nb.running.protocol import Refused, no_such
 from skill_eval_nb.running.spec import (
@@ -79,7 +79,7 @@ def test_every_fault_at_once(tmp_path):
         runs=0,
         judgings=-1,
         concurrency=0,
-        budget_usd=0,
+        budget_usd=-1,
         iteration=0,
         limits=Limits(turns=0, seconds=float("inf")),
         configurations=["with_skill", "old_skill", "run-1", "../x"],
@@ -92,7 +92,7 @@ def test_every_fault_at_once(tmp_path):
         "runs is 0",
         "judgings is -1",
         "concurrency is 0",
-        "budget_usd is 0",
+        "budget_usd is -1; it is a number of at least 0",
         "iteration is 0",
         "limits.turns is 0",
         "limits.seconds is inf",
@@ -103,6 +103,18 @@ def test_every_fault_at_once(tmp_path):
         "executor_model is not given",
     ):
         assert sum(one in fault for fault in found) == 1, one
+
+
+@pytest.mark.parametrize(
+    ("what", "target"),
+    [("evals", "nowhere"), ("evals", "evals"), ("workspace", "workspace"), ("skill", "skill")],
+)
+def test_a_link_that_leads_nowhere_is_a_fault(tmp_path, what, target):
+    make_skill(tmp_path / "made")
+    (tmp_path / what).symlink_to(tmp_path / target)
+    given = {"skill": tmp_path / "made", what: tmp_path / what}
+    with pytest.raises(Refused, match=f"{tmp_path / what} (is a link|does not exist)"):
+        plan_runs(**given)
 
 
 def test_evals_are_chosen_by_id_or_name_and_wrong_ones_are_told(tmp_path):

@@ -132,8 +132,8 @@ def _faults(form: Form, model: str | None, stored: StoredRuns, prices: Prices) -
             given = "empty" if value is None else value
             yield f"{FIELDS[name].label} is {given}; it is a whole number of at least 1"
     budget, label = form.rejudge_budget_usd, FIELDS["rejudge_budget_usd"].label
-    if budget is not None and not budget > 0:
-        yield f"{label} is {budget:g}; it is a number above 0"
+    if budget is not None and not budget >= 0:
+        yield f"{label} is {budget:g}; it is a number of at least 0"
     if not stored.work and not stored.left:
         yield "there are no stored runs yet: run the evals first"
     elif not stored.work:

@@ -97,6 +97,15 @@ def test_a_job_from_its_plan_to_its_tables(tmp_path):
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
 
 
+def test_a_file_in_the_place_of_the_suites_folder_is_left_as_it_is(tmp_path):
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "evals").write_text("mine")
+    progress = finished(tmp_path, judgings=0)
+    assert (progress.status, progress.finished) == ("done", 6)
+    assert "evals is no folder" in progress.problems[0]
+    assert (tmp_path / "ws" / "evals").read_text() == "mine"
+
+
 def test_what_looks_on_may_fail(tmp_path):
     progress = finished(tmp_path, judgings=0, look=broken)
     assert progress.status == "done"

@@ -107,7 +107,7 @@ def test_wrong_figures_and_an_empty_workspace_are_told(ran: Path, tmp_path: Path
     fill(panel, again=0, rejudge_budget_usd=-2)
     assert text(find(panel.view(), role="alert")).splitlines() == [
         "Judgings to add is 0; it is a whole number of at least 1",
-        "Budget in US$ is -2; it is a number above 0",
+        "Budget in US$ is -2; it is a number of at least 0",
     ]
     assert button(panel, "Judge again")["disabled"]
     nothing = run_panel(ran, workspace=tmp_path / "empty")

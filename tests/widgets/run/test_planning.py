@@ -88,7 +88,7 @@ def test_all_faults_are_told_at_once_beside_the_form(skill: Path) -> None:
         "Judgings per run is empty; it is a whole number of at least 0",
         "Runs per eval is 0; it is a whole number of at least 1",
         "Concurrency is 2.5; it is a whole number of at least 1",
-        "Budget in US$ is -1; it is a number above 0",
+        "Budget in US$ is -1; it is a number of at least 0",
     ]
     assert len(find(panel.view(), tag="input", aria_invalid="true")) == 4
     with pytest.raises(Refused, match="errors in the form"):
