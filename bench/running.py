@@ -22,6 +22,7 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
@@ -29,7 +30,6 @@ from typing import Any
 
 from skill_eval_nb.models import Connection, StandIn, Tally, Usage, connect
 from skill_eval_nb.running import Execution, Plan, Task, plan_runs
-from skill_eval_nb.running.executors.messages_api import shared_client
 from skill_eval_nb.running.pool import local_dask
 from tests.running.made_plans import make_skill
 
@@ -55,7 +55,8 @@ class Caller:
     async def execute(self, task: Task, meter: Any) -> Execution:
         """Call, and write."""
         usage, text = Usage(), ""
-        async with shared_client(task.connection) as client:
+        connected = nullcontext(task.client) if task.client else connect(task.connection)
+        async with connected as client:
             for turn in range(self.calls):
                 said = [{"role": "user", "content": f"{task.prompt} {turn}"}]
                 body = {"model": task.model, "max_tokens": 256, "messages": said}

@@ -314,14 +314,14 @@ class Tally:
 
     def __init__(self, within: Meter | None = None) -> None:
         self._within = within
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._open: set[CallReservation] = set()
         self._known: dict[tuple[str, bool], Usage] = {}
         self._assumed: dict[tuple[str, bool], Usage] = {}
 
     def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> CallReservation:
         """A ticket; see `Meter.reserve`. Only a meter with a cap raises, this one or an outer."""
-        with self._lock:
+        with self.lock:
             price, outer = self._allow(model, worst, batch), None
             if self._within is not None:
                 outer = self._within.reserve(model, worst, batch=batch)
@@ -335,12 +335,9 @@ class Tally:
         Raises:
             KeyError: for a ticket that is not open.
         """
-        with self._lock:
+        with self.lock:
             self._open.remove(ticket)
-            counts = self._assumed if usage is None else self._known
-            used = ticket.worst if usage is None else usage
-            key = ticket.model, ticket.batch
-            counts[key] = counts.get(key, Usage()) + used
+            self.count_call(ticket, usage)
             if self._within is not None:
                 self._within.settle(ticket.outer, usage)
 
@@ -350,7 +347,7 @@ class Tally:
         Raises:
             KeyError: for a ticket that is not open.
         """
-        with self._lock:
+        with self.lock:
             self._open.remove(ticket)
             if self._within is not None:
                 self._within.release(ticket.outer)
@@ -358,19 +355,19 @@ class Tally:
     @property
     def usage(self) -> Usage:
         """What the calls used that were answered."""
-        with self._lock:
+        with self.lock:
             return sum(self._known.values(), Usage())
 
     @property
     def assumed(self) -> Usage:
         """The worst case of calls that were not answered but may be billed."""
-        with self._lock:
+        with self.lock:
             return sum(self._assumed.values(), Usage())
 
     @property
     def open(self) -> Usage:
         """The worst case of calls in flight."""
-        with self._lock:
+        with self.lock:
             return sum((ticket.worst for ticket in self._open), Usage())
 
     @property
@@ -380,7 +377,7 @@ class Tally:
 
     def cost(self, prices: PriceList) -> float | None:
         """US dollars of `usage` and `assumed`; None where a model's price is not known."""
-        with self._lock:
+        with self.lock:
             costs = [
                 prices.cost(usage, model, batch=batch)
                 for counts in (self._known, self._assumed)
@@ -389,17 +386,23 @@ class Tally:
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 
+    def count_call(self, ticket: CallReservation, usage: Usage | None) -> None:
+        """Count what a call has used; `settle` does."""
+        counts = self._assumed if usage is None else self._known
+        key = ticket.model, ticket.batch
+        counts[key] = counts.get(key, Usage()) + (ticket.worst if usage is None else usage)
+
     def _allow(self, model: str, worst: Usage, batch: bool) -> int:  # noqa: ARG002 -- others need it
         """The price of a call at its worst, as its ticket has it; meters with a cap may refuse."""
         return 0
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            return {name: copy(value) for name, value in vars(self).items() if name != "_lock"}
+        with self.lock:
+            return {name: copy(value) for name, value in vars(self).items() if name != "lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
 
 MILLION = 1_000_000

@@ -22,7 +22,7 @@ from skill_eval_nb.models import (
 from skill_eval_nb.models.ask import Answered, Question, Unanswered, ask
 from skill_eval_nb.text import dollars
 
-from .budget import Budget, BudgetQueue
+from .budget import Budget
 from .journal import paying
 from .protocol import Refused, find_number_faults, refuse
 from .threads import in_thread, several, to_the_end
@@ -149,7 +149,7 @@ def ask_all(
             await several((settle(client, question) for question in questions), concurrency)
 
     in_thread(settle_all(), stop, name="ask_all")
-    used = money.budget.tally
+    used = money.budget
     return Replies(answered, failed, used.usage, used.cost(money.prices))
 
 
@@ -183,22 +183,19 @@ class Account:
                 )
         self.total, self.prices = total, prices
         self.budget = Budget(budget_usd, prices)
-        self._queue = BudgetQueue(self.budget)
         self._progress = progress
         self._done = self._failed = 0
 
     @asynccontextmanager
     async def meter(self, model: str, worst: Usage) -> AsyncIterator[Meter | None]:
         """What one question's calls go through; None where the budget does not hold its worst."""
-        capped = self.budget.ceiling_usd is not None
-        reservation = await self._queue.allot(self.prices.cost(worst, model) if capped else None)
-        if reservation is None:
-            yield None
-            return
+        capped = self.budget.cap_usd is not None
+        part = await self.budget.wait_for(self.prices.cost(worst, model) if capped else None)
         try:
-            yield reservation
+            yield part
         finally:
-            self._queue.close(reservation)
+            if part is not None:
+                part.close()
 
     def ended(self, what: str, *, failed: bool) -> None:
         """Count a question that has ended, and tell of it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from skill_eval_nb.models.usage import PriceList
 
-from .budget import BudgetMeter, Reservation
+from .budget import Budget
 from .engine import Engine
 from .files import write_judging
 from .journal import SUBMITTED, Launch
@@ -65,7 +65,7 @@ def worst_usd(judgings: Iterable[BatchedJudging[Any]], prices: PriceList) -> flo
     """The most that judgings can cost by a batch, in US dollars."""
     from skill_eval_nb.models import batches
 
-    meter = BudgetMeter(None, prices)
+    meter = Budget(None, prices)
     for judging in judgings:
         batches.reserve(meter, judging.requests)
     return meter.worst_usd
@@ -161,19 +161,17 @@ class Batches:
         plan, ledger = self._engine.plan, self._engine.ledger
         while self._submitted:
             launch, numbers = self._submitted.pop(0)
-            reservation = ledger.queue.take_up(launch.worst_usd)
+            reservation = ledger.budget.take_up(launch.worst_usd)
             judgings: list[BatchedJudging[Run]] = []
-            for run in map(plan.run_of, plan.cells):
-                if run.cell.key in numbers:
-                    judgings += await self._prepare(run, numbers[run.cell.key])
+            for run in (plan.run_of(cell) for cell in plan.cells if cell.key in numbers):
+                judgings += await self._prepare(run, numbers[run.cell.key])
             ids = ",".join(ledger.journal.record.batches[launch.number])
             ends = await self._bring(judgings, reservation, launch.number, ids)
             await self._go_on({key: ends[key] for key in ends if key in self.held})
 
     async def _judge(self, runs: list[Run]) -> None:
         """Judge runs by batches: as many of them as the budget allows."""
-        engine, queue = self._engine, self._engine.ledger.queue
-        budget = engine.ledger.budget
+        engine, budget = self._engine, self._engine.ledger.budget
         while runs:
             judgings: list[BatchedJudging[Run]] = []
             usd = cost = 0.0
@@ -185,7 +183,7 @@ class Batches:
                 judgings += more
                 usd += cost
                 runs.pop(0)
-            reservation = await queue.allot(usd) if judgings else None
+            reservation = await budget.wait_for(usd) if judgings else None
             if reservation is None:
                 if runs:
                     engine.short = engine.short or ("batch of judgings", cost)
@@ -211,7 +209,7 @@ class Batches:
     async def _bring(
         self,
         judgings: Sequence[BatchedJudging[Run]],
-        reservation: Reservation,
+        reservation: Budget,
         number: int | None = None,
         ids: str | None = None,
     ) -> dict[str, tuple[Run, str | None]]:
@@ -244,7 +242,6 @@ class Batches:
                 reason, key = await self._settle(judging, results), judging.of.cell.key
                 ends[key] = (judging.of, ends.get(key, (None, None))[1] or reason)
             step.ended, step.stays = Ended(), False
-        ledger.queue.close(reservation)
         return ends
 
     async def _go_on(self, ends: Mapping[str, tuple[Run, str | None]]) -> None:

@@ -1,8 +1,8 @@
-"""A ceiling that holds: the budget of a job, the meter of a step, and what was noted of both.
+"""A ceiling that holds: the budget of a job, its parts for steps, and what was noted of them.
 
-A budget hands out reservations, each the most that one step may cost. What is handed out is taken
-at its worst from then on, so the ceiling cannot be passed by steps that end at the same time.
-Inside its cap a step reserves each call at its worst before it is sent, and settles it by what it
+A budget hands out parts, each the most that one step may cost. What is handed out is taken at
+its worst from then on, so the ceiling cannot be passed by steps that end at the same time.
+Inside its part a step reserves each call at its worst before it is sent, and settles it by what it
 really used. Amounts are whole billionths of a dollar inside, so that sums are exact; what is
 spent is rounded up and what may be spent down.
 
@@ -18,105 +18,22 @@ import json
 import math
 import os
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.models.usage import BudgetSpent, PriceList, Tally, Usage
+from skill_eval_nb.models.usage import BudgetSpent, CallReservation, PriceList, Tally, Usage
 from skill_eval_nb.text import dollars
 
 UNIT = 10**9
 """Billionths of a dollar in a dollar."""
 
 
-class BudgetMeter(Tally):
-    """A meter with a cap of its own: what one step may spend, wherever it runs.
+class BegunBefore(RuntimeError):
+    """A step that was sent out once was begun twice; it is not done a second time."""
 
-    It can be sent to another process, which then counts for itself; the reservation that it
-    stands for is told what was spent when the step has ended (`Reservation.count`).
-    """
 
-    def __init__(self, cap_usd: float | None, prices: PriceList) -> None:
-        """A meter.
-
-        Args:
-            cap_usd: the most that may be spent, in US dollars; None for no cap.
-            prices: what calls cost.
-        """
-        super().__init__()
-        self._cap = None if cap_usd is None else down(cap_usd)
-        self._prices = prices
-        self._spent = 0
-        self._unpriced = False
-
-    def _allow(self, model: str, worst: Usage, batch: bool) -> int:
-        """The worst price of a call, which the cap holds.
-
-        Raises:
-            BudgetSpent: the cap could be passed, or there is a cap and no known price.
-        """
-        known = self._prices.cost(worst, model, batch=batch)
-        if known is None:
-            if self._cap is not None:
-                raise BudgetSpent(
-                    f"no price is known for `{model}`, so no limit in dollars can be kept"
-                )
-            self._unpriced = True
-            return 0
-        price, left = up(known), self._left()
-        if left is not None and price > left:
-            amounts = (price, self._cap or 0, max(left, 0))
-            could, cap, rest = (dollars(amount / UNIT) for amount in amounts)
-            raise BudgetSpent(
-                f"the next call could cost {could}, and of the {cap} allotted {rest} is left"
-            )
-        return price
-
-    def settle(self, ticket: Any, usage: Usage | None) -> None:
-        """Count a call by what it used; by its worst where no answer came (None).
-
-        Raises:
-            KeyError: the ticket is not open here: it was settled or released before.
-        """
-        with self._lock:
-            super().settle(ticket, usage)
-            cost = ticket.price
-            if usage is not None:
-                known = self._prices.cost(usage, ticket.model, batch=ticket.batch)
-                cost = cost if known is None else up(known)
-            self._spend(cost)
-
-    @property
-    def spent_usd(self) -> float:
-        """What was spent, in US dollars; calls without a known price are not in it."""
-        with self._lock:
-            return self._spent / UNIT
-
-    @property
-    def cost_usd(self) -> float | None:
-        """What was spent, or None where a call had no known price."""
-        return None if self._unpriced else self.spent_usd
-
-    @property
-    def worst_usd(self) -> float:
-        """What was spent and what open calls may cost at worst."""
-        with self._lock:
-            return (self._spent + self._in_flight) / UNIT
-
-    @property
-    def cap_usd(self) -> float | None:
-        """The most that may be spent, in US dollars; None for no cap."""
-        return None if self._cap is None else self._cap / UNIT
-
-    @property
-    def _in_flight(self) -> int:
-        return sum(ticket.price for ticket in self._open)
-
-    def _left(self) -> int | None:
-        return None if self._cap is None else self._cap - self._spent - self._in_flight
-
-    def _spend(self, amount: int) -> None:
-        self._spent += amount
+class Halted(BaseException):
+    """No more calls are to be made; like a cancellation, no executor takes it for a fault."""
 
 
 def up(amount: float) -> int:
@@ -137,224 +54,282 @@ def down(amount: float) -> int:
     return math.floor(round(amount * UNIT, 3))
 
 
-class Reservation(BudgetMeter):
-    """A part of a budget: a meter whose spending the budget sees at once."""
+class Budget(Tally):
+    """Money: the most that may be spent, what was, and the parts that are handed out.
 
-    def __init__(self, budget: Budget, cap_usd: float | None) -> None:
-        super().__init__(cap_usd, budget.prices)
-        self._within = budget.tally
-        self._budget = budget
-        self._lock = budget.lock  # one lock: what the budget sees is never half done
-        self._closed = False
-
-    @property
-    def held(self) -> int:
-        """What the budget must count at worst beside what is spent, in billionths."""
-        if self._closed:
-            return 0
-        if self._cap is None:
-            return self._in_flight
-        return max(self._cap - self._spent, 0)
-
-    def meter(self) -> BudgetMeter:
-        """A meter with what is left of this one, to send to where the step runs."""
-        with self._lock:
-            left = self._left()
-            cap = None if left is None else max(left, 0) / UNIT
-            return BudgetMeter(cap, self._prices)
-
-    def count(self, spent_usd: float) -> None:
-        """Count what a step spent elsewhere, in US dollars."""
-        with self._lock:
-            self._spend(up(spent_usd))
-
-    def _allow(self, model: str, worst: Usage, batch: bool) -> int:
-        """As of any meter; a closed reservation has nothing to give.
-
-        Raises:
-            BudgetSpent: the cap could be passed, or the reservation is closed.
-        """
-        if self._closed:
-            raise BudgetSpent("the step that this money was for has ended")
-        return super()._allow(model, worst, batch)
-
-    def close(self) -> None:
-        """Give back what was not used; calls that are still open count at their worst.
-
-        Closing twice does no harm.
-        """
-        with self._lock:
-            for ticket in list(self._open):
-                self.settle(ticket, None)
-            self._closed = True
-            self._budget.forget(self)
-
-    def _spend(self, amount: int) -> None:
-        super()._spend(amount)
-        self._budget.add(amount)
-
-    def __getstate__(self) -> dict[str, Any]:
-        raise TypeError("a reservation belongs to its budget; send its meter() instead")
-
-
-class Budget:
-    """A ceiling, what was spent under it, and what is in flight.
-
-    At any instant: spent + the worst of all open reservations ≤ ceiling. (A call that is
-    billed more than its worst would break this. Its true price is counted, and nothing more
-    is handed out.)
+    The whole is that of a job; a part is what one step may spend, and the meter of its calls.
+    At any instant: spent + what is in flight at its worst ≤ cap. (A call that is billed more
+    than its worst would break this. Its true price is counted, and nothing more is allowed.)
 
     Attributes:
-        tally: the calls that its reservations were the meters of.
+        prices: what calls cost.
+        parts: those that are not given back.
     """
 
-    def __init__(self, ceiling_usd: float | None, prices: PriceList, spent: float = 0.0) -> None:
-        """A budget.
+    def __init__(
+        self,
+        cap_usd: float | None,
+        prices: PriceList,
+        spent: float = 0.0,
+        *,
+        whole: Budget | None = None,
+    ) -> None:
+        """One without parts.
 
         Args:
-            ceiling_usd: the most that may be spent, in US dollars; None for no ceiling.
+            cap_usd: the most that may be spent, in US dollars; None for no cap.
             prices: what calls cost.
             spent: what was spent before, in US dollars: by earlier starts of the same job.
+            whole: what it is a part of, which sees at once what it spends.
         """
+        super().__init__()
         self.prices = prices
-        self.tally = Tally()
-        self.lock = RLock()
-        self._ceiling = None if ceiling_usd is None else down(ceiling_usd)
+        self._cap = None if cap_usd is None else down(cap_usd)
         self._spent = up(spent)
-        self._open: set[Reservation] = set()
+        self._whole, self.parts = whole, set[Budget]()
+        self._unpriced = self._closed = False
+        self._notes, self._halt = -1, Path()
+        self._first = 0  # steps that wait, and that later ones wait for
+        self._changed: asyncio.Event | None = None  # once somebody waits
+        if whole is not None:
+            self.lock = whole.lock  # one lock: what the whole sees is never half done
 
-    def allot(self, usd: float | None) -> Reservation | None:
-        """Hand out money for one step.
+    def allot(self, usd: float | None) -> Budget | None:
+        """Hand out a part for one step.
 
         Args:
             usd: the most that the step may cost, in US dollars. None for no cap of its own,
-                which a budget with a ceiling does not hand out.
+                which a budget with a cap does not hand out.
 
         Returns:
-            the reservation, or None where it does not fit with all that is in flight at its
-            worst.
+            the part, or None where it does not fit with all that is in flight at its worst.
 
         Raises:
-            ValueError: there is a ceiling, and no cap was given.
+            ValueError: there is a cap, and none was given for the step.
         """
         with self.lock:
-            if self._ceiling is not None:
+            left = self._left()
+            if left is not None:
                 if usd is None:
                     raise ValueError("under a ceiling each step needs a cap in dollars of its own")
-                if up(usd) > self._ceiling - self._committed():
+                if up(usd) > left:
                     return None
-            reservation = Reservation(self, usd)
-            self._open.add(reservation)
-            return reservation
+            return self.take_up(usd)
 
-    @property
-    def ceiling_usd(self) -> float | None:
-        """The ceiling in US dollars; None where there is none."""
-        return None if self._ceiling is None else self._ceiling / UNIT
-
-    @property
-    def spent_usd(self) -> float:
-        """What was spent, in US dollars, earlier starts included."""
+    def take_up(self, usd: float | None) -> Budget:
+        """A part for what an earlier start has sent: it is billed, even where it does not fit."""
         with self.lock:
-            return self._spent / UNIT
+            part = Budget(usd, self.prices, whole=self)
+            self.parts.add(part)
+            return part
 
-    @property
-    def reserved_usd(self) -> float:
-        """What is in flight may still cost at worst, in US dollars."""
-        with self.lock:
-            return sum(reservation.held for reservation in self._open) / UNIT
-
-    @property
-    def left_usd(self) -> float | None:
-        """What can still be handed out, in US dollars; None without a ceiling."""
-        with self.lock:
-            if self._ceiling is None:
-                return None
-            return max(self._ceiling - self._committed(), 0) / UNIT
-
-    def add(self, amount: int) -> None:
-        """Count billionths that a reservation spent; for reservations alone."""
-        with self.lock:
-            self._spent += amount
-
-    def forget(self, reservation: Reservation) -> None:
-        """Take back what a reservation holds; for reservations alone."""
-        with self.lock:
-            self._open.discard(reservation)
-
-    def _committed(self) -> int:
-        return self._spent + sum(reservation.held for reservation in self._open)
-
-
-class BegunBefore(RuntimeError):
-    """A step that was sent out once was begun twice; it is not done a second time."""
-
-
-class Halted(BaseException):
-    """No more calls are to be made; like a cancellation, no executor takes it for a fault."""
-
-
-class PersistedMeter:
-    """A meter that notes the most that its step can have cost, before each call is sent."""
-
-    def __init__(self, meter: BudgetMeter, path: Path, *, halt: Path | None = None) -> None:
-        """Begin the notes of a step in a file of its own.
+    async def wait_for(self, usd: float | None, *, later: bool = False) -> Budget | None:
+        """A part as of `allot`; waits for what is in flight, where it must.
 
         Args:
-            meter: what the step may spend.
-            path: the file.
+            usd: the most that the step may cost, in US dollars; None without a cap.
+            later: whether it waits for all others that wait for money, too.
+
+        Returns:
+            the part; None where it does not fit with nothing in flight any more.
+        """
+        self._first += not later
+        try:
+            while True:
+                part = None if later and self._first else self.allot(usd)
+                if part is not None or not (self.parts or (later and self._first)):
+                    return part
+                self._changed = self._changed or asyncio.Event()
+                await self._changed.wait()
+        finally:
+            if not later:
+                self._first -= 1
+                self.wake()
+
+    def wake(self) -> None:
+        """Let those that wait look again; for parts alone."""
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
+
+    def copy_rest(self) -> Budget:
+        """One with what is left of this one, to send to where the step runs; see `count`."""
+        with self.lock:
+            left = self._left()
+            return Budget(None if left is None else max(left, 0) / UNIT, self.prices)
+
+    def note_in(self, path: Path, halt: Path = Path()) -> None:
+        """Note from now on, before each call is sent, the most that can have been spent.
+
+        Args:
+            path: a file of its own.
             halt: a file that, once it is there, lets no call through.
 
         Raises:
             BegunBefore: the file is there: another worker has begun this step, and was lost.
             OSError: it cannot be written.
         """
-        self.meter = meter
-        self._halt = halt
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
         try:
-            self._file = os.open(path, flags, 0o600)
+            self._notes, self._halt = os.open(path, flags, 0o600), halt
         except FileExistsError:
             raise BegunBefore(f"this step was begun before: {path.name}") from None
         self._note()
 
-    def reserve(self, model: str, worst: Usage, **options: Any) -> Any:
-        """As the meter within; the call may be sent when this has returned.
+    def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> CallReservation:
+        """A ticket; see `Meter.reserve`. The call may be sent when this has returned.
 
         Raises:
-            BudgetSpent: as the meter within.
+            BudgetSpent: the cap could be passed, there is a cap and no known price, or this part
+                was given back.
             Halted: the job was stopped.
         """
-        if self._halt is not None and self._halt.exists():
+        if self._halt.is_file():
             raise Halted
-        ticket = self.meter.reserve(model, worst, **options)
+        ticket = super().reserve(model, worst, batch=batch)
         try:
             self._note()
         except BaseException:
-            self.meter.release(ticket)
+            super().release(ticket)
             raise
         return ticket
 
     def settle(self, ticket: Any, usage: Usage | None) -> None:
-        """As the meter within."""
-        self.meter.settle(ticket, usage)
+        """Count a call by what it used; by its worst where no answer came (None).
+
+        Raises:
+            KeyError: the ticket is not open here: it was settled or released before.
+        """
+        with self.lock:
+            super().settle(ticket, usage)
+            cost = ticket.price
+            if usage is not None:
+                known = self.prices.cost(usage, ticket.model, batch=ticket.batch)
+                cost = cost if known is None else up(known)
+            self.spend(cost)
         self._note()
 
     def release(self, ticket: Any) -> None:
-        """As the meter within."""
-        self.meter.release(ticket)
+        """Count nothing.
+
+        Raises:
+            KeyError: as of `settle`.
+        """
+        super().release(ticket)
         self._note()
 
+    def count(self, spent_usd: float) -> None:
+        """Count what a step spent elsewhere, in US dollars."""
+        with self.lock:
+            self.spend(up(spent_usd))
+
     def close(self) -> None:
-        """End the notes; they stay where they are. Closing twice does no harm."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        """Give back what was not used; calls that are still open count at their worst.
+
+        The notes stay where they are. Closing twice does no harm.
+        """
+        with self.lock:
+            for ticket in list(self._open):
+                self.settle(ticket, None)
+            self._closed = True
+            if self._whole is not None:
+                self._whole.parts.discard(self)
+                self._whole.wake()
+            if self._notes >= 0:
+                os.close(self._notes)
+                self._notes = -1
+
+    @property
+    def cap_usd(self) -> float | None:
+        """The most that may be spent, in US dollars; None for no cap."""
+        return None if self._cap is None else self._cap / UNIT
+
+    @property
+    def spent_usd(self) -> float:
+        """What was spent, in US dollars; calls without a known price are not in it."""
+        with self.lock:
+            return self._spent / UNIT
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What was spent, or None where a call had no known price."""
+        return None if self._unpriced else self.spent_usd
+
+    @property
+    def reserved_usd(self) -> float:
+        """What is in flight may still cost at worst, in US dollars."""
+        with self.lock:
+            return self._in_flight / UNIT
+
+    @property
+    def worst_usd(self) -> float:
+        """What was spent and what is in flight may cost at worst."""
+        with self.lock:
+            return (self._spent + self._in_flight) / UNIT
+
+    @property
+    def left_usd(self) -> float | None:
+        """What can still be handed out, in US dollars; None without a cap."""
+        with self.lock:
+            left = self._left()
+            return None if left is None else max(left, 0) / UNIT
+
+    @property
+    def held(self) -> int:
+        """What its whole must count at worst beside what is spent, in billionths."""
+        if self._closed:
+            return 0
+        return self._in_flight if self._cap is None else max(self._cap - self._spent, 0)
+
+    @property
+    def _in_flight(self) -> int:
+        return sum(call.price for call in self._open) + sum(part.held for part in self.parts)
+
+    def _left(self) -> int | None:
+        return None if self._cap is None else self._cap - self._spent - self._in_flight
+
+    def _allow(self, model: str, worst: Usage, batch: bool) -> int:
+        """The worst price of a call, which the cap holds."""
+        if self._closed:
+            raise BudgetSpent("the step that this money was for has ended")
+        known = self.prices.cost(worst, model, batch=batch)
+        if known is None:
+            if self._cap is not None:
+                raise BudgetSpent(
+                    f"no price is known for `{model}`, so no limit in dollars can be kept"
+                )
+            self._unpriced = True
+            return 0
+        price, left = up(known), self._left()
+        if left is not None and price > left:
+            amounts = (price, self._cap or 0, max(left, 0))
+            could, cap, rest = (dollars(amount / UNIT) for amount in amounts)
+            raise BudgetSpent(
+                f"the next call could cost {could}, and of the {cap} allotted {rest} is left"
+            )
+        return price
+
+    def spend(self, amount: int) -> None:
+        """Count billionths; for parts alone."""
+        self._spent += amount
+        if self._whole is not None:
+            self._whole.spend(amount)
+
+    def count_call(self, ticket: CallReservation, usage: Usage | None) -> None:
+        """Count what a call has used, in the whole too."""
+        super().count_call(ticket, usage)
+        if self._whole is not None:
+            self._whole.count_call(ticket, usage)
 
     def _note(self) -> None:
-        if self._file >= 0:
-            os.write(self._file, json.dumps(self.meter.worst_usd).encode() + b"\n")
+        if self._notes >= 0:
+            os.write(self._notes, json.dumps(self.worst_usd).encode() + b"\n")
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._whole is not None:
+            raise TypeError("a part belongs to its budget; send its copy_rest() instead")
+        return super().__getstate__()
 
 
 def noted(path: Path) -> float | None:
@@ -368,62 +343,3 @@ def noted(path: Path) -> float | None:
         return None
     lines = data[: data.rfind(b"\n") + 1].split()
     return float(lines[-1]) if lines else None
-
-
-class BudgetQueue:
-    """Hands out a budget's reservations to the tasks of one event loop."""
-
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
-        self._flying = 0
-        self._first = 0  # steps that wait, and that later ones wait for
-        self._ended = asyncio.Event()  # a new one each time that something has changed
-
-    async def allot(self, usd: float | None, *, later: bool = False) -> Reservation | None:
-        """Money for one step at its worst; waits for what is in flight, where it must.
-
-        Args:
-            usd: the most that the step may cost, in US dollars; None without a ceiling.
-            later: whether it waits for all others that wait for money, too.
-
-        Returns:
-            the reservation; None where it does not fit with nothing in flight any more.
-        """
-        self._first += not later
-        try:
-            while True:
-                if not (later and self._first):
-                    if (reservation := self._budget.allot(usd)) is not None:
-                        self._flying += 1
-                        return reservation
-                    if not self._flying:
-                        return None
-                await self._ended.wait()
-        finally:
-            if not later:
-                self._first -= 1
-                self._wake()
-
-    def take_up(self, usd: float | None) -> Reservation:
-        """Money for what an earlier start has sent: it is billed, also where the ceiling is lower.
-
-        Args:
-            usd: the most that it may cost, in US dollars.
-        """
-        self._flying += 1
-        reservation = self._budget.allot(usd) or Budget(None, self._budget.prices).allot(usd)
-        assert reservation is not None
-        return reservation
-
-    def close(self, reservation: Reservation) -> None:
-        """Give back what is left of it.
-
-        It does not wait: what was just answered is not lost to a cancellation here.
-        """
-        reservation.close()
-        self._flying -= 1
-        self._wake()
-
-    def _wake(self) -> None:
-        self._ended.set()
-        self._ended = asyncio.Event()

@@ -18,6 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from skill_eval_nb import running
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import EvalMetadata, Evals, Expectation, dump, to_json
 from skill_eval_nb.models import ModelFault
@@ -25,7 +26,6 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.writing import who
 
-from . import looks
 from .batch import Batches
 from .budget import Budget, noted
 from .engine import CHECK, EXECUTE, GRADE, JUDGE, Engine
@@ -33,7 +33,7 @@ from .files import Unwritable, clear, clear_error, notes_of, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
 from .journal import DECIDED, ENDED, INTERRUPTED, NAME, STARTED, Journal, Launch, read, sweep
 from .pool import JobFailed, warm_up
-from .spec import SNAPSHOTS, Hidden, Missing, Run, Spec
+from .spec import SNAPSHOTS, Hidden, Run, Spec
 from .spec import errored as why_errored
 from .steps import CannotRun
 from .suite import PlannedEval
@@ -205,14 +205,16 @@ class Driver:
             plan, self._pool, journal, budget, skills, hidden_names(plan), self._report
         )
         self._engine.problems += [*odd, *interrupted]
-        self._needed = len(plan.needed)
-        runs = [(run, self._count_missing(run)) for run in map(plan.run_of, plan.needed)]
-        begun_first = sorted(runs, key=lambda run: run[1].execute)  # what was paid for is graded
-        self._runs = [run for run, missing in begun_first if missing]
+        runs = [plan.run_of(cell) for cell in plan.needed]
+        self._needed = len(runs)
+        for run in runs:
+            self._count_missing(run)
+        lacking = (run for run in runs if run.missing)
+        self._runs = sorted(lacking, key=lambda run: run.missing.execute)  # paid for, then graded
 
-    def _count_missing(self, run: Run) -> Missing:
-        """What a run lacks, counted."""
-        missing, engine = self.plan.state(run.cell), self._engine
+    def _count_missing(self, run: Run) -> None:
+        """Count what a run lacks."""
+        missing, engine = run.missing, self._engine
         judgings = 0 if self.plan.judge is None else len(missing.judgings)
         if missing:
             engine.rest[run.cell.key] = Counter({EXECUTE: missing.execute, JUDGE: judgings})
@@ -221,7 +223,6 @@ class Driver:
             engine.counts["finished" if why is None else "errored"] += 1
         if missing and not missing.execute and self.plan.retry_errored:
             clear_error(run.place)
-        return missing
 
     # ── asked from other threads ─────────────────────────────────────────────────────────────
 
@@ -250,7 +251,7 @@ class Driver:
             in_flight=flying,
             spent_usd=budget.spent_usd,
             reserved_usd=budget.reserved_usd,
-            ceiling_usd=budget.ceiling_usd,
+            ceiling_usd=budget.cap_usd,
             tokens=ledger.tokens,
             priced=ledger.priced,
             seconds=monotonic() - self._began if self._seconds is None else self._seconds,
@@ -271,7 +272,7 @@ class Driver:
         try:
             if self._runs:
                 here = self._pool is None
-                executes = here and any(plan.state(run.cell).execute for run in self._runs)
+                executes = here and any(run.missing.execute for run in self._runs)
                 judged = plan.judge is not None and (here or plan.judge_batch)
                 executor = plan.executor if executes else None
                 self._warm = warm_up(plan.connection, executor, judged=judged)
@@ -309,7 +310,7 @@ class Driver:
         plan = self.plan
         if not plan.looks or plan.decision is not None:
             return False
-        ask = looks.rules().decide_look
+        ask = running.look_rules().decide_look
         why = await asyncio.to_thread(ask, plan.workspace, plan.iteration, plan.looks, runs)
         if why is not None:
             evals = plan.asked["evals"]

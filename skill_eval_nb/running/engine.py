@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from skill_eval_nb.text import dollars
 
-from .budget import Budget, Halted, Reservation
+from .budget import Budget, Halted
 from .files import STAGING, InTheWay, Unwritable, mark_errored, remove, work_folders
 from .journal import Journal
 from .ledger import Interrupted, Launched, Ledger, Lost
@@ -107,12 +107,11 @@ class Engine:
         return self._pool is not None
 
     async def connected(self) -> Client:
-        """The client of this loop, which the executor of the Messages API uses too."""
+        """The client of all calls, which executors that call through the SDK use too."""
         if self._client is None:
-            from .executors.messages_api import shared_client
+            from skill_eval_nb.models import connect
 
-            shared = shared_client(self.plan.connection)
-            self._client = await self._stack.enter_async_context(shared)
+            self._client = await self._stack.enter_async_context(connect(self.plan.connection))
         return self._client
 
     # ── the steps of a run ───────────────────────────────────────────────────────────────────
@@ -139,7 +138,7 @@ class Engine:
         await several(map(make, runs), self.plan.concurrency)
 
     async def _make(self, run: Run) -> None:
-        missing = self.plan.state(run.cell)
+        missing = run.missing
         if missing.execute:
             if not await self._execute(run):
                 return
@@ -241,7 +240,7 @@ class Engine:
             reservation = None
             if not self._is_shut(name):
                 # What was paid for is graded before more is paid for.
-                reservation = await self.ledger.queue.allot(worst, later=name == EXECUTE)
+                reservation = await self.ledger.budget.wait_for(worst, later=name == EXECUTE)
                 if reservation is None and not self._is_shut(name):
                     self.short = self.short or (name, worst or 0.0)
             if reservation is None:
@@ -253,7 +252,7 @@ class Engine:
                     ended = await self._do(name, order, reservation, prepared)
                 return ended
             finally:
-                self.ledger.queue.close(reservation)
+                reservation.close()
                 rest[name] += ended is None
 
     def _is_shut(self, name: str) -> bool:
@@ -265,7 +264,7 @@ class Engine:
         self,
         name: str,
         order: Order,
-        reservation: Reservation | None,
+        reservation: Budget | None,
         prepared: Prepared | None = None,
     ) -> Ended | None:
         """Do a step; once more where a worker took it along and it has written nothing."""
@@ -286,7 +285,7 @@ class Engine:
             return None if self.stopping else self._at_fault(order, str(error), None)
 
     async def _attempt(
-        self, name: str, order: Order, reservation: Reservation | None, prepared: Prepared | None
+        self, name: str, order: Order, reservation: Budget | None, prepared: Prepared | None
     ) -> Ended | None:
         run = order.run
         data = {"number": order.number} if isinstance(order, JudgeOnce) else {}
@@ -317,15 +316,10 @@ class Engine:
             elif isinstance(order, Check):
                 loop = asyncio.get_running_loop()
                 ended = await loop.run_in_executor(self._checks, check, order)
+            elif isinstance(order, Execute):
+                ended = await execute(order, step.meter(), self._client)
             else:
-                meter = step.meter()
-                try:
-                    if isinstance(order, Execute):
-                        ended = await execute(order, meter)
-                    else:
-                        ended = await judge(order, meter, await self.connected(), prepared)
-                finally:
-                    meter.close()
+                ended = await judge(order, step.meter(), await self.connected(), prepared)
         except (Lost, Unwritable, CannotRun, InTheWay, JobFailed):
             raise
         except StepFailed as error:
@@ -385,7 +379,7 @@ class Engine:
             return None
         what, needs = self.short
         budget, plan = self.ledger.budget, self.plan
-        left = [self.missing(run) for run in map(plan.run_of, plan.needed)]
+        left = [self.missing(run) for run in plan.todo]
         runs, judgings = sum(run.execute for run in left), sum(len(run.judgings) for run in left)
         worst = runs * (plan.limits.usd or 0.0) + judgings * self._dearest
         done, spent = self.counts.total(), budget.spent_usd
@@ -395,7 +389,7 @@ class Engine:
         missing = " and ".join(f"{number} {noun}" for number, noun in counted if number)
         named = {EXECUTE: "run", JUDGE: "judging"}.get(what, what)
         return (
-            f"the budget of {dollars(budget.ceiling_usd or 0.0)} does not reach: "
+            f"the budget of {dollars(budget.cap_usd or 0.0)} does not reach: "
             f"{dollars(spent)} is spent, and the next {named} may cost up to {dollars(needs)}. "
             f"Missing: {missing}, which may cost up to {dollars(worst)} more at worst{about}. "
             f"Plan again with budget_usd of at least {dollars(spent + needs)}, and start: what is "

@@ -340,21 +340,20 @@ LEAST_USD = 0.05
 """What one run may cost at least, where the limit is derived from the estimate."""
 
 
-def estimate_of(plan: Spec) -> Estimate:
-    """What the missing steps may come to."""
-    known = measured(plan.workspace, plan.executor_model)
+def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
+    """What the missing steps may come to; `known` are the runs that were `measured`."""
     todo = plan.todo
     parts = []
     for side in plan.sides:
         uses = [
-            of_run(plan.eval_of(run.cell), side.skill, plan.executor.name, plan.limits)
+            of_run(run.eval, side.skill, plan.executor.name, plan.limits)
             for run in todo
             if run.cell.configuration == side.name and run.missing.execute
         ]
         past = known.get(side.name)
         parts.append(estimate_runs(side.name, uses, plan.prices, plan.executor_model, past))
     judging = [
-        of_judging(plan.eval_of(run.cell), per_dimension=plan.judge_per_dimension)
+        of_judging(run.eval, per_dimension=plan.judge_per_dimension)
         for run in todo
         for _ in run.missing.judgings
     ]
@@ -367,14 +366,13 @@ def estimate_of(plan: Spec) -> Estimate:
     return Estimate(tuple(parts), assumptions(parts, plan.executor.name, facts))
 
 
-def limited(plan: Spec) -> Spec:
+def limited(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:
     """Under a budget each run has a limit in dollars: four times its high estimate.
 
     It is the dearest that any run of the plan may be, or that one like it has been.
     """
     if plan.budget_usd is None or plan.limits.usd is not None:
         return plan
-    known = measured(plan.workspace, plan.executor_model)
     highs = [usd for name in plan.configurations if name in known for usd in known[name].usd]
     highs += [
         span.high

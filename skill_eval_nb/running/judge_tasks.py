@@ -553,7 +553,7 @@ class Rejudging:
 
     def result(self, work: Iterable[JudgeTask], **more: Any) -> JudgedAgain:
         """What came of it; `more` has other fields of it."""
-        tally = self.money.budget.tally
+        used = self.money.budget
         lacking = sum(len(self.numbers(task)) for task in work)
         fields = JudgedAgain(
             status="partial" if self.failed else "done",
@@ -562,8 +562,8 @@ class Rejudging:
             failed=tuple(sorted(self.failed, key=lambda fault: (fault.folder, fault.judging or 0))),
             left_out=tuple(self.left_out),
             kept=tuple(self.kept),
-            usage=tally.usage,
-            cost_usd=tally.cost(self.money.prices),
+            usage=used.usage,
+            cost_usd=used.cost(self.money.prices),
             n_missing=lacking - len(self.judged),
             message=self.message,
         )

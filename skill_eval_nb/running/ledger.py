@@ -14,7 +14,7 @@ from typing import Any
 
 from skill_eval_nb.models.client import ON_RETRY, Retry
 
-from .budget import Budget, BudgetQueue, PersistedMeter, Reservation
+from .budget import Budget
 from .files import notes_of
 from .job import InFlight
 from .journal import CANCELLED, ERRORED, FINISHED, LOST, Journal
@@ -49,17 +49,18 @@ class Launched:
     name: str
     folder: str
     number: int
-    reservation: Reservation | None
+    reservation: Budget | None
     notes: Path
     since: float = field(default_factory=monotonic)
     ended: Ended | None = None
     stays: bool = False
     retry: Retry | None = None
 
-    def meter(self) -> PersistedMeter:
+    def meter(self) -> Budget:
         """What its calls go through."""
         assert self.reservation is not None
-        return PersistedMeter(self.reservation, self.notes)
+        self.reservation.note_in(self.notes)
+        return self.reservation
 
 
 class Ledger:
@@ -67,7 +68,7 @@ class Ledger:
 
     Attributes:
         home: the folder of the journal.
-        queue: hands out money.
+        budget: hands out money.
         took: how long the steps took that ended well, by name: seconds in all, and how many.
         done: how many steps ended, by name.
         tokens: that all steps used.
@@ -78,7 +79,6 @@ class Ledger:
         self, home: Path, journal: Journal, budget: Budget, changed: Callable[[], None]
     ) -> None:
         self.home, self.journal, self.budget = home, journal, budget
-        self.queue = BudgetQueue(budget)
         self.took = dict(journal.record.seconds)
         self.done: Counter[str] = Counter()
         self.tokens, self.priced = 0, True
@@ -100,7 +100,7 @@ class Ledger:
         name: str,
         key: str,
         folder: str,
-        reservation: Reservation | None,
+        reservation: Budget | None,
         taken_up: int | None = None,
         **data: Any,
     ) -> AsyncIterator[Launched]:
@@ -160,7 +160,7 @@ class Ledger:
         trace = {} if ended.trace is None else {"traceback": ended.trace}
         return ERRORED, {**told, "reason": ended.reason, **trace}
 
-    def _close(self, reservation: Reservation | None) -> float | None:
+    def _close(self, reservation: Budget | None) -> float | None:
         """Give back the rest of a step's money; gives what it has cost, in US dollars."""
         if reservation is None:
             return None

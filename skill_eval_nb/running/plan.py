@@ -18,7 +18,7 @@ from skill_eval_nb.text import brief, count, dollars, some
 from skill_eval_nb.view import Block, Card, Cards, Items, Mark, Pairs, Shown, Table, Text, Title
 from skill_eval_nb.workspace.jobs import read_job
 
-from .estimate import Estimate, estimate_of, limited
+from .estimate import Estimate, estimate_of, limited, measured
 from .job import Job, Progress
 from .journal import read
 from .options import (
@@ -34,7 +34,7 @@ from .options import (
     sides_of,
 )
 from .protocol import Executor, Limits, Refused, SandboxKind, refuse
-from .spec import Fingerprint, Spec, Todo, choose_iteration, make_cells, plain
+from .spec import Fingerprint, Run, Spec, choose_iteration, make_cells, plain
 
 HEADS = ("part", "how many", "calls", "tokens", "US dollars")
 
@@ -45,16 +45,16 @@ LONGEST = 50
 """Characters of an eval's name in a line of the order."""
 
 
-def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Block]:
+def name_blocks(
+    plan: Spec, whole: Estimate, warnings: Iterable[str]
+) -> Iterator[tuple[str, Block]]:
     """What is shown of a plan, in the order in which it is read: first what one decides by.
 
-    The folder is looked at for what is missing.
+    Each block comes with a name. The folder is looked at for what is missing.
     """
     todo, usd, at_most = plan.todo, whole.usd, " at most" * bool(plan.looks)
-    yield Title(
-        f"Plan: iteration-{plan.iteration} of {plan.skill_name}",
-        f"{plan.folder} ({plan.why_iteration})",
-    )
+    place = f"{plan.folder} ({plan.why_iteration})"
+    yield "title", Title(f"Plan: iteration-{plan.iteration} of {plan.skill_name}", place)
     counts = [
         Card(f"{len(plan.cells):,}", count(len(plan.cells), "run").partition(" ")[2]),
         Card(f"{sum(run.missing.execute for run in todo):,}", "to execute"),
@@ -62,25 +62,26 @@ def blocks(plan: Spec, whole: Estimate, warnings: Iterable[str]) -> Iterator[Blo
         Card(usd.dollars if usd is not None else "unknown", f"estimated{at_most}"),
         *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
     ]
-    yield Cards(counts)
-    yield Text(_size(plan, todo))
+    yield "counts", Cards(counts)
+    yield "size", Text(_size(plan, todo))
     marked = [(Mark("warning", "look"), warning) for warning in warnings]
-    yield Table(("", ""), marked, "Look at this before starting")
-    yield Pairs(tuple(_settings(plan)), "What is run")
+    yield "warnings", Table(("", ""), marked, "Look at this before starting")
+    yield "settings", Pairs(tuple(_settings(plan)), "What is run")
     if estimate := tuple(_estimate(whole)):
-        yield Table(HEADS, estimate, "Estimate, low to high", right=HEADS[1:])
+        yield "estimate", Table(HEADS, estimate, "Estimate, low to high", right=HEADS[1:])
     else:
-        yield Text("nothing is missing that costs money.", "Estimate:")
-    yield Items(whole.assumptions, soft=True)
+        yield "estimate", Text("nothing is missing that costs money.", "Estimate:")
+    yield "assumptions", Items(whole.assumptions, soft=True)
     order = tuple(
         f"{brief(run.cell.eval_name, LONGEST)}, {run.cell.configuration}, run {run.cell.run_number}"
         for run in todo[:FIRST]
     )
-    yield Items(order, "Order", numbered=True, more=max(len(todo) - FIRST, 0))
-    yield Text("plan.start() begins; nothing is spent before" if todo else "everything is done")
+    yield "order", Items(order, "Order", numbered=True, more=max(len(todo) - FIRST, 0))
+    last = "plan.start() begins; nothing is spent before" if todo else "everything is done"
+    yield "start", Text(last)
 
 
-def _size(plan: Spec, todo: tuple[Todo, ...]) -> str:
+def _size(plan: Spec, todo: tuple[Run, ...]) -> str:
     runs = max((cell.run_number for cell in plan.cells), default=0)
     factors = (
         count(len(plan.evals), "eval"),
@@ -205,7 +206,7 @@ class Plan(Spec, Shown):
         return self.connection.why_not() if calls and self.todo else None
 
     def _blocks(self) -> Iterator[Block]:
-        return blocks(self, self.estimate, self.warnings)
+        return (block for _, block in name_blocks(self, self.estimate, self.warnings))
 
     def summary(self) -> str:
         """The size of it, its price and its warnings, as text."""
@@ -359,8 +360,8 @@ def plan_runs(
         fingerprint=mark,
         looks=planned,
     )
-    estimate = estimate_of(plan)
-    plan = limited(plan)
+    known = measured(plan.workspace, plan.executor_model)
+    estimate, plan = estimate_of(plan, known), limited(plan, known)
     warnings = (*main.warnings, *suite.warnings, *advice(plan, estimate.usd))
     return Plan(**vars(plan), estimate=estimate, warnings=warnings)
 

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .budget import BudgetMeter, Halted, PersistedMeter, noted
+from .budget import Budget, Halted, noted
 from .files import STAGING, InTheWay, Unwritable
 from .ledger import Launched, Ledger, Lost
 from .protocol import Executor
@@ -93,7 +93,7 @@ class WorkerResult:
     raised: tuple[str, str, str] | None = None
 
 
-def work(order: Order, meter: BudgetMeter | None, notes: str | None, halt: str) -> WorkerResult:
+def work(order: Order, meter: Budget | None, notes: str | None, halt: str) -> WorkerResult:
     """Do a step in a worker; this is what is sent there.
 
     Args:
@@ -108,18 +108,16 @@ def work(order: Order, meter: BudgetMeter | None, notes: str | None, halt: str) 
     if meter is None or notes is None:
         ended, raised = _caught(order, None)
         return WorkerResult(ended, raised=raised)
-    noting = PersistedMeter(meter, Path(notes), halt=Path(halt))
+    meter.note_in(Path(notes), Path(halt))
     try:
-        ended, raised = _caught(order, noting)
+        ended, raised = _caught(order, meter)
     finally:
-        noting.close()
+        meter.close()
     priced = meter.cost_usd is not None
     return WorkerResult(ended, meter.worst_usd, meter.usage.total, priced, raised)
 
 
-def _caught(
-    order: Order, meter: PersistedMeter | None
-) -> tuple[Ended | None, tuple[str, str, str] | None]:
+def _caught(order: Order, meter: Budget | None) -> tuple[Ended | None, tuple[str, str, str] | None]:
     try:
         if isinstance(order, Check):
             return check(order), None
@@ -133,7 +131,7 @@ def _caught(
         return None, (type(error).__name__, str(error), traceback.format_exc())
 
 
-async def _alone(order: Execute | JudgeOnce, meter: PersistedMeter) -> Ended:
+async def _alone(order: Execute | JudgeOnce, meter: Budget) -> Ended:
     if isinstance(order, Execute):
         return await execute(order, meter)
     from skill_eval_nb.models import connect
@@ -153,7 +151,7 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
         Exception: one of `OURS`, as the step raises it.
     """
     reservation = step.reservation
-    meter = reservation.meter() if reservation is not None else None
+    meter = reservation.copy_rest() if reservation is not None else None
     notes = str(step.notes) if meter is not None else None
     call = partial(work, order, meter, notes, str(ledger.home / STAGING / HALT))
     try:

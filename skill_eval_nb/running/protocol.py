@@ -13,14 +13,14 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from skill_eval_nb.models import Connection, Meter, Usage
+    from skill_eval_nb.models import Client, Connection, Meter, Usage
 
 
 class Refused(ValueError):
@@ -154,6 +154,8 @@ class Task:
         others: further skills that are on offer, beside `skill` or without it; each has a name
             of its own.
         until_opened: whether the run ends, done, as soon as `skill` was opened.
+        client: how calls reach the model, for whoever makes them through the SDK; None where
+            nobody has made one yet. It is of this event loop.
     """
 
     prompt: str
@@ -167,6 +169,7 @@ class Task:
     scratch: Path
     others: tuple[Skill, ...] = ()
     until_opened: bool = False
+    client: Client | None = field(default=None, repr=False, compare=False)
 
     @property
     def skills(self) -> tuple[Skill, ...]:

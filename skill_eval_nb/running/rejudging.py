@@ -144,7 +144,7 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
 
     async with connect(job.connection) as client:
         usd = worst_usd(judgings, money.prices)
-        capped = money.budget.ceiling_usd is not None
+        capped = money.budget.cap_usd is not None
         reservation = money.budget.allot(usd if capped else None)
         if reservation is None:  # only where it was submitted under a larger budget before
             raise refuse(
@@ -204,7 +204,7 @@ def _affordable(
 ) -> list[BatchedJudging[JudgeTask]]:
     """As many of the judgings, from the first on, as the budget holds at their worst."""
     fitting: list[BatchedJudging[JudgeTask]] = []
-    usd, ceiling = 0.0, job.money.budget.ceiling_usd
+    usd, ceiling = 0.0, job.money.budget.cap_usd
     for judging in judgings:
         usd += worst_usd([judging], job.money.prices)
         if ceiling is not None and usd > ceiling:

@@ -17,7 +17,7 @@ from pathlib import Path
 from skill_eval_nb.disk import open_regular
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 
-from .protocol import Refused, Skill
+from .protocol import Refused, Skill, refuse
 
 OF_EVALS = (
     "evals.json",
@@ -274,17 +274,16 @@ def stage(
     target = Path(to)
     source = read_skill(skill_dir, evals_path, apart=[*apart, target])
     if expected is not None and source.digest != expected:
-        raise Refused([_CHANGED.format(source=source)])
+        raise refuse(_CHANGED.format(source=source))
     if not target.exists():
         _copy(source, target)
     copied = digest(target, contents(target))
     if copied != source.digest:
         was = "the skill has changed" if expected is None else "something has changed the copy"
-        fault = (
+        raise refuse(
             f"{target} is no copy of the skill at {source.folder}: {was} since it was made. "
             "Take the copy away where nothing was run with it, else plan again"
         )
-        raise Refused([fault])
     return Skill(source.name, source.description, target)
 
 
@@ -311,7 +310,7 @@ def _root(folder: str | os.PathLike[str]) -> Path:
         given = given.parent
     if not given.is_dir():
         what = "is a file" if given.exists() else "does not exist"
-        raise Refused([f"{folder} {what}; a skill is a folder with a {SKILL_FILE}"])
+        raise refuse(f"{folder} {what}; a skill is a folder with a {SKILL_FILE}")
     return given.resolve()
 
 

@@ -34,7 +34,7 @@ from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.models import Connection, Prices
 
 from .journal import DECIDED, NAME, PLANNED, read
-from .protocol import Executor, Limits, Refused, SandboxKind, Skill
+from .protocol import Executor, Limits, SandboxKind, Skill, refuse
 from .skill import SkillSource, stage
 from .suite import PlannedEval, Suite
 
@@ -154,12 +154,21 @@ def _object(path: Path) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is to be made: its cell, its eval, the iteration's folder and its own."""
+    """A run that is to be made.
+
+    Attributes:
+        cell: what it is called.
+        eval: what it is a run of.
+        iteration: the iteration's folder.
+        place: its own folder.
+        missing: the steps that it lacked when it was looked at.
+    """
 
     cell: Cell
     eval: PlannedEval
     iteration: Path
     place: Path
+    missing: Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,14 +252,6 @@ class Side:
 
     name: str
     skill: SkillSource | None
-
-
-@dataclass(frozen=True, slots=True)
-class Todo:
-    """A cell that is not complete, and the steps that it lacks."""
-
-    cell: Cell
-    missing: Missing
 
 
 @dataclass(frozen=True, repr=False)
@@ -386,10 +387,9 @@ class Spec:
         return dataclasses.replace(self, cells=cells)
 
     @property
-    def todo(self) -> tuple[Todo, ...]:
-        """The cells that are not complete, in order: what the disk lacks at this moment."""
-        states = ((cell, self.state(cell)) for cell in self.needed)
-        return tuple(Todo(cell, missing) for cell, missing in states if missing)
+    def todo(self) -> tuple[Run, ...]:
+        """The runs that are not complete, in order: what the disk lacks at this moment."""
+        return tuple(run for run in map(self.run_of, self.needed) if run.missing)
 
     @property
     def spent_usd(self) -> float:
@@ -409,8 +409,9 @@ class Spec:
         return self.workspace / cell.folder
 
     def run_of(self, cell: Cell) -> Run:
-        """The run that a cell stands for."""
-        return Run(cell, self.eval_of(cell), self.folder, self.folder_of(cell))
+        """The run that a cell stands for, with what it lacks at this moment."""
+        place, missing = self.folder_of(cell), self.state(cell)
+        return Run(cell, self.eval_of(cell), self.folder, place, missing)
 
     def state(self, cell: Cell) -> Missing:
         """What a cell lacks at this moment."""
@@ -618,8 +619,8 @@ def choose_iteration(
     there = iterations_of(workspace)
     if wanted is not None:
         if wanted in there and (others := _others(there[wanted], mine)) is not None:
-            raise Refused(
-                [f"iteration-{wanted} is there, but {others}; leave `iteration` out for the next"]
+            raise refuse(
+                f"iteration-{wanted} is there, but {others}; leave `iteration` out for the next"
             )
         return wanted, "continued" if wanted in there else "as asked for"
     for number in sorted(there, reverse=True):

@@ -20,7 +20,7 @@ from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents import Judging, Metrics, Structural, Timing, dump, to_json
 from skill_eval_nb.documents.transcript import calls_once, read_steps
 
-from .budget import Halted
+from .budget import Budget, Halted
 from .files import (
     OF_MACHINE,
     Collected,
@@ -173,7 +173,7 @@ class CannotRun(Exception):
     """The executor cannot run where the step was sent to; no run would be spared it."""
 
 
-async def execute(order: Execute, meter: Meter) -> Ended:
+async def execute(order: Execute, meter: Meter, client: Client | None = None) -> Ended:
     """Execute a run far from its place, and put it there when it is whole.
 
     Raises:
@@ -206,6 +206,7 @@ async def execute(order: Execute, meter: Meter) -> Ended:
             sandbox=order.sandbox,
             connection=order.connection,
             scratch=scratch,
+            client=client,
         )
         began, clock = time.time(), time.perf_counter()
         execution, trace = await bounded(order.executor, task, meter)
@@ -255,18 +256,16 @@ def _nothing(reason: str) -> Execution:
 
 def priced(execution: Execution, meter: Meter) -> Execution:
     """The meter knows what every call cost by the user's prices, the cut off ones too."""
-    inner = getattr(meter, "meter", None)
-    if inner is None or (unasked(meter) and execution.cost_usd is not None):
+    if not isinstance(meter, Budget) or (unasked(meter) and execution.cost_usd is not None):
         return execution  # what it says itself is all there is
-    usage = execution.usage if execution.usage.calls else inner.usage
-    cost = None if inner.cost_usd is None else inner.worst_usd
+    usage = execution.usage if execution.usage.calls else meter.usage
+    cost = None if meter.cost_usd is None else meter.worst_usd
     return replace(execution, usage=usage, cost_usd=cost)
 
 
 def unasked(meter: Meter) -> bool:
     """Whether an executor has asked no meter for anything that was billed."""
-    inner = getattr(meter, "meter", None)
-    return inner is not None and not inner.usage.calls and not inner.worst_usd
+    return isinstance(meter, Budget) and not meter.usage.calls and not meter.worst_usd
 
 
 def _put(order: Execute, execution: Execution, began: float, seconds: float) -> str | None:

@@ -32,7 +32,7 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.documents.dialects import kind_of, read
 from skill_eval_nb.workspace.names import slug
 
-from .protocol import Refused
+from .protocol import Refused, refuse
 from .skill import OF_EVALS, SKILL_FILE
 
 
@@ -94,7 +94,7 @@ def place_inputs(inputs: Iterable[Input], folder: Path) -> None:
         there.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(input_.source, there)
         if _digest(there) != input_.digest:
-            raise Refused([f"input file {input_.source} has changed since the plan: plan again"])
+            raise refuse(f"input file {input_.source} has changed since the plan: plan again")
 
 
 def _inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[Input]:
@@ -105,9 +105,7 @@ def _inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[Input]:
             continue
         _contain(path, text, root)
         if not path.exists():
-            raise Refused(
-                [f"input file `{text}` is a link to {path.readlink()}, which is not there"]
-            )
+            raise refuse(f"input file `{text}` is a link to {path.readlink()}, which is not there")
         if not path.is_dir():
             return [_input(path, name, text, hidden)]
         below = sorted(path for path in path.rglob("*") if path.is_symlink() or path.is_file())
@@ -118,7 +116,7 @@ def _inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[Input]:
             _input(file, f"{name}/{file.relative_to(path).as_posix()}", text, hidden)
             for file in files
         ]
-    raise Refused([_missing(text, name, roots)])
+    raise refuse(_missing(text, name, roots))
 
 
 def _relative(text: str) -> str:
@@ -126,36 +124,31 @@ def _relative(text: str) -> str:
     plain = text.strip()
     parts = PurePosixPath(plain).parts
     if not parts or "\0" in plain:
-        raise Refused([f"input file {text!r} names no file"])
+        raise refuse(f"input file {text!r} names no file")
     if plain.startswith(("/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", plain):
-        raise Refused(
-            [f"input file `{text}` is an absolute path; state it from the skill's folder"]
-        )
+        raise refuse(f"input file `{text}` is an absolute path; state it from the skill's folder")
     if ".." in re.split(r"[\\/]", plain):
-        raise Refused(
-            [f"input file `{text}` leaves the skill's folder by `..`; put a copy into it"]
-        )
+        raise refuse(f"input file `{text}` leaves the skill's folder by `..`; put a copy into it")
     return PurePosixPath(*parts).as_posix()
 
 
 def _contain(path: Path, text: str, root: Path) -> None:
     real = path.resolve()
     if not real.is_relative_to(root.resolve()):
-        raise Refused(
-            [f"input file `{text}` leaves {root} over a link, to {real}; replace it with a copy"]
+        raise refuse(
+            f"input file `{text}` leaves {root} over a link, to {real}; replace it with a copy"
         )
 
 
 def _input(path: Path, name: str, text: str, hidden: set[Path]) -> Input:
     lower = path.resolve().name.lower()
     if path.resolve() in hidden or any(fnmatchcase(lower, pattern) for pattern in OF_EVALS):
-        fault = (
+        raise refuse(
             f"input file `{text}` holds {path.name}, which no executor may see: it tells the "
             "evals, or gives the skill to the baseline"
         )
-        raise Refused([fault])
     if not path.is_file() or not os.access(path, os.R_OK):
-        raise Refused([f"input file `{text}`: {path} cannot be read as a file"])
+        raise refuse(f"input file `{text}`: {path} cannot be read as a file")
     return Input(path.resolve(), name, _digest(path), path.stat().st_size)
 
 
@@ -253,11 +246,10 @@ def find_suite(skill: Path) -> Path:
         if (skill / name).is_file():
             return skill / name
     looked = ", ".join(USUAL)
-    fault = (
+    raise refuse(
         f"{skill} has no evals: searched for {looked}. Name the file with `evals`, or have some "
         f"drafted: `skill-eval-nb init {skill}`"
     )
-    raise Refused([fault])
 
 
 def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
@@ -311,13 +303,13 @@ def _read_suite(path: Path) -> tuple[Evals, list[str], list[str]]:
     try:
         raw = parse(read_bytes(path), mended)
     except FileNotFoundError:
-        raise Refused([f"{path} does not exist; `evals` is the skill's evals.json"]) from None
+        raise refuse(f"{path} does not exist; `evals` is the skill's evals.json") from None
     except (NotJSON, OSError) as error:
-        raise Refused([f"{path}: {error}"]) from None
+        raise refuse(f"{path}: {error}") from None
     kind = kind_of(path.name, raw)
     if kind != "evals":
         what = f"is a `{kind}` document" if kind else "is none of the known documents"
-        raise Refused([f"{path} {what}, not an eval suite with `evals`"])
+        raise refuse(f"{path} {what}, not an eval suite with `evals`")
     document, faults = read("evals", raw)
     mended += faults
     lines = [

@@ -43,7 +43,8 @@ from skill_eval_nb.workspace import PathLike, write_atomic
 from .describe import with_description
 
 if TYPE_CHECKING:
-    from skill_eval_nb.running.budget import PersistedMeter
+    from skill_eval_nb.models import Client
+    from skill_eval_nb.running.budget import Budget
 
 
 Outcome = Literal["triggered", "not triggered", "errored", "not run"]
@@ -450,7 +451,11 @@ PREFIX = "run-"
 
 
 async def make_attempt(
-    planned: Attempt, setting: MeasureConfig, root: Path, meter: PersistedMeter
+    planned: Attempt,
+    setting: MeasureConfig,
+    root: Path,
+    meter: Budget,
+    client: Client | None = None,
 ) -> tuple[Attempt, Execution, float | None]:
     """Put a query to an agent, with a working folder, a home and a configuration of its own.
 
@@ -459,6 +464,7 @@ async def make_attempt(
         setting: under what it is asked.
         root: the folder for it alone; it is taken away.
         meter: what each call goes through.
+        client: how calls reach the model, where one is made already.
 
     Returns:
         the attempt, how it went, and what the executor says it cost, in US dollars, where it
@@ -479,6 +485,7 @@ async def make_attempt(
         scratch=scratch,
         others=setting.offered.others,
         until_opened=True,
+        client=client,
     )
     clock = time.perf_counter()
     try:

@@ -7,12 +7,13 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 from typing import Any
 
-from skill_eval_nb.models import Connection, Prices, load_prices
+from skill_eval_nb.models import Client, Connection, Prices, connect, load_prices
 from skill_eval_nb.running.asking import NO_MONEY, reached_by
 from skill_eval_nb.running.budget import Budget, noted
 from skill_eval_nb.running.driver import close_interrupted
@@ -252,12 +253,18 @@ class Measurement:
             take_up(journal, home)
             cap = None if budget_usd is None else price.cap_usd
             ledger = Ledger(home, journal, Budget(budget_usd, self.prices, spent), lambda: None)
-            warm_up(setting.connection, setting.executor, judged=False)
+            calls = warm_up(setting.connection, setting.executor, judged=False)
             # In a drawn order: the runs of a query are spread over the whole.
             random.Random(seed).shuffle(due)  # noqa: S311 -- an order, no secret
-            work = several((self._make(each, ledger, cap) for each in due), concurrency)
+
+            async def make_all() -> None:
+                connected = connect(setting.connection) if calls else nullcontext()
+                async with connected as client:
+                    work = (self._make(each, ledger, cap, client) for each in due)
+                    await several(work, concurrency)
+
             try:
-                in_thread(work, stop, name="measure")
+                in_thread(make_all(), stop, name="measure")
                 status: Status = "partial" if self.left_out else "done"
             except Stopped:
                 status = "stopped"
@@ -268,20 +275,18 @@ class Measurement:
         finally:
             journal.close()
 
-    async def _make(self, planned: Attempt, ledger: Ledger, cap_usd: float | None) -> None:
+    async def _make(
+        self, planned: Attempt, ledger: Ledger, cap_usd: float | None, client: Client | None
+    ) -> None:
         """Make an attempt and write it, within the budget."""
-        reservation = await ledger.queue.allot(cap_usd)
+        reservation = await ledger.budget.wait_for(cap_usd)
         if reservation is None:
             self.left_out += 1
             return
         root = Path(mkdtemp(prefix=PREFIX))
         try:
             async with ledger.step(STEP, planned.key, str(root), reservation) as step:
-                meter = step.meter()
-                try:
-                    made = await make_attempt(planned, self.setting, root, meter)
-                finally:
-                    meter.close()
+                made = await make_attempt(planned, self.setting, root, step.meter(), client)
                 attempt, execution, own_usd = made
                 if own_usd is not None:
                     reservation.count(own_usd)
@@ -289,7 +294,7 @@ class Measurement:
                 await to_the_end(asyncio.to_thread(write_attempt, *kept))  # it is paid for
                 step.ended = Ended(attempt.reason)
         finally:
-            ledger.queue.close(reservation)
+            reservation.close()
         self.attempts[planned.key] = attempt
         del self.due[planned.key]
         if self.progress is not None:

@@ -7,20 +7,17 @@ skill, its name and description are listed, and its body comes when the model op
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from skill_eval_nb.grading.sandbox import BoxLimits, SandboxMissing
 from skill_eval_nb.grading.sandbox import why_not as no_sandbox
 from skill_eval_nb.models import (
     BudgetSpent,
-    Connection,
     Meter,
     ModelFault,
     Reply,
@@ -35,68 +32,6 @@ from .toolbox import SYSTEM, Toolbox, offered, tools
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
-
-
-LINGER = 5.0
-"""Seconds that a client is kept after its last use."""
-
-
-@dataclass
-class _Shared:
-    ready: asyncio.Future[Client]
-    users: int = 0
-    used_at: float = 0.0
-    keeper: asyncio.Task[None] | None = field(default=None)
-
-
-_LOOPS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Connection, _Shared]] = (
-    WeakKeyDictionary()
-)
-
-
-@asynccontextmanager
-async def shared_client(connection: Connection) -> AsyncIterator[Client]:
-    """The client of this event loop for a connection.
-
-    A task of the loop's holds it open and closes it some seconds after its last use, or when
-    the loop ends and cancels its tasks, as `asyncio.run` does.
-
-    Raises:
-        ModelFault: of the kind `key`, where an API key is needed and there is none.
-    """
-    loop = asyncio.get_running_loop()
-    of_loop = _LOOPS.setdefault(loop, {})
-    shared = of_loop.get(connection)
-    if shared is None:
-        shared = of_loop[connection] = _Shared(loop.create_future())
-        shared.keeper = loop.create_task(_keep(connection, shared, of_loop))
-    shared.users += 1
-    try:
-        yield await asyncio.shield(shared.ready)
-    finally:
-        shared.users -= 1
-        shared.used_at = loop.time()
-
-
-async def _keep(
-    connection: Connection, shared: _Shared, of_loop: dict[Connection, _Shared]
-) -> None:
-    loop = asyncio.get_running_loop()
-    try:
-        async with connect(connection) as client:
-            shared.ready.set_result(client)
-            shared.used_at = loop.time()
-            while shared.users or loop.time() < shared.used_at + LINGER:  # noqa: ASYNC110 (time is to pass)
-                await asyncio.sleep(LINGER / 5)
-            del of_loop[connection]  # before it is closed: who comes now makes another
-    except Exception as fault:
-        if shared.ready.done():
-            raise
-        shared.ready.set_exception(fault)
-    finally:
-        if of_loop.get(connection) is shared:
-            del of_loop[connection]
-        shared.ready.cancel()
 
 
 class Recording:
@@ -354,7 +289,8 @@ class MessagesApi:
         recording.begin(task.model, listed, task.skills)
         try:
             toolbox = self._toolbox(task, listed)
-            async with shared_client(task.connection) as client:
+            connected = nullcontext(task.client) if task.client else connect(task.connection)
+            async with connected as client:
                 request = common(task, listed, effort=self.effort, thinking=self.thinking)
                 work = AgentLoop(task, request, client, tally, toolbox, recording)
                 text = await work.done()

@@ -43,7 +43,9 @@ class Offline:
     async def execute(self, task: Task, meter: Meter) -> Execution:
         """Work on a task; see `Executor.execute`."""
         connection = dataclasses.replace(task.connection, base_url=None, stand_in=self.stand_in)
-        return await self._inner().execute(dataclasses.replace(task, connection=connection), meter)
+        client = task.client if connection == task.connection else None
+        own = dataclasses.replace(task, connection=connection, client=client)
+        return await self._inner().execute(own, meter)
 
     def _inner(self) -> Executor:
         if self.through == "claude-code":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from skill_eval_nb.models import StandIn
 from skill_eval_nb.running import Limits, Plan, Refused, plan_runs
 from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read
 from skill_eval_nb.running.options import read_all
-from skill_eval_nb.running.plan import blocks
+from skill_eval_nb.running.plan import name_blocks
 from skill_eval_nb.running.spec import errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars
@@ -44,7 +44,7 @@ class PlanPreview(Preview):
         form: what it was planned from.
         suite: the evals that there are; None where they cannot be read.
         plan: the plan; None where something stands in the way.
-        shown: what is shown of it; empty without a plan.
+        shown: what is shown of it, by name; empty without a plan.
         todo: runs of it that are not complete.
         errored: by the folder of a run of it that is stored as errored why it is.
         continues: the iteration that it goes on with; "" where it begins one.
@@ -54,7 +54,7 @@ class PlanPreview(Preview):
     form: Form
     suite: Suite | None
     plan: Plan | None = None
-    shown: tuple[Block, ...] = ()
+    shown: Mapping[str, Block] = field(default_factory=dict)
     todo: int = 0
     errored: Mapping[str, str] = field(default_factory=dict)
     continues: str = ""
@@ -91,7 +91,7 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     ended = [cell.folder for cell in plan.cells if cell.folder not in todo]
     why = {folder: errored(plan.workspace / folder) for folder in ended}
     why = {folder: reason for folder, reason in why.items() if reason is not None}
-    shown = tuple(blocks(plan, plan.estimate, map(in_labels, plan.warnings)))
+    shown = dict(name_blocks(plan, plan.estimate, map(in_labels, plan.warnings)))
     return replace(
         preview,
         plan=plan,
@@ -119,11 +119,11 @@ def first_evals_hint(preview: PlanPreview, fixed: FixedArgs) -> Node | None:
     )
 
 
-def plan_view(shown: Iterable[Block], start: Child) -> Node:
+def plan_view(shown: Mapping[str, Block], start: Child) -> Node:
     """The plan; `start` is what begins it, and stands where its price does."""
-    title, counts, size, warnings, settings, estimate, *lists, _ = shown
-    first = blocks_view([title, counts, size, warnings, estimate])
-    return h("div", first, start, blocks_view([settings, *lists]))
+    first = [shown[name] for name in ("title", "counts", "size", "warnings", "estimate")]
+    rest = [shown[name] for name in ("settings", "assumptions", "order")]
+    return h("div", blocks_view(first), start, blocks_view(rest))
 
 
 MOST = 3

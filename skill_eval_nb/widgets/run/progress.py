@@ -267,7 +267,7 @@ class Running(WorkspaceTask[None]):
 
     progress: Progress
 
-    def __init__(self, plan: Plan, shown: tuple[Block, ...]) -> None:
+    def __init__(self, plan: Plan, shown: Mapping[str, Block]) -> None:
         """Start it.
 
         Raises:

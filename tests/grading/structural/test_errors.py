@@ -9,7 +9,7 @@ import pytest
 
 from skill_eval_nb.documents import StructuralExpectation
 from skill_eval_nb.grading.structural import check
-from skill_eval_nb.grading.structural.errors import is_error
+from skill_eval_nb.grading.structural.actions import is_error
 
 ERRORS = r"""
 3. Error: Cannot find module './clock'
