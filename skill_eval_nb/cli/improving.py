@@ -180,7 +180,7 @@ def aggregate(
     """Collect what the graders suggest for the evals, the same thing once."""
     import skill_eval_nb as sen
     from skill_eval_nb.improving.aggregation import THRESHOLD, free, place_of
-    from skill_eval_nb.models.stand_in.settings import MODELS
+    from skill_eval_nb.models.stand_in import MODELS
 
     ws = _of_iterations(loaded(path), [] if iteration is None else [iteration])
     target = None if dry_run else free(file or place_of(ws), force=force)

@@ -23,7 +23,7 @@ from skill_eval_nb.models.ask import (
     short,
     shortened,
 )
-from skill_eval_nb.models.stand_in.settings import JUDGE, MODELS
+from skill_eval_nb.models.stand_in import JUDGE, MODELS
 from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import SkillSource, read_skill

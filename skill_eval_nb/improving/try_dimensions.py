@@ -32,7 +32,7 @@ from skill_eval_nb.grading.judge import (
 )
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.ask import Answered
-from skill_eval_nb.models.stand_in.settings import MODELS
+from skill_eval_nb.models.stand_in import MODELS
 from skill_eval_nb.running.asking import AskingProgress, Item, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.stored_runs import StoredRun, top_of

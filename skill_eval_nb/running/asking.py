@@ -218,8 +218,7 @@ def look_at_figures(budget_usd: float | None, **counts: int) -> None:
 
 def reached_by(models: Iterable[str]) -> Connection:
     """How models are reached where nobody says: the stand-in in process, others from outside."""
-    from skill_eval_nb.models.stand_in import StandIn
-    from skill_eval_nb.models.stand_in.settings import MODELS
+    from skill_eval_nb.models.stand_in import MODELS, StandIn
 
     offline = all(model in MODELS for model in models)
     return Connection(stand_in=StandIn()) if offline else Connection()
@@ -291,7 +290,7 @@ class Terms:
         if given is not None:
             return given
         if self.connection is not None and self.connection.stand_in is not None:
-            from skill_eval_nb.models.stand_in.settings import JUDGE
+            from skill_eval_nb.models.stand_in import JUDGE
 
             return JUDGE
         names = sorted({str(name) for name in earlier if name is not None})

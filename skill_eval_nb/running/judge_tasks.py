@@ -5,6 +5,7 @@ And a run's grading.json, made anew from its judgings.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections import Counter
@@ -45,6 +46,7 @@ from skill_eval_nb.workspace import write_atomic
 from .asking import NO_MONEY, Account
 from .files import clear_error, write_judging
 from .stored_runs import StoredRun
+from .threads import to_the_end
 
 D = TypeVar("D", bound=Document)
 
@@ -494,6 +496,9 @@ class Rejudging:
         money: what may be spent, and how far it is.
         concurrency: runs at a time.
         left_out: runs that cannot be judged.
+        new: by the folder of a run its new judgings, by their numbers.
+        failed: judgings that there are none of.
+        message: what to know beside that.
     """
 
     home: Path
@@ -503,68 +508,68 @@ class Rejudging:
     money: Account
     concurrency: int
     left_out: list[LeftOut]
-    judged: list[tuple[Path, int]] = field(default_factory=list)
+    new: dict[Path, dict[int, Judging]] = field(default_factory=dict)
     failed: list[LeftOut] = field(default_factory=list)
-    kept: list[LeftOut] = field(default_factory=list)
     message: str = ""
 
     def numbers(self, work: JudgeTask) -> range:
         """The numbers of the judgings that a run lacks."""
         return range(work.before.last + 1, self.wanted[work.run.folder] + 1)
 
+    def next_number(self, work: JudgeTask) -> int:
+        """The number of a run's next judging: there are no gaps, also where one has failed."""
+        return work.before.last + 1 + len(self.new.get(work.run.folder, ()))
+
     async def judge_once(
-        self,
-        client: Client,
-        work: JudgeTask,
-        prepared: Prepared,
-        number: int,
-        new: dict[int, Judging],
-    ) -> str | None:
-        """Judge once; the judging goes into `new`. Gives the reason where there is none."""
-        judge, prices = self.judge, self.money.prices
+        self, client: Client, work: JudgeTask, prepared: Prepared
+    ) -> Judging | str:
+        """Judge once; the reason where there is no judging."""
+        judge, prices, number = self.judge, self.money.prices, self.next_number(work)
         try:
             bound = worst(judge, work.case, prepared=prepared)
             async with self.money.meter(judge.model, bound) as meter:
                 if meter is None:
                     return NO_MONEY
-                new[number] = await judge_it(
+                return await judge_it(
                     client, judge, work.case, number, meter, prices=prices, prepared=prepared
                 )
         except Unjudged as error:
             return error.reason
         except BudgetSpent as error:
             return str(error)
-        return None
 
-    def ended(self, work: JudgeTask, number: int, reason: str | None) -> None:
-        """Note that a judging has ended, with the reason where there is none."""
+    async def conclude(self, work: JudgeTask, number: int, made: Judging | str) -> None:
+        """Keep what came of a judging, at once; or the reason why there is none."""
         run = work.run
-        if reason is None:
-            self.judged.append((run.folder, number))
+        if isinstance(made, str):
+            self.failed.append(LeftOut(run.folder, made, number))
         else:
-            self.failed.append(LeftOut(run.folder, reason, number))
+            number = made.judging = self.next_number(work)
+            new = self.new.setdefault(run.folder, {})
+            new[number] = made
+            await to_the_end(asyncio.to_thread(settle, work, number, new), then_go=True)
         what = f"{run.eval_name}, {run.configuration}, run {run.run_number}, judging {number}"
-        self.money.ended(what, failed=reason is not None)
+        self.money.ended(what, failed=isinstance(made, str))
 
-    def note_kept(self, work: JudgeTask) -> None:
-        """Note a grading that was not made anew."""
-        if work.before.keep is not None:
-            self.kept.append(LeftOut(work.run.folder, work.before.keep))
-
-    def result(self, work: Iterable[JudgeTask], **more: Any) -> JudgedAgain:
+    def result(self, work: Sequence[JudgeTask], **more: Any) -> JudgedAgain:
         """What came of it; `more` has other fields of it."""
+        judged = sorted((folder, number) for folder, new in self.new.items() for number in new)
         used = self.money.budget
         lacking = sum(len(self.numbers(task)) for task in work)
         fields = JudgedAgain(
             status="partial" if self.failed else "done",
             model=self.judge.model,
-            judged=tuple(sorted(self.judged)),
+            judged=tuple(judged),
             failed=tuple(sorted(self.failed, key=lambda fault: (fault.folder, fault.judging or 0))),
             left_out=tuple(self.left_out),
-            kept=tuple(self.kept),
+            kept=tuple(
+                LeftOut(task.run.folder, task.before.keep)
+                for task in work
+                if task.run.folder in self.new and task.before.keep is not None
+            ),
             usage=used.usage,
             cost_usd=used.cost(self.money.prices),
-            n_missing=lacking - len(self.judged),
+            n_missing=lacking - len(judged),
             message=self.message,
         )
         return replace(fields, **more)

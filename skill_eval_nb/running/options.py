@@ -145,7 +145,7 @@ def looks_of(
 ) -> tuple[int, ...]:
     """The planned looks, if they can be planned; none where none are given."""
     words = given.split(",") if isinstance(given, str) and given else given or ()
-    looks = tuple(int(one) if str(one).strip().isdigit() else one for one in words)
+    looks: tuple[Any, ...] = tuple(int(one) if str(one).strip().isdigit() else one for one in words)
     if not looks:
         return ()
     try:

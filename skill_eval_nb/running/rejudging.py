@@ -35,10 +35,10 @@ from skill_eval_nb.workspace.layout import OWN
 from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures, reached_by
 from .batch import BatchedJudging, NoJudging, batched, bring, judging_from, worst_usd
 from .journal import held, make_ready
-from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, settle, work_of
+from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, work_of
 from .protocol import Refused, refuse
 from .stored_runs import stored_runs
-from .threads import in_thread, several, to_the_end
+from .threads import in_thread, several
 
 FILE = "batch.json"
 WANTED = Path(OWN, "judging.json")
@@ -131,7 +131,7 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
     ids = [] if state is None else list(state["ids"])
     judgings = await _judgings(job, items, by_name, ids)
     if state is None:
-        judgings = _affordable(job, judgings)
+        judgings = await _affordable(job, judgings)
         items = [(name_of(each.of.run.folder, job.home), each.number) for each in judgings]
     if not judgings:
         path.unlink(missing_ok=True)
@@ -185,7 +185,7 @@ async def _judgings(
             prepared[run] = await _prepared(job, work)
         shown = prepared[run]
         if isinstance(shown, str):
-            job.ended(work, number, shown)
+            await job.conclude(work, number, shown)
         else:
             judgings.append(batched(work, shown, number, name))
     return judgings
@@ -199,7 +199,7 @@ async def _prepared(job: Rejudging, work: JudgeTask) -> Prepared | str:
         return error.reason
 
 
-def _affordable(
+async def _affordable(
     job: Rejudging, judgings: list[BatchedJudging[JudgeTask]]
 ) -> list[BatchedJudging[JudgeTask]]:
     """As many of the judgings, from the first on, as the budget holds at their worst."""
@@ -208,7 +208,7 @@ def _affordable(
     for judging in judgings:
         usd += worst_usd([judging], job.money.prices)
         if ceiling is not None and usd > ceiling:
-            job.ended(judging.of, judging.number, NO_MONEY)
+            await job.conclude(judging.of, judging.number, NO_MONEY)
         else:
             fitting.append(judging)
     return fitting
@@ -222,32 +222,22 @@ async def _settle_all(
     batch_id: str,
 ) -> None:
     prices = job.money.prices
-    new: dict[Path, dict[int, Judging]] = {}
     for judging in judgings:
         work = judging.of
-        mine = new.setdefault(work.run.folder, {})
-        place = work.before.last + 1 + len(mine)
-        reason = None
         try:
-            mine[place] = judging_from(judging, results, job.judge, prices)
-            mine[place].judging = place
+            made: Judging | str = judging_from(judging, results, job.judge, prices)
         except NoJudging as error:
-            reason = error.reason
+            made = error.reason
             if error.answered is not None:
-                reason = await job.judge_once(client, work, judging.prepared, place, mine)
+                made = await job.judge_once(client, work, judging.prepared)
                 usd = prices.cost(error.answered, job.judge.model, batch=True)
-                direct = None if reason else mine[place].cost_usd
-                if usd is not None and direct is not None:
-                    mine[place].cost_usd = direct + usd
+                if isinstance(made, Judging) and None not in (usd, made.cost_usd):
+                    made.cost_usd = (made.cost_usd or 0.0) + (usd or 0.0)
         except Unjudged as error:
-            reason = error.reason
-        if reason is None:
-            mine[place].batch = f"{batch_id}/{next(iter(judging.requests))}"
-            await asyncio.to_thread(settle, work, place, mine)
-        job.ended(work, judging.number if reason else place, reason)
-    for work in {judging.of.run.folder: judging.of for judging in judgings}.values():
-        if new[work.run.folder]:
-            job.note_kept(work)
+            made = error.reason
+        if isinstance(made, Judging):
+            made.batch = f"{batch_id}/{next(iter(judging.requests))}"
+        await job.conclude(work, judging.number, made)
 
 
 async def judge_all(job: Rejudging, work: list[JudgeTask]) -> None:
@@ -264,19 +254,10 @@ async def judge_all(job: Rejudging, work: list[JudgeTask]) -> None:
 async def _judge_run(client: Client, job: Rejudging, work: JudgeTask) -> None:
     """All new judgings of a run, one after the other: the first one fills the cache."""
     prepared = await _prepared(job, work)
-    new: dict[int, Judging] = {}
     for number in job.numbers(work):
-        # Numbers have no gaps: one that failed is given to the next.
-        place = work.before.last + 1 + len(new)
-        if isinstance(prepared, str):
-            reason = prepared
-        else:
-            reason = await job.judge_once(client, work, prepared, place, new)
-        if reason is None:
-            await to_the_end(asyncio.to_thread(settle, work, place, new), then_go=True)
-        job.ended(work, place if reason is None else number, reason)
-    if new:
-        job.note_kept(work)
+        if isinstance(made := prepared, Prepared):
+            made = await job.judge_once(client, work, made)
+        await job.conclude(work, number, made)
 
 
 RESUMED = (

@@ -83,7 +83,7 @@ def model_of(
     model: str | None, runner: Executor | None, connection: Connection | None, faults: list[str]
 ) -> str | None:
     """Who decides: the stand-in where one answers and nobody else is named."""
-    from skill_eval_nb.models.stand_in.settings import EXECUTOR
+    from skill_eval_nb.models.stand_in import EXECUTOR
 
     answers = getattr(runner, "stand_in", None) or getattr(connection, "stand_in", None)
     if model is None and answers is not None:

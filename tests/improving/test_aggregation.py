@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import skill_eval_nb as sen
 from skill_eval_nb.improving import aggregate
 from skill_eval_nb.improving.aggregation import SYSTEM, place_of
-from skill_eval_nb.models.stand_in.settings import JUDGE
+from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import dollars

@@ -14,7 +14,7 @@ import pytest
 from skill_eval_nb.improving.drafting import SCHEMA, Material, material, read
 from skill_eval_nb.improving.evidence import Evidence
 from skill_eval_nb.models.ask import BadAnswer
-from skill_eval_nb.models.stand_in.settings import JUDGE
+from skill_eval_nb.models.stand_in import JUDGE
 from tests.improving.made import CHECKS, EXISTS, always, drafted, look, offline, said, world
 
 JUDGED = "It is good"

@@ -15,7 +15,7 @@ from skill_eval_nb.improving.drafting import Drafts
 from skill_eval_nb.improving.first_evals import SCHEMA, read
 from skill_eval_nb.models import Connection
 from skill_eval_nb.models.ask import BadAnswer, formed
-from skill_eval_nb.models.stand_in.settings import JUDGE
+from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.suite import read_suite
 from tests.improving.made import requests

@@ -14,8 +14,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
 from skill_eval_nb.improving.try_dimensions import folder_of
 from skill_eval_nb.models import Connection
-from skill_eval_nb.models.stand_in import StandIn
-from skill_eval_nb.models.stand_in.settings import JUDGE
+from skill_eval_nb.models.stand_in import JUDGE, StandIn
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.stats import deltas, deltas_by_dimension
 from tests.improving.made import DEPTH, draft, offline, planted, tried_on

@@ -12,10 +12,9 @@ from typing import Any
 
 import httpx2
 
-from skill_eval_nb.models.stand_in import agent, answers, reading
+from skill_eval_nb.models.stand_in import Role, agent, answers, reading
 from skill_eval_nb.models.stand_in.answers import ComposedReply
 from skill_eval_nb.models.stand_in.app import App, Batches, RefusedRequest, WorkOff, event, stream
-from skill_eval_nb.models.stand_in.settings import Role
 
 from .faults import ERRORS, Fault, Misfortune, RiggedStandIn
 

@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from skill_eval_nb.models.stand_in import StandIn
-from skill_eval_nb.models.stand_in.settings import Role
+from skill_eval_nb.models.stand_in import Role, StandIn
 
 Kind = Literal[
     "bad_request_400",

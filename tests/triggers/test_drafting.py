@@ -11,7 +11,7 @@ import pytest
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.models.ask import BadAnswer
-from skill_eval_nb.models.stand_in.settings import JUDGE
+from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import SkillSource, read_skill
 from skill_eval_nb.triggers.attempt import Query

@@ -22,8 +22,18 @@ from skill_eval_nb.documents import StructuralExpectation
 from skill_eval_nb.documents.transcript import Event, Step, Told, has_failed, message_of, role_of
 from skill_eval_nb.text import count, some
 
-from .outputs import CheckVerdict, Content, failed, matching, passed, quoted, shown, unscored
-from .record import Record, bare_names
+from .outputs import (
+    CheckVerdict,
+    Content,
+    Record,
+    bare_names,
+    failed,
+    matching,
+    passed,
+    quoted,
+    shown,
+    unscored,
+)
 from .search import SearchTerms, TextSearch
 from .types import compare, undecided
 

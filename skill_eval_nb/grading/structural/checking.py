@@ -20,13 +20,13 @@ from .outputs import (
     CheckVerdict,
     Content,
     Outputs,
+    Record,
     broken,
     list_outputs,
     matching,
     shown,
     unscored,
 )
-from .record import Record
 from .search import BadPattern, TextSearch
 from .sentences import contains_text, spoken_csv, spoken_exists, spoken_rows
 from .types import (

@@ -22,15 +22,16 @@ from .outputs import (
     CheckVerdict,
     Content,
     Outputs,
+    Record,
     failed,
     listed,
     matching,
     passed,
     quoted,
+    read_record,
     shown,
     unscored,
 )
-from .record import Record, read_record
 from .search import SearchTerms, TextSearch, sought
 
 OF_SKILL_EVALUATOR = (

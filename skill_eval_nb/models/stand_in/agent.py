@@ -16,9 +16,8 @@ from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any
 
-from . import reading
+from . import StandIn, digest, normal, reading, uniform
 from .reading import as_score
-from .settings import StandIn, digest, normal, uniform
 
 OPENLY = "No model wrote this: it comes from the stand-in, which follows rules and a seed."
 STATED = re.compile(r"stand-in quality:\s*(-?\d+(?:\.\d+)?)")

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from . import agent, reading, writers
+from . import Role, StandIn, agent, normal, reading, writers
 from .agent import OPENLY, stated
 from .reading import as_score, minimal
-from .settings import Role, StandIn, normal
 
 PASSES_AT = 3.0
 """The quality at which an expectation of middling difficulty is as likely met as not."""

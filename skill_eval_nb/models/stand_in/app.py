@@ -13,10 +13,9 @@ from typing import Any
 import httpx2
 
 from ..usage import encoded
-from . import reading
+from . import Role, StandIn, digest, reading, uniform
 from .answers import ComposedReply, compose
 from .reading import complaint
-from .settings import Role, StandIn, digest, uniform
 
 OUTCOMES = ("succeeded", "errored", "canceled", "expired")
 

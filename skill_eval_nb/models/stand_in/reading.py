@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from .settings import Role, digest
+from . import Role, digest
 
 BYTES_A_TOKEN = 4
 MEDIA_TOKENS = 1_600

@@ -11,9 +11,8 @@ from typing import Any
 
 from skill_eval_nb.skill_md import BadSkill, fields, parts
 
-from . import reading
+from . import StandIn, reading
 from .agent import words
-from .settings import StandIn
 
 DRAFT_PART = reading.fences("checks|suggestions")
 CHECK = re.compile(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.documents.sides import SIDES, WITH, WITHOUT
 from skill_eval_nb.models import Prices
-from skill_eval_nb.models.stand_in.settings import EXECUTOR, JUDGE
+from skill_eval_nb.models.stand_in import EXECUTOR, JUDGE
 from skill_eval_nb.running import Executor, plan_runs
 from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read
 from skill_eval_nb.running.protocol import executor_names

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.documents import Judging as JudgingDocument
 from skill_eval_nb.models import Connection, Prices
-from skill_eval_nb.models.stand_in.settings import JUDGE, MODELS
+from skill_eval_nb.models.stand_in import JUDGE, MODELS
 from skill_eval_nb.running import judge_again
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.estimate import (

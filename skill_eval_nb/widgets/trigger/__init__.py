@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.models import load_prices
-from skill_eval_nb.models.stand_in.settings import EXECUTOR
+from skill_eval_nb.models.stand_in import EXECUTOR
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import SKILL_FILE, read_skill
 from skill_eval_nb.stats.values import no_such

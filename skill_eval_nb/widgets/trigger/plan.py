@@ -9,7 +9,7 @@ from hashlib import blake2s
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.models.stand_in.settings import EXECUTOR
+from skill_eval_nb.models.stand_in import EXECUTOR
 from skill_eval_nb.running.protocol import Refused, executor_names, refuse
 from skill_eval_nb.text import count
 from skill_eval_nb.triggers import DraftedQueries, Measured, Query, draft_queries, measure, optimise
