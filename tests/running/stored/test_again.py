@@ -12,8 +12,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn, Usage, load_prices
-from skill_eval_nb.running import batch, judge_again
-from skill_eval_nb.running import rejudging as stored_batch
+from skill_eval_nb.running import batch, judge_again, judge_tasks
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.judge_tasks import JudgedAgain
 from skill_eval_nb.running.stored_runs import stored_runs
@@ -244,7 +243,7 @@ def test_an_interrupted_batch_is_taken_up_again(
         pass
 
     settled: list[Any] = []
-    settle = stored_batch.settle
+    settle = judge_tasks.settle
 
     def dies(*given: Any) -> None:
         if len(settled) == 2:
@@ -252,10 +251,10 @@ def test_an_interrupted_batch_is_taken_up_again(
         settled.append(given)
         settle(*given)
 
-    monkeypatch.setattr(stored_batch, "settle", dies)
+    monkeypatch.setattr(judge_tasks, "settle", dies)
     with pytest.raises(Killed):
         batched(workspace, batching)
-    monkeypatch.setattr(stored_batch, "settle", settle)
+    monkeypatch.setattr(judge_tasks, "settle", settle)
     assert len(load(workspace / "batch.json")["ids"]) == 1
     assert not [one for one in sen.load(workspace).problems["path"] if "batch.json" in str(one)]
     with pytest.raises(ValueError, match="under way with other settings"):
