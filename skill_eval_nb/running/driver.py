@@ -28,12 +28,12 @@ from skill_eval_nb.workspace.writing import who
 
 from .batch import Batches
 from .budget import Budget, noted
-from .engine import CHECK, EXECUTE, GRADE, JUDGE, Engine
+from .engine import Engine
 from .files import Unwritable, clear, clear_error, notes_of, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
 from .journal import DECIDED, ENDED, INTERRUPTED, NAME, STARTED, Journal, Launch, read, sweep
 from .pool import JobFailed, warm_up
-from .spec import SNAPSHOTS, Hidden, Run, Spec
+from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Hidden, Run, Spec
 from .spec import errored as why_errored
 from .steps import CannotRun
 from .suite import PlannedEval

@@ -25,7 +25,19 @@ from .files import STAGING, InTheWay, Unwritable, mark_errored, remove, work_fol
 from .journal import Journal
 from .ledger import Interrupted, Launched, Ledger, Lost
 from .pool import HALT, JobFailed, StepFailed, do_in_pool
-from .spec import Check, Ended, Execute, Hidden, JudgeOnce, Missing, Order, Run, Spec, state
+from .spec import (
+    CHECK,
+    EXECUTE,
+    GRADE,
+    JUDGE,
+    Ended,
+    Hidden,
+    Missing,
+    Order,
+    Run,
+    Spec,
+    state,
+)
 from .spec import errored as why_errored
 from .steps import CannotRun, case_of, check, execute, grade, judge
 from .threads import exiting, several
@@ -36,7 +48,6 @@ if TYPE_CHECKING:
 
     from .protocol import Skill
 
-EXECUTE, CHECK, JUDGE, GRADE = "execute", "check", "judge", "grade"
 CHECKS = 4
 """Structural checks at a time; they call no model, and programs may run in them."""
 MOST_PROBLEMS = 100
@@ -66,6 +77,7 @@ class Engine:
         changed: Callable[[], None],
     ) -> None:
         self.plan, self.judge, self.hidden = plan, plan.judge, hidden
+        self._terms = replace(plan, cells=(), evals=(), suite=replace(plan.suite, evals=()))
         self.ledger = Ledger(plan.folder, journal, budget, changed)
         self.counts: Counter[str] = Counter()
         self.rest: dict[str, Counter[str]] = {}
@@ -157,12 +169,9 @@ class Engine:
         await self.end(run, graded=not missing.grade)
 
     async def _execute(self, run: Run) -> bool:
-        plan = self.plan
-        skill = self._skills[run.cell.configuration]
-        settings = plan.executor_model, plan.limits, plan.sandbox, plan.connection
-        order = Execute(run, plan.executor, skill, *settings)
+        order = Order(EXECUTE, run, self._terms, skill=self._skills[run.cell.configuration])
         try:
-            ended = await self._do_paid(EXECUTE, order, plan.limits.usd)
+            ended = await self._do_paid(order, self.plan.limits.usd)
         except InTheWay as error:
             return self.end_errored(run, str(error))
         if ended is not None and ended.reason is not None:
@@ -170,9 +179,7 @@ class Engine:
         return ended is not None
 
     async def _check(self, run: Run) -> bool:
-        plan, judged = self.plan, self.plan.judgings > 0 and run.eval.has_judged
-        order = Check(run, plan.allow_scripts, plan.sandbox, gate=plan.gate, judged=judged)
-        ended = await self._do(CHECK, order, None)
+        ended = await self._do(Order(CHECK, run, self._terms), None)
         if ended is None or ended.reason is None:
             return ended is not None
         mark_errored(run, f"check: {ended.reason}")
@@ -193,10 +200,8 @@ class Engine:
         async def judge_once(number: int) -> None:
             if reasons:
                 return  # it is errored: no more is paid for it
-            assert self.judge is not None
-            settings = self.hidden, self.plan.connection, self.plan.prices
-            order = JudgeOnce(run, self.judge, number, *settings)
-            ended = await self._do_paid(JUDGE, order, worst, prepared)
+            order = Order(JUDGE, run, self._terms, hidden=self.hidden, number=number)
+            ended = await self._do_paid(order, worst, prepared)
             ends.append(ended)
             reasons.extend([ended.reason] if ended is not None and ended.reason else [])
 
@@ -233,9 +238,10 @@ class Engine:
     # ── a step, in its turn and with its money ───────────────────────────────────────────────
 
     async def _do_paid(
-        self, name: str, order: Order, worst: float | None, prepared: Prepared | None = None
+        self, order: Order, worst: float | None, prepared: Prepared | None = None
     ) -> Ended | None:
         """A step that calls a model; None where it is cut off, or the budget does not hold it."""
+        name = order.step
         async with self._places:
             reservation = None
             if not self._is_shut(name):
@@ -249,7 +255,7 @@ class Engine:
             rest[name] -= 1
             try:
                 if not self._is_shut(name):
-                    ended = await self._do(name, order, reservation, prepared)
+                    ended = await self._do(order, reservation, prepared)
                 return ended
             finally:
                 reservation.close()
@@ -261,40 +267,38 @@ class Engine:
         return self.stopping or self._shut or short
 
     async def _do(
-        self,
-        name: str,
-        order: Order,
-        reservation: Budget | None,
-        prepared: Prepared | None = None,
+        self, order: Order, reservation: Budget | None, prepared: Prepared | None = None
     ) -> Ended | None:
         """Do a step; once more where a worker took it along and it has written nothing."""
         worst = reservation.cap_usd if reservation is not None else None
         try:
-            return await self._attempt(name, order, reservation, prepared)
+            return await self._attempt(order, reservation, prepared)
         except Lost as error:
             if isinstance(error.__cause__, BrokenExecutor):
                 raise JobFailed(f"{error}. Start the plan again with a new pool") from error
             if not self._lacks(order):
                 return Ended(why_errored(order.run.place))
-            again = None if name == CHECK else self.ledger.budget.allot(worst)
-            if not self.stopping and (name == CHECK or again):
+            is_check = order.step == CHECK
+            again = None if is_check else self.ledger.budget.allot(worst)
+            if not self.stopping and (is_check or again):
                 try:
-                    return await self._attempt(name, order, again, prepared)
+                    return await self._attempt(order, again, prepared)
                 except Lost as once_more:
                     error = once_more
             return None if self.stopping else self._at_fault(order, str(error), None)
 
     async def _attempt(
-        self, name: str, order: Order, reservation: Budget | None, prepared: Prepared | None
+        self, order: Order, reservation: Budget | None, prepared: Prepared | None
     ) -> Ended | None:
         run = order.run
-        data = {"number": order.number} if isinstance(order, JudgeOnce) else {}
+        data = {"number": order.number} if order.number else {}
         step = None
         try:
-            opened = self.ledger.step(name, run.cell.key, run.cell.folder, reservation, **data)
+            opened = self.ledger.step(
+                order.step, run.cell.key, run.cell.folder, reservation, **data
+            )
             async with opened as step:
-                if isinstance(order, Execute):  # its folders are called by its launch
-                    order = replace(order, launch=step.number)
+                order = replace(order, launch=step.number)
                 step.ended = ended = await self._come_to_end(order, step, prepared)
                 if ended.own_usd is not None and reservation is not None:
                     reservation.count(ended.own_usd)
@@ -313,10 +317,10 @@ class Engine:
         try:
             if self._pool is not None:
                 ended = await do_in_pool(self._pool, order, step, self.ledger)
-            elif isinstance(order, Check):
+            elif order.step == CHECK:
                 loop = asyncio.get_running_loop()
                 ended = await loop.run_in_executor(self._checks, check, order)
-            elif isinstance(order, Execute):
+            elif order.step == EXECUTE:
                 ended = await execute(order, step.meter(), self._client)
             else:
                 ended = await judge(order, step.meter(), await self.connected(), prepared)
@@ -327,22 +331,22 @@ class Engine:
         except Exception as error:  # noqa: BLE001 -- told, with its trace
             reason = f"{type(error).__name__}: {error}"
             return self._at_fault(order, reason, traceback.format_exc())
-        if ended.reason is not None and isinstance(order, JudgeOnce) and exiting():
+        if ended.reason is not None and order.step == JUDGE and exiting():
             raise Interrupted
         return ended
 
     def _lacks(self, order: Order) -> bool:
         """Whether a step whose worker was lost has written nothing."""
         missing = self.missing(order.run)
-        if isinstance(order, JudgeOnce):
+        if order.step == JUDGE:
             return order.number in missing.judgings
-        return missing.execute if isinstance(order, Execute) else missing.check
+        return missing.execute if order.step == EXECUTE else missing.check
 
     def _at_fault(self, order: Order, reason: str, trace: str | None) -> Ended:
         """A run whose step failed by an error of a program: it is errored, and says so."""
         if exiting():
             raise Interrupted
-        if isinstance(order, Execute):
+        if order.step == EXECUTE:
             mark_errored(order.run, reason)
         return Ended(reason, trace)
 

@@ -21,7 +21,7 @@ from .budget import Budget, Halted, noted
 from .files import STAGING, InTheWay, Unwritable
 from .ledger import Launched, Ledger, Lost
 from .protocol import Executor
-from .spec import Check, Ended, Execute, JudgeOnce, Order
+from .spec import CHECK, EXECUTE, Ended, Order
 from .steps import CannotRun, check, execute, judge
 from .threads import run_alone
 
@@ -119,11 +119,11 @@ def work(order: Order, meter: Budget | None, notes: str | None, halt: str) -> Wo
 
 def _caught(order: Order, meter: Budget | None) -> tuple[Ended | None, tuple[str, str, str] | None]:
     try:
-        if isinstance(order, Check):
+        if order.step == CHECK:
             return check(order), None
         assert meter is not None
-        executor = order.executor if isinstance(order, Execute) else None
-        warm_up(order.connection, executor, judged=executor is None)
+        executor = order.plan.executor if order.step == EXECUTE else None
+        warm_up(order.plan.connection, executor, judged=executor is None)
         return run_alone(_alone(order, meter)), None
     except Halted:
         return None, None
@@ -131,12 +131,12 @@ def _caught(order: Order, meter: Budget | None) -> tuple[Ended | None, tuple[str
         return None, (type(error).__name__, str(error), traceback.format_exc())
 
 
-async def _alone(order: Execute | JudgeOnce, meter: Budget) -> Ended:
-    if isinstance(order, Execute):
+async def _alone(order: Order, meter: Budget) -> Ended:
+    if order.step == EXECUTE:
         return await execute(order, meter)
     from skill_eval_nb.models import connect
 
-    async with connect(order.connection) as client:
+    async with connect(order.plan.connection) as client:
         return await judge(order, meter, client)
 
 

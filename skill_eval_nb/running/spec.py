@@ -179,50 +179,31 @@ class Hidden:
     configurations: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Execute:
-    """Everything that executing a run takes."""
-
-    run: Run
-    executor: Executor
-    skill: Skill | None
-    model: str
-    limits: Limits
-    sandbox: SandboxKind
-    connection: Connection
-    launch: int = 0
+EXECUTE, CHECK, JUDGE, GRADE = "execute", "check", "judge", "grade"
+"""The steps of a run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """Everything that checking a run takes.
+class Order:
+    """A step that is to be done, with everything that it takes.
 
     Attributes:
-        gate: whether a failed critical expectation skips the judge.
-        judged: whether a judge looks at the run once it is through the gate.
+        step: execute, check or judge.
+        run: of which run.
+        plan: what was asked for; without cells and evals, so that it is small where it is sent.
+        skill: what is offered to the agent; None for no skill.
+        hidden: what the judge is not to read.
+        number: of the judging.
+        launch: the step's number in the journal.
     """
 
+    step: str
     run: Run
-    allow_scripts: bool
-    sandbox: SandboxKind
-    gate: bool = True
-    judged: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeOnce:
-    """Everything that one judging of a run takes."""
-
-    run: Run
-    judge: Judge
-    number: int
-    hidden: Hidden
-    connection: Connection
-    prices: Prices | None = None
-
-
-Order = Execute | Check | JudgeOnce
-"""A step that is to be done."""
+    plan: Spec
+    skill: Skill | None = None
+    hidden: Hidden = Hidden()
+    number: int = 0
+    launch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

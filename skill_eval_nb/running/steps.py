@@ -44,11 +44,9 @@ from .spec import (
     EXECUTED,
     GRADED,
     JUDGINGS,
-    Check,
     Ended,
-    Execute,
     Hidden,
-    JudgeOnce,
+    Order,
     Run,
     errored,
 )
@@ -60,7 +58,7 @@ if TYPE_CHECKING:
     from skill_eval_nb.models import Client, Meter
 
 
-def check(order: Check) -> Ended:
+def check(order: Order) -> Ended:
     """Check what layer 1 checks of a run, and write structural.json.
 
     A run that no judge will look at has its grading.json with it.
@@ -70,16 +68,17 @@ def check(order: Check) -> Ended:
     """
     from skill_eval_nb.grading.structural import check as look
 
-    run = order.run
+    run, plan = order.run, order.plan
     clock = time.perf_counter()
     structural = look(
         run.eval.checks,
         run.place / "outputs",
         run.place / "transcript.jsonl",
-        allow_scripts=order.allow_scripts,
-        sandbox=order.sandbox,
+        allow_scripts=plan.allow_scripts,
+        sandbox=plan.sandbox,
     )
-    if not order.judged or (order.gate and structural.gate_passed is False):
+    judged = plan.judgings > 0 and run.eval.has_judged
+    if not judged or (plan.gate and structural.gate_passed is False):
         write(run.place / GRADED, unjudged_json(run.place, structural))
     write(run.place / CHECKED, structural_json(structural))
     return Ended(seconds=time.perf_counter() - clock)
@@ -173,7 +172,7 @@ class CannotRun(Exception):
     """The executor cannot run where the step was sent to; no run would be spared it."""
 
 
-async def execute(order: Execute, meter: Meter, client: Client | None = None) -> Ended:
+async def execute(order: Order, meter: Meter, client: Client | None = None) -> Ended:
     """Execute a run far from its place, and put it there when it is whole.
 
     Raises:
@@ -181,11 +180,11 @@ async def execute(order: Execute, meter: Meter, client: Client | None = None) ->
         CannotRun: the executor cannot run here; nothing was spent.
         Unwritable: the workspace cannot be written.
     """
-    run, limits = order.run, order.limits
+    run, plan = order.run, order.plan
     refuse_strangers(run.place, run.iteration)
-    why = order.executor.why_not(order.sandbox)
+    why = plan.executor.why_not(plan.sandbox)
     if why is not None:
-        raise CannotRun(f"executor `{order.executor.name}` cannot run here: {why}")
+        raise CannotRun(f"executor `{plan.executor.name}` cannot run here: {why}")
     staging, scratch = work_folders(run.iteration, run.cell.key, order.launch)
     trace, own_usd = None, None
     began, clock = time.time(), time.perf_counter()
@@ -200,16 +199,16 @@ async def execute(order: Execute, meter: Meter, client: Client | None = None) ->
             prompt=run.eval.definition.prompt,
             folder=staging / "outputs",
             skill=order.skill,
-            model=order.model,
-            limits=limits,
+            model=plan.executor_model,
+            limits=plan.limits,
             key=run.cell.key,
-            sandbox=order.sandbox,
-            connection=order.connection,
+            sandbox=plan.sandbox,
+            connection=plan.connection,
             scratch=scratch,
             client=client,
         )
         began, clock = time.time(), time.perf_counter()
-        execution, trace = await bounded(order.executor, task, meter)
+        execution, trace = await bounded(plan.executor, task, meter)
         own_usd = execution.cost_usd if unasked(meter) else None
     except Refused as error:
         execution = _nothing(str(error))
@@ -268,7 +267,7 @@ def unasked(meter: Meter) -> bool:
     return isinstance(meter, Budget) and not meter.usage.calls and not meter.worst_usd
 
 
-def _put(order: Execute, execution: Execution, began: float, seconds: float) -> str | None:
+def _put(order: Order, execution: Execution, began: float, seconds: float) -> str | None:
     """Write all of a run's files and put it in place.
 
     What an agent left behind may be such that it cannot be collected: then the run is
@@ -299,7 +298,7 @@ def _put(order: Execute, execution: Execution, began: float, seconds: float) -> 
     return trace
 
 
-def _unless_given_up(order: Execute) -> None:
+def _unless_given_up(order: Order) -> None:
     """A worker that goes on after its job has ended has lost its folders: no error of the run.
 
     Raises:
@@ -309,12 +308,10 @@ def _unless_given_up(order: Execute) -> None:
         raise Halted
 
 
-def _fill(
-    order: Execute, execution: Execution, staging: Path, began: float, seconds: float
-) -> None:
-    run = order.run
+def _fill(order: Order, execution: Execution, staging: Path, began: float, seconds: float) -> None:
+    run, plan = order.run, order.plan
     collected = collect(staging, run.eval.inputs)
-    timing = timing_of(execution, began, seconds, order.model, order.executor.name)
+    timing = timing_of(execution, began, seconds, plan.executor_model, plan.executor.name)
     transcript = as_markdown(
         run.eval.definition.prompt,
         execution.events,
@@ -376,12 +373,12 @@ def case_of(run: Run, hidden: Hidden) -> Case:
 
 
 async def judge(
-    order: JudgeOnce, meter: Meter, client: Client, prepared: Prepared | None = None
+    order: Order, meter: Meter, client: Client, prepared: Prepared | None = None
 ) -> Ended:
     """Judge a run once, and write its judgings/N.json at once.
 
     Args:
-        order: the run, the judge and the number.
+        order: what is judged, and how.
         meter: what every call goes through.
         client: how calls reach the model.
         prepared: the run made ready to be judged; read from the disk where it is not given.
@@ -393,12 +390,13 @@ async def judge(
     from skill_eval_nb.grading.judge import judge as judge_it
     from skill_eval_nb.models import BudgetSpent, ModelFault
 
-    run = order.run
+    run, plan = order.run, order.plan
+    assert plan.judge is not None
     clock = time.perf_counter()
     case = case_of(run, order.hidden)
     try:
         judging = await judge_it(
-            client, order.judge, case, order.number, meter, prices=order.prices, prepared=prepared
+            client, plan.judge, case, order.number, meter, prices=plan.prices, prepared=prepared
         )
     except Unjudged as error:
         return Ended(error.reason, None, time.perf_counter() - clock)
