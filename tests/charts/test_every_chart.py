@@ -10,6 +10,7 @@ from itertools import combinations
 
 import altair as alt
 import jsonschema_rs
+import polars as pl
 import pytest
 import vl_convert
 from hypothesis import example, given, settings
@@ -29,6 +30,7 @@ from skill_eval_nb.charts.theme import (
 from skill_eval_nb.stats.values import METRICS
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.frames import to_pandas
+from tests.charts.made import ASKED, FOUND, WON, against, version, versions
 from tests.charts.specs import (
     LAB,
     TAGS,
@@ -44,11 +46,9 @@ from tests.charts.specs import (
     title_of,
     walk,
 )
-from tests.charts.test_lineage import WON
-from tests.charts.test_trigger_rates import ASKED
-from tests.charts.test_trigger_rounds import FOUND
 from tests.charts.worlds import HOSTILE, run_keys, table, workspace, world
 from tests.checkout import ROOT
+from tests.stats.asked import attempts
 
 TABLE = {
     charts.rubric_dimensions: "rubric_scores",
@@ -349,6 +349,29 @@ def named(eval_name, configuration, dimension, iteration, text):
 def test_any_name_can_be_drawn(chart, eval_name, configuration, dimension, iteration, text) -> None:
     spec = spec_of(chart(named(eval_name, configuration, dimension, iteration, text)))
     assert tags_of(spec) <= TAGS
+
+
+@settings(max_examples=3)
+@given(names, names, names, st.none() | st.floats(-1, 2))
+@example(*HOSTILE[:3], math.nan)
+@example(*HOSTILE[3:6], 0.5)
+def test_any_name_and_figure_can_be_drawn_elsewhere(one, other, text, figure) -> None:
+    rows = [
+        version("v0", 0.5, version=one, skill=text, result="baseline"),
+        version("v1", figure, **against(one, 0.1) | {"version": other, "what_changed": text}),
+    ]
+    own = {"query": one, "tags": [other], "instead": text, "reason": text, "opened": [text]}
+    asked = attempts((True, "tne", own), (False, "nnn", own)).with_columns(description=pl.lit(text))
+    both = pl.concat([asked, asked.with_columns(description=pl.lit(text + "x"))])
+    test_score = pl.lit(figure, pl.Float64)
+    found = FOUND.with_columns(description=pl.lit(text), skill=pl.lit(one), test_score=test_score)
+    for chart in (
+        charts.lineage(versions(*rows).with_columns(pl.lit(text).alias("reason"))),
+        charts.trigger_rates(both),
+        charts.trigger_confusion(both),
+        charts.trigger_rounds(found),
+    ):
+        assert tags_of(chart) <= TAGS
 
 
 @every

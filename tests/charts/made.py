@@ -1,0 +1,222 @@
+"""Rows of known figures for single charts: verdicts, scores, costs, versions, rounds, queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tests.charts.worlds import SIDES, run_keys, table, workspace
+from tests.stats.asked import attempts
+
+if TYPE_CHECKING:
+    from skill_eval_nb.tables import Workspace
+
+Row = dict[str, Any]
+GRADED = {"status": "graded", "path": "."}
+
+
+def checked(*rows: Row) -> Workspace:
+    """A workspace of these verdicts."""
+    bare = {"eval_id": "1", "text": "reads", "configuration": "with_skill", "run_number": 1}
+    known = [bare | row for row in rows]
+    return workspace(
+        expectations=[
+            run_keys(eval_name=f"e{row['eval_id']}", layer="judged") | row for row in known
+        ]
+    )
+
+
+def checks(*given: tuple, **more: Any) -> pl.DataFrame:
+    """Expectations: text, passes and runs with the skill, passes and runs without."""
+    return table(
+        "expectations",
+        [
+            run_keys(configuration=name, run_number=number, **more)
+            | {"layer": "judged", "text": text, "passed": number <= passes}
+            for text, *sides in given
+            for name, (passes, runs) in zip(SIDES, sides, strict=True)
+            for number in range(1, runs + 1)
+        ],
+    )
+
+
+def runs_of(*rows: Row) -> Workspace:
+    """A workspace of runs with these figures, numbered."""
+    numbered = enumerate(rows, 1)
+    return workspace(runs=[run_keys(run_number=at, **GRADED) | row for at, row in numbered])
+
+
+def rated(rows: list[tuple], metric: str = "pass_rate") -> Workspace:
+    """A workspace of runs: (eval, configuration, figure)."""
+    return runs_of(
+        *(
+            {"eval_id": name, "eval_name": f"eval-{name}", "configuration": side, metric: value}
+            for name, side, value in rows
+        )
+    )
+
+
+def paired(*differences: float) -> Workspace:
+    """An eval for each difference, a run on each side."""
+    each = [(str(n), {SIDES[0]: 0.5 + by, SIDES[1]: 0.5}) for n, by in enumerate(differences)]
+    return rated([(name, side, rate) for name, both in each for side, rate in both.items()])
+
+
+def steps(*rates: tuple, workspaces: Any = ("w",), names: Any = None, **more: Any) -> Workspace:
+    """A workspace of a run an iteration and side: (0.5, 0.25), (0.6, None)."""
+    names = names or [f"iteration-{at}" for at in range(1, len(rates) + 1)]
+    return workspace(
+        runs=[
+            run_keys(workspace=place, iteration=name, configuration=side, **GRADED)
+            | {"pass_rate": rate, **more}
+            for place in workspaces
+            for name, both in zip(names, rates, strict=True)
+            for side, rate in zip(SIDES, both, strict=True)
+            if rate is not None
+        ]
+    )
+
+
+def judged(rows: list[Row]) -> Workspace:
+    """A workspace of these judgings, and of the runs that they are of."""
+    bare = {"eval_id": "1", "run_number": 1, "judging": 1, "dimension": "Clarity", "weight": 1.0}
+    made = [run_keys(**bare | row) for row in rows]
+    made = [row | {"eval_name": f"e{row['eval_id']}"} for row in made]
+    runs = {(row["eval_id"], row["configuration"], row["run_number"]): row for row in made}
+    return workspace(rubric_scores=made, runs=[row | GRADED for row in runs.values()])
+
+
+def numbered(rows: list[Row]) -> Workspace:
+    """The same, the judgings counted."""
+    return judged([row | {"judging": at} for at, row in enumerate(rows)])
+
+
+def of_sides(**both: tuple) -> list[Row]:
+    """A judging of each side on each dimension."""
+    return [
+        {"configuration": side, "dimension": name, "score": float(score)}
+        for name, scores in both.items()
+        for side, score in zip(SIDES, scores, strict=True)
+    ]
+
+
+def given_to(side: str, *scores: float, dimension: str = "Clarity") -> list[Row]:
+    return [{"configuration": side, "dimension": dimension, "score": score} for score in scores]
+
+
+def grid(scores: list[list[float]], dimension: str = "Clarity", **keys: Any) -> list[Row]:
+    """Rows of scores: one list an eval, of its runs."""
+    return [
+        {"eval_id": str(at), "run_number": run, "score": float(score), "dimension": dimension}
+        | keys
+        for at, runs in enumerate(scores)
+        for run, score in enumerate(runs, 1)
+    ]
+
+
+def factorial(of_evals: int, of_runs: int, of_judgings: int, n: int = 3, **keys: Any) -> list[Row]:
+    """Scores of n evals × n runs × n judgings with steps of these sizes."""
+    at = [3.0 + at - (n - 1) / 2 for at in range(n)]
+    return [
+        row | {"judging": judging + 1, "score": row["score"] + of_judgings * judging}
+        for judging in range(n)
+        for row in grid([[of_evals * one + of_runs * run for run in at] for one in at], **keys)
+    ]
+
+
+def version(name: str, mean: float | None, parent: Any = None, result: Any = "tie", **more: Any):
+    """A row of the table of versions; a tie with an interval of ten points unless told."""
+    number = int(name[1:]) + 1
+    known = {"workspace": "w", "skill": "s", "metric": "pass_rate", "n_evals": 6, "n_runs": 18}
+    known |= {"version": name, "iteration": f"iteration-{number}", "parent": parent}
+    known |= {"mean": mean, "expectation_pass_rate": mean, "estimate": None, "low": None}
+    known |= {"high": None, "grading_result": result, "reason": "as planted"}
+    changed = {"what_changed": "SKILL.md +3 −1 lines", "lines_added": 3, "lines_removed": 1}
+    known |= {"is_current_best": False} | (changed if parent else dict.fromkeys(changed))
+    return known | more
+
+
+def against(parent: str, estimate: float, spread: float = 0.05) -> Row:
+    """What a version has against its parent."""
+    ends = {"low": estimate - spread, "high": estimate + spread}
+    return {"parent": parent, "estimate": estimate} | ends
+
+
+def versions(*rows: Row) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), infer_schema_length=None)
+
+
+def with_later(number: int) -> pl.DataFrame:
+    first = version("v0", 0.5, result="baseline", is_current_best=True)
+    others = [version(f"v{n}", 0.6, **against("v0", 0.1, 0.2)) for n in range(1, number + 1)]
+    return versions(first, *others)
+
+
+WON = versions(
+    version("v0", 0.3, result="baseline"),
+    version("v1", 0.8, result="won", is_current_best=True, **against("v0", 0.5)),
+    version("v2", 0.82, result="tie", **against("v1", 0.02)),
+    version("v3", 0.4, result="lost", **against("v1", -0.4)),
+)
+
+
+def rounds(*scores: tuple[float, float], best: int | None = None) -> pl.DataFrame:
+    """Rounds of train and held-out scores, each with an interval of 20 points."""
+    rows = [
+        {"round": n, "description": f"description {n}", "is_best": n == best}
+        | {
+            f"{side}_{end}": value
+            for side, score in (("train", train), ("test", test))
+            for end, value in (("score", score), ("low", score - 0.1), ("high", score + 0.1))
+        }
+        for n, (train, test) in enumerate(scores, 1)
+    ]
+    return pl.DataFrame(rows)
+
+
+FOUND = rounds((0.5, 0.4), (0.7, 0.8), (0.9, 0.7), best=2)
+ASKED = attempts(
+    (True, "ttt", {"query": "fill in this form"}),
+    (True, "ttn", {"query": "sign it"}),
+    (True, "nnn", {"query": "read it", "instead": "answered at once"}),
+    (True, "e--", {"query": "split it", "reason": "timed out"}),
+    (False, "nnn", {"query": "what is a form?"}),
+    (False, "ttt", {"query": "merge my branches", "tags": ["near miss"]}),
+)
+ZERO = attempts((True, "nnn"), (False, "nnn"))
+QUERY = {"workspace": "w", "skill": "s", "should_trigger": True, "query": "q"}
+
+
+def described(*descriptions: str | None) -> pl.DataFrame:
+    """The same queries under several descriptions."""
+    return pl.concat(ZERO.with_columns(description=pl.lit(one, pl.String)) for one in descriptions)
+
+
+PLAN = {
+    "workspace": "w",
+    "skill": "s",
+    "iteration": "i",
+    "executor_model": None,
+    "harness": None,
+    "metric": "pass_rate",
+    "configuration": "with_skill",
+    "baseline": "without_skill",
+    "scope": "population",
+    "n_evals": 10,
+    "n_runs": 3,
+    "n_judgings": 1,
+    "wanted": 0.2,
+    "se": 0.06,
+    "mde": 0.19,
+    "price_usd": 6.0,
+    "seconds": 600.0,
+    "chosen": True,
+    "changed": None,
+    "note": "",
+}
+
+
+def planned(*rows: Row) -> pl.DataFrame:
+    """A plan of these rows, as `stats.plan` would give it."""
+    return pl.DataFrame([PLAN | row for row in rows], infer_schema_length=None)

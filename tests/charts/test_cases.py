@@ -1,0 +1,738 @@
+"""What each chart says and draws of rows of known make: titles, notes, data, and their look."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from skill_eval_nb import charts, stats
+from skill_eval_nb.charts import (
+    discrimination,
+    expectation_matrix,
+    factors,
+    forest,
+    iterations,
+    judge_confusion,
+    lineage,
+    plan_curve,
+    quality_against_cost,
+    rubric_dimensions,
+    score_distributions,
+    trigger_confusion,
+    trigger_rates,
+    trigger_rounds,
+    variance_components,
+)
+from skill_eval_nb.charts.checks import MOST
+from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE
+from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.tables.frames import to_pandas
+from tests.charts.made import (
+    ASKED,
+    FOUND,
+    QUERY,
+    WON,
+    ZERO,
+    against,
+    checked,
+    checks,
+    described,
+    factorial,
+    given_to,
+    grid,
+    judged,
+    numbered,
+    of_sides,
+    paired,
+    planned,
+    rated,
+    rounds,
+    runs_of,
+    steps,
+    version,
+    versions,
+    with_later,
+)
+from tests.charts.specs import (
+    axes_of,
+    headings_of,
+    marks_of,
+    spec_of,
+    subtitle_of,
+    title_of,
+    tooltips_of,
+)
+from tests.charts.test_factors import models
+from tests.charts.worlds import SIDES, run_keys, workspace, world
+from tests.golden import NAMED, fingerprint, hold, lines_of
+from tests.stats.asked import attempts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Cases = dict[str, "Callable[[], Any]"]
+BOTH = [{"configuration": side, "passed": True} for side in SIDES]
+FOUR = checks(
+    ("tells", (6, 6), (0, 6)),
+    ("against it", (0, 6), (6, 6)),
+    ("easy", (6, 6), (6, 6)),
+    ("hard", (0, 6), (0, 6)),
+    ("a coin", (3, 6), (2, 6)),
+    ("unknown", (1, 1), (0, 1)),
+)
+NAMED_EVALS = [checks(("tells", (1, 2), (0, 1)), eval_id=name, eval_name=name) for name in "abcdef"]
+OF_CHECKS: Cases = {
+    "counts of what was scored": lambda: expectation_matrix(
+        checked(
+            *(
+                {"eval_id": of, "text": text, "configuration": side, "run_number": run}
+                | {"passed": passed}
+                for of, text, side, given in (
+                    ("1", "reads", SIDES[0], (True, False, None)),
+                    ("1", "reads", SIDES[1], (False, False)),
+                    ("1", "writes", SIDES[0], (None, None)),
+                    ("2", "reads", SIDES[0], (True,)),
+                )
+                for run, passed in enumerate(given, 1)
+            )
+        )
+    ),
+    "not scored, passed and failed": lambda: expectation_matrix(
+        checked(
+            {"configuration": "with_skill", "passed": None},
+            {"configuration": "old_skill", "passed": True},
+            {"configuration": "without_skill", "passed": False},
+        )
+    ),
+    "the same text in another eval or layer": lambda: expectation_matrix(
+        checked(
+            {"eval_id": "1", "passed": True},
+            {"eval_id": "2", "passed": True, "configuration": "without_skill"},
+            {"eval_id": "2", "passed": True, "layer": "structural"},
+        )
+    ),
+    "evidence is that of a failure": lambda: expectation_matrix(
+        checked(
+            {"run_number": 1, "passed": True, "evidence": "line 3"},
+            {"run_number": 2, "passed": False, "evidence": "no such line"},
+            {"run_number": 3, "passed": None, "evidence": "?"},
+        )
+    ),
+    "no evidence": lambda: expectation_matrix(checked({"passed": False})),
+    "a long text": lambda: expectation_matrix(
+        checked({"text": "The report names each test " * 12, "passed": True})
+    ),
+    "of sixty those that differ most": lambda: expectation_matrix(
+        checked(
+            *(
+                {"text": f"check {at}", "configuration": side}
+                | {"passed": side == SIDES[0] or at % 2 == 0}
+                for at in range(60)
+                for side in SIDES
+            )
+        )
+    ),
+    "alike": lambda: expectation_matrix(checked(*BOTH)),
+    "one side": lambda: expectation_matrix(checked({"passed": True})),
+    "not scored": lambda: expectation_matrix(checked({"passed": None})),
+    "a dot of each class": lambda: discrimination(FOUR),
+    "at another level": lambda: discrimination(FOUR, level=0.9999),
+    "against the other side": lambda: discrimination(FOUR, baseline="with_skill"),
+    "less often": lambda: discrimination(checks(("hard", (0, 6), (6, 6)))),
+    "nothing beyond chance": lambda: discrimination(checks(("a", (3, 3), (0, 3)))),
+    "three evals": lambda: discrimination(pl.concat(NAMED_EVALS[:3])),
+    "six evals": lambda: discrimination(pl.concat(NAMED_EVALS)),
+    "one not scored": lambda: discrimination(
+        pl.concat(NAMED_EVALS[:3]).with_columns(
+            passed=pl.when(pl.arange(pl.len()) > 0).then("passed")
+        )
+    ),
+    "twelve in one place": lambda: discrimination(
+        checks(*((f"check {at}", (3, 3), (0, 3)) for at in range(12)))
+    ),
+    "one too many for a dot each": lambda: discrimination(
+        checks(*((f"check {at}", (at % 3, 3), (at % 2, 3)) for at in range(MOST + 1)))
+    ),
+    "several comparisons": lambda: discrimination(
+        world(
+            runs=2, configurations=(SIDES[0], "old_skill", SIDES[1]), workspaces=("tdd", "review")
+        )
+    ),
+    "one of one side": lambda: discrimination(
+        checks(("both", (1, 2), (1, 2)), ("one side", (2, 2), (0, 0)))
+    ),
+    "no baseline": lambda: discrimination(world(configurations=("red", "blue"))),
+}
+
+SKILL = {"configuration": "with_skill", "tokens": 30, "cost_usd": 0.03, "pass_rate": 1.0}
+BARE = {"configuration": "without_skill", "tokens": 10, "cost_usd": 0.0, "pass_rate": 0.5}
+OF_COST: Cases = {
+    "no cost known": lambda: quality_against_cost(world(cost=False)),
+    "a dimension": lambda: quality_against_cost(world(), quality="Clarity"),
+    "no rubric": lambda: quality_against_cost(world(dimensions=0)),
+    "runs that lack a figure": lambda: quality_against_cost(
+        runs_of(
+            {"pass_rate": 1.0, "tokens": 10, "time_seconds": 2.0},
+            {"pass_rate": 0.5, "tokens": 30},
+            {"tokens": 50},
+        )
+    ),
+    "both sides, of which one is free": lambda: quality_against_cost(
+        runs_of(SKILL, BARE | {"run_number": 1})
+    ),
+    "one side": lambda: quality_against_cost(
+        runs_of({"pass_rate": 0.8, "tokens": 1500, "time_seconds": 9.0})
+    ),
+    "two workspaces": lambda: quality_against_cost(world(evals=2, workspaces=("tdd", "review"))),
+    "all for nothing": lambda: quality_against_cost(
+        runs_of({"pass_rate": 1.0, "tokens": 0, "cost_usd": 0.0})
+    ),
+    "costs of very different size": lambda: quality_against_cost(
+        runs_of(*({"pass_rate": 0.5, "tokens": 10**at} for at in range(6)))
+    ),
+}
+
+SIX = [
+    (str(at), side, rate + more + (0.3 if side == "with_skill" else 0.0))
+    for at, rate in enumerate((0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 1)
+    for side in SIDES
+    for more in (0.0, 0.01, 0.03)
+]
+"""Six evals of three runs a side, the skill always 30 points above."""
+LEANS = runs_of(
+    *(
+        {"eval_id": str(n), "eval_name": f"eval-{n}", "configuration": side, "run_number": 1}
+        | {"pass_rate": passed / 5, "passed": passed, "failed": 5 - passed, "total": 5}
+        for n in range(4)
+        for side, passed in zip(SIDES, (5, 1), strict=True)
+    )
+)
+ALONE = [(name, "with_skill", 1.0) for name in "23456789"]
+GAPS: dict[str, tuple] = {
+    "1": ((0.5, 0.7), (0.4,)),
+    "2": ((0.9, None), (0.1, 0.3)),
+    "3": ((0.2,), (0.5,)),
+    "4": ((None,), (0.5,)),
+    "5": ((0.5,), ()),
+}
+UNEQUAL = [
+    (name, side, value)
+    for name, both in GAPS.items()
+    for side, values in zip(SIDES, both, strict=True)
+    for value in values
+]
+OF_DELTAS: Cases = {
+    "means of both sides, sorted": lambda: charts.deltas(rated(UNEQUAL)),
+    "above": lambda: charts.deltas(paired(0.5, 0.25, 0.0)),
+    "below": lambda: charts.deltas(paired(-0.5, 0.25, -0.5)),
+    "equal but for rounding": lambda: charts.deltas(
+        rated([("1", "with_skill", 0.1 + 0.2), ("1", "without_skill", 0.3)])
+    ),
+    "no pair": lambda: charts.deltas(
+        rated([("1", "with_skill", 1.0), ("2", "without_skill", 1.0)])
+    ),
+    "turned": lambda: charts.deltas(world(evals=3, runs=2), baseline="with_skill"),
+    "a dimension": lambda: charts.deltas(world(evals=3, runs=2), metric="Clarity"),
+    "fewer are better": lambda: charts.deltas(
+        rated([("1", "with_skill", 1), ("1", "without_skill", 0)], "tokens"), metric="tokens"
+    ),
+    "evals without a pair": lambda: charts.deltas(
+        rated([*(("1", side, 1.0) for side in SIDES), *ALONE])
+    ),
+    "evals of one name": lambda: charts.deltas(
+        runs_of(
+            *(
+                {"eval_id": name, "eval_name": "same", "configuration": side, "pass_rate": 0.5}
+                for name in "12"
+                for side in SIDES
+            )
+        )
+    ),
+    "two comparisons": lambda: charts.deltas(
+        rated(
+            [
+                (name, side, rate)
+                for name in "12"
+                for side, rate in zip(
+                    (SIDES[0], "old_skill", SIDES[1]), (1.0, 0.75, 0.5), strict=True
+                )
+            ]
+        )
+    ),
+    "many evals": lambda: charts.deltas(paired(*(at / 200 for at in range(99)))),
+    "of many evals the largest": lambda: forest(world(evals=100, runs=2)),
+    "helps": lambda: forest(rated(SIX)),
+    "helps on few": lambda: forest(rated([row for row in SIX if row[0] < "4"])),
+    "the same": lambda: forest(rated([(name, side, 0.5) for name, side, _ in SIX])),
+    "one eval": lambda: forest(rated(SIX[:6])),
+    "uses more": lambda: forest(
+        rated([(name, side, round(value * 1000)) for name, side, value in SIX], "tokens"), "tokens"
+    ),
+    "what single runs lean to": lambda: forest(LEANS),
+    "dimensions": lambda: forest(world(evals=6, runs=3, dimensions=4), by="dimension"),
+    "two iterations": lambda: forest(
+        world(evals=6, runs=2, iterations=2), versus=("iteration-2", "iteration-1")
+    ),
+    "rises": lambda: iterations(steps((0.5, 0.5), (0.9, 0.5), (0.75, 0.5))),
+    "falls": lambda: iterations(steps((0.5, 0.5), (0.9, 0.5), (0.25, 0.5))),
+    "stays": lambda: iterations(steps((0.5, 0.5), (0.5, 0.5))),
+    "one": lambda: iterations(steps((0.5, 0.5))),
+    "workspaces": lambda: iterations(steps((0.5, 0.5), (0.6, 0.5), workspaces="ab")),
+    "workspaces of one": lambda: iterations(steps((0.5, 0.5), workspaces="ab")),
+    "a rubric alone": lambda: iterations(
+        workspace(
+            runs=[
+                run_keys(iteration=step, status="graded", path=".", rubric_normalized=score)
+                for step, score in (("a", 0.5), ("b", 0.8))
+            ]
+        )
+    ),
+    "natural order, and a side that is lacking": lambda: iterations(
+        steps(
+            *((0.5, 0.5), (0.6, None), (0.7, 0.4), (0.7, 0.4)),
+            names=[f"iteration-{at}" for at in (10, 9, 2, 1)],
+        )
+    ),
+    "the same evals": lambda: iterations(steps((0.5, None), (0.5, None))),
+    "other evals": lambda: iterations(
+        runs_of(*({"iteration": at, "eval_id": at, "pass_rate": 0.5} for at in "12"))
+    ),
+    "a long history": lambda: iterations(steps(*[(0.5, 0.4)] * 30)),
+}
+
+TWO = [
+    {"run_number": run, "judge_model": name, "score": float(score)}
+    for run, scores in enumerate([(5, 4), (3, 3), (4, 2)], 1)
+    for name, score in zip("ab", scores, strict=True)
+]
+TWICE = [row | {"judging": at} for row in TWO for at in (1, 2)]
+HUMANS = pl.DataFrame(
+    {"eval_id": ["1"] * 2, "run_number": [1, 2], "dimension": ["Clarity"] * 2, "score": [5, 1]}
+)
+PAIRS = [
+    {"run_number": run, "judge_model": judge, "judging": at, "score": score and float(score)}
+    for run, judge, scores in (
+        *((1, "a", (5, 4, None)), (1, "b", (3,)), (2, "a", (2,)), (2, "b", (2, 1))),
+        *((3, "b", (4,)),),
+    )
+    for at, score in enumerate(scores, 1)
+]
+BY_HAND = HUMANS.with_columns(run_number=1, judging=pl.Series([1, 2]))
+OF_JUDGES: Cases = {
+    **{
+        f"pairs, {kind}": lambda kind=kind: judge_confusion(
+            judged([*PAIRS, *(row | {"dimension": "Scope"} for row in PAIRS[:2])]), kind=kind
+        )
+        for kind in (ITSELF, JUDGE)
+    },
+    "agreement everywhere": lambda: judge_confusion(
+        judged(
+            [
+                {"judging": at, "dimension": name, "score": 4.0}
+                for name in ("Clarity", "Scope")
+                for at in (1, 2)
+            ]
+        )
+    ),
+    "a judge with itself": lambda: judge_confusion(judged(TWICE[:2])),
+    "two judges": lambda: judge_confusion(judged(TWICE)),
+    "a human": lambda: judge_confusion(judged(TWICE), HUMANS),
+    "itself, though there is a human": lambda: judge_confusion(judged(TWICE), HUMANS, kind=ITSELF),
+    "not whole, not on the scale": lambda: judge_confusion(
+        judged([{"judging": at, "score": score} for at, score in enumerate([3.5, 9.0, 4.0], 1)])
+    ),
+    "judged once": lambda: judge_confusion(judged(TWO[:1])),
+    "no human": lambda: judge_confusion(judged(TWO), kind=HUMAN),
+    "many panels": lambda: judge_confusion(
+        judged(
+            [
+                {"run_number": run, "judging": at, "dimension": f"D{number}"}
+                | {"score": 3.0 + (at == 2 and run <= number)}
+                for number in range(20)
+                for run in range(1, 21)
+                for at in (1, 2)
+            ]
+        )
+    ),
+    "a table by hand": lambda: judge_confusion(BY_HAND.with_columns(score=pl.lit(4.0))),
+    "a table by hand with a gap": lambda: judge_confusion(
+        BY_HAND.with_columns(score=pl.Series([3.0, math.nan]))
+    ),
+    "most comes from": lambda: variance_components(
+        judged(
+            [
+                *(row for name in "AB" for row in grid([[1, 1, 1], [3, 3, 3], [5, 5, 4]], name)),
+                *grid([[1, 5, 3]] * 3, "C"),
+            ]
+        )
+    ),
+    "many evals": lambda: variance_components(judged(grid([[1, 2], [3, 5]] * 10))),
+    "the evals": lambda: variance_components(judged(factorial(4, 1, 1))),
+    "the runs": lambda: variance_components(judged(factorial(1, 4, 1))),
+    "the judge": lambda: variance_components(judged(factorial(1, 1, 4))),
+    "no one source": lambda: variance_components(judged(factorial(1, 1, 1))),
+    "a source each": lambda: variance_components(
+        judged(
+            factorial(5, 5, 5, dimension="A")
+            + factorial(1, 1, 4, dimension="B")
+            + factorial(3, 1, 1, dimension="C")
+        )
+    ),
+    "the skill's side": lambda: variance_components(
+        judged(factorial(1, 1, 4, configuration="without_skill") + factorial(4, 1, 1))
+    ),
+    "n is of the largest": lambda: variance_components(
+        judged(factorial(4, 1, 1, dimension="A") + factorial(4, 1, 1, n=2, dimension="B"))
+    ),
+    "one metric": lambda: variance_components(world(evals=8, runs=3), "pass_rate"),
+    "not to be told apart": lambda: variance_components(judged(grid([[1], [4], [5]]))),
+    "no spread": lambda: variance_components(judged(grid([[3, 3], [3, 3]]))),
+    "one eval": lambda: variance_components(judged(grid([[1, 5]]))),
+    "what spreads most comes first": lambda: variance_components(
+        judged(grid([[3, 3], [3, 4], [4, 4]], "Little") + grid([[1, 2], [5, 4], [1, 1]], "Much"))
+    ),
+    "iterations": lambda: variance_components(
+        world(evals=4, runs=2, iterations=2), iteration=["iteration-1", "iteration-2"]
+    ),
+    "many dimensions": lambda: variance_components(
+        judged(
+            [
+                row | {"score": row["score"] * (1 + number / 50)}
+                for number in range(50)
+                for row in grid([[1, 2], [5, 4], [1, 1]], f"D{number}")
+            ]
+        )
+    ),
+}
+
+OF_VERSIONS: Cases = {
+    "the best": lambda: lineage(WON),
+    **{f"{n} later": lambda n=n: lineage(with_later(n)) for n in (0, 1, 3)},
+    "an interval that is cut off": lambda: lineage(
+        versions(
+            version("v0", 0.9, result="baseline"),
+            version("v1", 0.95, **against("v0", 0.05, 0.3)),
+        )
+    ),
+    "without a figure": lambda: lineage(
+        versions(
+            version("v0", 0.5, result="baseline", is_current_best=True),
+            version("v1", None, "v0", None),
+        )
+    ),
+    "many": lambda: lineage(
+        versions(
+            version("v0", 0.1, result="baseline", is_current_best=True),
+            *(version(f"v{n}", 0.2, **against(f"v{n - 1}", 0.1)) for n in range(1, 30)),
+        )
+    ),
+    "several skills": lambda: lineage(pl.concat([WON, WON.with_columns(workspace=pl.lit("x"))])),
+    "as history.json states it": lambda: lineage(
+        Workspace.from_tables({"history": STATED_VERSIONS})
+    ),
+    "none": lambda: lineage(WON.clear()),
+    "no run": lambda: lineage(workspace()),
+    "no history": lambda: lineage(runs_of({})),
+}
+STATED_VERSIONS = WON.select(
+    *("workspace", "skill", "version", "parent", "grading_result", "is_current_best"),
+    expectation_pass_rate="mean",
+)
+
+WORLD = world(evals=8, runs=3, judgings=2)
+ASSUMED = {"eval": 0.64, "run": 0.25, "judge": 0.16}
+UNPAID = {"price_usd": None, "seconds": None}
+CLARITY = {"metric": "rubric:Clarity"}
+NEVER = {"chosen": False}
+UNSURE = NEVER | {"mde": None}
+MORE: list[dict[str, Any]] = [
+    {},
+    {"changed": "evals", "n_evals": 11, "mde": 0.18, "price_usd": 6.6},
+    {"changed": "evals", "n_evals": 12, "mde": 0.17, "price_usd": 7.2},
+    {"changed": "runs", "n_runs": 2, "mde": 0.25, "price_usd": 4.0},
+    {"changed": "judgings", "n_judgings": 2, "mde": 0.185, "price_usd": 6.25},
+]
+PLANS: dict[str, list[dict[str, Any]]] = {
+    "priced": [{}],
+    "timed": [{"price_usd": None}],
+    "in hours": [{"price_usd": None, "seconds": 7200.0}],
+    "unpaid": [UNPAID],
+    "unpaid, with judgings": [UNPAID, UNPAID | {"changed": "judgings"}],
+    "a dimension": [CLARITY],
+    "a mean of a dimension": [CLARITY | {"mde": None, "baseline": None}],
+    "a time": [{"metric": "time_seconds", "wanted": 12.0}],
+    "of no metric": [{"metric": None, "wanted": 0.12345}],
+    "nothing to detect": [{"mde": None}],
+    "nothing to detect, and more evals": [{"mde": None}, {"changed": "evals"}],
+    "one eval": [{"n_evals": 1}],
+    "with judgings": [{}, {"changed": "judgings"}],
+    "none will do": [NEVER],
+    "none will do, nothing can be claimed": [UNSURE],
+    "assumed, and none will do": [NEVER | {"configuration": "", "baseline": ""}],
+    "from what was run nothing": [UNSURE, {"changed": "evals"}],
+    "one more of each": MORE,
+    "one more, unpaid": [UNPAID, MORE[1] | UNPAID],
+    "one more of what does not do": [UNSURE, MORE[1]],
+}
+OF_PLANS: Cases = {
+    **{name: lambda rows=rows: plan_curve(planned(*rows)) for name, rows in PLANS.items()},
+    "an effect": lambda: plan_curve(WORLD, effect=0.2),
+    "of a dimension, timed": lambda: plan_curve(
+        WORLD, "Clarity", target_se=0.3, seconds_per_judging=10
+    ),
+    "too small an effect": lambda: plan_curve(WORLD, effect=0.001),
+    "a coarse effect": lambda: plan_curve(WORLD, effect=3.0),
+    "assumed": lambda: plan_curve(stats.plan(components=ASSUMED, target_se=0.2, max_evals=20)),
+    "assumed, and too much is wanted": lambda: plan_curve(
+        stats.plan(components=ASSUMED, target_se=0.01, max_evals=20)
+    ),
+    "every dimension": lambda: plan_curve(WORLD, None, effect=1.0),
+    "two iterations": lambda: plan_curve(
+        world(evals=6, runs=2, iterations=3, dimensions=0),
+        effect=0.5,
+        iteration=["iteration-1", "iteration-2"],
+    ),
+    "one side": lambda: plan_curve(world(configurations=("with_skill",))),
+    "no baseline": lambda: plan_curve(world(configurations=("red", "blue"))),
+}
+
+OF_RUBRIC: Cases = {
+    "dots and means": lambda: rubric_dimensions(
+        numbered(
+            [
+                {"eval_id": of, "run_number": run, "score": score}
+                for of, run, scores in (
+                    *(("1", 1, (3.0, 4.0, None)), ("1", 2, (math.nan, math.inf))),
+                    *(("2", 1, (5.0,)),),
+                )
+                for score in scores
+            ]
+            + [{"configuration": SIDES[1], "score": 2.0}, {"dimension": "Scope", "score": 1.0}]
+        )
+    ),
+    "differ": lambda: rubric_dimensions(numbered(of_sides(Clarity=(4, 3.2), Scope=(2, 3.25)))),
+    "alike": lambda: rubric_dimensions(numbered(of_sides(Clarity=(3, 3)))),
+    "one side": lambda: rubric_dimensions(
+        numbered(
+            [
+                {"run_number": run, "dimension": name, "score": score}
+                for name, both in (("Clarity", (4.0, 4.0)), ("Scope", (3.0, 5.0)))
+                for run, score in enumerate(both)
+            ]
+        )
+    ),
+    "one run": lambda: rubric_dimensions(numbered([{"score": 4.0}])),
+    "no eval with both": lambda: rubric_dimensions(
+        numbered([{"score": 5.0}, {"eval_id": "2", "configuration": "without_skill", "score": 1.0}])
+    ),
+    "what differs most comes first": lambda: rubric_dimensions(
+        numbered(of_sides(Little=(3, 3), Much=(5, 2), Worse=(1, 2)))
+    ),
+    "another scale": lambda: rubric_dimensions(
+        numbered([{"score": 95.0}, {"score": 1e6, "run_number": 2}])
+    ),
+    "many dimensions": lambda: rubric_dimensions(
+        numbered(of_sides(**{f"D{number}": (3 + number / 50, 3) for number in range(50)}))
+    ),
+    "very many runs": lambda: rubric_dimensions(
+        world(evals=100, runs=30, dimensions=1, expectations=0)
+    ),
+    "shares": lambda: score_distributions(
+        numbered(
+            given_to(SIDES[0], 5, 5, 4, math.nan, math.inf)
+            + given_to(SIDES[1], 2)
+            + [{"score": None}, *given_to(SIDES[0], 1, 3, dimension="Scope")]
+        )
+    ),
+    "near the ceiling": lambda: score_distributions(
+        numbered([*given_to("with_skill", 5, 5, 5, 4), *given_to("without_skill", 3, 5)])
+    ),
+    "room above": lambda: score_distributions(numbered(given_to("with_skill", 5, 4, 4, 4))),
+    "no 5": lambda: score_distributions(numbered(given_to("with_skill", 4, 1, dimension="Scope"))),
+    "off the scale": lambda: score_distributions(numbered(given_to("with_skill", 9.0))),
+    "the nearest to the ceiling come first": lambda: score_distributions(
+        numbered(
+            [
+                row
+                for number in range(20)
+                for row in given_to(
+                    "with_skill", *[5] * number, *[1] * (20 - number), dimension=f"D{number}"
+                )
+            ]
+        )
+    ),
+    "n and shares": lambda: score_distributions(
+        numbered([*given_to("with_skill", 5, 5, 4), *given_to("without_skill", 1)])
+    ),
+    "six configurations": lambda: score_distributions(
+        numbered([row for at in range(6) for row in given_to(f"c{at}", *[3.0] * (at + 1))])
+    ),
+    "the nearest place": lambda: score_distributions(
+        numbered(given_to("with_skill", *(1, 5, 2.5, 3.49, 0.5, 5.49, 0.4, 5.5, -9)))
+    ),
+    "a whole score": lambda: score_distributions(numbered(given_to("with_skill", 3))),
+}
+
+BETTER = ASKED.with_columns(
+    description=pl.lit("better"),
+    outcome=pl.when("should_trigger").then(pl.lit("triggered")).otherwise("outcome"),
+)
+TRIGGERED: dict[str, Callable[[], Any]] = {
+    "asked": lambda: ASKED,
+    "broken": lambda: ZERO,
+    "no negatives": lambda: attempts((True, "tt")),
+    "nobody said": lambda: attempts((None, "tt")),
+    "one that nobody labelled": lambda: attempts((True, "t"), (False, "n"), (None, "t")),
+    "shares": lambda: attempts((True, "tttn"), (False, "nnnn")),
+    "two descriptions": lambda: pl.concat(
+        [ASKED.with_columns(description=pl.lit("plain")), BETTER], how="diagonal"
+    ),
+    "an unknown description": lambda: described(None),
+    "unknown beside another": lambda: described(None, "x"),
+    "nine descriptions": lambda: described(*map(str, range(9))),
+    "very many": lambda: attempts(
+        *((at % 2 == 0, "tn" if at < 20 else "tt") for at in range(6000))
+    ),
+    "no query": attempts,
+    "never run": lambda: attempts((True, "--")),
+    "an empty workspace": workspace,
+    "a set that was never run": lambda: workspace(triggers=[QUERY]),
+    "a rate without counts": lambda: workspace(triggers=[QUERY | {"trigger_rate": 0.25}]),
+    "a workspace": lambda: workspace(
+        triggers=[
+            QUERY | {"triggered": 2, "runs": 3},
+            QUERY | {"query": "r", "trigger_rate": 0.25},
+            QUERY | {"skill": "t", "query": "x"},
+        ]
+    ),
+}
+SEARCHED: list[dict[str, Any]] = [
+    {"workspace": "w", "skill": "s", "is_best": n == 2, "iteration": n, "description": name}
+    | scores
+    for n, name, scores in (
+        (1, "a", {"train_score": 0.5, "test_score": 0.5}),
+        (2, "b", {"train_score": 0.6}),
+        (3, "c", {}),
+    )
+]
+OF_TRIGGERS: Cases = {
+    **{
+        f"{chart.__name__}, {name}": lambda chart=chart, made=made: chart(made())
+        for name, made in TRIGGERED.items()
+        for chart in (trigger_rates, trigger_confusion)
+    },
+    "the best of three rounds": lambda: trigger_rounds(FOUND),
+    "the first is kept": lambda: trigger_rounds(rounds((0.5, 0.4), (0.7, 0.3), best=1)),
+    "none is chosen": lambda: trigger_rounds(rounds((0.5, 0.4), (0.7, 0.3))),
+    "rounds of a workspace": lambda: trigger_rounds(workspace(optimizations=SEARCHED)),
+    "rounds of two": lambda: trigger_rounds(
+        workspace(optimizations=[row | {"workspace": of} for of in "wx" for row in SEARCHED])
+    ),
+    "many rounds": lambda: trigger_rounds(rounds(*((0.5, 0.5) for _ in range(40)), best=3)),
+    "no round": lambda: trigger_rounds(FOUND.clear()),
+    "no search": lambda: trigger_rounds(workspace()),
+}
+
+MODELS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "three models": ({"large": 0.4, "middle": 0.2, "small": 0.0}, {}),
+    "helps and hurts": ({"large": 0.4, "small": -0.4}, {"level": 0.9}),
+    "single runs": ({"k": 1, "large": 0.3, "small": 0.3}, {}),
+    "single runs of few evals": ({"k": 1, "evals": 3, "large": 0.3, "small": 0.3}, {}),
+    "harnesses": ({"column": "harness", "one": 0.4, "other": 0.0}, {"factor": "harness"}),
+    "one model": ({"large": 0.4}, {}),
+}
+OF_MODELS: Cases = {
+    name: lambda made=made, how=how: factors(models(**made), **how)
+    for name, (made, how) in MODELS.items()
+}
+CASES = {
+    "checks": OF_CHECKS,
+    "cost": OF_COST,
+    "deltas": OF_DELTAS,
+    "judges": OF_JUDGES,
+    "lineage": OF_VERSIONS,
+    "plans": OF_PLANS,
+    "rubric": OF_RUBRIC,
+    "triggers": OF_TRIGGERS,
+    "models": OF_MODELS,
+}
+
+
+def lines_of_chart(chart: Any) -> Iterator[str]:
+    """What it says and draws; how all of it looks is a digest."""
+    spec = spec_of(chart)
+    yield from (title_of(spec), subtitle_of(spec))
+    drawn = {"marks": sorted(marks_of(spec)), "axes": [*dict.fromkeys(axes_of(spec))]}
+    drawn |= {"tooltips": sorted(tooltips_of(spec)), "part": headings_of(spec)}
+    yield from lines_of(drawn)
+    yield from lines_of([*spec.get("datasets", {}).values()], "data")
+    look = json.dumps({**spec, "datasets": [], "config": []}, sort_keys=True)
+    yield f"look: {fingerprint(NAMED.sub('…', look))}"
+
+
+@pytest.mark.parametrize("of", CASES)
+def test_what_is_said_and_drawn(of: str) -> None:
+    lines: list[str] = []
+    for name, made in CASES[of].items():
+        lines += [f"# {name}", *lines_of_chart(made())]
+    hold(f"charts_{of}", lines)
+
+
+class Measured:
+    """What `measure` and `optimise` give, as far as a chart looks at it."""
+
+    def attempts_table(self) -> pl.DataFrame:
+        return ASKED
+
+    def rounds_table(self) -> pl.DataFrame:
+        return FOUND
+
+
+def in_pandas(ws: Workspace) -> Workspace:
+    return Workspace.from_tables({name: ws.polars(name) for name in TABLES}, backend="pandas")
+
+
+@pytest.mark.parametrize(
+    ("chart", "data", "others"),
+    [
+        (trigger_rates, ASKED, [Measured(), to_pandas(ASKED)]),
+        (trigger_confusion, ASKED, [Measured(), to_pandas(ASKED)]),
+        (trigger_rounds, FOUND, [Measured(), to_pandas(FOUND)]),
+        (lineage, WON, [to_pandas(WON)]),
+        (lineage, Workspace.from_tables({"history": STATED_VERSIONS}), [STATED_VERSIONS]),
+        (
+            lambda data: plan_curve(data, **({} if isinstance(data, pl.DataFrame) else WANTED)),
+            WORLD,
+            [in_pandas(WORLD), stats.plan(WORLD, effect=0.2)],
+        ),
+    ],
+    ids=["rates", "confusion", "rounds", "versions", "history", "plan"],
+)
+def test_other_kinds_of_the_same_draw_the_same(chart: Any, data: Any, others: list[Any]) -> None:
+    expected = spec_of(chart(data))
+    for other in others:
+        assert spec_of(chart(other)) == expected
+
+
+WANTED = {"effect": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (lambda: discrimination(FOUR, baseline="withskill"), "Did you mean `with_skill`"),
+        (lambda: quality_against_cost(WORLD, quality="pas_rate"), "Did you mean `pass_rate`"),
+        (lambda: charts.deltas(WORLD, metric="pas_rate"), "Did you mean `pass_rate`"),
+        (lambda: forest(WORLD, by="dimensions"), "Did you mean `dimension`"),
+        (lambda: factors(WORLD, factor="judge"), "no factor `judge`"),
+        (lambda: judge_confusion(judged(TWO), kind=f"{HUMAN}s"), f"Did you mean `{HUMAN}`"),
+        (lambda: plan_curve(WORLD, iteration="iteration-l"), "Did you mean `iteration-1`"),
+    ],
+)
+def test_what_is_not_there_names_the_nearest(wrong: Callable[[], Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        wrong()

@@ -1,0 +1,229 @@
+"""benchmark.md and benchmark.json of runs of known make, as they were; and what holds for all."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from skill_eval_nb.documents import dump
+from skill_eval_nb.report import benchmark, markdown
+from tests.golden import hold, lines_of
+from tests.report.made import (
+    Rows,
+    balanced,
+    check,
+    helping,
+    hostile,
+    in_iterations,
+    keys,
+    of_two_models,
+    one_side,
+    problem,
+    run,
+    score,
+    stated,
+    workspace,
+)
+from tests.report.test_markdown import tables
+
+if TYPE_CHECKING:
+    from skill_eval_nb.tables import Workspace
+
+TWO = balanced()
+FIRST = TWO[0]
+FOUR_EACH = [row | {"run_number": row["run_number"] + 2 * more} for row in TWO for more in (0, 1)]
+SUITE = {"workspace": "w", "skill": "pdf", "weight": 1.0, "n_structural": 0, "n_dimensions": 2}
+
+
+def judged(judgings: int) -> Rows:
+    """Each run judged several times; the judge is a point off every other time."""
+    return [
+        score(row, "clarity", 2 + row["run_number"] / 2 + judging % 2, judging)
+        for row in TWO
+        for judging in range(1, judgings + 1)
+    ]
+
+
+def of_sides(*figures: tuple[str, str, float], **more: Any) -> Rows:
+    """A run each: eval, side, rate."""
+    return [run(of, side, 1, rate, **more) for of, side, rate in figures]
+
+
+RUNS: dict[str, Rows] = {
+    "two evals": TWO,
+    "an older skill": balanced("old_skill"),
+    "a baseline of another name": balanced("a_baseline"),
+    "four times as many evals": [
+        row | {"eval_id": f"{row['eval_id']}-{more}", "eval_name": f"{row['eval_name']} {more}"}
+        for row in TWO
+        for more in range(4)
+    ],
+    "no tokens": [row | {"tokens": None} for row in TWO],
+    "costs, of which one is not known": [FIRST, *(row | {"cost_usd": 0.25} for row in TWO[1:])],
+    "who ran and judged": balanced(executor_model="model-a", judge_model="model-b"),
+    "a model a side": [row | {"executor_model": f"of {row['configuration']}"} for row in TWO],
+    "two models, a third of one side": of_two_models(),
+    "an errored and an ungraded run": [
+        *TWO,
+        run("2", "with_skill", 3, None),
+        run("1", "without_skill", 3, None) | {"status": "ungraded"},
+    ],
+    "one run more": [*TWO, run("2", "with_skill", 3, 0.0)],
+    "an eval of one side": [*TWO, run("3", "with_skill", 1, 1.0)],
+    "three configurations": [*TWO, *of_sides(("1", "old_skill", 0.5), ("2", "old_skill", 0.5))],
+    "one side": one_side(),
+    "no eval in common": of_sides(("1", "with_skill", 1.0), ("2", "without_skill", 0.0)),
+    "a run that errored, alone": [run("1", "x", 1, None)],
+    "ids of all kinds": [
+        run(name, "with_skill", 1, 1.0) for name in ("0", "7", "007", "1.0", "login", "-1")
+    ],
+    "evals 10 and 9": [
+        run(name, side, 1, 1.0) for name in ("10", "9") for side in ("old_skill", "with_skill")
+    ],
+    "iterations 10 and 9": in_iterations(10, 9),
+    "it helps": helping(6, 3),
+    "single runs that help": helping(8, 1),
+}
+CASES: dict[str, Workspace] = {
+    **{name: workspace(runs=rows) for name, rows in RUNS.items()},
+    "nothing": workspace(),
+    "both layers of checks": workspace(
+        runs=TWO[:2],
+        expectations=[
+            check(FIRST, "judged", True),
+            check(FIRST, "a file is there", False, layer="structural"),
+            check(TWO[1], "a file is there", None, layer="structural"),
+        ],
+    ),
+    "checks that tell nothing": workspace(
+        runs=TWO,
+        expectations=[
+            *(check(row, "is there", True) for row in TWO),
+            *(check(row, "is not there", False) for row in TWO),
+            *(check(row, "too seldom seen", False) for row in TWO if row["eval_id"] == "2"),
+            *(check(row, "leans", row["configuration"] == "with_skill") for row in TWO),
+            *(check(row, "one side", True) for row in one_side()),
+            *(check(row, "never scored", None) for row in TWO),
+        ],
+    ),
+    "checks that tell the sides apart": workspace(
+        runs=FOUR_EACH,
+        expectations=[
+            check(row, text, (row["configuration"] == "with_skill") == (text == "tells"))
+            for text in ("tells", "speaks | against")
+            for row in FOUR_EACH
+        ],
+    ),
+    "three judgings, one lost": workspace(
+        runs=[FIRST],
+        rubric_scores=[score(FIRST, "clarity", of, at) for at, of in enumerate((3, 4, None), 1)],
+    ),
+    "judged once": workspace(runs=TWO, rubric_scores=judged(1)),
+    "judged twice": workspace(runs=TWO, rubric_scores=judged(2)),
+    "scores of one eval": workspace(
+        runs=TWO,
+        rubric_scores=[
+            score(row, "clarity", 4.0 if row["configuration"] == "with_skill" else 3.0)
+            for row in TWO
+            if (row["eval_id"], row["configuration"]) != ("2", "without_skill")
+        ],
+    ),
+    "notes": workspace(
+        runs=[FIRST],
+        notes=[
+            {**keys(FIRST), "kind": kind, "text": text}
+            for kind, text in (
+                *(("analyst", "looks flaky"),) * 2,
+                ("workaround", "typed it by hand"),
+            )
+        ],
+    ),
+    "problems": workspace(
+        runs=TWO,
+        problems=[
+            problem(one, path=f"{one}.json", where="$.x" * (one == "error"), message=f"an {one}")
+            for one in ("info", "warning", "error", "info")
+        ],
+    ),
+    "stated figures alone": workspace(
+        stated=stated(
+            ("with_skill", "pass_rate", "mean", 0.85),
+            ("with_skill", "pass_rate", "stddev", 0.05),
+            ("without_skill", "pass_rate", "mean", 0.35),
+            ("delta", "pass_rate", "value", 0.5),
+        )
+    ),
+    "stated figures, of which one is wrong": workspace(
+        runs=TWO,
+        stated=stated(
+            ("with_skill", "pass_rate", "mean", 0.8125),
+            ("without_skill", "pass_rate", "mean", 0.9),
+            ("with_skill", "tokens", "mean", 4850),
+        ),
+    ),
+    "stated figures of two models": workspace(
+        runs=of_two_models(), stated=stated(("without_skill", "pass_rate", "mean", 0.5))
+    ),
+    "evals without runs": workspace(
+        evals=[
+            {**SUITE, "eval_id": str(n), "eval_name": name, "n_expectations": n}
+            for n, name in enumerate(("forms", "tables"), 1)
+        ]
+    ),
+}
+
+
+@cache
+def text_of(name: str) -> str:
+    return markdown(CASES[name])
+
+
+@pytest.mark.parametrize("form", ["md", "json"])
+def test_what_is_written(form: str) -> None:
+    """Of each but the first, lines that the first has as well are left out."""
+    lines: list[str] = []
+    first: set[str] = set()
+    for name, ws in CASES.items():
+        documents = [dump(one) for one in benchmark(ws)] if form == "json" else []
+        own = [*lines_of(documents)] if form == "json" else text_of(name).splitlines()
+        lines += [f"###### {name}", *(line for line in own if line not in first)]
+        first = first or set(own)
+    hold(f"benchmark_{form}", lines)
+
+
+@pytest.mark.parametrize("name", [*CASES, "hostile"])
+def test_no_section_is_empty_and_every_row_is_whole(name: str) -> None:
+    text = markdown(hostile()) if name == "hostile" else text_of(name)
+    assert not re.search(r"^#+ [^\n]+\n+(?=(#|\Z))", text, re.MULTILINE), text
+    assert not re.search(r"\b(nan|none|null|inf)\b", text.replace("none of", ""), re.IGNORECASE)
+    assert all(len(row) == len(rows[0]) for rows in tables(text).values() for row in rows)
+
+
+@pytest.mark.parametrize("baseline", ["without_skill", "old_skill", "a_baseline"])
+def test_the_summary_is_that_of_plain_python(baseline: str) -> None:
+    """And the delta is the skill's side minus the baseline, whatever the names sort to."""
+    rows = balanced(baseline)
+    (document,) = benchmark(workspace(runs=rows))
+    summary = document.run_summary
+    assert list(summary) == ["with_skill", baseline, "delta"]
+    for name in ("with_skill", baseline):
+        for metric in ("pass_rate", "time_seconds", "tokens"):
+            given = [row[metric] for row in rows if row["configuration"] == name]
+            found = getattr(summary[name], metric)
+            assert found.mean == pytest.approx(statistics.fmean(given), abs=1e-4)
+            assert found.stddev == pytest.approx(statistics.stdev(given), abs=1e-4)
+            assert (found.min, found.max) == (min(given), max(given))
+    delta = summary["delta"]
+    assert (delta.pass_rate, delta.time_seconds, delta.tokens) == ("+0.38", "+13.0", "+1700")
+
+
+def test_the_time_is_the_newest_of_the_data_or_the_one_given() -> None:
+    stamps = ("2026-01-15T10:30:00Z", "2026-01-15T11:00:00+02:00")
+    rows = [row | {"started_at": stamp} for row, stamp in zip(TWO, stamps, strict=False)]
+    ws = workspace(runs=rows)
+    for given, told in ((None, stamps[0]), ("2026-02-01T00:00:00Z",) * 2):
+        assert [one.metadata.timestamp for one in benchmark(ws, timestamp=given)] == [told]
