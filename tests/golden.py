@@ -16,6 +16,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.checkout import ROOT
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ NAMED = re.compile(r"\b(?:data-[0-9a-f]{16,}|(?:param|view|layer|concat)_\d+)\b"
 """Names that Altair counts up or makes of the data."""
 SHORT, WIDE = 100, 400
 """The characters of a value, and of a line with all of them; what is longer ends in a digest."""
+MOST = 60
+"""Lines of a change that are shown."""
 
 
 def fingerprint(text: str) -> str:
@@ -80,5 +84,6 @@ def hold(name: str, lines: Iterable[str]) -> None:
     if os.environ.get("SKILL_EVAL_NB_GOLDEN") == "write":
         path.write_text(text, encoding="utf-8")
     kept = path.read_text(encoding="utf-8")
-    changed = difflib.unified_diff(kept.splitlines(), text.splitlines(), "kept", "now", n=0)
-    assert not list(changed)
+    changed = [*difflib.unified_diff(kept.splitlines(), text.splitlines(), "kept", "now", n=0)]
+    if changed:
+        pytest.fail("\n".join([f"{len(changed)} lines of {name} changed:", *changed[:MOST]]))
