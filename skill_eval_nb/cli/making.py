@@ -117,7 +117,7 @@ def run(
     run_usd: Annotated[
         float | None, typer.Option(help="Stop one run before it costs more, in US dollars.")
     ] = None,
-    concurrency: Annotated[int, typer.Option(help="Steps at a time.")] = 8,
+    concurrency: Annotated[int, typer.Option(help="Steps in parallel.")] = 8,
     seed: Annotated[int, typer.Option(help="Of the order of runs.")] = 0,
     iteration: Annotated[
         int | None, typer.Option(help="Its number; else that of the same plan, else the next.")

@@ -88,7 +88,7 @@ def print_written(written: Iterable[Path]) -> None:
 def print_losses(written: Iterable[Path], console: Terminal = out) -> None:
     """Print what a conversion could not hold."""
     for loss in counted_lines(getattr(written, "losses", ())):
-        console.print(Text(f"not held: {loss}", style="yellow"))
+        console.print(Text(f"not kept: {loss.removeprefix('left out: ')}", style="yellow"))
 
 
 def counted_lines(lines: Iterable[str]) -> list[str]:

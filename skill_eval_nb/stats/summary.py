@@ -416,10 +416,9 @@ def _chances(c: int, n: int, k: int) -> tuple[float | None, float | None]:
 
 
 EXPLAINED = (
-    "The {headline} is the headline. The other metrics and the rubric dimensions are adjusted "
-    "together (Westfall and Young) and held to p ≤ {alpha}, with intervals of {others}: else two "
-    "of five pages would claim something false where nothing differs. An interval that ends at 0 "
-    "beside a claim leaves 0 itself out."
+    "The {headline} is the headline. The other metrics and the rubric dimensions are corrected for "
+    "multiple comparisons (Westfall and Young; p ≤ {alpha}, {others} intervals). An interval that "
+    "ends at 0 excludes 0 itself where there is a verdict."
 )
 """What a page says of its figures."""
 PAGE_KEYS = [*GROUP, "configuration", "baseline", "metric"]

@@ -115,7 +115,7 @@ class SeenRuns:
         if path is None:
             return False
         message = (
-            f"its {run.eval_id} / {run.configuration} repeats the run in {path}; counted there"
+            f"its {run.eval_id} / {run.configuration} duplicates the run in {path}; counted once"
         )
         problems.add("info", "repeated-run", documents.path, message, where="$.runs")
         return True

@@ -265,7 +265,7 @@ def test_shell(inspect_ai, tmp_path):
     result = run("convert", WORKSPACES[0], "--to", "inspect", "--out", out)
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [f"Wrote 4 files to {out}."]
-    assert "not held: left out: 10 rows of triggers" in result.stderr
+    assert "not kept: 10 rows of triggers" in result.stderr
     assert run("convert", WORKSPACES[0], "--to", "inspect", "--out", out).exit_code == 2
 
 

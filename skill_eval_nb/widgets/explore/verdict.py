@@ -174,7 +174,8 @@ def why_none(look: Look) -> str:
     choice = look.choice
     names = [called(name, 40) for name in look.suite.configurations]
     if len(names) < 2:
-        return f"Every run is of {names[0] if names else 'no configuration'}: run a baseline, too."
+        of = f"configuration, {names[0]}" if names else "unnamed configuration"
+        return f"All runs belong to one {of}. Run a baseline to compare."
     if choice.baseline is None:
         why = choose(look.suite.configurations)[1]
         return f"There is {why}. Choose one above." if why else "Choose a baseline above."

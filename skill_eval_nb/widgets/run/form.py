@@ -475,7 +475,7 @@ def _content(found: Proposal) -> Iterator[Node]:
     names = {name: metric(name).name for name in found.metrics}
     yield h(
         "div",
-        choose("To tell a difference in", names, question.metric, ("ask", "metric")),
+        choose("To detect a difference in", names, question.metric, ("ask", "metric")),
         effect.view(shown, ("ask", "effect")),
         choose("on", SCOPES, question.scope, ("ask", "scope")),
         cls="sen-row",
@@ -492,9 +492,10 @@ def _sentence(found: Proposal) -> str:
         finds = amount(meant, design["mde"]).removeprefix("+")
     finds = f"{finds}{_price(found, design)}."
     if found.enough:
-        return f"{size(design)} would tell {finds}"
+        return f"{size(design)} would detect {finds}"
     wanted = amount(meant, found.question.effect or 0.0).removeprefix("+")
-    return f"No design within reach tells {wanted}. {size(design)}, as it is now, tells {finds}"
+    now = f"{size(design)}, as it is now, can detect {finds}"
+    return f"No plan of a usual size can detect {wanted}. {now}"
 
 
 def _size(design: Design) -> tuple[int, int, int]:

@@ -40,7 +40,7 @@ def test_it_is_that_of_the_statistics_with_the_price_that_was_measured(tmp_path:
     assert found.design["price_usd"] == pytest.approx(best["price_usd"])
     assert found.design["price_usd"] == pytest.approx(0.05 * 2 * 6 * best["n_runs"])
     view = proposal_view(found, busy=False)
-    assert f"{size(found.design)} would tell" in text([view])
+    assert f"{size(found.design)} would detect" in text([view])
     take = [one for one in find([view], tag="button") if text([one]) == "Put it into the form"]
     assert take[0][1]["on"]["click"] == ("take_design", *_size(found.design))
 
@@ -49,7 +49,7 @@ def test_a_question_that_cannot_be_answered_says_so(tmp_path: Path) -> None:
     found = propose(runs(), tmp_path, Question(effect=0.001), 6)
     assert not found.enough
     said = text([proposal_view(found, busy=False)]).replace("\xa0", " ")
-    assert "No design within reach tells 0.1 pp" in said
+    assert "No plan of a usual size can detect 0.1 pp" in said
     assert "Put it into the form" not in said
 
 
