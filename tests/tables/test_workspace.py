@@ -15,6 +15,8 @@ from tests.checkout import ROOT
 
 KEYS = [column.name for column in RUN_KEYS]
 RUN = {"workspace": "ws", "skill": "auth", "pass_rate": 1}
+UNSAID = {"iteration": "none", "configuration": "unstated"}
+"""What a run is of that does not say it."""
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +155,7 @@ def test_read_anew_it_is_the_same_selection_of_what_is_there_by_then(tmp_path) -
 def test_tables_of_either_kind_and_the_others_are_empty(kind):
     ws = Workspace.from_tables({"runs": kind([RUN])})
     assert ws.runs.schema == Workspace.from_tables({}).runs.schema
-    assert ws.runs.row(0, named=True) == dict.fromkeys(ws.runs.columns) | RUN
+    assert ws.runs.row(0, named=True) == dict.fromkeys(ws.runs.columns) | UNSAID | RUN
     assert {name for name, frame in ws.tables().items() if frame.height} == {"runs"}
 
 
