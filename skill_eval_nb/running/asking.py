@@ -24,7 +24,7 @@ from skill_eval_nb.text import dollars
 
 from .budget import Budget
 from .journal import paying
-from .protocol import Refused, find_number_faults, refuse
+from .protocol import Refused, find_number_faults, find_unpriced, refuse
 from .threads import in_thread, several, to_the_end
 
 if TYPE_CHECKING:
@@ -175,12 +175,8 @@ class Account:
         Raises:
             Refused: there is a ceiling, and a model's price is not known.
         """
-        for model in sorted(models):
-            if budget_usd is not None and not prices.known(model):
-                raise refuse(
-                    f"no price is known for `{model}`, so no budget can be kept: add it to the "
-                    "table of prices, or leave budget_usd out"
-                )
+        if faults := find_unpriced(sorted(models), prices, budget_usd):
+            raise Refused(faults)
         self.total, self.prices = total, prices
         self.budget = Budget(budget_usd, prices)
         self._progress = progress

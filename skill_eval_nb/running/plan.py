@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor as Pool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,8 @@ from .options import (
     read_all,
     sides_of,
 )
-from .protocol import Executor, Limits, Refused, SandboxKind, refuse
-from .spec import Fingerprint, Run, Spec, choose_iteration, make_cells, plain
+from .protocol import Executor, Limits, Refused, SandboxKind, find_unpriced, refuse
+from .spec import Run, Spec, choose_iteration, make_cells, mark_plan
 
 HEADS = ("part", "how many", "calls", "tokens", "US dollars")
 
@@ -157,7 +157,7 @@ RUNS = 3
 """Runs of each eval where neither the user nor the suite says."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Plan(Spec, Shown):
     """What will be done; nothing is spent and nothing is written before `start`.
 
@@ -296,52 +296,18 @@ def plan_runs(
     reached = connection or Connection(stand_in=getattr(runner, "stand_in", None))
     judged = judgings > 0 and any(eval_.has_judged for eval_ in chosen)
     worker, judge = models_of(runner, executor_model, judge_model, suite, judged, faults)
-    if table is not None and budget_usd is not None:
-        names = dict.fromkeys(model for model in (worker, judge if judged else None) if model)
-        faults += [
-            f"budget_usd is set, so every price must be known: {table.unknown(name)}"
-            for name in names
-            if not table.known(name)
-        ]
-    if faults:
+    if table is not None:
+        faults += find_unpriced((worker, judge if judged else None), table, budget_usd)
+    if main is None or suite is None or home is None or faults:
         raise Refused(dict.fromkeys(faults))
-    assert main is not None
-    assert suite is not None
-    assert home is not None
     assert table is not None
     assert runner is not None
     assert worker is not None
-    allowed = limits or Limits()
-    mark = Fingerprint(
-        runs={
-            "skills": {side.name: side.skill and side.skill.digest for side in sides},
-            "evals": suite.digest,
-            "executor": {"name": runner.name, "options": plain(runner)},
-            "executor_model": worker,
-            "limits": plain(allowed),
-            "seed": seed,
-            "sandbox": sandbox,
-            "stand_in": plain(reached.stand_in),
-        },
-        grading={
-            "judge": judge and {"model": judge, "per_dimension": judge_per_dimension},
-            "allow_scripts": allow_scripts,
-        },
-    )
-    number, why = choose_iteration(home, mark, iteration)
-    planned = _find_planned_looks(home / f"iteration-{number}", planned, runs)
-    per_eval = planned[-1] if planned else runs or suite.config.runs_per_eval or RUNS
-    names = [side.name for side in sides]
     plan = Spec(
         suite=suite,
         evals=chosen,
         sides=sides,
         workspace=home,
-        iteration=number,
-        why_iteration=why,
-        cells=make_cells(
-            chosen, names, per_eval, seed=seed, iteration=number, fingerprint=mark.digest
-        ),
         executor=runner,
         executor_model=worker,
         judge_model=judge,
@@ -351,19 +317,35 @@ def plan_runs(
         budget_usd=budget_usd,
         concurrency=concurrency,
         seed=seed,
-        limits=allowed,
+        limits=limits or Limits(),
         sandbox=sandbox,
         allow_scripts=allow_scripts,
         connection=reached,
         prices=table,
         retry_errored=retry_errored,
-        fingerprint=mark,
         looks=planned,
     )
+    plan = _place(plan, iteration, runs)
     known = measured(plan.workspace, plan.executor_model)
     estimate, plan = estimate_of(plan, known), limited(plan, known)
     warnings = (*main.warnings, *suite.warnings, *advice(plan, estimate.usd))
     return Plan(**vars(plan), estimate=estimate, warnings=warnings)
+
+
+def _place(plan: Spec, iteration: int | None, runs: int | None) -> Spec:
+    """A plan in its iteration, with the cells of it.
+
+    Raises:
+        Refused: the iteration that was asked for is another one, or was begun with other looks.
+    """
+    mark = mark_plan(plan)
+    number, why = choose_iteration(plan.workspace, mark, iteration)
+    looks = _find_planned_looks(plan.workspace / f"iteration-{number}", plan.looks, runs)
+    per_eval = looks[-1] if looks else runs or plan.suite.config.runs_per_eval or RUNS
+    seeded = {"seed": plan.seed, "iteration": number, "fingerprint": mark.digest}
+    cells = make_cells(plan.evals, plan.configurations, per_eval, **seeded)
+    placed = {"iteration": number, "why_iteration": why, "cells": cells}
+    return replace(plan, **placed, fingerprint=mark, looks=looks)
 
 
 def _find_planned_looks(

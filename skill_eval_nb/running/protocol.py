@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from skill_eval_nb.models import Client, Connection, Meter, Usage
+    from skill_eval_nb.models import Client, Connection, Meter, Prices, Usage
 
 
 class Refused(ValueError):
@@ -72,6 +72,15 @@ def find_number_faults(
     if budget_usd is not None and not is_amount(budget_usd):
         faults.append(f"budget_usd is {budget_usd!r}; it is a number of at least 0")
     return faults
+
+
+def find_unpriced(
+    models: Iterable[str | None], prices: Prices, budget_usd: float | None
+) -> list[str]:
+    """What to say of models whose price is not known, where a budget needs it."""
+    unpriced = (model for model in dict.fromkeys(models) if model and not prices.known(model))
+    why = "budget_usd is set, so the price must be known"
+    return [f"{why}: {prices.unknown(model)}" for model in unpriced if budget_usd is not None]
 
 
 def is_amount(value: Any) -> bool:

@@ -24,7 +24,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -244,9 +244,6 @@ class Spec:
         evals: the evals that are run.
         sides: the configurations, in the order they were given.
         workspace: the folder that the files go to.
-        iteration: the number of the iteration.
-        why_iteration: why it is this one, in words.
-        cells: all runs, in the order in which they are launched.
         executor: what runs the prompts.
         executor_model: the model that works.
         judge_model: the model that judges; None where nothing is to be judged.
@@ -262,17 +259,17 @@ class Spec:
         connection: how the models are reached.
         prices: what calls cost.
         retry_errored: whether runs that errored are done again.
-        fingerprint: what makes the iteration.
         looks: runs a side after which the job is looked at, and may end; none if empty.
+        iteration: the number of the iteration.
+        why_iteration: why it is this one, in words.
+        cells: all runs, in the order in which they are launched.
+        fingerprint: what makes the iteration.
     """
 
     suite: Suite
     evals: tuple[PlannedEval, ...]
     sides: tuple[Side, ...]
     workspace: Path
-    iteration: int
-    why_iteration: str
-    cells: tuple[Cell, ...]
     executor: Executor
     executor_model: str
     judge_model: str | None
@@ -288,8 +285,11 @@ class Spec:
     connection: Connection
     prices: Prices
     retry_errored: bool
-    fingerprint: Fingerprint
     looks: tuple[int, ...]
+    iteration: int = 0
+    why_iteration: str = ""
+    cells: tuple[Cell, ...] = ()
+    fingerprint: Fingerprint = field(default_factory=lambda: Fingerprint({}, {}))
 
     @property
     def folder(self) -> Path:
@@ -533,6 +533,27 @@ class Fingerprint:
         """What the journal opens with: a plain JSON object."""
         fingerprint = {"runs": dict(self.runs), "grading": dict(self.grading)}
         return {"event": PLANNED, "fingerprint": fingerprint}
+
+
+def mark_plan(plan: Spec) -> Fingerprint:
+    """The fingerprint of what a plan asks for."""
+    judge = {"model": plan.judge_model, "per_dimension": plan.judge_per_dimension}
+    return Fingerprint(
+        runs={
+            "skills": {side.name: side.skill and side.skill.digest for side in plan.sides},
+            "evals": plan.suite.digest,
+            "executor": {"name": plan.executor.name, "options": plain(plan.executor)},
+            "executor_model": plan.executor_model,
+            "limits": plain(plan.limits),
+            "seed": plan.seed,
+            "sandbox": plan.sandbox,
+            "stand_in": plain(plan.connection.stand_in),
+        },
+        grading={
+            "judge": plan.judge_model and judge,
+            "allow_scripts": plan.allow_scripts,
+        },
+    )
 
 
 def plain(value: Any) -> Any:

@@ -267,7 +267,7 @@ FULL = OSError(28, "No space left on device")
     ("owner", "name", "fault", "told"),
     [
         (steps, "put_in_place", FULL, "No space left.*start the plan again"),
-        (Engine, "missing", KeyError("x"), "error of its own: KeyError"),
+        (Engine, "missing", KeyError("x"), "the job failed: KeyError"),
     ],
     ids=["full", "ours"],
 )
