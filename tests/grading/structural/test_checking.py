@@ -158,7 +158,9 @@ def test_layer_1_s_expectations_of_an_eval():
     assert expectations_of(one) == [structural, sentences[0], scripted]
 
 
-@pytest.mark.parametrize("place", ["exists", "read_table", "contains", "search.near_by"])
+@pytest.mark.parametrize(
+    "place", ["checking.exists", "sentences.read_table", "checking.contains", "search.near_by"]
+)
 def test_a_check_that_fails_itself_ends_no_other(tmp_path, monkeypatch, place):
     """Whatever goes wrong that nobody thought of: it is said, and the others are scored."""
 
@@ -187,10 +189,10 @@ def test_a_check_that_fails_itself_ends_no_other(tmp_path, monkeypatch, place):
     ("text", "near", "evidence"),
     [
         ("onSubmit\n1\n2\nvi.fn()\n", 2, None),
-        ("onSubmit\n1\n2\nvi.fn()\n", 3, "'onSubmit' stands within 3 line"),
+        ("onSubmit\n1\n2\nvi.fn()\n", 3, "'onSubmit' is within 3 line"),
         ("onSubmit\n1\nvi.fn()\n", 1, None),
         ("onSubmit\n1\nvi.fn()\n", 0, None),
-        ("vi.fn()\n1\nonSubmit\n", 2, "'onSubmit' stands within 2 line"),
+        ("vi.fn()\n1\nonSubmit\n", 2, "'onSubmit' is within 2 line"),
         ("vi.fn()\n1\nonSubmit\n", 1, None),
         ("onSubmit = vi.fn()\n", 0, "'onSubmit' stands on the same line"),
         ("onSubmit = vi.fn()\n\n\n\nconst y = vi.fn()", 1, None),
