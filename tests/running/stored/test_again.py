@@ -286,7 +286,7 @@ def test_a_batch_within_a_budget(workspace: Path, batching: RiggedStandIn) -> No
     assert not (workspace / "batch.json").exists()
     rest = batched(workspace, batching)
     assert len(rest.judged) == 4 - len(done.judged)
-    assert "only what it lacked was judged" in rest.message
+    assert "only what was missing was judged" in rest.message
     anew = batched(workspace, batching)
     assert (len(anew.judged), anew.message) == (4, "")
 
