@@ -187,7 +187,7 @@ def trigger_optimise(
     from skill_eval_nb.triggers.describe import write_description
     from skill_eval_nb.triggers.optimisation import optimise
 
-    options |= {"competing": competing or (), **_as_taken(skill, queries, others, prices)}
+    options |= {"competing": competing or "none", **_as_taken(skill, queries, others, prices)}
     planned = optimise(dry_run=True, **options)
     show(planned)
     if dry_run:

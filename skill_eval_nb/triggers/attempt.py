@@ -186,19 +186,17 @@ def staged(offer: SkillSet) -> Iterator[StagedSkills]:
         OSError: it cannot be copied.
     """
     with TemporaryDirectory(prefix=SKILLS) as root:
-        main = _copy(offer.skill, Path(root))
+        main, *others = (
+            stage(source.folder, None, Path(root, source.name), expected=source.digest)
+            for source in (offer.skill, *offer.others)
+        )
         if offer.description is not None:
             file = main.folder / SKILL_FILE
             file.write_bytes(with_description(read_bytes(file), offer.description))
             main = replace(main, description=offer.description.strip())
-        others = tuple(_copy(other, Path(root)) for other in offer.others)
-        every = (main, *others)
-        marks = {skill.name: digest(skill.folder, contents(skill.folder)) for skill in every}
-        yield StagedSkills(main, others, marks)
-
-
-def _copy(source: SkillSource, root: Path) -> Skill:
-    return stage(source.folder, None, root / source.name, expected=source.digest)
+        folders = {skill.name: skill.folder for skill in (main, *others)}
+        marks = {name: digest(folder, contents(folder)) for name, folder in folders.items()}
+        yield StagedSkills(main, tuple(others), marks)
 
 
 def _folders(others: Others, faults: list[str]) -> list[Path]:

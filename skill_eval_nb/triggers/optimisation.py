@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -17,12 +16,11 @@ from skill_eval_nb.running.asking import Terms, worst_usd
 from skill_eval_nb.running.journal import paying
 from skill_eval_nb.running.options import executor_of
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
-from skill_eval_nb.running.skill import SkillSource, read_skill
 from skill_eval_nb.skill_md import SKILL_FILE, read_text
 from skill_eval_nb.skill_md import body as body_of
 from skill_eval_nb.workspace import PathLike
 
-from .attempt import Query, default_folder, mark
+from .attempt import Query, SkillSet, default_folder, mark, read_offer
 from .describe import MOST, faults_of, with_description
 from .measured import CostRange, Price, QueryOutcome
 from .measurement import measure, reached_from
@@ -79,7 +77,7 @@ def optimise(
     held_out: float = 0.4,
     seed: int = 0,
     budget_usd: float | None = None,
-    competing: PathLike | Iterable[PathLike] = (),
+    competing: Others = "none",
     folder: PathLike | None = None,
     concurrency: int = 4,
     limits: Limits | None = None,
@@ -130,7 +128,7 @@ def optimise(
         budget_usd: the most that all of it may cost, in US dollars: rounds, proposals and the
             last measurement, whose money is kept back. Earlier starts count, and so does what
             was measured of the same there before.
-        competing: folders of skills whose descriptions the proposer is shown.
+        competing: skills whose descriptions the proposer is shown, given as `others` are.
         folder: where all of it is kept; `triggers` in NAME-workspace beside the skill where it
             is not given.
         concurrency: attempts at a time.
@@ -152,23 +150,21 @@ def optimise(
         OSError: something cannot be written.
     """
     faults: list[str] = []
-    source: SkillSource | None = None
+    offer: SkillSet | None = None
     dealt: tuple[Query, ...] = ()
-    beside: list[SkillSource] = []
     with gathered(faults):
-        source = read_skill(skill)
+        offer = read_offer(skill, competing, None)
         # Front matter that cannot be changed is told now, and not after a round was paid for.
-        with_description(read_bytes(source.folder / SKILL_FILE), source.description)
+        skill_md = read_bytes(offer.skill.folder / SKILL_FILE)
+        with_description(skill_md, offer.skill.description)
     with gathered(faults):
         dealt = split(list(queries), held_out, seed)
-    for path in [competing] if isinstance(competing, str | os.PathLike) else competing:
-        with gathered(faults):
-            beside.append(read_skill(path))
     runner = executor_of(executor, {}, sandbox, faults)
     if rounds < 1:
         faults.append(f"rounds is {rounds}; it is at least 1, that of the present description")
-    if faults or source is None or runner is None:
+    if faults or offer is None or runner is None:
         raise Refused(dict.fromkeys(faults))
+    source = offer.skill
     known = prices or load_prices()
     base = default_folder(source.folder) if folder is None else Path(folder).expanduser()
     measuring = partial(
@@ -208,7 +204,7 @@ def optimise(
         money=Money(budget_usd, len(dealt) * runs, n_test * runs, priced.price.cap_usd),
         folder=base,
         proposer=proposer,
-        competing=[(skill.name, skill.description) for skill in beside],
+        competing=[(skill.name, skill.description) for skill in offer.others],
         terms=Terms(reached, known, stop=stop),
         progress=progress,
     )

@@ -13,7 +13,6 @@ from skill_eval_nb.models.stand_in import EXECUTOR
 from skill_eval_nb.running.protocol import Refused, executor_names, refuse
 from skill_eval_nb.text import count
 from skill_eval_nb.triggers import DraftedQueries, Measured, Query, draft_queries, measure, optimise
-from skill_eval_nb.triggers.attempt import read_offer
 
 from ..ui import Child, Node, h
 from ..ui.form import (
@@ -138,7 +137,7 @@ class Deps:
     def search(self, form: Form, queries: Sequence[Query], **given: Any) -> Optimised:
         """`optimise`, as the form has it."""
         given |= self._given(form, *MEASURING, "proposer_model", "rounds", "held_out")
-        given |= {"competing": self._neighbours(form) if form.competing else ()}
+        given |= {"competing": form.beside if form.competing else "none"}
         return optimise(self.skill, queries, budget_usd=form.search_budget_usd, **given)
 
     def draft(self, form: Form, queries: Sequence[Query], **given: Any) -> DraftedQueries:
@@ -154,10 +153,6 @@ class Deps:
         own = {name: getattr(form, name) for name in names}
         own |= {"connection": self.connection, "prices": self.prices}
         return own | {"others": form.beside}
-
-    def _neighbours(self, form: Form) -> list[Path]:
-        """The folders of the further skills on offer."""
-        return [other.folder for other in read_offer(self.skill, form.beside, None).others]
 
 
 Inputs = tuple[Form, tuple[Query, ...]]
