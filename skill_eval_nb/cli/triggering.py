@@ -17,12 +17,12 @@ from .printing import (
     YesOption,
     ask_first,
     print_diff,
+    tell_spent,
 )
 from .shell import all_but, app, out, reported, show, tell
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.measured import Measured
-    from skill_eval_nb.triggers.measurement import MeasuringProgress
     from skill_eval_nb.triggers.optimised import OptimisingProgress
 
 SkillArgument = Annotated[Path, typer.Argument(help="The skill's folder, or its SKILL.md.")]
@@ -82,7 +82,7 @@ def trigger(
     if dry_run:
         return
     ask_first(budget_usd, yes, planned.worst_usd)
-    measured = measure(progress=_tell, **options)
+    measured = measure(progress=tell_spent, **options)
     show(measured)
     out.print(Text(f"The attempts are in {measured.folder}."))
     raise typer.Exit(0 if _is_sound(measured) else 1)
@@ -233,15 +233,6 @@ def _is_sound(measured: Measured) -> bool:
         attempt.outcome in ("triggered", "not triggered") for attempt in measured.attempts
     )
     return complete and not any(measured.doubts["broken"])
-
-
-def _tell(progress: MeasuringProgress) -> None:
-    """Print how far it is."""
-    from skill_eval_nb.text import brief, dollars
-
-    attempt = progress.latest
-    line = f"{progress.done} of {progress.total} attempts, {dollars(progress.spent_usd)}"
-    tell(f"{line}: {attempt.outcome}: {brief(attempt.query.query, 60)}")
 
 
 def _tell_search(progress: OptimisingProgress) -> None:

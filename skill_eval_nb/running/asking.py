@@ -37,14 +37,14 @@ NO_MONEY = "the budget does not hold its worst case"
 
 @dataclass(frozen=True, slots=True)
 class AskingProgress:
-    """How far asking is.
+    """How far many questions are, or what else is paid for one by one.
 
     Attributes:
         done: questions that ended, those that failed included.
         total: questions in all.
         failed: questions that there is no answer to.
         spent_usd: US dollars spent, as far as prices are known.
-        what: the key of the question that ended last.
+        what: the question that ended last, in words or by its key.
     """
 
     done: int
@@ -52,6 +52,11 @@ class AskingProgress:
     failed: int
     spent_usd: float
     what: str
+
+    @property
+    def share(self) -> float:
+        """The share of questions that ended, 0 to 1."""
+        return self.done / (self.total or 1)
 
 
 @dataclass(frozen=True, slots=True)

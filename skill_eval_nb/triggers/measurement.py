@@ -14,7 +14,7 @@ from tempfile import gettempdir, mkdtemp
 from typing import Any
 
 from skill_eval_nb.models import Client, Connection, Prices, connect, load_prices
-from skill_eval_nb.running.asking import NO_MONEY, reached_by
+from skill_eval_nb.running.asking import NO_MONEY, AskingProgress, reached_by
 from skill_eval_nb.running.budget import Budget, noted
 from skill_eval_nb.running.driver import close_interrupted
 from skill_eval_nb.running.files import STAGING, notes_of, remove
@@ -35,7 +35,7 @@ from skill_eval_nb.running.pool import EXECUTORS, warm_up
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
 from skill_eval_nb.running.spec import Ended
 from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
-from skill_eval_nb.text import count, dollars
+from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.writing import who
 
@@ -93,32 +93,10 @@ def model_of(
     return model
 
 
+LONGEST = 90
+"""Characters of a query that are shown while it goes on."""
 STEP = "trigger"
 """What an attempt is called in the journal."""
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuringProgress:
-    """How far a measurement is.
-
-    Attributes:
-        done: attempts that are there, those of earlier starts included.
-        total: attempts in all.
-        outcomes: how many had each outcome so far.
-        spent_usd: US dollars spent on them, earlier starts included, as far as prices are known.
-        latest: the attempt that ended last.
-    """
-
-    done: int
-    total: int
-    outcomes: Mapping[str, int]
-    spent_usd: float
-    latest: Attempt
-
-    @property
-    def share(self) -> float:
-        """The share of attempts that are there, 0 to 1."""
-        return self.done / self.total
 
 
 def take_up(journal: Journal, home: Path) -> None:
@@ -183,7 +161,7 @@ class Measurement:
     home: Path
     prices: Prices
     retry_errored: bool
-    progress: Callable[[MeasuringProgress], None] | None
+    progress: Callable[[AskingProgress], None] | None
     attempts: dict[str, Attempt] = field(default_factory=dict)
     due: dict[str, Attempt] = field(default_factory=dict)
     left_out: int = 0
@@ -298,10 +276,11 @@ class Measurement:
         self.attempts[planned.key] = attempt
         del self.due[planned.key]
         if self.progress is not None:
-            there = [each for key, each in self.attempts.items() if key not in self.due]
-            counts = Counter(each.outcome for each in there)
-            spent, total = ledger.budget.spent_usd, len(self.planned)
-            self.progress(MeasuringProgress(len(there), total, counts, spent, attempt))
+            there = (each for key, each in self.attempts.items() if key not in self.due)
+            failed = sum(each.outcome == "errored" for each in there)
+            done, total = len(self.planned) - len(self.due), len(self.planned)
+            what = f"{attempt.outcome}: {brief(attempt.query.query, LONGEST)}"
+            self.progress(AskingProgress(done, total, failed, ledger.budget.spent_usd, what))
 
     def _say_end(self, status: Status, budget_usd: float | None, cap_usd: float | None) -> str:
         """How it went, in words."""
@@ -347,7 +326,7 @@ def measure(
     seed: int = 0,
     retry_errored: bool = False,
     dry_run: bool = False,
-    progress: Callable[[MeasuringProgress], None] | None = None,
+    progress: Callable[[AskingProgress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Measured:
     """Ask each query several times, and see whether the skill is picked up.

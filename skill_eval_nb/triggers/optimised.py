@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from skill_eval_nb.documents import Optimization, OptimizationStep, dump, to_json
+from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.text import count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import write_atomic
 
 from .measured import CostRange, Measured, QueryOutcome
-from .measurement import MeasuringProgress
 
 NAME = "optimization_result.json"
 
@@ -283,7 +283,7 @@ class OptimisingProgress:
     round: int
     rounds: int
     steps: tuple[Step, ...]
-    measuring: MeasuringProgress | None
+    measuring: AskingProgress | None
     spent_usd: float
 
     @property

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from skill_eval_nb.running.asking import Terms
+from skill_eval_nb.running.asking import AskingProgress, Terms
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.text import count, dollars
 
 from .attempt import Query
 from .measured import Measured
-from .measurement import MeasuringProgress
 from .optimised import OptimisingProgress, SearchOver, Step, mean, scores_of
 from .propose import kept, propose, question
 
@@ -414,7 +413,7 @@ class PaidSearch(Search):
     def _report(
         self,
         doing: Literal["measuring", "proposing", "measuring again"],
-        measuring: MeasuringProgress | None = None,
+        measuring: AskingProgress | None = None,
     ) -> None:
         if self.progress is None:
             return

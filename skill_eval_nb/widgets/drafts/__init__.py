@@ -246,7 +246,6 @@ class Drafts(Panel):
         given = {"judge_model": card.model or None, "budget_usd": card.budget_usd}
         self._judgings[draft.key] = Task(
             lambda report, stop: try_out(draft, ws, progress=report, stop=stop, **given),
-            lambda now: now.done / now.total,
             self.show,
             lambda _: self.show(),
         )

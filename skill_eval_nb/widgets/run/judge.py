@@ -195,7 +195,7 @@ class Judging(WorkspaceTask[JudgedAgain]):
             return judge_again(path, progress=report, stop=stop, **given)
 
         first = AskingProgress(0, total, 0, 0.0, "")
-        super().__init__(home, judge, lambda now: now.done / (now.total or 1), first)
+        super().__init__(home, judge, first)
 
     @property
     def results(self) -> int:
@@ -290,7 +290,7 @@ def judging_view(at: Judging) -> Node:
     stopping = h("p", "Stopping: what was written stays.", role="status")
     return running_card(
         "Judging stored outputs",
-        (now.done / (now.total or 1), "judgings that have ended"),
+        (now.share, "judgings that have ended"),
         figures,
         stopping=at.stopping,
         doing="judging",

@@ -65,13 +65,12 @@ class WorkspaceTask(Task[T]):
         self,
         home: Path,
         do: Callable[[Callable[[Any], None], threading.Event], T],
-        share: Callable[[Any], float],
         progress: Any = None,
     ) -> None:
         self.home = home
         self._landed, self._landed_at = 0, time.monotonic()
         self._landing: threading.Thread | None = None
-        super().__init__(do, share, self._follow, lambda _: self._conclude(), progress)
+        super().__init__(do, self._follow, lambda _: self._conclude(), progress)
 
     @property
     def results(self) -> int:
@@ -280,7 +279,7 @@ class Running(WorkspaceTask[None]):
         self.board = Board(plan)
         self.answers: list[Answer] | None = None
         self.job: Job = plan.start()
-        super().__init__(plan.workspace, self._watch, lambda now: now.share, self.job.progress)
+        super().__init__(plan.workspace, self._watch, self.job.progress)
 
     @property
     def results(self) -> int:

@@ -222,7 +222,6 @@ class TriggerPanel(PaidPanel):
         do = self._deps.measure if tab == RUN else self._deps.search
         task = Task(
             lambda report, stop: do(form, queries, progress=report, stop=stop),
-            lambda now: now.share,
             self.show,
             lambda task: self._end(tab, task),
         )

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.text import count, dollars, percent
 from skill_eval_nb.triggers import Attempt, Measured
-from skill_eval_nb.triggers.measurement import MeasuringProgress
 from skill_eval_nb.triggers.optimised import OptimisingProgress
 from skill_eval_nb.view import Mark, Text, blocks_of
 
@@ -282,7 +282,6 @@ def _item(outcome: QueryOutcome) -> Node:
     return h("li", outcome.query.query, h("span", right, cls="sen-soft"), dir="auto")
 
 
-OUTCOMES = {"triggered": "", "not triggered": "", "errored": "bad"}
 PROMISE = "Each run is written when it ends; what is there is not paid for again."
 STOPPING = "Stopping: nothing new is begun."
 DOING = {
@@ -305,35 +304,25 @@ def search_plan_view(plan: TriggerPreview | None) -> Child:
 
 
 def running_view(title: str, task: Task[Any]) -> Node:
-    """How far a run of the set or a search is: outcomes, money, time, rounds that have ended."""
-    now: MeasuringProgress | OptimisingProgress | None = task.progress
+    """How far a run of the set or a search is: runs, money, time, rounds that have ended."""
+    now: AskingProgress | OptimisingProgress | None = task.progress
     search = now if isinstance(now, OptimisingProgress) else None
     runs = now.measuring if isinstance(now, OptimisingProgress) else now
-    figures: list[Child] = []
-    if runs is not None:
-        figures.append(figure(f"{runs.done:,} of {runs.total:,}", "runs ended"))
-        figures += [
-            figure(f"{number:,}", outcome, kind)
-            for outcome, kind in OUTCOMES.items()
-            if (number := runs.outcomes.get(outcome, 0))
-        ]
-    if now is not None:
-        figures.append(figure(dollars(now.spent_usd), "spent"))
-    doing, latest = PROMISE, None
-    if search is not None:
-        doing = f"{DOING[search.doing].format(round=search.round)}. {PROMISE}"
-    elif runs is not None:
-        did = f" ({runs.latest.instead})" if runs.latest.instead else ""
-        query = h("span", runs.latest.query.query, dir="auto")
-        latest = soft(f"Last: {runs.latest.outcome}{did} – ", query)
+    figures = [
+        figure(f"{runs.done:,} of {runs.total:,}", "runs ended") if runs is not None else None,
+        figure(f"{runs.failed:,}", "errored", "bad") if runs is not None and runs.failed else None,
+        figure(dollars(now.spent_usd), "spent") if now is not None else None,
+        time_figures(task),
+    ]
+    doing = f"{DOING[search.doing].format(round=search.round)}. " if search is not None else ""
     return running_card(
         title,
         (runs.share if runs is not None else 0.0, "runs that have ended"),
-        [*figures, time_figures(task)],
+        figures,
         stopping=task.stopping,
         below=[
-            soft(STOPPING if task.stopping else doing, role="status"),
-            latest,
+            soft(STOPPING if task.stopping else f"{doing}{PROMISE}", role="status"),
+            soft(f"Last: {runs.what}", dir="auto") if runs is not None else None,
             rounds_view(search.steps) if search is not None else None,
         ],
     )

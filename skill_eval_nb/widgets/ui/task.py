@@ -42,7 +42,6 @@ class Task(Generic[T]):
     def __init__(
         self,
         do: Callable[[Callable[[Any], None], threading.Event], T],
-        share: Callable[[Any], float],
         progressed: Callable[[], object],
         ended: Callable[[Any], object] = lambda _: None,
         progress: Any = None,
@@ -50,8 +49,8 @@ class Task(Generic[T]):
         """Begin it.
 
         Args:
-            do: the work, handed where to report progress, and what is set once it is to stop.
-            share: gives how much of it is done, 0 to 1, from its progress.
+            do: the work, handed where to report progress (`share` of which is how much is done,
+                0 to 1), and what is set once it is to stop.
             progressed: called, in its thread, when there is progress to see.
             ended: called with it, in its thread, once it does not go on.
             progress: what there is at first.
@@ -61,7 +60,7 @@ class Task(Generic[T]):
         self.progress = progress
         self.result: T | None = None
         self.message: str | None = None
-        self._do, self._share, self._progressed, self._ended = do, share, progressed, ended
+        self._do, self._progressed, self._ended = do, progressed, ended
         self._first: tuple[float, float] | None = None  # when progress came first, and how much
         self._stop = threading.Event()
         self._began, self._shown, self._took = time.monotonic(), 0.0, 0.0
@@ -85,7 +84,7 @@ class Task(Generic[T]):
         """How long it will go on, about; None where nothing can be told yet."""
         if self._first is None or not self.running:
             return None
-        (since, before), now = self._first, self._share(self.progress)
+        (since, before), now = self._first, self.progress.share
         if now <= before:
             return None
         return (time.monotonic() - since) * (1 - now) / (now - before)
@@ -123,7 +122,7 @@ class Task(Generic[T]):
 
     def _report(self, now: Any) -> None:
         self.progress = now
-        self._first = self._first or (time.monotonic(), self._share(now))
+        self._first = self._first or (time.monotonic(), now.share)
         if time.monotonic() - self._shown >= BETWEEN:
             self._shown = time.monotonic()
             self._progressed()

@@ -14,7 +14,7 @@ PATIENCE = 30
 
 
 def begun(do, told=lambda: None, ended=lambda _: None) -> Task:
-    return Task(do, lambda share: share, told, ended)
+    return Task(do, told, ended)
 
 
 @pytest.mark.parametrize(("error", "told"), [(OSError("full"), "full"), (OSError(), "OSError")])
@@ -37,7 +37,7 @@ def test_what_is_left_is_told_from_what_was_done_since_the_first_word(monkeypatc
         assert begins.wait(PATIENCE)
         for share, at in ((0.5, 110.0), (0.75, 120.0)):
             now[0] = at
-            tell(share)
+            tell(SimpleNamespace(share=share))
             steps.append((work.seconds, work.left_seconds))
 
     work = begun(do)
