@@ -58,8 +58,8 @@ from .attempt import (
 from .measured import Measured, Price, Status, price_of
 
 
-def faults_of(queries: Sequence[Query], budget_usd: float | None) -> list[str]:
-    """What is wrong with the queries, or with the budget, which may be 0."""
+def faults_of(queries: Sequence[Query]) -> list[str]:
+    """What is wrong with the queries."""
     faults = []
     if not queries:
         faults.append("there are no queries: write a trigger set, or draft one")
@@ -68,8 +68,6 @@ def faults_of(queries: Sequence[Query], budget_usd: float | None) -> list[str]:
             faults.append(f"the query {text!r} is there {times} times; each is to be there once")
         if not text.strip():
             faults.append("a query is empty; take it out")
-    if budget_usd is not None and not budget_usd >= 0:
-        faults.append(f"budget_usd is {budget_usd}; it is at least 0")
     return faults
 
 
@@ -376,8 +374,8 @@ def measure(
     """
     listed = list(queries)
     allowed = limits or Limits(turns=TURNS, seconds=SECONDS)
-    faults = faults_of(listed, budget_usd)
-    figures(faults, runs, 0, concurrency, None, None, allowed)
+    faults = faults_of(listed)
+    figures(faults, runs, 0, concurrency, None, budget_usd, allowed)
     runner = executor_of(executor, {}, sandbox, faults)
     worker = model_of(model, runner, connection, faults)
     known = prices or load_prices()
