@@ -34,8 +34,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from . import running as _running
 from .faces import lazy
+from .running import looks as _looks
 
 if TYPE_CHECKING:
     from . import (
@@ -93,9 +93,8 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-_running.look_rules = lambda: import_module(
-    ".stats.sequential", __name__
-)  # running knows no statistics
+# Running knows no statistics.
+_looks.rules = lambda: import_module(".stats.sequential", __name__)
 
 __getattr__, __dir__ = lazy(
     __name__,

@@ -501,7 +501,7 @@ async def connect(connection: Connection) -> AsyncIterator[Client]:
     base_url, http_client = connection.base_url, None
     if connection.stand_in is not None:
         base_url = "http://stand-in"
-        from .stand_in import transport
+        from .stand_in.app import transport
 
         http_client = anthropic.DefaultAsyncHttpxClient(transport=transport(connection.stand_in))
     async with anthropic.AsyncAnthropic(

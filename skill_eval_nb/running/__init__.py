@@ -1,19 +1,15 @@
 """From a skill and its evals to a graded workspace: plan, driver, journal, budget.
 
-Nothing heavy is imported before it is used. Whether a planned look ends a job is for statistics,
-which this room does not know: the package itself, which knows all rooms, hands their rules down.
+Nothing heavy is imported before it is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from skill_eval_nb.faces import lazy
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from skill_eval_nb.models import BudgetSpent
 
     from .job import Job
@@ -39,24 +35,6 @@ __all__ = [
     "judge_again",
     "plan_runs",
 ]
-
-
-class LookRules(Protocol):
-    """What statistics say of planned looks."""
-
-    def check_looks(self, looks: Sequence[int], n_evals: int) -> None:
-        """Raise a ValueError where looks over so many evals cannot be planned."""
-        ...
-
-    def decide_look(
-        self, workspace: Path, iteration: int, looks: Sequence[int], runs: int
-    ) -> str | None:
-        """What the look at so many runs a side decides, in words; None where it decides nothing."""
-        ...
-
-
-look_rules: Callable[[], LookRules]
-"""Gives them; `skill_eval_nb` sets it when it is imported."""
 
 __getattr__, __dir__ = lazy(
     __name__,

@@ -18,7 +18,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from skill_eval_nb import running
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import EvalMetadata, Evals, Expectation, dump, to_json
 from skill_eval_nb.models import ModelFault
@@ -26,6 +25,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.writing import who
 
+from . import looks
 from .batch import Batches
 from .budget import Budget, noted
 from .engine import Engine
@@ -310,7 +310,7 @@ class Driver:
         plan = self.plan
         if not plan.looks or plan.decision is not None:
             return False
-        ask = running.look_rules().decide_look
+        ask = looks.rules().decide_look
         why = await asyncio.to_thread(ask, plan.workspace, plan.iteration, plan.looks, runs)
         if why is not None:
             evals = plan.asked["evals"]

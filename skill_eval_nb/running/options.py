@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb import running
 from skill_eval_nb.models import BadPrices, Prices, load_prices
 from skill_eval_nb.text import some
 from skill_eval_nb.workspace.layout import is_container, is_eval, is_iteration, run_number
 
+from . import looks as look_rules
 from .estimate import Span
 from .protocol import (
     Executor,
@@ -149,7 +149,7 @@ def looks_of(
     if not looks:
         return ()
     try:
-        running.look_rules().check_looks(looks, n_evals)
+        look_rules.rules().check_looks(looks, n_evals)
     except ValueError as error:
         faults.append(str(error))
     if looks and runs not in (None, looks[-1]):

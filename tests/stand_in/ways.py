@@ -16,8 +16,8 @@ from typing import Any
 
 import httpx2
 
-from skill_eval_nb.models.stand_in import StandIn, transport
-from skill_eval_nb.models.stand_in.app import unread
+from skill_eval_nb.models.stand_in import StandIn
+from skill_eval_nb.models.stand_in.app import transport, unread
 
 from .app import RiggedApp
 from .faults import RiggedStandIn

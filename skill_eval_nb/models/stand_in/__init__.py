@@ -2,7 +2,7 @@
 
 No model is behind it, and its answers say so. It exists so that runs, grading, retries and
 statistics can be tried, tested and shown without a network, a key or a cent. It answers through
-`transport(StandIn())`, a transport inside the process for the SDK's HTTP client.
+`app.transport(StandIn())`, a transport inside the process for the SDK's HTTP client.
 
 A draw of it is a hash of a seed and of names, so the same run draws the same in any process, on
 any thread, after any restart, and whatever the order of calls.
@@ -13,19 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-from skill_eval_nb.faces import lazy
-
-if TYPE_CHECKING:
-    from .app import transport
-
-__all__ = ["StandIn", "transport"]
-
-__getattr__, __dir__ = lazy(
-    __name__,
-    {".app": "transport"},
-)
+from typing import Literal
 
 
 def uniform(*names: object) -> float:

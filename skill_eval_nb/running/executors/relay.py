@@ -276,7 +276,7 @@ async def upstream(connection: Connection) -> AsyncIterator[tuple[Any, str, dict
     key = connection.key()
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
 
-    from skill_eval_nb.models.stand_in import transport
+    from skill_eval_nb.models.stand_in.app import transport
 
     standin = connection.stand_in
     extra: dict[str, Any] = {} if standin is None else {"transport": transport(standin)}

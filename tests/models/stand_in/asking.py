@@ -11,7 +11,8 @@ import anthropic
 import httpx2
 
 from skill_eval_nb.grading.judge import SCHEMA
-from skill_eval_nb.models.stand_in import StandIn, transport
+from skill_eval_nb.models.stand_in import StandIn
+from skill_eval_nb.models.stand_in.app import transport
 from tests.stand_in import serve
 
 WAYS = ["server", "transport"]

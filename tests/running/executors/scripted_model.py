@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.models import Connection
-from skill_eval_nb.models.stand_in import transport
+from skill_eval_nb.models.stand_in.app import transport
 from skill_eval_nb.running.protocol import Skill, Task
 from tests.models.scripted import message
 from tests.running.executors.made_tasks import skill, task
