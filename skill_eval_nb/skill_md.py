@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .disk import decode, read_bytes
+from .disk import decode, leads_out, read_bytes
 
 SKILL_FILE = "SKILL.md"
 MARK = "\ufeff"
@@ -272,6 +272,13 @@ def estimate_context(folder: Path) -> ContextTokens:
             chars += len(decode(data)[0])
     sizes = len(own.name) + len(own.description), len(body(own.text)), chars
     return ContextTokens(*(round(size / CHARS_OF_TOKEN) for size in sizes))
+
+
+def read_skill_of(suite: Path) -> SkillMd | None:
+    """What the skill says in whose folder, or in `evals` of it, a suite lies; None if in none."""
+    files = (folder / SKILL_FILE for folder in suite.parents[:2])
+    own = (file for file in files if file.is_file() and not leads_out(file, file.parent))
+    return next(map(read_skill_md, own), None)
 
 
 LEAST_WORDS = 5

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,11 +36,15 @@ from skill_eval_nb.models.ask import (
     shortened,
 )
 from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
+from skill_eval_nb.running.protocol import Refused
+from skill_eval_nb.skill_md import SkillMd, find_quotes, read_skill_of
 from skill_eval_nb.text import brief, count, some
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
+from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.layout import OWN
 
 from .aggregation import Aggregate, aggregate
+from .edits import suite_file
 from .evidence import Check, Evidence, evidence_of, runs_of
 from .rules import RULES, common
 from .values import (
@@ -76,26 +81,42 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         cost_usd: what was spent.
         unasked: why the model has not drafted; None where it has, or where none was named.
         skill: the folder of the skill whose first evals they are; None for drafts of changes.
+        measured: the skill that the evals are to measure, where it is known.
+        prompts: of each eval that there is, by id.
     """
 
     price_usd: float | None
     cost_usd: float | None
     unasked: str | None
     skill: Path | None
+    measured: SkillMd | None
+    prompts: Mapping[str, str]
 
     def __new__(
         cls,
         drafts: Iterable[Draft] = (),
         answer: PaidAnswer[Any] | None = None,
         skill: Path | None = None,
+        measured: SkillMd | None = None,
+        prompts: Mapping[str, str] = MappingProxyType({}),
     ) -> Self:
         """Drafts, and what came of asking a model."""
         self = super().__new__(cls, drafts)
-        self.skill = skill
+        self.skill, self.measured, self.prompts = skill, measured, prompts
         answer = answer or PaidAnswer()
         self.price_usd, self.cost_usd = answer.price_usd, answer.cost_usd
         self.unasked = answer.unasked
         return self
+
+    def say_leaks(self, draft: Draft) -> str:
+        """What a draft, as it now is, has word for word from the skill; "" where nothing."""
+        if self.measured is None or draft.part == "dimensions":
+            return ""
+        asked = "\n".join(self.prompts.get(name, "") for name in draft.evals)
+        texts = (text for item in draft.new for text in _texts_of(item, asked))
+        found = [quote for text in texts for quote in find_quotes(text[0], self.measured, text[1])]
+        quotes = some((f"‘{brief(quote, 60)}’" for quote in dict.fromkeys(found)), 6)
+        return f"It quotes the skill ({quotes}), and so may measure obedience." if found else ""
 
     def _blocks(self) -> Iterator[Block]:
         yield Title(count(len(self), "draft") if self else "no drafts")
@@ -105,7 +126,8 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
             missing = f"still needs: {', '.join(draft.missing)}" if draft.missing else ""
             coming = (f"→ {item}" for item in map(_in_short, draft.new) if item)
             rests = f"It rests on {count(len(draft.runs), 'run')}." if draft.runs else ""
-            lines = [line for line in (*coming, missing, draft.why, rests) if line]
+            leaks = self.say_leaks(draft)
+            lines = [line for line in (*coming, missing, leaks, draft.why, rests) if line]
             yield Items(lines, f"{draft.key} {change_text(draft)}")
 
 
@@ -155,7 +177,27 @@ def draft(
     if model is not None:
         answer = ask_model(evidence, model, Terms(connection, prices, budget_usd, dry_run=dry_run))
     by_rule = [draft_ for rule in RULES for draft_ in rule(evidence)]
-    return Drafts(ordered([*by_rule, *(answer.value or ())]), answer)
+    prompts = {name: eval_.prompt for name, eval_ in evidence.suite.items()}
+    every = ordered([*by_rule, *(answer.value or ())])
+    return Drafts(every, answer, measured=find_measured(ws.path), prompts=prompts)
+
+
+def find_measured(evals: PathLike) -> SkillMd | None:
+    """The skill that a suite measures, given as for `suite_file`; None where it is in none."""
+    with suppress(Refused):
+        return read_skill_of(suite_file(evals)) if evals else None
+
+
+def _texts_of(item: SuiteItem, asked: str) -> Iterator[tuple[str, str]]:
+    """What a new item asks or looks for, each text with the prompt that it stands beside."""
+    fields = {"text": item} if isinstance(item, str) else item
+    if prompt := fields.get("prompt"):
+        yield prompt, ""
+        asked = prompt
+    texts = (fields.get("text"), fields.get("description"), fields.get("match"))
+    yield "\n".join(filter(None, (*texts, *(fields.get("match_any") or ())))), asked
+    for inner in (*fields.get("expectations", ()), *fields.get("structural_expectations", ())):
+        yield from _texts_of(inner, asked)
 
 
 def ordered(drafts: Iterable[Draft]) -> list[Draft]:

@@ -27,7 +27,7 @@ from skill_eval_nb.models.stand_in import JUDGE, MODELS
 from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import SkillSource, read_skill
-from skill_eval_nb.skill_md import SKILL_FILE, read_text
+from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md, read_text
 from skill_eval_nb.workspace.layout import OWN
 
 from .drafting import ITEM, Drafts, ask_once, read_item
@@ -160,7 +160,8 @@ def draft_evals(
         read=partial(read, n=n, skill=source.name, model=model),
         max_tokens=TOKENS_AROUND + TOKENS_AN_EVAL * n,
     )
-    return Drafts(answer.value or (), answer, source.folder)
+    measured = read_skill_md(source.folder / SKILL_FILE)
+    return Drafts(answer.value or (), answer, source.folder, measured)
 
 
 def _shown(source: SkillSource, wish: str) -> str:

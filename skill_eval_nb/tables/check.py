@@ -25,7 +25,7 @@ from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.dialects.home_made import HOME_MADE
 from skill_eval_nb.documents.sides import SIDES
 from skill_eval_nb.documents.tools import tool_of
-from skill_eval_nb.skill_md import SKILL_FILE, find_quotes, read_skill_md
+from skill_eval_nb.skill_md import SKILL_FILE, find_quotes, read_skill_md, read_skill_of
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import (
     NO_ITERATION,
@@ -251,13 +251,11 @@ def check_references(
 def check_leaks(whole: Whole, problems: Problems) -> None:
     """Report prompts and checks of a suite that quote the skill in whose folder it lies."""
     for suite in whole.of("evals"):
-        files = [folder / SKILL_FILE for folder in Path(suite.path).parents[:2]]
-        own = (file for file in files if file.is_file() and not leads_out(file, file.parent))
-        skills = [read_skill_md(file) for file in own]
-        for number, eval_ in enumerate(suite.read().evals if skills else ()):
+        skill = read_skill_of(Path(suite.path))
+        for number, eval_ in enumerate(suite.read().evals if skill else ()):
             for where, text in _texts_of(eval_):
                 prompt = "" if where == "prompt" else eval_.prompt
-                if quotes := find_quotes(text, skills[0], prompt):
+                if skill and (quotes := find_quotes(text, skill, prompt)):
                     message = f"it quotes the skill ({_few(quotes)}): it may measure obedience"
                     at = f"$.evals[{number}].{where}"
                     problems.add("info", "leak", suite.path, message, where=at)

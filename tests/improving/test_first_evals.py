@@ -13,11 +13,13 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.improving.drafting import Drafts
 from skill_eval_nb.improving.first_evals import SCHEMA, read
+from skill_eval_nb.improving.values import new_draft
 from skill_eval_nb.models import Connection
 from skill_eval_nb.models.ask import BadAnswer, formed
 from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.suite import read_suite
+from skill_eval_nb.skill_md import SkillMd
 from tests.improving.made import requests
 from tests.stand_in import Fault, RiggedStandIn
 from tests.triggers.made import lines, make_skill
@@ -226,3 +228,58 @@ def test_a_hostile_skill_stays_material(tmp_path: Path) -> None:
     (skill / "SKILL.md").symlink_to(tmp_path / "out.md")
     with pytest.raises((Refused, OSError), match=r"leaves the skill|leads out"):
         drafted(skill)
+
+
+RULE = "Drop a row that is empty in every column"
+CHECKED = {"type": "file_contains", "pattern": "*.csv", "description": "Rows are kept"}
+LEAKS = {
+    "a name": ("evals", {"prompt": "Use the tidy-tables skill on sales.csv"}, "‘tidy-tables’"),
+    "a phrase": (
+        "expectations",
+        f"{RULE} of the table",
+        "‘drop a row that is empty in every column’",
+    ),
+    "a term": ("expectations", "The result has a drop_list", "‘drop_list’"),
+    "a check": ("structural_expectations", {**CHECKED, "match": "drop_list"}, "‘drop_list’"),
+    "one of several": (
+        "structural_expectations",
+        {**CHECKED, "match_any": ["x", "drop_list"]},
+        "‘drop_list’",
+    ),
+    "inside an eval": (
+        "evals",
+        {"prompt": "Clean it", "expectations": [{"text": "It has a drop_list"}]},
+        "‘drop_list’",
+    ),
+    "what its prompt asks for": (
+        "evals",
+        {"prompt": "Write a drop_list", "expectations": ["It has a drop_list"]},
+        "‘drop_list’",  # of the prompt, once
+    ),
+    "what the prompt of its eval asks for": ("expectations", "It has a keep_list", ""),
+    "other words": ("expectations", "No row of the result is empty", ""),
+    "a dimension": ("dimensions", {"name": "drop_list", "description": RULE}, ""),
+}
+
+
+@pytest.mark.parametrize(("part", "item", "quoted"), LEAKS.values(), ids=LEAKS)
+def test_a_draft_that_quotes_the_skill_says_so(part: Any, item: Any, quoted: str) -> None:
+    text = f"---\nname: tidy-tables\n---\n{RULE.lower()}; name it in `drop_list` or `keep_list`.\n"
+    skill = SkillMd(text, name="tidy-tables")
+    evals = () if part == "evals" else ("1",)
+    draft = new_draft("add", part, evals, None, [item], "Why.")
+    found = Drafts([draft], measured=skill, prompts={"1": "Write a keep_list", "2": "drop_list"})
+    said = found.say_leaks(draft)
+    assert said == (
+        f"It quotes the skill ({quoted}), and so may measure obedience." if quoted else ""
+    )
+    assert said in " ".join(str(found).split())
+    assert Drafts([draft]).say_leaks(draft) == ""
+
+
+def test_the_form_says_what_it_has_from_the_skill(tmp_path: Path) -> None:
+    """Of its description, that is, which a prompt of a user's own has not."""
+    found = sen.draft_evals(
+        make_skill(tmp_path / "tidy-tables", description=DESCRIPTION, body=BODY)
+    )
+    assert "It quotes the skill (‘" in str(found)

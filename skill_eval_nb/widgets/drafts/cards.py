@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from skill_eval_nb.improving import Change, Draft, RunRef, aggregate, draft, preview, try_out
-from skill_eval_nb.improving.drafting import change_text
+from skill_eval_nb.improving.drafting import change_text, find_measured
 from skill_eval_nb.stats.values import natural
 from skill_eval_nb.text import count, dollars, in_terms, some
 from skill_eval_nb.view import Mark, Text, blocks_of
@@ -264,7 +264,10 @@ def _card(work: DraftFigures, card: Card, seen: OpenedDrafts, judging: Task[Trie
     tags = [pill(draft.kind, KINDS.get(draft.kind, "")), h("strong", words[:1].upper() + words[1:])]
     if card.decision is not None:
         tags.append(pill(card.decision, "good" if card.decision == "accepted" else "bad"))
-    mine = [_what(card), h("p", draft.why, cls="sen-soft", dir="auto"), _buttons(card, name)]
+    drafts = work.drafts()
+    leaks = drafts.say_leaks(draft) if drafts else ""
+    mine = [_what(card), h("p", leaks, cls="sen-drafts-lacking") if leaks else None]
+    mine += [h("p", draft.why, cls="sen-soft", dir="auto"), _buttons(card, name)]
     theirs = tried_out(tried, card, judging, is_open=seen.opened == card.key)
     return h(
         "section",
@@ -392,12 +395,17 @@ class DraftFigures:
         """The suggestions."""
         return self._get("found", lambda: aggregate(self.ws))
 
-    def drafts(self) -> tuple[Draft, ...] | None:
+    def drafts(self) -> Drafts | None:
         """What could be changed."""
         if self.first is not None:
             return self.first
         found = self.found()
-        return None if found is None else self._get("drafts", lambda: draft(self.ws, found))
+        return None if found is None else self._get("drafts", lambda: self._draft(found))
+
+    def _draft(self, found: Aggregate) -> Drafts:
+        drafts = draft(self.ws, found)
+        drafts.measured = drafts.measured or find_measured(self.evals)
+        return drafts
 
     def tried(self, draft: Draft) -> Tried | None:
         """What a draft does to the stored runs. It asks no model."""

@@ -41,6 +41,23 @@ def test_a_draft_stands_beside_its_try_out(tmp_path: Path) -> None:
     assert verdicts["tea, without_skill, run 1"] == "passed"
 
 
+def test_a_draft_that_quotes_the_skill_is_marked_as_it_now_is(tmp_path: Path) -> None:
+    """The skill is that in whose folder the suite lies."""
+    skill = "---\nname: brewing\ndescription: d\n---\nName the water in `water_line`.\n"
+    made = panel(workspace(tmp_path, {"SKILL.md": skill}), "drafts")
+    key = key_of(made, "demote")
+
+    def shown() -> str:
+        return text(find(made.view(), tag="section", key=f"card-{key}"))
+
+    assert "quotes the skill" not in shown()
+    new = {**made._card(key).draft.new[0], "match": "water_line"}
+    do(made, "edit", key)
+    do(made, "type", key, json.dumps([new]))
+    do(made, "take", key)
+    assert "It quotes the skill (‘water_line’), and so may measure obedience." in shown()
+
+
 def test_what_is_accepted_goes_into_the_file_and_nothing_else(tmp_path: Path) -> None:
     path = workspace(tmp_path)
     made = panel(path, "drafts")
