@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isclose
 from typing import TYPE_CHECKING
 
 from skill_eval_nb import stats
-from skill_eval_nb.stats.values import RUBRIC
-from skill_eval_nb.text import count, some
+from skill_eval_nb.stats.second_opinion import OPINIONS
+from skill_eval_nb.stats.values import MODEL, RUBRIC, model_name
+from skill_eval_nb.text import chance, count, some
 
 from .content import Bullets, Paragraph, Part, Table, line
 from .measured import (
@@ -221,6 +223,72 @@ def _as_stated(value: float | None, printed: str) -> str:
     if value is None:
         return MISSING
     return f"{value * 100:.1f}%" if "%" in printed else f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+OPINION = "Second opinion"
+
+
+def opinions(measured: IterationFigures) -> Iterator[Part]:
+    """What becomes of the differences that are stated of an iteration."""
+    return opinion_parts(measured.claims)
+
+
+def opinion_parts(rows: Sequence[Row]) -> Iterator[Part]:
+    """The rows of `stats.second_opinion` that claim a difference."""
+    claims = [row for row in rows if row["claimed"] is not None]
+    if not claims:
+        return
+    counts = Counter(row["opinion"] for row in claims)
+    found = (f"{counts[name]:,} {_said(name, counts[name])}" for name in OPINIONS if counts[name])
+    yield Paragraph(
+        f"Of {count(len(claims), 'stated difference')} {some(found)}. One survives where its runs "
+        "show a difference in its direction, which may still be of another size."
+    )
+    several = len({(row["configuration"], model_name(row)) for row in claims}) > 1
+    called = [_claimed(row, several=several) for row in claims]
+    yield Table(
+        "What is stated, and what the runs give",
+        ("Difference", "Opinion", "Stated", "Runs give", "Interval", "p"),
+        tuple(
+            (name, row["opinion"], *_figures_of(row))
+            for name, row in zip(called[:MOST_STATED], claims, strict=False)
+        ),
+        labels=2,
+    )
+    reasons: dict[str, list[str]] = {}
+    for name, row in zip(called[:MOST_STATED], claims, strict=False):
+        if row["opinion"] != OPINIONS[0]:
+            reasons.setdefault(" ".join(filter(None, (row["why"], row["settle"]))), []).append(name)
+    if reasons:
+        yield Bullets(tuple(line(f"{some(of, 6)}: {why}", 2000) for why, of in reasons.items()))
+    if len(claims) > MOST_STATED:
+        yield Paragraph(f"{len(claims) - MOST_STATED:,} more: stats.second_opinion has them all.")
+
+
+def _said(opinion: str, number: int) -> str:
+    """An opinion behind so many.
+
+    >>> _said("goes the other way", 2)
+    'go the other way'
+    """
+    return opinion if number == 1 else re.sub("^(survive|go)e?s", r"\1", opinion)
+
+
+def _claimed(row: Row, *, several: bool) -> str:
+    """What a claim is called, with whom it is about where that differs."""
+    metric = row["metric"].removeprefix(RUBRIC)
+    name = line(metric) if metric != row["metric"] else metric_name(metric)
+    about = [row[side] for side in ("configuration", *MODEL) if several and row[side]]
+    return ", ".join([name, *map(line, about)])
+
+
+def _figures_of(row: Row) -> Iterator[str]:
+    """The claimed difference; that of the runs with its interval and p."""
+    claimed, estimate, low, high = (
+        difference(row[name], row["metric"]) for name in ("claimed", "estimate", "low", "high")
+    )
+    yield from (claimed, estimate, MISSING if row["low"] is None else f"{low} to {high}")
+    yield MISSING if row["p"] is None else chance(row["p"]).removeprefix("= ")
 
 
 def remarks(measured: IterationFigures) -> list[str]:

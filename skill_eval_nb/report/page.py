@@ -10,7 +10,7 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
-from skill_eval_nb import charts
+from skill_eval_nb import charts, stats
 from skill_eval_nb.stats.lean import NO_LEAN
 from skill_eval_nb.stats.values import HEADLINE, Model
 from skill_eval_nb.text import count
@@ -28,7 +28,17 @@ from .content import (
     line,
     section,
 )
-from .left_out import STATED, audit, audit_parts, lacking, noted, problem_parts
+from .left_out import (
+    OPINION,
+    STATED,
+    audit,
+    audit_parts,
+    lacking,
+    noted,
+    opinion_parts,
+    opinions,
+    problem_parts,
+)
 from .measured import (
     MISSING,
     NO_ITERATION,
@@ -70,6 +80,7 @@ SECTIONS: dict[str, Callable[[IterationFigures], Iterator[Part]]] = {
     "Checks": checks,
     "What was left out, and why": lacking,
     STATED: audit,
+    OPINION: opinions,
     "What it cost": cost,
 }
 """What follows the opening table, in order. A section with nothing in it is not shown."""
@@ -115,11 +126,13 @@ def _audits(ws: Workspace, every: Sequence[Reported]) -> Iterator[Section]:
     """What is stated of iterations that are reported model by model: it is of all models."""
     places = (iteration.measured.place for iteration in every)
     for place in dict.fromkeys(place.whole for place in places if place.model):
-        parts = tuple(audit_parts(place.of(ws)))
-        if parts:
-            names = dict.fromkeys((place.workspace, place.skill, place.iteration))
-            of = ", ".join(line(name) for name in names if name not in ("", NO_ITERATION))
-            yield Section(f"{STATED}: {of}, all models", parts)
+        names = dict.fromkeys((place.workspace, place.skill, place.iteration))
+        of = ", ".join(line(name) for name in names if name not in ("", NO_ITERATION))
+        own = place.of(ws)
+        claims = stats.second_opinion(own).to_dicts()
+        for heading, found in ((STATED, audit_parts(own)), (OPINION, opinion_parts(claims))):
+            if parts := tuple(found):
+                yield Section(f"{heading}: {of}, all models", parts)
 
 
 def _section_of(measured: IterationFigures) -> Section:

@@ -9,6 +9,7 @@ from .next_step import next_step
 from .notes import notes
 from .plan import plan
 from .preference import preference
+from .second_opinion import second_opinion
 from .sequential import sequential
 from .summary import outliers, pass_at_k, pass_at_k_by_eval, summarize
 from .triggers import trigger_confusion, trigger_doubts, trigger_rates, trigger_scores
@@ -31,6 +32,7 @@ __all__ = [
     "pass_at_k_by_eval",
     "plan",
     "preference",
+    "second_opinion",
     "sequential",
     "summarize",
     "trigger_confusion",

@@ -1,0 +1,425 @@
+"""`second_opinion`: whether what a benchmark claims survives its own runs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skill_eval_nb.documents.sides import UNSTATED
+from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.tables.document_rows import DELTA, RUNS_EACH
+from skill_eval_nb.text import called, chance, figure, signed
+
+from .audit import CONSISTENCY, HAIR, audit, rounding
+from .comparison import TINY
+from .confounds import DECIDED
+from .inference.exact import benjamini_hochberg
+from .pairing import choose
+from .summary import overview
+from .values import ITERATION, MODEL, RUBRIC, UNITS, better, in_order, natural, order_answer
+from .verdict import IN_WORDS, Answer, Row, say_answer
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SURVIVES, UNTOLD, OTHER_WAY = OPINIONS = ("survives", "cannot be told", "goes the other way")
+"""What becomes of a claim."""
+TASKS, ATTEMPTS = "tasks", "attempts"
+"""What a card states of how much was run; no figure of a side."""
+NO_CLAIMS = (TASKS, ATTEMPTS, RUNS_EACH, CONSISTENCY)
+LEVEL = 0.95
+
+
+class StatedClaim(NamedTuple):
+    """A difference that a file claims of an iteration.
+
+    Attributes:
+        home: workspace, skill, iteration.
+        path: the file.
+        agent: the harness or model that it is of, where the file has several; else "".
+        metric: what differs.
+        side: what is compared, None where the file does not say; where it states one side alone,
+            this one.
+        baseline: what it is compared with, else None.
+        value: the difference; None where one side alone is stated.
+        printed: as the file has it.
+        half: half a unit of its last place.
+        runs: how many runs are said to stand behind either side, if they are.
+    """
+
+    home: tuple[str, ...]
+    path: str
+    agent: str
+    metric: str
+    side: str | None
+    baseline: str | None
+    value: float | None
+    printed: str
+    half: float
+    runs: float | None
+
+
+def find_claims(stated: pl.DataFrame) -> list[StatedClaim]:
+    """Each difference that is claimed, and each mean that is stated of one side alone.
+
+    A difference that a file states comes before that of its two means. One of 0 claims nothing.
+    """
+    import polars as pl
+
+    rows = stated.filter(pl.col("statistic").is_in(["mean", "value"]), pl.col("value").is_finite())
+    agent = pl.col("configuration").str.extract(r"^\S+ \((.+)\)$")
+    is_delta = pl.col("configuration").str.starts_with(f"{DELTA} (")
+    several = agent.is_in(agent.filter(is_delta).implode()).over("path")
+    side = pl.col("configuration").str.extract(r"^(\S+)")
+    rows = rows.with_columns(
+        agent=pl.when(several).then(agent).fill_null(""),
+        side=pl.when(several).then(side).otherwise("configuration"),
+    )
+    files: dict[tuple[Any, ...], dict[str, dict[str, Row]]] = defaultdict(dict)
+    for row in rows.iter_rows(named=True):
+        of_file = files[tuple(row[name] for name in (*ITERATION, "path", "agent"))]
+        of_file.setdefault(row["metric"], {}).setdefault(row["side"], row)
+    return [claim for file, own in files.items() for claim in _claims_of(file, own)]
+
+
+def _claims_of(
+    file: tuple[str, ...], metrics: Mapping[str, Mapping[str, Row]]
+) -> Iterator[StatedClaim]:
+    """What a file claims, of one agent: metric and side to the row that states it."""
+    *home, path, agent = file
+    sizes = [row["value"] for name in (TASKS, ATTEMPTS) for row in metrics.get(name, {}).values()]
+    runs = math.prod(sizes) if len(sizes) == 2 else None
+    sides = dict.fromkeys(side for own in metrics.values() for side in own if side != DELTA)
+    baseline, _ = choose(sides)
+    others = [side for side in sides if side != baseline]
+    for metric, own in metrics.items():
+        if metric in NO_CLAIMS:
+            continue
+        if DELTA in own:
+            both = (others[0], baseline) if baseline and len(others) == 1 else (None, None)
+            found = [(*both, own[DELTA]["value"], [own[DELTA]])]
+        elif baseline is not None and baseline in own and len(own) > 1:
+            found = [
+                (side, baseline, row["value"] - own[baseline]["value"], [row, own[baseline]])
+                for side, row in own.items()
+                if side != baseline
+            ]
+        else:
+            found = [(side, None, None, [row]) for side, row in own.items()]
+        for side, other, value, stated in found:
+            if value is None or abs(value) > HAIR:
+                printed = " against ".join(row["printed"] for row in stated)
+                half = math.fsum(rounding(row["printed"], row["value"]).half for row in stated)
+                about = tuple(home), path, agent, metric, side, other
+                yield StatedClaim(*about, value, printed, half, runs)
+
+
+class Held(NamedTuple):
+    """A claim and the comparison that it is held against: its rows of `overview`, both scopes."""
+
+    claim: StatedClaim
+    suite: Row
+    beyond: Row
+
+    @property
+    def answer(self) -> Answer:
+        """What every page says of the comparison; it begins with the verdict that decides here."""
+        return say_answer(self.suite, self.beyond)
+
+    @property
+    def family(self) -> tuple[Any, ...]:
+        """What it has in common with the comparisons that are asked about with it."""
+        return tuple(self.suite[name] for name in (*ITERATION, "metric"))
+
+    @property
+    def comparison(self) -> tuple[Any, ...]:
+        """What tells it from the others of its family."""
+        return tuple(self.suite[name] for name in (*MODEL, "configuration", "baseline"))
+
+
+def hold_claim(claim: StatedClaim, rows: Sequence[Row]) -> Iterator[Held]:
+    """The claim beside the comparison that is meant, for each model that ran it.
+
+    That is the one of the sides that the file names, else the nearest one, which favours the claim.
+
+    Args:
+        claim: the claim.
+        rows: those of `overview` of its iteration and metric.
+    """
+    models: dict[Any, dict[Any, dict[str, Row]]] = {}
+    for row in rows:
+        model, sides = (row[MODEL[0]], row[MODEL[1]]), (row["configuration"], row["baseline"])
+        models.setdefault(model, {}).setdefault(sides, {})[row["scope"]] = row
+
+    def distance(both: Mapping[str, Row]) -> tuple[bool, float]:
+        row = both["suite"]
+        sides = row["configuration"], row["baseline"]
+        far = math.inf if row["estimate"] is None else abs(row["estimate"] - (claim.value or 0))
+        return sides != (claim.side, claim.baseline), far
+
+    for model, comparisons in models.items():
+        if not claim.agent or _plain(claim.agent) in map(_plain, model):
+            both = min(comparisons.values(), key=distance)
+            yield Held(claim, both["suite"], both["population"])
+
+
+def _plain(name: str | None) -> str:
+    """A name of a harness as one compares it: a card says `Claude Code` of `claude-code`."""
+    return re.sub(r"\W|_", "", name or "").casefold()
+
+
+def adjust_over(held: Sequence[Held]) -> Iterator[tuple[Held, float | None]]:
+    """Each with the p that decides, which allows for the claims of its family.
+
+    Claims of one metric of an iteration, of several configurations or models, are a family:
+    Benjamini and Hochberg. Of several metrics `overview` has adjusted all but the headline.
+    """
+    families: dict[Any, dict[Any, float | None]] = defaultdict(dict)
+    for each in held:
+        families[each.family][each.comparison] = each.answer.claims[0].row.get("p_adjusted")
+    adjusted = {
+        family: dict(zip(own, benjamini_hochberg([*own.values()]), strict=True))
+        for family, own in families.items()
+    }
+    for each in held:
+        yield each, adjusted[each.family][each.comparison]
+
+
+def judge_claim(held: Held, p: float | None) -> tuple[str, str]:
+    """The opinion, and why; p is what decides where its family is allowed for."""
+    claim, first = held.claim, held.answer.claims[0]
+    row, claimed = first.row, claim.value or 0.0
+    sign = math.copysign(1, claimed)
+    more = {"helps": 1, "hurts": -1}.get(row["verdict"], 0)
+    more *= -1 if better(claim.metric) == "less" else 1
+    said = f"{first.words}. {row['reason']}"
+    if more and p is not None and p > 1 - row["level"] + TINY:
+        more, said = 0, f"{said} Allowing for the claims made with it, p {chance(p)}."
+    estimate, slack = row["estimate"], claim.half + HAIR * max(1, abs(claimed))
+    if more == sign:
+        low, high = (estimate if row[end] is None else row[end] for end in ("low", "high"))
+        inside = low - slack <= claimed <= high + slack
+        return SURVIVES, said if inside else f"{said} The size does not: {_show(claim)} is stated."
+    if more:
+        return OTHER_WAY, said
+    if estimate is not None and sign * estimate < -slack:
+        return OTHER_WAY, f"The runs differ the other way than {_show(claim)} says. {said}"
+    other = estimate is not None and abs(estimate - claimed) > slack
+    return UNTOLD, f"{said} {_show(claim)} is stated." if other else said
+
+
+def _show(claim: StatedClaim) -> str:
+    """The claimed difference in a sentence."""
+    unit = UNITS.get(claim.metric, "1-5" if claim.metric.startswith(RUBRIC) else "")
+    factor, words = IN_WORDS.get(unit, (1, ""))
+    return signed(factor * (claim.value or 0.0)) + words
+
+
+ALIKE = "Run both sides together, with one model, one judge and the same checks."
+PUBLISH = "Publish every run with its eval, its side and this figure."
+NOT_CLAIMED = "State the same figure of the other side, and publish the runs of both."
+
+
+def _settle(held: Held) -> str | None:
+    """What would settle a claim, or carry it beyond these evals; None where nothing is open."""
+    row = held.answer.claims[0].row
+    if steps := [step for step, _ in held.answer.next_steps]:
+        return " ".join(steps)
+    if not row["n_evals"]:
+        return PUBLISH
+    if row["verdict"] is None and better(row["metric"]):
+        return ALIKE
+    if row["verdict"] in (None, *DECIDED):
+        return None
+    asked = f'sen.stats.next_step(ws, "{row["metric"]}")'
+    return f"{asked} says what would decide it by itself."
+
+
+def say_luck_in_means(claim: StatedClaim) -> str:
+    """How large a difference of two stated means luck alone could make, where that can be said.
+
+    Each side is the mean of n runs between 0 and 1. However they are distributed, the difference
+    of the two lies more than sqrt(ln(2 / alpha) / n) from the true one in at most a share alpha
+    of cases (Hoeffding 1963). That is of these tasks alone, and if the means are right.
+    """
+    if UNITS.get(claim.metric) != "rate":
+        return ""
+    if not claim.runs:
+        return " How many runs there were is not stated, so luck cannot be bounded either."
+    luck = math.sqrt(math.log(2 / (1 - LEVEL)) / claim.runs)
+    is_more = "more" if abs(claim.value or 0) > luck else "no more"
+    return (
+        f" If the means are right, luck in {claim.runs:,.0f} runs a side makes up to "
+        f"±{figure(100 * min(luck, 1))} pp on the same tasks (Hoeffding's bound, 95 %), and "
+        f"{_show(claim)} is {is_more} than that."
+    )
+
+
+FIGURES = ("claimed", "estimate", "low", "high", "p")
+OPINED = [*ITERATION, *MODEL, "configuration", "baseline", "metric", *FIGURES[:1], "printed"]
+OPINED += [*FIGURES[1:], "scope", "verdict", "verdict_beyond", "lean"]
+OPINED += ["opinion", "why", "settle", "path"]
+"""The columns of `second_opinion`."""
+
+
+def weigh_claims(ws: Workspace, rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The rows of `second_opinion`, as dictionaries.
+
+    Args:
+        ws: what states the claims.
+        rows: what `overview` gives of the runs that they are about.
+    """
+    known: dict[Any, list[Row]] = defaultdict(list)
+    for row in rows:
+        known[*(row[name] for name in ITERATION), row["metric"]].append(row)
+    claims = find_claims(ws.polars("stated"))
+    held = {
+        claim: list(hold_claim(claim, known[*claim.home, claim.metric]))
+        for claim in claims
+        if claim.value is not None
+    }
+    weighed: dict[StatedClaim, list[dict[str, Any]]] = defaultdict(list)
+    for each, p in adjust_over([one for own in held.values() for one in own]):
+        claim, row = each.claim, each.answer.claims[0].row
+        opinion, why = judge_claim(each, p)
+        found = {name: row[name] for name in OPINED if name in row}
+        found |= {"p": p, "verdict_beyond": each.beyond["verdict"], "lean": each.suite["lean"]}
+        found |= {"opinion": opinion, "why": why, "settle": _settle(each)}
+        weighed[claim].append(found)
+    found = [
+        dict.fromkeys(OPINED)
+        | dict(zip(ITERATION, claim.home, strict=True))
+        | {name: getattr(claim, name) for name in ("metric", "printed", "path")}
+        | {"claimed": claim.value, **row}
+        for claim in claims
+        for row in weighed[claim] or [_without_runs(claim)]
+    ]
+    return _with_causes(ws, found)
+
+
+def _without_runs(claim: StatedClaim) -> dict[str, Any]:
+    """What can be said of a claim where nothing can be recomputed."""
+    about = {"harness": claim.agent or None, "configuration": claim.side, "opinion": UNTOLD}
+    if claim.value is None:
+        side = "One side" if claim.side in (None, UNSTATED) else called(claim.side)
+        why = f"{side} alone is stated: a mean by itself claims no difference."
+        return about | {"why": why, "settle": NOT_CLAIMED}
+    why = f"No run is there behind it, so it cannot be checked.{say_luck_in_means(claim)}"
+    return about | {"baseline": claim.baseline, "why": why, "settle": PUBLISH}
+
+
+def _with_causes(ws: Workspace, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows; where the runs go the other way, also how the file may have come to its figure."""
+    if all(row["opinion"] != OTHER_WAY for row in rows):
+        return rows
+    keys = (*ITERATION, "path", "metric")
+    means = "The means over all runs differ as stated; paired by eval they do not."
+    causes = {
+        tuple(row[name] for name in keys): means if row["agrees"] else f"Likely: {row['cause']}."
+        for row in audit(ws).to_dicts()
+        if row["configuration"].startswith(DELTA) and row["cause"] != "unknown"
+    }
+    for row in rows:
+        cause = causes.get(tuple(row[name] for name in keys))
+        if cause and row["opinion"] == OTHER_WAY:
+            row["why"] += f" {cause}"
+    return rows
+
+
+def second_opinion(workspace: Workspace) -> Any:
+    """Whether each difference that others have stated survives the runs behind it.
+
+    A claim is a difference other than 0: one that a benchmark.json, a tool's summary or a
+    published card states, else that of two means which it states of both sides. It
+
+    - *survives* where the verdict of its runs is one of a difference in the claimed direction;
+    - *goes the other way* where that verdict is one of a difference in the other direction, or
+      where the difference that the runs give has the other sign by more than the claim's
+      rounding; `why` says which;
+    - else *cannot be told*; `why` says what is missing.
+
+    The verdict is the one that every page begins with: that on these evals, which is the most
+    favourable honest reading of a benchmark, and that on tasks like these where single runs tell
+    nothing of these evals. `verdict_beyond` is that on tasks like these, which a claim about the
+    skill itself needs. The pass rate is a headline; other metrics are adjusted together and held
+    to a fifth of alpha, as in every report. Claims of one metric of an iteration, of several
+    configurations or models, are one family (Benjamini and Hochberg). Each iteration stands by
+    itself, as its benchmark was published by itself: of 100 with nothing behind them up to 5 may
+    survive. A size is not what survives: `why` names one that lies outside of the interval.
+
+    Without runs nothing survives. Where a card says how many runs stand behind the means of a
+    rate, `why` says what luck could make of so many at most (Hoeffding's inequality).
+
+    Args:
+        workspace: a `Workspace`; what is claimed stands in its table `stated`.
+
+    Returns:
+        In the kind of the workspace's backend, one row a claim, and for each model that ran it
+        where the claim names none:
+
+        - the keys of an iteration, `executor_model`, `harness`, `configuration`, `baseline` (null
+          where the runs do not tell) and `metric`;
+        - `claimed`, the difference in the metric's unit, null where one side alone is stated;
+          `printed` and `path`, as it stands where;
+        - `estimate`, `low`, `high`, `scope` and `verdict` of the runs, as in `deltas`, null
+          without runs; `p` is adjusted; `verdict_beyond`, and the `lean` on these evals;
+        - `opinion`, `why`, and `settle`: what would decide it, or what would carry it to tasks like
+          these; null where nothing is open.
+
+        A stated difference of 0 claims nothing, and has no row.
+
+    Raises:
+        TypeError: for a single table.
+
+    >>> from skill_eval_nb.tables.frames import to_polars
+    >>> keys = {"workspace": "w", "skill": "s", "iteration": "none"}
+    >>> stated = {name: [value] for name, value in keys.items()} | {
+    ...     "configuration": ["delta"], "metric": ["pass_rate"], "statistic": ["value"],
+    ...     "value": [0.5], "printed": ["+0.50"], "path": ["benchmark.json"],
+    ... }
+    >>> ws = Workspace.from_tables({"stated": to_polars(TABLES["stated"], stated)})
+    >>> second_opinion(ws).select("claimed", "opinion").rows()
+    [(0.5, 'cannot be told')]
+    """
+    import polars as pl
+
+    if not hasattr(workspace, "polars"):
+        kind = type(workspace).__name__
+        raise TypeError(f"`second_opinion` takes a Workspace, not a table: this is a {kind}.")
+    ws = _of_stated(workspace)
+    found = weigh_claims(ws, overview(ws) if ws.polars("runs").height else [])
+    frame = pl.DataFrame(
+        found, dict.fromkeys(OPINED, pl.String) | dict.fromkeys(FIGURES, pl.Float64)
+    )
+    rows = in_order(frame.select(OPINED), **dict.fromkeys(ITERATION, natural))
+    return order_answer(workspace, rows)
+
+
+def _of_stated(ws: Workspace) -> Workspace:
+    """The workspace with the iterations alone of which something is stated, in polars.
+
+    Where no run of an iteration is of the skill that it is stated of, all its runs are meant: they
+    are then of this skill, each eval with its own skill before its id.
+    """
+    import polars as pl
+
+    key = ITERATION
+    wanted, there = (ws.polars(name).select(key).unique() for name in ("stated", "runs"))
+    own = wanted.join(there, key, "semi", nulls_equal=True).with_columns(meant="skill")
+    others = wanted.join(there, key, "anti", nulls_equal=True).rename({"skill": "meant"})
+    others = others.join(there, ["workspace", "iteration"], nulls_equal=True)
+    names = pl.concat([own, others.select(own.columns)])
+
+    def rename(frame: pl.DataFrame) -> pl.DataFrame:
+        if not {*key, "eval_id"} <= {*frame.columns}:
+            return frame
+        named = frame.join(names, key, maintain_order="left", nulls_equal=True)
+        eval_id = pl.when(pl.col("skill").ne_missing("meant")).then(
+            pl.format("{} {}", "skill", "eval_id")
+        )
+        return named.with_columns(eval_id=eval_id.otherwise("eval_id"), skill="meant").drop("meant")
+
+    return Workspace.from_tables({name: rename(ws.polars(name)) for name in TABLES}, ws.path)
