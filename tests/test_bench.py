@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from bench import fuzzing
-from bench.calibrate import factors, gates, harder, labelled, looks, pages, small, triggers
+from bench.calibrate import claims, factors, gates, harder, labelled, looks, pages, small, triggers
 from bench.calibrate.__main__ import PAGE
 from bench.calibrate.lookup import Found
 from bench.calibrate.measure import BY_FAMILY, OURS, PEERS, Measured
@@ -82,7 +82,9 @@ def test_the_page_in_the_package_is_a_full_one_and_of_this_shape():
     once: dict[small.Small, dict[str, float]] = dict.fromkeys(small.cells(), leant)
     shares = dict.fromkeys((*gates.ENDS.values(), gates.UNSAID), 0.02)
     gated = dict.fromkeys(gates.cells(), shares)
-    found = Found(plain, worlds, models, whole, ends, once, gated, asked, labels)
+    opined: dict[str, float] = dict.fromkeys(claims.OPINIONS, 0.02)
+    claimed = dict.fromkeys(claims.cells(), opined)
+    found = Found(plain, worlds, models, whole, ends, once, gated, claimed, asked, labels)
     fresh = page(found, About("make calibrate", 1, 2000, {"Python": "3.11.0"}))
 
     def shape(of: str) -> list[str]:

@@ -7,7 +7,10 @@ from math import isnan
 from statistics import mean
 from typing import NamedTuple
 
+from skill_eval_nb.stats.second_opinion import SURVIVES
+
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, noise, outside
+from .claims import EFFECT
 from .factors import CLAIMS as EITHER
 from .factors import DIFFERS, LESS, TRUE
 from .gates import FAILS, FINDS, LOSS, UNSAID, Gated
@@ -54,6 +57,7 @@ def findings(found: Found) -> Iterator[str]:
     yield _looks(found)
     yield _small(found)
     yield _gates(found)
+    yield _opinions(found)
     yield _triggers(found)
     yield _labelled(found)
     yield from _others(found)
@@ -238,6 +242,19 @@ def _gates(found: Found) -> str:
         f"**The gate** fails in at most {100 * false:.1f} % where nothing differs{not_}, and in "
         f"{100 * finds:.1f} % where the skill loses {-100 * LOSS:g} pp (n = 8, K = 3){but}. It "
         f"passes a larger loss than it says it may have missed in at most {100 * unsaid:.1f} %."
+    )
+
+
+def _opinions(found: Found) -> str:
+    false, true = (
+        [every[SURVIVES] for cell, every in found.claims.items() if bool(cell.effect) == helps]
+        for helps in (False, True)
+    )
+    not_ = ", **which is not within**" if outside(max(false), CLAIMS) else ""
+    return (
+        f"**Second opinions**: of claims that are what was seen at most {100 * max(false):.1f} % "
+        f"survive where nothing differs{not_}, and up to {100 * max(true):.1f} % where the skill "
+        f"adds {100 * EFFECT:g} pp."
     )
 
 

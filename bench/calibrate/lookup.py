@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from . import factors, gates, harder, labelled, looks, pages, small, triggers
+from . import claims, factors, gates, harder, labelled, looks, pages, small, triggers
 from .measure import Measured
 from .run import run
 from .scenarios import Cell, cells
@@ -24,13 +24,14 @@ class Found:
     looks: dict[looks.Looked, dict[str, float]]
     small: dict[small.Small, dict[str, float]]
     gates: dict[gates.Gated, dict[str, float]]
+    claims: dict[claims.Claimed, dict[str, float]]
     triggers: dict[triggers.Triggers, dict[str, float]]
     labelled: dict[labelled.Labelled, dict[str, Measured]]
 
     @classmethod
     def by_running(cls, size: int, seed: int, jobs: int) -> Found:
         """All cells of all kinds."""
-        rooms = harder, factors, pages, looks, small, gates, triggers, labelled
+        rooms = harder, factors, pages, looks, small, gates, claims, triggers, labelled
         kinds = [cells(), *(room.cells() for room in rooms)]
         every = run([cell for kind in kinds for cell in kind], size, seed, jobs)
         return cls(*({cell: every[cell] for cell in kind} for kind in kinds))

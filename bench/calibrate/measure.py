@@ -11,6 +11,7 @@ import numpy as np
 from skill_eval_nb.stats.comparison import Scope
 
 from . import (
+    claims,
     factors,
     gates,
     harder,
@@ -151,6 +152,12 @@ def measure_gates(cell: gates.Gated, size: int, seed: int) -> dict[str, float]:
     """How often a gate ends how."""
     random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
     return gates.measure(cell, size, random)
+
+
+def measure_claims(cell: claims.Claimed, size: int, seed: int) -> dict[str, float]:
+    """What becomes of claims."""
+    random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
+    return claims.measure(cell, size, random)
 
 
 def measure_pages(cell: pages.Page, size: int, seed: int) -> dict[str, float]:

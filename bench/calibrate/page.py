@@ -40,6 +40,7 @@ def page(found: Found, about: About) -> str:
         *sections.looks(found),
         *sections.small(found),
         *sections.gates(found),
+        *sections.claims(found),
         *sections.triggers(found),
         *sections.labelled(found),
     ]

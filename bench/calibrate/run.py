@@ -11,6 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from .claims import Claimed
 from .factors import Models
 from .gates import Gated
 from .harder import Harder
@@ -18,6 +19,7 @@ from .labelled import Labelled
 from .looks import Looked
 from .measure import (
     measure,
+    measure_claims,
     measure_gates,
     measure_harder,
     measure_labelled,
@@ -32,7 +34,7 @@ from .scenarios import Cell
 from .small import Small
 from .triggers import Triggers
 
-Some = Cell | Gated | Harder | Labelled | Looked | Models | Page | Small | Triggers
+Some = Cell | Claimed | Gated | Harder | Labelled | Looked | Models | Page | Small | Triggers
 
 
 def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dict[str, Any]]:
@@ -52,6 +54,7 @@ def run(cells: Sequence[Some], size: int, seed: int, jobs: int) -> dict[Any, dic
 
 MEASURES: dict[type, Any] = {
     Cell: measure,
+    Claimed: measure_claims,
     Gated: measure_gates,
     Harder: measure_harder,
     Labelled: measure_labelled,

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from skill_eval_nb.stats.looks import spend_alpha
+from skill_eval_nb.stats.second_opinion import SURVIVES, UNTOLD
 
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, Range, outside
+from .claims import EFFECT
 from .factors import ABOUT as MODELS
 from .factors import CLAIMS as EITHER
 from .factors import DIFFERS, TRUE
@@ -370,6 +372,29 @@ def _wanted_of(cell: Gated) -> Range | None:
     if not cell.effect:
         return FAILS
     return FINDS if (cell.n, cell.runs) == (8, 3) else None
+
+
+def claims(found: Found) -> Iterator[str]:
+    """What a second opinion says of claims that are what was seen."""
+    yield f"""
+## Second opinions
+
+Each data set claims of its pass rates what was seen: the difference of its two means. How many
+of these claims `second_opinion` says to survive, and of how many it says that it cannot be told.
+Where nothing differs (A/A) every one that survives does so falsely; wanted: {CLAIMS}. Else the
+skill adds {100 * EFFECT:g} pp in expectation.
+"""
+    rows = [
+        [
+            f"{100 * cell.effect:g} pp" if cell.effect else "A/A",
+            str(cell.n),
+            str(cell.runs),
+            percent(every[SURVIVES], None if cell.effect else CLAIMS),
+            percent(every[UNTOLD]),
+        ]
+        for cell, every in found.claims.items()
+    ]
+    yield table(["effect", "n", "K", SURVIVES, UNTOLD], rows, texts=1)
 
 
 def triggers(found: Found) -> Iterator[str]:
