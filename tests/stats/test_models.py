@@ -34,10 +34,12 @@ OF_NO_MODEL = {
     "audit",
     "next_step",
     "preference",
+    "second_opinion",
     *(name for name in stats.__all__ if "trigger" in name),
 }
 """Those of what a file states, of comparisons and of queries, which no run's model stands in; and
-`next_step`, which has the rows of `deltas`."""
+`next_step`, which has the rows of `deltas`. What is stated has a second opinion for each model, and
+its p allows for all of them: `test_second_opinion` has that."""
 ACROSS = {"factors"}
 """Those that are asked how models differ."""
 WORDS = ("reason", "note", "text", "warnings")
