@@ -16,7 +16,7 @@ from skill_eval_nb.text import called, chance, figure, signed
 from .audit import CONSISTENCY, HAIR, audit, rounding
 from .comparison import TINY
 from .confounds import DECIDED
-from .inference.exact import benjamini_hochberg
+from .inference.multiple import benjamini_hochberg
 from .pairing import choose
 from .summary import overview
 from .values import ITERATION, MODEL, RUBRIC, UNITS, better, in_order, natural, order_answer
