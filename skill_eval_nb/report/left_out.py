@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import isclose
 from typing import TYPE_CHECKING
 
@@ -230,11 +230,12 @@ OPINION = "Second opinion"
 
 def opinions(measured: IterationFigures) -> Iterator[Part]:
     """What becomes of the differences that are stated of an iteration."""
-    return opinion_parts(measured.claims)
+    return opinion_parts(measured.ws)
 
 
-def opinion_parts(rows: Sequence[Row]) -> Iterator[Part]:
-    """The rows of `stats.second_opinion` that claim a difference."""
+def opinion_parts(ws: Workspace) -> Iterator[Part]:
+    """The second opinion of what stands in a workspace."""
+    rows = stats.second_opinion(ws).to_dicts()
     claims = [row for row in rows if row["claimed"] is not None]
     if not claims:
         return

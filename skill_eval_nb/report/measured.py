@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb import stats
 from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.stats.second_opinion import weigh_claims
 from skill_eval_nb.stats.summary import overview
 from skill_eval_nb.stats.values import (
     ITERATION,
@@ -168,9 +167,8 @@ class IterationFigures:
     baseline last; `baseline` is None where none can be told. `figures` maps (configuration,
     metric) to a row of `stats.summarize`, `deltas` to a row of `stats.deltas` about these
     evals and `beyond` to one about tasks like these; metrics keep their order, and rubric
-    dimensions are among them; `notes` are the rows of `stats.notes`, `claims` those of
-    `stats.second_opinion`. Where there are no runs, the figures are those that a benchmark.json
-    states, and `stated` is true.
+    dimensions are among them; `notes` are the rows of `stats.notes`. Where there are no runs,
+    the figures are those that a benchmark.json states, and `stated` is true.
     """
 
     place: Slice
@@ -181,7 +179,6 @@ class IterationFigures:
     deltas: Mapping[tuple[str, str], Row]
     beyond: Mapping[tuple[str, str], Row]
     notes: Sequence[Row] = ()
-    claims: Sequence[Row] = ()
     stated: bool = False
 
     @property
@@ -242,11 +239,8 @@ class IterationFigures:
 def measure(ws: Workspace, place: Slice) -> IterationFigures:
     """The figures of one iteration of a workspace."""
     part = place.of(ws)
-    if part.polars("runs").height:
-        return _counted(place, part)
-    tables = {name: ws.polars(name) for name in TABLES} | {"stated": part.polars("stated")}
-    claims = stats.second_opinion(Workspace.from_tables(tables, ws.path)).to_dicts()
-    return _stated(place, part, claims)
+    figures = _counted if part.polars("runs").height else _stated
+    return figures(place, part)
 
 
 def _counted(place: Slice, part: Workspace) -> IterationFigures:
@@ -257,11 +251,10 @@ def _counted(place: Slice, part: Workspace) -> IterationFigures:
     names = _in_order((row["configuration"] for row in summary), baseline)
     figures, own, like = map(_looked_up, (summary, deltas, beyond))
     notes = stats.notes(part).to_dicts()
-    claims = weigh_claims(part, every)
-    return IterationFigures(place, part, names, baseline, figures, own, like, notes, claims)
+    return IterationFigures(place, part, names, baseline, figures, own, like, notes)
 
 
-def _stated(place: Slice, part: Workspace, claims: Sequence[Row]) -> IterationFigures:
+def _stated(place: Slice, part: Workspace) -> IterationFigures:
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for row in part.polars("stated").iter_rows(named=True):
         key = row["configuration"], row["metric"]
@@ -278,9 +271,7 @@ def _stated(place: Slice, part: Workspace, claims: Sequence[Row]) -> IterationFi
         if name == DELTA and baseline and len(compared) == 1
     }
     order = _in_order(names, baseline)
-    return IterationFigures(
-        place, part, order, baseline, figures, deltas, {}, claims=claims, stated=True
-    )
+    return IterationFigures(place, part, order, baseline, figures, deltas, {}, stated=True)
 
 
 def _in_order(names: Iterable[str], baseline: str | None) -> tuple[str, ...]:

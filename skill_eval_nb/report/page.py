@@ -10,7 +10,7 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
-from skill_eval_nb import charts, stats
+from skill_eval_nb import charts
 from skill_eval_nb.stats.lean import NO_LEAN
 from skill_eval_nb.stats.values import HEADLINE, Model
 from skill_eval_nb.text import count
@@ -129,8 +129,7 @@ def _audits(ws: Workspace, every: Sequence[Reported]) -> Iterator[Section]:
         names = dict.fromkeys((place.workspace, place.skill, place.iteration))
         of = ", ".join(line(name) for name in names if name not in ("", NO_ITERATION))
         own = place.of(ws)
-        claims = stats.second_opinion(own).to_dicts()
-        for heading, found in ((STATED, audit_parts(own)), (OPINION, opinion_parts(claims))):
+        for heading, found in ((STATED, audit_parts(own)), (OPINION, opinion_parts(own))):
             if parts := tuple(found):
                 yield Section(f"{heading}: {of}, all models", parts)
 

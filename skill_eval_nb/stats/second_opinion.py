@@ -19,7 +19,17 @@ from .confounds import DECIDED
 from .inference.multiple import benjamini_hochberg
 from .pairing import choose
 from .summary import overview
-from .values import ITERATION, MODEL, RUBRIC, UNITS, better, in_order, natural, order_answer
+from .values import (
+    ITERATION,
+    MODEL,
+    RUBRIC,
+    UNITS,
+    better,
+    in_order,
+    natural,
+    order_answer,
+    statistic,
+)
 from .verdict import IN_WORDS, Answer, Row, say_answer
 
 if TYPE_CHECKING:
@@ -265,13 +275,8 @@ OPINED += ["opinion", "why", "settle", "path"]
 """The columns of `second_opinion`."""
 
 
-def weigh_claims(ws: Workspace, rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """The rows of `second_opinion`, as dictionaries.
-
-    Args:
-        ws: what states the claims.
-        rows: what `overview` gives of the runs that they are about.
-    """
+def _weigh(ws: Workspace, rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The rows of `second_opinion`; `rows` is what `overview` gives of the runs they are about."""
     known: dict[Any, list[Row]] = defaultdict(list)
     for row in rows:
         known[*(row[name] for name in ITERATION), row["metric"]].append(row)
@@ -307,7 +312,7 @@ def _without_runs(claim: StatedClaim) -> dict[str, Any]:
         side = "One side" if claim.side in (None, UNSTATED) else called(claim.side)
         why = f"{side} alone is stated: a mean by itself claims no difference."
         return about | {"why": why, "settle": NOT_CLAIMED}
-    why = f"No run is there behind it, so it cannot be checked.{say_luck_in_means(claim)}"
+    why = f"No run with this figure is there, so it cannot be checked.{say_luck_in_means(claim)}"
     return about | {"baseline": claim.baseline, "why": why, "settle": PUBLISH}
 
 
@@ -329,6 +334,7 @@ def _with_causes(ws: Workspace, rows: list[dict[str, Any]]) -> list[dict[str, An
     return rows
 
 
+@statistic
 def second_opinion(workspace: Workspace) -> Any:
     """Whether each difference that others have stated survives the runs behind it.
 
@@ -389,37 +395,35 @@ def second_opinion(workspace: Workspace) -> Any:
     if not hasattr(workspace, "polars"):
         kind = type(workspace).__name__
         raise TypeError(f"`second_opinion` takes a Workspace, not a table: this is a {kind}.")
-    ws = _of_stated(workspace)
-    found = weigh_claims(ws, overview(ws) if ws.polars("runs").height else [])
+    ws = workspace
+    if ws.backend != "polars":
+        ws = Workspace.from_tables({name: ws.polars(name) for name in TABLES}, ws.path)
+    parts = [part for part in (ws, _of_other_skills(ws)) if part.polars("runs").height]
+    found = _weigh(ws, [row for part in parts for row in overview(part)])
     frame = pl.DataFrame(
         found, dict.fromkeys(OPINED, pl.String) | dict.fromkeys(FIGURES, pl.Float64)
     )
     rows = in_order(frame.select(OPINED), **dict.fromkeys(ITERATION, natural))
-    return order_answer(workspace, rows)
+    return order_answer(ws, rows)
 
 
-def _of_stated(ws: Workspace) -> Workspace:
-    """The workspace with the iterations alone of which something is stated, in polars.
+def _of_other_skills(ws: Workspace) -> Workspace:
+    """The runs of what is stated of a skill that no run of its iteration names, as of this skill.
 
-    Where no run of an iteration is of the skill that it is stated of, all its runs are meant: they
-    are then of this skill, each eval with its own skill before its id.
+    All runs of the iteration are meant, each eval with its own skill before its id.
     """
     import polars as pl
 
     key = ITERATION
     wanted, there = (ws.polars(name).select(key).unique() for name in ("stated", "runs"))
-    own = wanted.join(there, key, "semi", nulls_equal=True).with_columns(meant="skill")
     others = wanted.join(there, key, "anti", nulls_equal=True).rename({"skill": "meant"})
-    others = others.join(there, ["workspace", "iteration"], nulls_equal=True)
-    names = pl.concat([own, others.select(own.columns)])
+    names = others.join(there, ["workspace", "iteration"], nulls_equal=True)
 
     def rename(frame: pl.DataFrame) -> pl.DataFrame:
         if not {*key, "eval_id"} <= {*frame.columns}:
-            return frame
+            return frame.clear()
         named = frame.join(names, key, maintain_order="left", nulls_equal=True)
-        eval_id = pl.when(pl.col("skill").ne_missing("meant")).then(
-            pl.format("{} {}", "skill", "eval_id")
-        )
-        return named.with_columns(eval_id=eval_id.otherwise("eval_id"), skill="meant").drop("meant")
+        eval_id = pl.format("{} {}", "skill", "eval_id")
+        return named.with_columns(eval_id=eval_id, skill="meant").drop("meant")
 
-    return Workspace.from_tables({name: rename(ws.polars(name)) for name in TABLES}, ws.path)
+    return Workspace.from_tables({name: rename(ws.polars(name)) for name in TABLES})

@@ -168,6 +168,19 @@ CASES: dict[str, Workspace] = {
     "stated figures of two models": workspace(
         runs=of_two_models(), stated=stated(("without_skill", "pass_rate", "mean", 0.5))
     ),
+    "stated differences: turned, of costs, of what no run has": workspace(
+        runs=TWO,
+        stated=stated(
+            ("delta", "pass_rate", "value", -0.9),
+            ("with_skill", "tokens", "mean", 4850),
+            ("without_skill", "tokens", "mean", 3150),
+            ("delta", "security", "value", 0.5),
+            ("delta", "safety", "value", 0.5),
+        ),
+    ),
+    "a stated difference of three models": workspace(
+        runs=of_two_models(), stated=stated(("delta", "pass_rate", "value", 0.2))
+    ),
     "evals without runs": workspace(
         evals=[
             {**SUITE, "eval_id": str(n), "eval_name": name, "n_expectations": n}
@@ -180,6 +193,24 @@ CASES: dict[str, Workspace] = {
 @cache
 def text_of(name: str) -> str:
     return markdown(CASES[name])
+
+
+OPINIONS = {
+    "stated figures alone": "Of 1 stated difference 1 cannot be told.",
+    "stated figures, of which one is wrong": "Of 1 stated difference 1 goes the other way.",
+    "stated differences: turned, of costs, of what no run has": (
+        "Of 4 stated differences 3 cannot be told and 1 goes the other way."
+    ),
+    "a stated difference of three models": (
+        "Of 3 stated differences 2 cannot be told and 1 goes the other way."
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_there_is_a_second_opinion_of_what_is_stated_and_of_nothing_else(name: str) -> None:
+    assert text_of(name).count("Second opinion") == (name in OPINIONS)
+    assert OPINIONS.get(name, "") in text_of(name)
 
 
 @pytest.mark.parametrize("form", ["md", "json"])

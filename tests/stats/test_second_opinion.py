@@ -91,7 +91,7 @@ CASES = {
     ),
     "errors": Case(ERRED, [delta("+0.50")], [UNTOLD], "errors decide", "Next: run those again"),
     "no runs of the other side": Case(
-        two_sides(0.8, None), [delta("+0.40")], [UNTOLD], "No run is there", "Publish every run"
+        two_sides(0.8, None), [delta("+0.40")], [UNTOLD], "No run with this", "Publish every run"
     ),
     "no figure on the other side": Case(
         [*CLEAR[:3], {"configuration": "without_skill", "eval_id": "0"}],
@@ -100,7 +100,7 @@ CASES = {
         "no run of without_skill has a pass_rate",
         "Publish every run",
     ),
-    "a figure that no run has": Case(CLEAR, [delta("-0.1", "security")], [UNTOLD], "No run is"),
+    "a figure that no run has": Case(CLEAR, [delta("-0.1", "security")], [UNTOLD], "No run with this"),
     "different judges": Case(
         two_sides(spread(0.8), spread(0.4), judge_model=["one", "other"]),
         [delta("+0.40")],
