@@ -100,7 +100,9 @@ CASES = {
         "no run of without_skill has a pass_rate",
         "Publish every run",
     ),
-    "a figure that no run has": Case(CLEAR, [delta("-0.1", "security")], [UNTOLD], "No run with this"),
+    "a figure that no run has": Case(
+        CLEAR, [delta("-0.1", "security")], [UNTOLD], "No run with this"
+    ),
     "different judges": Case(
         two_sides(spread(0.8), spread(0.4), judge_model=["one", "other"]),
         [delta("+0.40")],
