@@ -19,12 +19,11 @@ from tempfile import TemporaryDirectory
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import to_json
-from skill_eval_nb.running.driver import SUITE, is_ours, metadata_of
 from skill_eval_nb.running.journal import NAME
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import SKILL_FILE
 from skill_eval_nb.running.spec import METADATA, PREPARED, is_prepared, iterations_of
-from skill_eval_nb.running.suite import PlannedEval
+from skill_eval_nb.running.suite import SUITE, PlannedEval, is_ours, metadata_of
 from skill_eval_nb.tables import check
 from skill_eval_nb.text import count
 from skill_eval_nb.view import Block, Diff, Shown, Text, Title

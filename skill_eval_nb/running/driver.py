@@ -1,8 +1,7 @@
 """The driver: opens a plan's iteration, carries the plan out in a thread, and concludes.
 
 It is the one writer of the journal. How a run is made stands in `engine`; how a step is accounted
-for, in `ledger`. Steps that a killed job left open are closed with what they can have cost by
-their notes, and what it had in the staging folder goes: it holds nothing finished.
+for, in `ledger`.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from collections import Counter
 from concurrent.futures import Executor as Pool
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.documents import EvalMetadata, Evals, Expectation, dump, to_json
+from skill_eval_nb.documents import Evals, dump, to_json
 from skill_eval_nb.models import ModelFault
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import write_atomic
@@ -27,50 +25,21 @@ from skill_eval_nb.workspace.writing import who
 
 from . import looks
 from .batch import Batches
-from .budget import Budget, noted
+from .budget import Budget
 from .engine import Engine
-from .files import Unwritable, clear, clear_error, notes_of, remove, unwritable
+from .files import Unwritable, clear, clear_error, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
-from .journal import DECIDED, ENDED, INTERRUPTED, NAME, STARTED, Journal, Launch, read, sweep
+from .journal import DECIDED, ENDED, STARTED, Journal, read, sweep
+from .ledger import close_interrupted
 from .pool import JobFailed, warm_up
 from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Hidden, Run, Spec
 from .spec import errored as why_errored
 from .steps import CannotRun
-from .suite import PlannedEval
+from .suite import SUITE, is_ours, metadata_of
 from .threads import exiting, run_alone
 
 NOT_SWEPT = frozenset(("outputs", "inputs", SNAPSHOTS))
 """Folders that hold what others made."""
-
-SUITE = Path("evals", "evals.json")
-"""Where the suite is kept in a workspace."""
-
-
-def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dict[int, Launch]]:
-    """Close the steps that nobody closed, and take away what they left.
-
-    Returns:
-        what to tell the user, and the launches that are still to be collected: batches that
-        were submitted, and go on at the provider's.
-    """
-    batches: dict[int, Launch] = {}
-    closed: list[float] = []
-    for number, launch in journal.record.open.items():
-        if number in journal.record.batches:
-            batches[number] = launch
-            continue
-        notes = noted(notes_of(iteration, number))
-        worst = launch.worst_usd
-        usd = worst if notes is None else notes if worst is None else min(notes, worst)
-        by = "worst" if notes is None else "notes"
-        journal.add(INTERRUPTED, launch=number, usd=usd, by=by)
-        closed.append(usd or 0.0)
-    clear(iteration)
-    note = (
-        f"{len(closed)} step(s) of an earlier start were interrupted; they are repeated, and what "
-        f"they may have cost, ${sum(closed):.4f}, stays counted"
-    )
-    return [note] if closed else [], batches
 
 
 def tidy(plan: Spec) -> None:
@@ -124,12 +93,6 @@ def _as_suite(plan: Spec) -> bytes:
     return to_json(dump(suite))
 
 
-def is_ours(workspace: Path, mark: str) -> bool:
-    """Whether a journal of the workspace speaks of what has this mark."""
-    journals = workspace.glob(f"iteration-*/{NAME}")
-    return any(mark.encode() in read_bytes(journal) for journal in journals)
-
-
 def write_metadata(plan: Spec) -> None:
     """Write eval_metadata.json at the level of each eval that has a cell."""
     for eval_ in plan.evals:
@@ -137,22 +100,6 @@ def write_metadata(plan: Spec) -> None:
         target = plan.folder / eval_.folder / "eval_metadata.json"
         if not target.is_file() or read_bytes(target) != data:
             write_atomic(target, data)
-
-
-def metadata_of(eval_: PlannedEval) -> Any:
-    """What eval_metadata.json says of an eval."""
-    metadata = dump(
-        EvalMetadata(
-            eval_id=int(eval_.id) if eval_.id.isdecimal() else eval_.id,
-            eval_name=eval_.name,
-            prompt=eval_.definition.prompt,
-        )
-    )
-    return {**metadata, "assertions": [_assertion(each) for each in eval_.definition.expectations]}
-
-
-def _assertion(expectation: Expectation) -> Any:
-    return expectation.text if expectation.type is None else dump(expectation)
 
 
 def hidden_names(plan: Spec) -> Hidden:

@@ -1,4 +1,8 @@
-"""The ledger: each step from its launch to its end, in the journal and in money."""
+"""The ledger: each step from its launch to its end, in the journal and in money.
+
+Steps that a killed job left open are closed with what they can have cost by their notes, and what
+it had in the staging folder goes: it holds nothing finished.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,10 @@ from typing import Any
 
 from skill_eval_nb.models.client import ON_RETRY, Retry
 
-from .budget import Budget
-from .files import notes_of
+from .budget import Budget, noted
+from .files import clear, notes_of
 from .job import InFlight
-from .journal import CANCELLED, ERRORED, FINISHED, LOST, Journal
+from .journal import CANCELLED, ERRORED, FINISHED, INTERRUPTED, LOST, Journal, Launch
 from .spec import Ended
 from .threads import exiting
 
@@ -168,3 +172,30 @@ class Ledger:
         self.tokens += reservation.usage.total
         self.priced = self.priced and reservation.cost_usd is not None
         return reservation.spent_usd
+
+
+def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dict[int, Launch]]:
+    """Close the steps that nobody closed, and take away what they left.
+
+    Returns:
+        what to tell the user, and the launches that are still to be collected: batches that
+        were submitted, and go on at the provider's.
+    """
+    batches: dict[int, Launch] = {}
+    closed: list[float] = []
+    for number, launch in journal.record.open.items():
+        if number in journal.record.batches:
+            batches[number] = launch
+            continue
+        notes = noted(notes_of(iteration, number))
+        worst = launch.worst_usd
+        usd = worst if notes is None else notes if worst is None else min(notes, worst)
+        by = "worst" if notes is None else "notes"
+        journal.add(INTERRUPTED, launch=number, usd=usd, by=by)
+        closed.append(usd or 0.0)
+    clear(iteration)
+    note = (
+        f"{len(closed)} step(s) of an earlier start were interrupted; they are repeated, and what "
+        f"they may have cost, ${sum(closed):.4f}, stays counted"
+    )
+    return [note] if closed else [], batches

@@ -22,16 +22,19 @@ from skill_eval_nb.documents import (
     Dimension,
     Eval,
     EvalConfig,
+    EvalMetadata,
     Evals,
     Expectation,
     Faults,
     NotJSON,
     StructuralExpectation,
+    dump,
     parse,
 )
 from skill_eval_nb.documents.dialects import kind_of, read
 from skill_eval_nb.workspace.names import slug
 
+from .journal import NAME
 from .protocol import Refused, refuse
 from .skill import OF_EVALS, SKILL_FILE
 
@@ -450,3 +453,31 @@ def folder_names(evals: Sequence[tuple[str, str]]) -> list[str]:
         taken.add(folder)
         names.append(folder)
     return names
+
+
+# ── a suite in a workspace ───────────────────────────────────────────────────────────────────────
+
+SUITE = Path("evals", "evals.json")
+"""Where the suite is kept in a workspace."""
+
+
+def is_ours(workspace: Path, mark: str) -> bool:
+    """Whether a journal of the workspace speaks of what has this mark."""
+    journals = workspace.glob(f"iteration-*/{NAME}")
+    return any(mark.encode() in read_bytes(journal) for journal in journals)
+
+
+def metadata_of(eval_: PlannedEval) -> Any:
+    """What eval_metadata.json says of an eval."""
+    metadata = dump(
+        EvalMetadata(
+            eval_id=int(eval_.id) if eval_.id.isdecimal() else eval_.id,
+            eval_name=eval_.name,
+            prompt=eval_.definition.prompt,
+        )
+    )
+    return {**metadata, "assertions": [_assertion(each) for each in eval_.definition.expectations]}
+
+
+def _assertion(expectation: Expectation) -> Any:
+    return expectation.text if expectation.type is None else dump(expectation)

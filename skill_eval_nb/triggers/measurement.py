@@ -16,7 +16,6 @@ from typing import Any
 from skill_eval_nb.models import Client, Connection, Prices, connect, load_prices
 from skill_eval_nb.running.asking import NO_MONEY, AskingProgress, reached_by
 from skill_eval_nb.running.budget import Budget, noted
-from skill_eval_nb.running.driver import close_interrupted
 from skill_eval_nb.running.files import STAGING, notes_of, remove
 from skill_eval_nb.running.journal import (
     CLOSING,
@@ -29,7 +28,7 @@ from skill_eval_nb.running.journal import (
     read,
     sweep,
 )
-from skill_eval_nb.running.ledger import Ledger
+from skill_eval_nb.running.ledger import Ledger, close_interrupted
 from skill_eval_nb.running.options import executor_of, figures
 from skill_eval_nb.running.pool import EXECUTORS, warm_up
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
