@@ -41,10 +41,7 @@ def estimate(work: PaidSearch, price: Price) -> CostRange:
     """
     outcomes = tuple(QueryOutcome(query, (not query.should_trigger,)) for query in work.queries)
     tried = [Step(n, f"{n}{'?' * MOST}", outcomes) for n in range(1, work.rounds)]
-    texts = [
-        question(work.proposer, work.name, work.body, tried, tried[-1], work.competing)
-        for _ in tried
-    ]
+    texts = [work.asking(tried, tried[-1]) for _ in tried]
     proposals = worst_usd(texts, work.terms.known_prices)
     money, known = work.money, (*price.usd, proposals)
     if None in known:
@@ -193,18 +190,16 @@ def optimise(
     if faults:
         raise Refused(faults)
     present, body = source.description, body_of(read_text(source.folder))
+    beside = [(skill.name, skill.description) for skill in offer.others]
     n_test = sum(query.split == "test" for query in dealt)
     work = PaidSearch(
         present=present,
         rounds=rounds,
-        name=source.name,
-        body=body,
+        asking=partial(question, proposer, source.name, body, competing=beside),
         queries=dealt,
         measuring=measuring,
         money=Money(budget_usd, len(dealt) * runs, n_test * runs, priced.price.cap_usd),
         folder=base,
-        proposer=proposer,
-        competing=[(skill.name, skill.description) for skill in offer.others],
         terms=Terms(reached, known, stop=stop),
         progress=progress,
     )
@@ -230,7 +225,7 @@ def optimise(
     texts = [(query.query, query.should_trigger, query.split) for query in dealt]
     parts = [present, texts, priced.model, proposer, priced.executor, priced.others, body]
     # What sets it apart from another search of the same skill.
-    kept = base / FOLDER / mark([*parts, work.competing, runs, rounds])
+    kept = base / FOLDER / mark([*parts, beside, runs, rounds])
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(planned, notes=(*planned.notes, *begun))

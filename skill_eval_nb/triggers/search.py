@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from skill_eval_nb.models.ask import Question
 from skill_eval_nb.running.asking import AskingProgress, Terms
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.threads import Stopped
@@ -17,7 +18,7 @@ from skill_eval_nb.text import count, dollars
 from .attempt import Query
 from .measured import Measured
 from .optimised import OptimisingProgress, SearchOver, Step, mean, scores_of
-from .propose import kept, propose, question
+from .propose import kept, propose
 
 LEVEL = 0.125
 """The largest p with which a description takes another's place. Three queries that go one way
@@ -323,26 +324,20 @@ class PaidSearch(Search):
     """A search by attempts and a proposer, within a ceiling; what earlier starts made is read.
 
     Attributes:
-        name: the skill's.
-        body: its SKILL.md below the front matter.
+        asking: gives the question to the proposer, from what was tried and the step to build on.
         queries: all of them, each with its split.
         measuring: `measure` with all that stays the same.
         money: the ceiling.
         folder: where proposals are kept.
-        proposer: the model that proposes.
-        competing: names and descriptions of other skills.
         terms: how the proposer is asked; `progress` takes an `OptimisingProgress`, and once
             `stop` is set nothing more is begun.
     """
 
-    name: str
-    body: str
+    asking: Callable[[Sequence[Step], Step], Question[str]]
     queries: Sequence[Query]
     measuring: Callable[..., Measured]
     money: Money
     folder: Path
-    proposer: str
-    competing: Sequence[tuple[str, str]]
     terms: Terms
     progress: Callable[[OptimisingProgress], None] | None
 
@@ -379,7 +374,7 @@ class PaidSearch(Search):
     def propose(self, base: Step) -> str:
         """Ask for the next description, as `Search` has it."""
         self._heed()
-        request = question(self.proposer, self.name, self.body, self.steps, base, self.competing)
+        request = self.asking(self.steps, base)
         there = kept(self.folder, request.key)
         self.money.costs[request.key] = there.spent_usd
         # Where there is an answer an earlier start began the round, and what it made is read.
