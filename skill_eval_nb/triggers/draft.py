@@ -25,7 +25,7 @@ from skill_eval_nb.models.ask import (
     short,
     shortened,
 )
-from skill_eval_nb.running.asking import Item, Terms, answer_of
+from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import SkillSource
 from skill_eval_nb.skill_md import read_text
@@ -224,19 +224,12 @@ class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have
     cost_usd: float | None
     unasked: str | None
 
-    def __new__(
-        cls,
-        queries: Iterable[Query] = (),
-        *,
-        doubts: tuple[QueryDoubt, ...] = (),
-        price_usd: float | None = 0.0,
-        cost_usd: float | None = 0.0,
-        unasked: str | None = None,
-    ) -> Self:
-        """Queries, and what came of asking for them."""
+    def __new__(cls, answer: PaidAnswer[tuple[Query, ...]]) -> Self:
+        """The queries of an answer, and what came of asking for it."""
+        queries = sorted(answer.value or (), key=lambda query: not query.should_trigger)
         drafted = super().__new__(cls, queries)
-        drafted.doubts, drafted.unasked = doubts, unasked
-        drafted.price_usd, drafted.cost_usd = price_usd, cost_usd
+        drafted.price_usd, drafted.cost_usd = answer.price_usd, answer.cost_usd
+        drafted.doubts, drafted.unasked = (), answer.unasked
         return drafted
 
     def __repr__(self) -> str:
@@ -317,13 +310,7 @@ def draft_queries(
 
     item = Item(question.key, "queries", question, kept.parent, save)
     terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
-    answer = answer_of(item, stored, "a draft of queries", terms)
-    queries = sorted(answer.value or (), key=lambda query: not query.should_trigger)
-    doubts = check_queries([*wanted.existing, *queries], source.name) if queries else ()
-    return DraftedQueries(
-        queries,
-        doubts=doubts,
-        price_usd=answer.price_usd,
-        cost_usd=answer.cost_usd,
-        unasked=answer.unasked,
-    )
+    found = DraftedQueries(answer_of(item, stored, "a draft of queries", terms))
+    if found:
+        found.doubts = check_queries([*wanted.existing, *found], source.name)
+    return found
