@@ -29,19 +29,19 @@ OUT = HERE.parent / "build" / "docs"
 PAGES, DESK = OUT / "pages", OUT / "desk"
 ROOMS = ("stats", "charts", "report", "improving", "triggers", "grading", "running", "models")
 QUESTIONS = {
-    "All of it in one page": "notebooks/00_start_here.ipynb",
+    "Everything on one page": "notebooks/00_start_here.ipynb",
     "I have a skill and no evals: where do I begin?": "first_evals.md",
     "What is in these folders?": "notebooks/01_load_and_look.ipynb",
     "Does the skill help, and how sure is that?": "notebooks/03_with_and_without.ipynb",
     "Which rubric dimensions are noisy, and why?": "notebooks/02_rubric_variance.ipynb",
     "Which checks tell nothing?": "notebooks/06_improve_the_evals.ipynb",
-    "How many runs would show it?": "notebooks/04_how_many_runs.ipynb",
+    "How many runs do I need?": "notebooks/04_how_many_runs.ipynb",
     "How do I run more, within a budget?": "notebooks/05_run_and_grade.ipynb",
     "Is the new version better?": "notebooks/07_compare_versions.ipynb",
-    "Does the description trigger?": "notebooks/08_triggers.ipynb",
-    "What do published results bear?": "notebooks/09_published_results.ipynb",
+    "Is the skill picked up when it should be?": "notebooks/08_triggers.ipynb",
+    "What do published results show?": "notebooks/09_published_results.ipynb",
     "What do I do next?": "notebooks/10_what_now.ipynb",
-    "How do I hand the result on?": "hand_on.md",
+    "How do I share the results?": "hand_on.md",
     "How does CI stop a regression?": "gate.md",
 }
 COPIED = {

@@ -72,7 +72,7 @@ def metric(name: str, *, ok: bool) -> dict[str, Any]:
 
 
 EXAMPLES: dict[str, tuple[dict[str, Any], dict[tuple[str, str], list[float | None]]]] = {
-    "A file a case, with scores of its own": (
+    "One file per case, with its own scores": (
         {
             f"results/{side}/{case}/results.json": {
                 "skill": "s",
@@ -107,7 +107,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], dict[tuple[str, str], list[float | Non
         },
         {("e1", "with_skill"): [1.0], ("e1", "without_skill"): [0.5]},
     ),
-    "An eval and its side in one name": (
+    "Eval and side in one name": (
         {
             "grading.json": [
                 {"run": "a/with_skill", "coverage": 0.8, "tokens": 9, "sec": 3},
@@ -116,7 +116,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], dict[tuple[str, str], list[float | Non
         },
         {("a", "with_skill"): [0.8], ("a", "without_skill"): [0.4]},
     ),
-    "Time and tokens beside the verdicts": (
+    "Time and tokens next to the verdicts": (
         {
             f"{side}.json": {
                 "results": [{"eval": "a", "passed": True}, {"eval": "b.1", "passed": ok}],
