@@ -21,6 +21,9 @@ PILOT = "make-no-mistakes-pilot/results/raw"
 SKILLSBENCH = "skillsbench-gemini-cli/runs.csv"
 MARKETPLACE = "claude-plugins-judgments/docs/benchmarks/2026-07-marketplace-quality"
 OPINION = ["metric", "against", "verdict", "lean", "opinion"]
+CLAIM = ["workspace", "skill", "iteration", "executor_model", "harness"]
+CLAIM += ["configuration", "baseline", "metric", "claimed"]
+"""What tells a claim from another: in however many files it stands."""
 
 
 def main() -> None:
@@ -65,14 +68,17 @@ def _judgments(folder: Path) -> Iterator[dict[str, str | int]]:
 
 
 def count_claims(folders: Iterable[Path]) -> pl.DataFrame:
-    """OPINION with how many claims there are of it, in how many repositories."""
+    """OPINION with how many claims there are of it, in how many repositories.
+
+    One that several files of a repository state is one.
+    """
     found = []
     for folder in folders:
         try:
             ws = sen.load(folder)
         except sen.NothingToLoad:
             continue
-        rows = sen.stats.second_opinion(ws)
+        rows = sen.stats.second_opinion(ws).unique(CLAIM, keep="first", maintain_order=True)
         found.append(rows.with_columns(repository=pl.lit(folder.name)))
     baseline = pl.col("baseline")
     against = (
