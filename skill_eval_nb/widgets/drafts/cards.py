@@ -404,7 +404,8 @@ class DraftFigures:
 
     def _draft(self, found: Aggregate) -> Drafts:
         drafts = draft(self.ws, found)
-        drafts.measured = drafts.measured or find_measured(self.evals)
+        if drafts.measured is None and self.ws.path:
+            drafts.measured = find_measured(self.evals)
         return drafts
 
     def tried(self, draft: Draft) -> Tried | None:
