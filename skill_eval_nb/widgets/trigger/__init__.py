@@ -151,8 +151,9 @@ class TriggerPanel(PaidPanel):
         budget: str = "",
     ) -> Launch[TriggerPreview]:
         """The way to something that costs; `names` are fields of the form on which it rests."""
-        inputs = lambda: (self._part(names), self.queries)  # noqa: E731
-        return Launch(self, inputs, partial(preview, call), start, budget)
+        return Launch(
+            self, lambda: (self._part(names), self.queries), partial(preview, call), start, budget
+        )
 
     def view(self) -> Child:
         """The tabs."""
@@ -264,11 +265,9 @@ class TriggerPanel(PaidPanel):
     def choose(self, number: int) -> None:
         """Choose the description of a round to be written."""
         steps = self._found.steps if self._found is not None else ()
-        for step in steps:
-            if step.round == number:
-                self._take(step.description)
-                return
-        raise LookupError(f"There is no round {number}.")
+        if not 1 <= number <= len(steps):
+            raise LookupError(f"There is no round {number}.")
+        self._take(steps[number - 1].description)
 
     @action
     def write(self) -> None:
