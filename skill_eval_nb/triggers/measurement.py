@@ -163,7 +163,7 @@ class Measurement:
     due: dict[str, Attempt] = field(default_factory=dict)
     left_out: int = 0
 
-    def look(self) -> None:
+    def read_attempts(self) -> None:
         """See what is there, and what is to be made.
 
         Raises:
@@ -183,7 +183,7 @@ class Measurement:
         """What the attempts that are to be made may cost."""
         return price_of(self.due.values(), self.setting, self.prices)
 
-    def result(self, status: Status, message: str, price: Price) -> Measured:
+    def build_result(self, status: Status, message: str, price: Price) -> Measured:
         """What came of it; `price` is of what was missing before it began."""
         offered, model = self.setting.offered, self.setting.model
         spent = spent_on(read(self.home), self.home, self.planned)
@@ -205,22 +205,22 @@ class Measurement:
             folder=self.home,
         )
 
-    def conclude(self, status: Status, message: str, price: Price) -> Measured:
+    def write_result(self, status: Status, message: str, price: Price) -> Measured:
         """The same with its summary written, in which all runs of a query count."""
-        measured = self.result(status, message, price)
+        measured = self.build_result(status, message, price)
         if self.attempts:
             every = (*measured.attempts, *further_attempts(self.home, self.planned))
             write_summary(self.home, replace(measured, attempts=every).document())
         return measured
 
-    def run(
+    def make_due(
         self, budget_usd: float | None, concurrency: int, seed: int, stop: threading.Event | None
     ) -> Measured:
         """Make what is missing, as the one writer of this measurement."""
         setting, home = self.setting, self.home
         journal = Journal(home, {"event": PLANNED, "measured": setting.common})
         try:
-            self.look()
+            self.read_attempts()
             due, price = list(self.due.values()), self.price
             spent = spent_on(journal.record, home, self.planned)
             skills = str(setting.offered.skill.folder.parent)
@@ -246,7 +246,7 @@ class Measurement:
             message = self._say_end(status, budget_usd, cap)
             remove(home / STAGING)
             journal.add(ENDED, status=status, message=message)
-            return self.conclude(status, message, price)
+            return self.write_result(status, message, price)
         finally:
             journal.close()
 
@@ -395,10 +395,10 @@ def measure(
         setting = MeasureConfig(offered, runner, worker, allowed, sandbox, reached, series)
         home = base / setting.fingerprint
         work = Measurement(setting, planned, home, known, retry_errored, progress)
-        work.look()
+        work.read_attempts()
         if dry_run:
-            return work.result("dry run", "no model was asked", work.price)
+            return work.build_result("dry run", "no model was asked", work.price)
         if not work.due:
             message = f"all of it was there already{work.say_errored()}"
-            return work.conclude("done", message, work.price)
-        return work.run(budget_usd, concurrency, seed, stop)
+            return work.write_result("done", message, work.price)
+        return work.make_due(budget_usd, concurrency, seed, stop)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .attempt import Others
 
 
-def estimate(work: PaidSearch, price: Price) -> CostRange:
+def estimate_search(work: PaidSearch, price: Price) -> CostRange:
     """What a search comes to.
 
     Args:
@@ -218,7 +218,7 @@ def optimise(
         n_test=n_test,
         n_runs=rounds * work.money.attempts + work.money.last_attempts,
         cost_usd=0.0,
-        estimate=estimate(work, priced.price),
+        estimate=estimate_search(work, priced.price),
         folder=base,
         notes=tuple(f"The present description has a fault: {why}." for why in faults_of(present)),
     )
@@ -230,7 +230,7 @@ def optimise(
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(planned, notes=(*planned.notes, *begun))
     with paying([base / KEPT], "a search for a description", into=[base / KEPT, kept]):
-        found = work.run()
+        found = work.run_search()
         done = replace(
             planned,
             status=found.status,

@@ -183,7 +183,7 @@ class Search:
         """
         raise NotImplementedError
 
-    def run(self) -> SearchResult:
+    def run_search(self) -> SearchResult:
         """Measure and propose until the end, choose, and measure the choice once more."""
         over = None
         try:
@@ -269,7 +269,7 @@ class Money:
     costs: dict[str, float | None] = field(default_factory=dict)
     made: list[float] = field(default_factory=list)
 
-    def count(self, measured: Measured) -> None:
+    def count_measurement(self, measured: Measured) -> None:
         """Count a measurement."""
         self.costs[str(measured.folder)] = measured.cost_usd
         costs = (attempt.cost_usd for attempt in measured.attempts)
@@ -355,7 +355,7 @@ class PaidSearch(Search):
             progress=lambda progress: self._report(doing, progress),
             stop=self.terms.stop,
         )
-        self.money.count(measured)
+        self.money.count_measurement(measured)
         asked, scores = measured.outcomes, scores_of(measured)
         doubts = measured.doubts.to_dicts() if first else []
         # Where the first round tells nothing, the doubts say why.

@@ -56,7 +56,7 @@ class Scripted(Search):
 
 def test_it_ends_as_soon_as_every_train_query_passes():
     script = Scripted((4, 4), (8, 8), (8, 8))
-    found = script.run()
+    found = script.run_search()
     assert [one.description for one in found.steps] == ["0", "1"]
     assert found.ended == "every train query passes in round 2"
     assert found.best.round == 2
@@ -66,7 +66,7 @@ def test_it_ends_as_soon_as_every_train_query_passes():
 
 
 def test_it_ends_where_two_rounds_bring_no_better_train_score():
-    found = Scripted((4, 4), (5, 4), (5, 8), (4, 8), (7, 8), rounds=9).run()
+    found = Scripted((4, 4), (5, 4), (5, 8), (4, 8), (7, 8), rounds=9).run_search()
     assert len(found.steps) == 4
     assert found.ended == "the train score did not improve in the last 2 rounds"
 
@@ -78,13 +78,13 @@ def test_it_builds_on_the_best_train_score_and_of_several_on_the_last():
         ([(4, 8), (6, 0), (7, 0)], [1, 2]),
     ):
         script = Scripted(*scores, rounds=len(scores))
-        script.run()
+        script.run_search()
         assert script.bases == bases
 
 
 def test_a_round_that_was_not_finished_is_shown_and_not_chosen():
     script = Scripted((4, 0), (6, 8), (7, 8), lacks="1")
-    found = script.run()
+    found = script.run_search()
     assert (found.status, found.ended) == ("partial", "round 2 was not finished: no money")
     assert [one.lacking for one in found.steps] == [None, "no money"]
     assert found.best.round == 1
@@ -263,7 +263,7 @@ def test_the_best_description_is_found_in_45_of_50_seeds():
     for seed in range(50):
         world = World(seed)
         assert world.truth(PRESENT) == pytest.approx(0.5)
-        done = world.run()
+        done = world.run_search()
         best = done.best.description
         found += world.truth(best) > 1 - NOISE - 1e-9
         errors.append(mean(done.fresh.asked, "test") - world.truth(best, fresh=True))
@@ -279,7 +279,7 @@ def test_the_score_that_was_selected_on_is_flattered_and_the_reported_one_is_not
     own = split(about_topics(4), 0.4, seed=0)
     selected, reported = [], []
     for seed in range(200):
-        done = Equals(own, random.Random(seed)).run()
+        done = Equals(own, random.Random(seed)).run_search()
         assert len(done.steps) >= 3
         selected.append(mean(done.best.asked, "test") - RIGHT)
         reported.append(mean(done.fresh.asked, "test") - RIGHT)

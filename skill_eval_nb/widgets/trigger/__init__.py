@@ -35,7 +35,7 @@ from .plan import (
     TriggerPreview,
     drafting_view,
     measuring_form,
-    preview,
+    plan_work,
     search_form,
 )
 from .queries import SHOWN, Grid, Stored, files_view, queries_view, tags_of
@@ -152,7 +152,7 @@ class TriggerPanel(PaidPanel):
     ) -> Launch[TriggerPreview]:
         """The way to something that costs; `names` are fields of the form on which it rests."""
         return Launch(
-            self, lambda: (self._part(names), self.queries), partial(preview, call), start, budget
+            self, lambda: (self._part(names), self.queries), partial(plan_work, call), start, budget
         )
 
     def view(self) -> Child:
@@ -203,7 +203,7 @@ class TriggerPanel(PaidPanel):
         launch = self.launches[RUN]
         if not self.busy and launch.current is None:
             inputs = self._part(RUNNING), self.queries
-            launch.take(preview(self._deps.measure, inputs), inputs)
+            launch.take(plan_work(self._deps.measure, inputs), inputs)
         return launch.plan.measured if launch.plan is not None else None
 
     @property

@@ -182,7 +182,7 @@ class TriggerPreview(Preview):
 ALL_THERE = "All runs are there: more runs or other queries give it more to do."
 
 
-def preview(call: Callable[..., Any], inputs: Inputs) -> TriggerPreview:
+def plan_work(call: Callable[..., Any], inputs: Inputs) -> TriggerPreview:
     """What a method of `Deps` would do; a number that is needed may have been left empty."""
     if faults := empty(inputs[0]):
         return TriggerPreview(faults)
