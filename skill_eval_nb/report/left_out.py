@@ -240,18 +240,20 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
     if not claims:
         return
     counts = Counter(row["opinion"] for row in claims)
-    found = (f"{counts[name]:,} {_said(name, counts[name])}" for name in OPINIONS if counts[name])
+    found = (
+        f"{counts[name]:,} {_word_opinion(name, counts[name])}" for name in OPINIONS if counts[name]
+    )
     yield Paragraph(
         f"Of {count(len(claims), 'stated difference')} {some(found)}. One survives where its runs "
         "show a difference in its direction, which may still be of another size."
     )
     several = len({(row["configuration"], model_name(row)) for row in claims}) > 1
-    called = [_claimed(row, several=several) for row in claims]
+    called = [_name_claim(row, several=several) for row in claims]
     yield Table(
         "What is stated, and what the runs give",
         ("Difference", "Opinion", "Stated", "Runs give", "Interval", "p"),
         tuple(
-            (name, row["opinion"], *_figures_of(row))
+            (name, row["opinion"], *_show_figures(row))
             for name, row in zip(called[:MOST_STATED], claims, strict=False)
         ),
         labels=2,
@@ -266,16 +268,16 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
         yield Paragraph(f"{len(claims) - MOST_STATED:,} more: stats.second_opinion has them all.")
 
 
-def _said(opinion: str, number: int) -> str:
+def _word_opinion(opinion: str, number: int) -> str:
     """An opinion behind so many.
 
-    >>> _said("goes the other way", 2)
+    >>> _word_opinion("goes the other way", 2)
     'go the other way'
     """
     return opinion if number == 1 else re.sub("^(survive|go)e?s", r"\1", opinion)
 
 
-def _claimed(row: Row, *, several: bool) -> str:
+def _name_claim(row: Row, *, several: bool) -> str:
     """What a claim is called, with whom it is about where that differs."""
     metric = row["metric"].removeprefix(RUBRIC)
     name = line(metric) if metric != row["metric"] else metric_name(metric)
@@ -283,7 +285,7 @@ def _claimed(row: Row, *, several: bool) -> str:
     return ", ".join([name, *map(line, about)])
 
 
-def _figures_of(row: Row) -> Iterator[str]:
+def _show_figures(row: Row) -> Iterator[str]:
     """The claimed difference; that of the runs with its interval and p."""
     claimed, estimate, low, high = (
         difference(row[name], row["metric"]) for name in ("claimed", "estimate", "low", "high")

@@ -171,12 +171,12 @@ def hold_claim(claim: StatedClaim, rows: Sequence[Row]) -> Iterator[Held]:
         return sides != (claim.side, claim.baseline), far
 
     for model, comparisons in models.items():
-        if not claim.agent or _plain(claim.agent) in map(_plain, model):
+        if not claim.agent or _bare_name(claim.agent) in map(_bare_name, model):
             both = min(comparisons.values(), key=distance)
             yield Held(claim, both["suite"], both["population"])
 
 
-def _plain(name: str | None) -> str:
+def _bare_name(name: str | None) -> str:
     """A name of a harness as one compares it: a card says `Claude Code` of `claude-code`."""
     return re.sub(r"\W|_", "", name or "").casefold()
 
@@ -212,16 +212,19 @@ def judge_claim(held: Held, p: float | None) -> tuple[str, str]:
     if more == sign:
         low, high = (estimate if row[end] is None else row[end] for end in ("low", "high"))
         inside = low - slack <= claimed <= high + slack
-        return SURVIVES, said if inside else f"{said} The size does not: {_show(claim)} is stated."
+        return (
+            SURVIVES,
+            said if inside else f"{said} The size does not: {_show_claim(claim)} is stated.",
+        )
     if more:
         return OTHER_WAY, said
     if estimate is not None and sign * estimate < -slack:
-        return OTHER_WAY, f"The runs differ the other way than {_show(claim)} says. {said}"
+        return OTHER_WAY, f"The runs differ the other way than {_show_claim(claim)} says. {said}"
     other = estimate is not None and abs(estimate - claimed) > slack
-    return UNTOLD, f"{said} {_show(claim)} is stated." if other else said
+    return UNTOLD, f"{said} {_show_claim(claim)} is stated." if other else said
 
 
-def _show(claim: StatedClaim) -> str:
+def _show_claim(claim: StatedClaim) -> str:
     """The claimed difference in a sentence."""
     unit = UNITS.get(claim.metric, "1-5" if claim.metric.startswith(RUBRIC) else "")
     factor, words = IN_WORDS.get(unit, (1, ""))
@@ -233,7 +236,7 @@ PUBLISH = "Publish every run with its eval, its side and this figure."
 NOT_CLAIMED = "State the same figure of the other side, and publish the runs of both."
 
 
-def _settle(held: Held) -> str | None:
+def _say_what_settles(held: Held) -> str | None:
     """What would settle a claim, or carry it beyond these evals; None where nothing is open."""
     row = held.answer.claims[0].row
     if steps := [step for step, _ in held.answer.next_steps]:
@@ -264,7 +267,7 @@ def say_luck_in_means(claim: StatedClaim) -> str:
     return (
         f" If the means are right, luck in {claim.runs:,.0f} runs a side makes up to "
         f"±{figure(100 * min(luck, 1))} pp on the same tasks (Hoeffding's bound, 95 %), and "
-        f"{_show(claim)} is {is_more} than that."
+        f"{_show_claim(claim)} is {is_more} than that."
     )
 
 
@@ -275,7 +278,7 @@ OPINED += ["opinion", "why", "settle", "path"]
 """The columns of `second_opinion`."""
 
 
-def _weigh(ws: Workspace, rows: Iterable[Row]) -> list[dict[str, Any]]:
+def _weigh_claims(ws: Workspace, rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The rows of `second_opinion`; `rows` is what `overview` gives of the runs they are about."""
     known: dict[Any, list[Row]] = defaultdict(list)
     for row in rows:
@@ -292,7 +295,7 @@ def _weigh(ws: Workspace, rows: Iterable[Row]) -> list[dict[str, Any]]:
         opinion, why = judge_claim(each, p)
         found = {name: row[name] for name in OPINED if name in row}
         found |= {"p": p, "verdict_beyond": each.beyond["verdict"], "lean": each.suite["lean"]}
-        found |= {"opinion": opinion, "why": why, "settle": _settle(each)}
+        found |= {"opinion": opinion, "why": why, "settle": _say_what_settles(each)}
         weighed[claim].append(found)
     found = [
         dict.fromkeys(OPINED)
@@ -399,7 +402,7 @@ def second_opinion(workspace: Workspace) -> Any:
     if ws.backend != "polars":
         ws = Workspace.from_tables({name: ws.polars(name) for name in TABLES}, ws.path)
     parts = [part for part in (ws, _of_other_skills(ws)) if part.polars("runs").height]
-    found = _weigh(ws, [row for part in parts for row in overview(part)])
+    found = _weigh_claims(ws, [row for part in parts for row in overview(part)])
     frame = pl.DataFrame(
         found, dict.fromkeys(OPINED, pl.String) | dict.fromkeys(FIGURES, pl.Float64)
     )
@@ -419,11 +422,11 @@ def _of_other_skills(ws: Workspace) -> Workspace:
     others = wanted.join(there, key, "anti", nulls_equal=True).rename({"skill": "meant"})
     names = others.join(there, ["workspace", "iteration"], nulls_equal=True)
 
-    def rename(frame: pl.DataFrame) -> pl.DataFrame:
+    def rename_skill(frame: pl.DataFrame) -> pl.DataFrame:
         if not {*key, "eval_id"} <= {*frame.columns}:
             return frame.clear()
         named = frame.join(names, key, maintain_order="left", nulls_equal=True)
         eval_id = pl.format("{} {}", "skill", "eval_id")
         return named.with_columns(eval_id=eval_id, skill="meant").drop("meant")
 
-    return Workspace.from_tables({name: rename(ws.polars(name)) for name in TABLES})
+    return Workspace.from_tables({name: rename_skill(ws.polars(name)) for name in TABLES})
