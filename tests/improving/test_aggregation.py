@@ -66,14 +66,6 @@ def test_the_stored_aggregates_of_the_bundled_data_are_found(iteration):
     assert [place_of(part) for part in parts] == [place] * 3
 
 
-def test_the_other_dialect_is_read_as_well():
-    found = aggregate(sen.load(ROOT / "data" / "test-cases-workspace"))
-    assert {one.frequency for one in found.suggestions} == {3}
-    assert {one.kind for one in found.suggestions} >= {"vague", "suggested"}
-    onions = next(one for one in found.suggestions if "onions" in one.reason)
-    assert onions.action == "Add: Onions are 1.5, or rounded with a remark"
-
-
 def test_the_threshold_decides_and_suites_are_never_mixed():
     rows = [suggestion("Nothing checks the spelling."), suggestion("Names lack any spelling test.")]
     apart, joined = (aggregate(workspace(rows), threshold=cut) for cut in (0.0, 1.0))

@@ -19,7 +19,6 @@ from skill_eval_nb.text import dollars
 from tests.checkout import ROOT
 from tests.corpus.build import lay
 from tests.improving.made import LINE, NEW, OLD, PRICES, ledgers, offline, requests
-from tests.stand_in import Fault
 
 BUNDLED = ROOT / "data" / "skill-creator-workspace"
 
@@ -63,15 +62,6 @@ def test_every_pair_with_a_winner_is_analysed_once_and_loaded_again(made, tmp_pa
     assert (again.n_before, len(again.explained)) == (4, 4)
     assert {path: path.read_bytes() for path in kept(made)} == before
     assert requests(tmp_path / "log") == []
-
-
-def test_what_fails_is_told_and_the_rest_stays(made):
-    fault = Fault("refusal", role="analyst", holds="Keep ledger number 2")
-    found = analyse(made, connection=offline(faults=(fault,)))
-    assert found.status == "partial"
-    assert [one.reason for one in found.failed] == ["the analyst refused to answer"] * 2
-    assert ({one.eval_id for one in found.explained}, found.n_missing) == ({"1"}, 2)
-    assert len(found.explained) == analyse(made).n_before == 2
 
 
 def test_a_price_is_told_before_and_a_budget_is_kept(made):

@@ -89,16 +89,6 @@ def test_only_what_is_missing_or_cut_in_half_is_asked_for_again(made, tmp_path) 
     assert again.pairs.drop("reasons").equals(whole.pairs.drop("reasons"))
 
 
-def test_another_model_or_other_outputs_are_asked_for_anew(made) -> None:
-    one = compare(made, NEW, OLD, evals=[1], connection=offline())
-    other = compare(made, NEW, OLD, evals=[1], model="another-1", connection=offline())
-    assert (one.n_before, other.n_before) == (0, 0)
-    output = made / "iteration-2/eval-1-ledger-1/with_skill/run-1/outputs/answer.md"
-    output.write_text("stand-in quality: 1.0")
-    changed = compare(made, NEW, OLD, evals=[1], repeat=0, connection=offline())
-    assert (changed.n_before, changed.figures["losses"]) == (2, 1)
-
-
 def test_stopped_it_goes_on_where_it_was(made) -> None:
     stop = threading.Event()
 

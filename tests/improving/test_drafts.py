@@ -201,14 +201,6 @@ def test_a_dimension_that_never_differs_weighs_less(tmp_path: Path) -> None:
     assert (one.target, one.new) == ("tone", (tone | {"weight": 1.5},))
 
 
-def test_an_eval_that_all_pass_needs_another_task(tmp_path: Path) -> None:
-    checks = [(EXISTS, lambda name, side, run: name == "2" or run == 1)]
-    seen = look(world(tmp_path, checks, evals=2))
-    (one,) = [each for each in of_evals(seen) if each.kind == "reword"]
-    assert (one.part, one.target, one.evals, one.missing) == ("evals", "2", ("2",), ("prompt",))
-    assert len(one.runs) == 6
-
-
 def test_one_eval_is_drafted_where_the_plan_asks_for_more(tmp_path: Path) -> None:
     stated = [f"Part {n} is right" for n in range(1, 11)]
 

@@ -43,15 +43,6 @@ def path(tmp_path):
     return ledgers(tmp_path, evals=2, runs=2)
 
 
-def test_keys_are_opaque_and_the_same_whoever_is_named_first(path) -> None:
-    ws = sen.load(path)
-    forth, _ = pairs_of(*sides_of(ws, NEW, OLD))
-    back, _ = pairs_of(*sides_of(ws, OLD, NEW))
-    above, _ = pairs_of(*sides_of(sen.load(path.parent), NEW, OLD))
-    assert [one.key for one in forth] == [one.key for one in back] == [one.key for one in above]
-    assert len({one.key for one in forth}) == 4
-
-
 def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:
     shutil.rmtree(path / AT.format(1, NEW, 2) / "outputs")
     timing = path / AT.format(2, OLD, 1) / "timing.json"

@@ -17,7 +17,7 @@ from skill_eval_nb.models import Connection
 from skill_eval_nb.models.stand_in import JUDGE, StandIn
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.stats import deltas, deltas_by_dimension
-from tests.improving.made import DEPTH, draft, offline, planted, tried_on
+from tests.improving.made import draft, offline, planted, tried_on
 from tests.stand_in import Fault, serve
 
 RIGOUR = {
@@ -117,16 +117,6 @@ def test_a_dimension_goes(root):
     without = deltas(ws, "clarity")["estimate"].item()
     assert (row["estimate_before"], row["estimate_after"]) == pytest.approx((before, without))
     assert "Without depth the suite's difference" in tried.answer
-
-
-def test_another_weight_needs_no_judge(root):
-    tried = try_out(dimension(DEPTH | {"weight": 5.0}, target="Q1"), sen.load(root))
-    assert (tried.status, tried.to_judge) == ("tried", 0)
-    assert "With weight 5 of depth" in tried.answer
-    for row in tried.by_run.to_dicts():
-        clarity = 1 + row["run_number"] % 5
-        expected = (row["replaced_score"] * 5 + clarity) / 6
-        assert row["rubric_weighted_mean_after"] == pytest.approx(expected)
 
 
 def test_gated_and_errored_ones_are_told(root):
