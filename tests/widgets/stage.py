@@ -67,6 +67,10 @@ for (;;) {
 SETTLED = """() => [...document.querySelectorAll('.sen')].every(
   (one) => one.dataset.pending === '0')"""
 
+FRAMES = """() => new Promise((done) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
+"""In which the page sees what has come into sight, and asks for it."""
+
 DRESSED = """({style, light, name}) => {
   document.getElementById("theme").textContent = style;
   Object.assign(document.body.dataset, {jpThemeLight: light, jpThemeName: name});
@@ -126,10 +130,13 @@ class Stage:
         self.page.set_viewport_size({"width": width, "height": height})
 
     def settle(self) -> None:
-        """Wait until every message has its answer and is drawn."""
-        self.fetched()
-        self.page.wait_for_function(SETTLED, timeout=30_000)
-        self.page.wait_for_timeout(120)  # for what another thread shows
+        """Wait until every message has its answer, all is worked out, and all of it is drawn."""
+        self._answered()
+        assert self.panel.settle()
+        self.page.evaluate(FRAMES)
+        self._answered()
+
+    def _answered(self) -> None:
         self.fetched()
         self.page.wait_for_function(SETTLED, timeout=30_000)
 

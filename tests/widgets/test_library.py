@@ -52,8 +52,6 @@ def test_everybody_can_read_it_and_a_click_opens_the_explorer_and_goes_back(brow
         looked_at(stage, "library", [("dark", 900), ("light", 900)])
         stage.page.get_by_role("button", name="docs", exact=True).click()
         stage.settle()
-        assert panel.settle()
-        stage.settle()
         assert stage.page.get_by_role("tablist").count() == 1
         stage.page.get_by_role("button", name="All skills").click()
         stage.settle()

@@ -20,21 +20,15 @@ pytestmark = pytest.mark.browser
 DECODED = "async (one) => { await one.decode(); return one.naturalWidth; }"
 
 
-def settled(stage):
-    stage.settle()
-    assert stage.panel.settle()
-    stage.settle()
-
-
 def test_every_view_can_be_read_by_everybody_from_a_point_to_the_evidence_of_its_run(browser):
     panel = explorer(iteration=["iteration-1", "iteration-2"])
     with staged(browser, panel, *NARROW) as stage:
         page = stage.page
         page.get_by_label("Metric or dimension").select_option("rubric:small_steps")
-        settled(stage)
+        stage.settle()
         point = page.get_by_role("button", name="without_skill, late-fee, run 2").last
         point.click()
-        settled(stage)
+        stage.settle()
         assert point.get_attribute("aria-pressed") == "true"
         run = {"iteration": "iteration-2", "eval_name": "late-fee", "run_number": 2}
         assert panel.selection.select(*run).rows() == [tuple(run.values())]
@@ -51,7 +45,7 @@ def test_every_view_can_be_read_by_everybody_from_a_point_to_the_evidence_of_its
             if name == "models":  # there is one
                 continue
             page.get_by_role("tab", name=label).click()
-            settled(stage)
+            stage.settle()
             if name == "charts":
                 assert page.locator("img.sen-x-chart").evaluate(DECODED) > 300
             dark = [("dark", 900)] if name in ("dimensions", "checks") else []
@@ -62,7 +56,7 @@ def test_every_view_can_be_read_by_everybody_from_a_point_to_the_evidence_of_its
 def test_several_models_have_a_tab_with_the_answer_as_a_picture_and_in_words(browser):
     with staged(browser, explorer(models(large=0.4, small=0.0))) as stage:
         stage.page.get_by_role("tab", name=Explore.TABS["models"]).click()
-        settled(stage)
+        stage.settle()
         picture = stage.page.locator("img.sen-x-chart")
         assert picture.evaluate(DECODED) > 300
         assert "helps in 1 of 2 models" in picture.get_attribute("alt")
@@ -76,18 +70,18 @@ def test_lists_are_sorted_by_a_click_all_pages_of_them_and_this_one_with_no_kern
         head = runs.get_by_role("columnheader", name="Tokens")
         for ascending in (True, False):
             head.get_by_role("button").press("Enter")
-            settled(stage)
+            stage.settle()
             wanted = panel.selection["tokens"].sort(descending=not ascending)[:25].to_list()
             assert column(runs, 5) == [f"{one:,}" for one in wanted]
             assert head.get_attribute("aria-sort") == ("ascending" if ascending else "descending")
             assert head.get_by_role("button").evaluate("(one) => one === document.activeElement")
         stage.page.get_by_role("button", name="later runs").click()
-        settled(stage)
+        stage.settle()
         last = panel.selection["tokens"].sort(descending=True)[25:].to_list()
         assert column(runs, 5) == [f"{one:,}" for one in last]
 
         stage.page.get_by_role("tab", name="Checks").click()
-        settled(stage)
+        stage.settle()
         stage.alive = False
         checks = stage.page.locator(".sen-x-checks")
         names = column(checks, 1)
@@ -113,11 +107,11 @@ def test_lists_over_the_page_close_by_escape_and_by_a_click_elsewhere(browser):
             page.get_by_role("heading").first.click,
         ):
             menu.click()
-            settled(stage)
+            stage.settle()
             assert panel.seen.unfolded == {"evals"}
             page.get_by_role("group", name="Evals that count").get_by_role("checkbox").first.focus()
             close()
-            settled(stage)
+            stage.settle()
             assert panel.seen.unfolded == set()
             assert page.locator(".sen-x-drop").count() == 0
 
@@ -141,9 +135,9 @@ def test_hostile_text_stays_text(browser):
         for tab in Explore.TABS:
             after(panel, "see", "tab", tab)
             after(panel, "turn", tab, 1)
-            settled(stage)
+            stage.settle()
             stage.fine()
         after(panel, "pick", "check", TEXTS[2], "judged", TEXTS[1])
         after(panel, "open_run", "tdd-workspace", "tdd", TEXTS[2], TEXTS[1], "with_skill", 1)
-        settled(stage)
+        stage.settle()
         assert "<script>" in words(panel)
