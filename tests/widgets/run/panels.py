@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+import threading
 from pathlib import Path
 from typing import Any, TypeVar
 
+from skill_eval_nb.models import Meter
+from skill_eval_nb.running import Execution, Task
 from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.widgets.run import RunPanel, run_panel
 from skill_eval_nb.widgets.trigger import TriggerPanel
@@ -38,6 +42,17 @@ def panel_on(skill: Path, **given: Any) -> RunPanel:
 def slow(seconds: float = 0.3, **stand_in: Any) -> Offline:
     """An executor whose model takes its time for every answer."""
     return Offline(RiggedStandIn(latency=seconds, **stand_in))
+
+
+def held(may: threading.Event) -> Offline:
+    """An executor that works once it may: what is in flight can be looked at until then."""
+
+    class Held(Offline):
+        async def execute(self, task: Task, meter: Meter) -> Execution:
+            assert await asyncio.to_thread(may.wait, 60)
+            return await super().execute(task, meter)
+
+    return Held()
 
 
 def ended(panel: RunPanel) -> RunPanel:

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.running.executors.offline import Offline
 from tests.widgets.looks import NARROW, looked_at
-from tests.widgets.run.panels import demo_skill, panel_on, settled
+from tests.widgets.run.panels import demo_skill, held, panel_on, settled
 from tests.widgets.stage import staged
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from skill_eval_nb.models import Meter
-    from skill_eval_nb.running import Execution, Task
-
-
-def held(may: threading.Event) -> Offline:
-    """An executor that works once it may: what is in flight can be looked at until then."""
-
-    class Held(Offline):
-        async def execute(self, task: Task, meter: Meter) -> Execution:
-            assert await asyncio.to_thread(may.wait, 60)
-            return await super().execute(task, meter)
-
-    return Held()
 
 
 def test_from_the_form_to_the_verdict(browser, tmp_path: Path) -> None:

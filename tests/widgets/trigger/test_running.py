@@ -85,7 +85,7 @@ def test_nothing_is_spent_without_a_budget_or_a_word(skill: Path, tmp_path: Path
 
 
 def test_stopped_and_gone_on_with(skill: Path) -> None:
-    panel = through_a(skill, latency=0.15)
+    panel = through_a(skill, latency=0.4)
     fill(panel, concurrency=1, runs=1)
     press(panel, "Start")
     until(lambda: panel._tasks["run"].progress is not None)
