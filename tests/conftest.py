@@ -14,7 +14,7 @@ import pytest
 from tests import chromium
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from types import ModuleType
 
     from playwright.sync_api import Browser
@@ -119,6 +119,15 @@ def _launched(path: Path | None) -> Iterator[Browser]:
         chrome = playwright.chromium.launch(executable_path=path, args=list(chromium.ARGUMENTS))
         yield chrome
         chrome.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What is left out for want of the corpus is told in one line, of this file."""
+    report = yield
+    if report.skipped and NO_CORPUS in str(report.longrepr):
+        report.longrepr = (__file__, 1, NO_CORPUS)
+    return report
 
 
 def pytest_configure() -> None:

@@ -3,7 +3,7 @@
 THEIRS_PLAIN and the figures of the docstrings are what that script printed into benchmark.json
 for the workspaces below, which were laid out on disk and given to it (the script of the `skills`
 repository of anthropics, 2026; it is not part of this one). They are facts about it, not about us:
-where it is right ours has to agree, and each place where it is wrong has a test that names it.
+where it is right ours has to agree, and where it takes one thing for another a test names that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import skill_eval_nb as sen
-from tests.corpus.build import expectations, keys, lay
+from tests.corpus.build import expectations, lay
 
 METRICS = ("pass_rate", "time_seconds", "tokens")
 
@@ -149,65 +149,3 @@ def test_characters_are_not_tokens(tmp_path: Path) -> None:
     found = {run["configuration"]: run for run in ws.runs.to_dicts()}
     assert found["with_skill"]["output_chars"] == 12345
     assert found["without_skill"]["time_seconds"] is None
-
-
-DESCRIPTIVE = run("summarise-inbox/with_skill/run-1", "pp", 4000, 40.0) | run(
-    "summarise-inbox/without_skill/run-1", "pf", 3000, 30.0
-)
-FLAT = run("eval-0/with_skill", "pp", 4000, 40.0) | run("eval-0/without_skill", "pf", 3000, 30.0)
-
-
-@pytest.mark.parametrize(
-    ("files", "eval_id"), [(DESCRIPTIVE, "summarise-inbox"), (FLAT, "0")], ids=["names", "flat"]
-)
-def test_descriptive_names_and_flat_layouts_are_not_empty(
-    tmp_path: Path, files: dict[str, Any], eval_id: str
-) -> None:
-    """It looks for `eval-*` and for `run-*` alone, and writes `runs: []` over all the rest."""
-    ws = load(tmp_path, files)
-    assert [key[2:] for key in keys(ws)] == [
-        (eval_id, "with_skill", 1, 1.0),
-        (eval_id, "without_skill", 1, 0.5),
-    ]
-    ours = written(ws, tmp_path)
-    assert len(ours["runs"]) == 2
-    assert ours["run_summary"]["delta"]["pass_rate"] == "+0.50"
-
-
-def bare(marks: str) -> dict[str, Any]:
-    return {"expectations": expectations(marks)}
-
-
-NO_SUMMARY = {
-    "eval-0/with_skill/run-1/grading.json": bare("pppp"),
-    "eval-0/with_skill/run-2/grading.json": bare("ppff"),
-    "eval-0/without_skill/run-1/grading.json": bare("pfff"),
-    "eval-0/without_skill/run-2/grading.json": grading("pfff"),
-}
-
-
-def test_a_missing_summary_or_time_is_not_0(tmp_path: Path) -> None:
-    """It reads the pass rate from `summary` alone, though the verdicts are all there: 0 and 0.125.
-
-    Of two runs without a time it gives the mean 0 s.
-    """
-    ours = summary(load(tmp_path, NO_SUMMARY))
-    assert ours["with_skill", "pass_rate"]["mean"] == pytest.approx(0.75)
-    assert ours["without_skill", "pass_rate"]["mean"] == pytest.approx(0.25)
-    figures = ours.get(("with_skill", "time_seconds"), {"mean": None, "n": 0})
-    assert (figures["mean"], figures["n"]) == (None, 0)
-
-
-WRONG_SUMMARY = {
-    "eval-0/with_skill/run-1/grading.json": bare("ppff")
-    | {"summary": {"passed": 4, "failed": 0, "total": 4, "pass_rate": 1.0}},
-    "eval-0/without_skill/run-1/grading.json": grading("pfff"),
-}
-
-
-def test_a_summary_that_its_verdicts_contradict_is_not_believed(tmp_path: Path) -> None:
-    """It gives 1.0."""
-    ws = load(tmp_path, WRONG_SUMMARY)
-    assert summary(ws)["with_skill", "pass_rate"]["mean"] == pytest.approx(0.5)
-    told = ws.problems.filter(ws.problems["path"].str.contains("with_skill/run-1"))
-    assert told.height

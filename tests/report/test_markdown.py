@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -45,11 +44,6 @@ def shown(inline):
     plain = {"text", "text_special", "strong_open", "strong_close", "code_inline"}
     assert {child.type for child in inline.children} <= plain, inline.content
     return "".join(child.content for child in inline.children)
-
-
-def headings(text):
-    found = [pair for pair in pairwise(READER.parse(text)) if pair[0].type == "heading_open"]
-    return [(opened.tag, shown(inline)) for opened, inline in found]
 
 
 def rows_of(text, caption):

@@ -26,7 +26,7 @@ from skill_eval_nb.stats.agreement import (
 )
 from skill_eval_nb.stats.labels import ON_LABELS
 from skill_eval_nb.tables.frames import to_pandas
-from tests.stats.made import examples, plain, scores_table, workspace
+from tests.stats.made import examples, plain, scores_table
 from tests.stats.nested import judgings
 
 FIGURES = [*COUNTS, *DISTRIBUTION, *MEASURES, *ON_LABELS, "note"]
@@ -63,22 +63,6 @@ def test_figures_stay_in_their_bounds_on_any_scores(rows) -> None:
             assert row["low"] < row["difference"] < row["high"]
         undefined = row["alpha"] is None or row["icc_a1"] is None
         assert not undefined or row["note"]
-
-
-def test_by_hand() -> None:
-    rows = [
-        *judged("j", 5, 5, 4),
-        *judged("j", 3, 3, 3, run_number=2),
-        *judged("j", 2, eval_id="2"),
-        *judged("j", 7, None, eval_id="3"),
-    ]
-    row = only(agreement(scores_table(rows)))
-    assert (row["n_evals"], row["n_outputs"], row["n_repeated"], row["n_judgings"]) == (3, 4, 2, 8)
-    assert [row[name] for name in DISTRIBUTION] == [0, 1, 3, 1, 2, 1]
-    assert (row["exact"], row["within_one"], row["unanimous"]) == (pytest.approx(2 / 3), 1, 0.5)
-    assert row["sem"] == pytest.approx(math.sqrt((2 / 3) / 4))
-    assert "With 2 outputs" in row["note"]
-    assert "1 of the scores lie" in row["note"]
 
 
 def test_the_difference_takes_the_eval_as_its_unit() -> None:
@@ -122,13 +106,6 @@ def test_what_is_missing_is_null_and_the_note_says_why(matrix, says) -> None:
     assert says in row["note"]
     if "outside" not in says and "difference" not in says:
         assert row["icc_a1"] is None
-
-
-def test_no_scores_no_rows() -> None:
-    for data in (scores_table([]), to_pandas(scores_table([])), workspace()):
-        found = agreement(data)
-        assert list(found.columns) == [*KEYS, *FIGURES]
-        assert len(found) == 0
 
 
 def judged(judge: str | None, *scores: float | None, **keys) -> list[dict]:

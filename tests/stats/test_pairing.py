@@ -58,13 +58,6 @@ def _sides(*configurations: str, baseline: str | None = None) -> list[tuple[str 
     )
 
 
-def test_every_other_configuration_is_compared_with_the_baseline() -> None:
-    assert _sides("with_skill", "old_skill", "without_skill") == [
-        ("old_skill", "without_skill", None),
-        ("with_skill", "without_skill", None),
-    ]
-
-
 def test_an_unknown_baseline_is_answered_with_those_that_exist() -> None:
     with pytest.raises(ValueError, match=r"Did you mean `old_skill`\? There are: old_skill, with"):
         _sides("with_skill", "old_skill", baseline="old_skil")

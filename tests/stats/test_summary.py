@@ -9,7 +9,6 @@ from tests.stats.made import (
     FIGURES,
     Row,
     examples,
-    kinds,
     near,
     plain,
     run_rows,
@@ -51,29 +50,6 @@ def test_agrees_with_pandas_on_any_runs(rows: list[Row]) -> None:
                 assert row["mean"] is None
             assert (row["stddev"], row["min"], row["max"], row["n"]) == (*[None] * 3, x.count())
     assert not found
-
-
-def test_by_hand() -> None:
-    rows = [
-        {"configuration": "with_skill", "pass_rate": 1.0, "tokens": 3000},
-        {"configuration": "with_skill", "pass_rate": 0.5, "tokens": None},
-        {"configuration": "with_skill", "pass_rate": None, "status": "errored"},
-        {"configuration": "without_skill", "pass_rate": 0.25},
-    ]
-    for data in kinds(rows).values():
-        found = _by(plain(summarize(data)), "configuration", "metric")
-        row = found["with_skill", "pass_rate"]
-        assert row["stddev"] == pytest.approx(0.3535533906)
-        assert (row["mean"], row["min"], row["max"], row["n"]) == (0.75, 0.5, 1.0, 2)
-        assert (row["n_runs"], row["n_errored"]) == (3, 1)
-        assert found["with_skill", "tokens"]["stddev"] is None
-        assert found["without_skill", "tokens"]["mean"] is None
-        assert found["without_skill", "tokens"]["n"] == 0
-        assert set(found) == {
-            (side, metric)
-            for side in ("with_skill", "without_skill")
-            for metric in ("pass_rate", "tokens")
-        }
 
 
 def test_a_run_judged_thrice_weighs_as_much_as_a_run_judged_once() -> None:

@@ -72,13 +72,6 @@ def test_scores_are_those_counted_by_hand(asked) -> None:
         assert estimate is None or high - low > 0.01
 
 
-def test_a_query_that_flips_counts_once_by_query_and_as_it_is_by_run() -> None:
-    row = only(trigger_scores(attempts((True, "ttn"), (False, "nnt"))))
-    assert (row["f1"], row["accuracy"]) == (1.0, 1.0)
-    assert near([row["run_recall"], row["run_precision"]], [2 / 3, 2 / 3])
-    assert row["f1_low"] < row["f1"] == row["f1_high"]
-
-
 @pytest.mark.parametrize(
     ("asked", "there"),
     [

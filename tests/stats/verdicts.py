@@ -9,7 +9,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.tables.frames import to_pandas
 from tests.stats.made import KEYS, SIDES, Row, runs_table, table_of
 
 if TYPE_CHECKING:
@@ -42,18 +41,6 @@ def sides(passes: Iterable[bool | None], others: Iterable[bool | None], **more: 
         for name, own in both
         for number, verdict in enumerate(own, 1)
     ]
-
-
-def both_kinds(rows: Iterable[Row]) -> dict[str, Any]:
-    """The same verdicts in every kind that the statistics take."""
-    frame = verdicts_table(rows)
-    tables = {"expectations": frame}
-    return {
-        "polars table": frame,
-        "pandas table": to_pandas(frame),
-        "polars workspace": Workspace.from_tables(tables),
-        "pandas workspace": Workspace.from_tables(tables, backend="pandas"),
-    }
 
 
 def plain(frame: Any) -> list[Row]:

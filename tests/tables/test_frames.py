@@ -52,12 +52,6 @@ def test_whole_numbers_with_nulls_stay_whole_in_pandas():
     assert frame["flag"].dtype == pd.BooleanDtype()
 
 
-def test_columns_that_are_not_given_are_null():
-    frame = to_polars(SMALL, {"text": ["a", "b"]})
-    assert frame["whole"].to_list() == [None, None]
-    assert frame.columns == SMALL.names
-
-
 @given(st.text(st.characters(exclude_categories=()), min_size=1))
 @example("a \ud800 b")
 def test_half_surrogate_pairs_become_the_replacement_character(text):
@@ -70,10 +64,6 @@ def test_half_surrogate_pairs_become_the_replacement_character(text):
 
 class TestFrameOf:
     """`frame_of`: what statistics and charts see of what they are given."""
-
-    def test_a_workspace_gives_its_table(self):
-        ws = Workspace.from_tables({"runs": to_polars(TABLES["runs"], {"workspace": ["ws"]})})
-        assert frame_of(ws, "runs").equals(ws.polars("runs"))
 
     @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
     def test_a_table_gets_the_columns_it_lacks_and_the_declared_types(self, kind):
@@ -117,6 +107,3 @@ class TestLike:
         answer = like(data, self.FRAME)
         assert type(answer) is kind
         assert len(answer) == 2
-
-    def test_whole_numbers_stay_whole_in_pandas(self):
-        assert str(like(pd.DataFrame([RUN]), self.FRAME)["n"].dtype) == "Int64"

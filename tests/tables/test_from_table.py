@@ -75,16 +75,6 @@ def test_kinds_of_tables(tmp_path: Path, made: Any) -> None:
     assert set(codes(ws)) == {"columns"}
 
 
-def test_everything_works_on_it(tmp_path: Path) -> None:
-    """Charts, report, widgets, gate and plan take it as any other."""
-    ws = sen.from_table(ROWS, name="mine", backend="pandas", eval="task", configuration="arm")
-    sen.report.write_report(ws, tmp_path / "out")
-    assert "mine" in (tmp_path / "out" / "report.html").read_text()
-    assert sen.explore(ws) is not None
-    assert sen.charts.forest(ws, baseline="none") is not None
-    assert ws.runs["pass_rate"].mean() == 0.5
-
-
 def test_rows_that_are_checks() -> None:
     rows = [
         {"case": "a", "with_skill": on, "run": run, "check": check, "passed": check == "x" or on}

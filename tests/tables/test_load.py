@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.tables import TABLES
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, row
 from tests.tables.made import BASELINE, RUN, load, two_sides
@@ -35,15 +32,6 @@ class Opened:
         if Path(os.fsdecode(path)).is_relative_to(self._folder):
             self.names.append(Path(path).name)
         return self._open(path, *arguments, **more)
-
-
-def test_polars_is_the_default_and_pandas_holds_the_same(tmp_path):
-    ws = load(tmp_path, two_sides())
-    pandas = load(tmp_path, two_sides(), backend="pandas")
-    for name in TABLES:
-        assert type(ws.table(name)) is pl.DataFrame
-        assert type(pandas.table(name)) is pd.DataFrame
-        assert pandas.polars(name).equals(ws.polars(name))
 
 
 @pytest.mark.parametrize("backend", ["polar", "Pandas", "", None])

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -743,16 +742,3 @@ def test_a_reward_beside_a_timeout_counts(tmp_path: Path) -> None:
     assert ws.runs["status"].to_list().count("errored") == 1
     delta = sen.stats.deltas(ws).filter(metric="pass_rate")
     assert delta.select("estimate", "estimate_with_errors").row(0) == (1.0, 0.5)
-
-
-def test_pass_at_k_of_repeats(tmp_path: Path) -> None:
-    """Repeats are runs of one eval: three of three, and one of three."""
-    rows = [
-        ask(side, passed, at, vars={"q": q})
-        for q in "ab"
-        for side, marks in ((WITH, (True,) * 3), (WITHOUT, (q == "a", False, False)))
-        for at, passed in enumerate(marks)
-    ]
-    found = sen.stats.pass_at_k(sen.load(lay(tmp_path, {"o.json": foo(*rows)})), [3])
-    assert dict(found.select("configuration", "pass_at_k").rows()) == {WITH: 1.0, WITHOUT: 0.5}
-    assert isinstance(found, pl.DataFrame)

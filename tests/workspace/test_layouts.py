@@ -462,16 +462,6 @@ def test_what_stands_beside_the_runs_of_a_side_is_named(tmp_path: Path) -> None:
     }
 
 
-def test_several_workspaces_below_one_folder(tmp_path: Path) -> None:
-    names = ("skills/tdd-workspace", "skills/archive/pdf-workspace", "evals/workspace")
-    for name in names:
-        lay(tmp_path / name, pair("eval-0/{}/grading.json"))
-    ws = sen.load(tmp_path)
-    assert sorted(ws.runs["workspace"].unique()) == sorted(names)
-    assert {"tdd", "pdf"} < set(ws.runs["skill"])
-    assert ws.runs.height == 6
-
-
 @given(st.lists(st.text(alphabet="a1²٣-")), st.sets(st.integers(0, 10**6)))
 def test_any_names_can_be_sorted(names: list[str], numbers: set[int]) -> None:
     assert sorted(sorted(names, key=natural)) == sorted(names)

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb import disk
-from skill_eval_nb.documents import Grading, Timing
+from skill_eval_nb.documents import Timing
 from skill_eval_nb.workspace import Problems, collector_paused
 from skill_eval_nb.workspace.read import load_document, load_if_there, load_raw, nearest_metadata
 from tests.checkout import ROOT
@@ -49,15 +47,6 @@ def test_the_nearest_metadata_up_to_the_iteration_as_people_wrote_them(tmp_path)
     assert nearest_metadata(run, iteration) is None
 
 
-@given(st.binary(max_size=200))
-def test_any_bytes_give_a_value_or_a_reason(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("any") / "grading.json"
-    path.write_bytes(data)
-    problems = Problems()
-    value = load_document(str(path), Grading, problems)
-    assert value is not None or any(one.severity == "error" for one in problems)
-
-
 def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(disk, "LARGEST", 70_000)
     lay(tmp_path, {"x.json": " " * 70_001})
@@ -70,13 +59,6 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
 def test_every_byte_is_read(tmp_path, size):
     lay(tmp_path, {"x.json": [f"{size:x>{size}}"]})
     assert load_raw(str(tmp_path / "x.json"), Problems()) == [f"{size:x>{size}}"]
-
-
-@given(st.dictionaries(st.text(), st.integers() | st.text() | st.none(), max_size=4))
-def test_any_object_is_read_as_plain_json(tmp_path_factory, value):
-    path = Path(tmp_path_factory.mktemp("raw")) / "x.json"
-    path.write_text(json.dumps(value))
-    assert load_raw(str(path), Problems()) == value
 
 
 # ── the commonest files are read without detours: to the same, or not at all ─────────────────

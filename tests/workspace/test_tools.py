@@ -280,14 +280,6 @@ def test_waza_two_files(tmp_path: Path) -> None:
     assert "no-such-file" in codes(sen.load(folder, configuration={"z.json": "with_skill"}))
 
 
-def test_waza_models(tmp_path: Path) -> None:
-    """Two models' files of one side are numbered through, and are never one run."""
-    files = {f"r/{model}.json": waza_suite(model, 1.0, 1.0) for model in ("gpt-4o", "gemini")}
-    ws = sen.load(lay(tmp_path, files), configuration="with_skill")
-    assert sorted(ws.runs["run_number"]) == [1, 2, 3, 4]
-    assert ws.runs.group_by("executor_model").len()["len"].to_list() == [2, 2]
-
-
 def test_waza_figures(tmp_path: Path) -> None:
     """Tokens of either schema; errors are no results; trigger figures are stated and audited."""
     suite = waza_suite("m", 1.0, 0.0, 1.0)

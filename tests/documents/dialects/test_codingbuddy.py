@@ -9,8 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from skill_eval_nb.documents import Stats
-from skill_eval_nb.documents.dialects import check, read
+from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.documents.dialects.recognition import json_schema
 from tests.documents.examples import CODINGBUDDY, EXAMPLES
 
@@ -67,13 +66,6 @@ FACTS: dict[str, dict[str, Any]] = {
 
 def valid(kind: str, value: Any) -> bool:
     return jsonschema.Draft7Validator(FACTS[kind]).is_valid(value)
-
-
-def test_the_summary_is_of_the_runs_with_the_skill() -> None:
-    [benchmark], _ = read("benchmark", CODINGBUDDY["benchmark"])
-    assert list(benchmark.run_summary) == ["with_skill"]
-    assert benchmark.run_summary["with_skill"].pass_rate == Stats(mean=0.8333, stddev=0.1443)
-    assert [one.configuration for one in benchmark.runs[:2]] == ["with_skill", "without_skill"]
 
 
 MISTAKES: list[tuple[str, list[Any], Any]] = [
