@@ -31,7 +31,7 @@ TOLD = {
     "rubric_scores": "dimension score",
     "triggers": "workspace skill query should_trigger triggered runs description tags",
     "stated": "configuration metric value",
-    "problems": "severity code workspace path where message",
+    "problems": "severity code workspace path where",
 }
 """What is kept of a shape: columns by table."""
 
@@ -41,6 +41,7 @@ def lines_of_workspace(ws: sen.Workspace) -> Iterator[str]:
         table = ws.polars(name)
         if table.height:
             yield from lines_of(table.select(columns.split()).to_dict(as_series=False), name)
+    yield from dict.fromkeys(ws.polars("problems")["message"])
 
 
 def pairs(path: str, marks: str = "pf", evals: tuple[int, ...] = (1, 2)) -> Files:
