@@ -303,12 +303,12 @@ def discrimination(
 ) -> ChartType:
     """Each expectation by its pass rate with the skill and without, coloured by its class.
 
-    A dot above the diagonal passes more often with the skill. Its place shows which way it
-    leans, its colour what is proven: classes are those of `stats.discrimination`.
+    A dot above the diagonal passes more often with the skill. Its position shows the direction,
+    its colour what is proven (the classes of `stats.discrimination`).
 
     Args:
         ws: a `Workspace` or a table of expectations (polars or pandas).
-        baseline: the configuration to compare against; chosen by name where not given.
+        baseline: the configuration to compare against; chosen by name if not given.
         iteration: name of the iteration, or several; None for each workspace's last one.
         level: 1 - alpha of the classes.
 
@@ -430,11 +430,11 @@ KEYS = [*GROUP, "eval_id", "eval_name", "layer", "text"]
 
 
 def expectation_matrix(ws: Any, iteration: str | Sequence[str] | None = None) -> ChartType:
-    """Of each expectation, how many of its verdicts passed, in each configuration.
+    """How many verdicts of each expectation passed, in each configuration.
 
-    A cell says passed/scored. What was not scored is in neither number: a dashed cell lacks
-    verdicts, and one with a dash has none. Of many expectations those that differ most
-    between configurations are shown, and the subtitle says so.
+    A cell shows passed/scored. Verdicts that were not scored are in neither number: a dashed
+    cell lacks some, and one with a dash has none. If there are many expectations, the chart
+    shows those that differ most between configurations, and the subtitle says so.
 
     Args:
         ws: a `Workspace` or a table of expectations (polars or pandas).

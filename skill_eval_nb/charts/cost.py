@@ -131,15 +131,15 @@ def quality_against_cost(
     quality: str = "overall_efficiency",
     iteration: str | Sequence[str] | None = None,
 ) -> ChartType:
-    """Each run's quality against what it cost: tokens, time and money, those that are known.
+    """Each run's quality against its cost in tokens, time and money, as far as known.
 
-    The large marks are the means of the runs; they stand below with n, the runs that have
-    both figures.
+    The large marks are means over runs; below the plot they are listed with n, the number of
+    runs that have both figures.
 
     Args:
         ws: a `Workspace` or a table of runs (polars or pandas).
-        quality: a number column of `runs`, or a rubric dimension by its name. Where no run
-            has an `overall_efficiency`, the pass rate stands in for it.
+        quality: a number column of `runs`, or a rubric dimension by its name. If no run has an
+            `overall_efficiency`, the pass rate is used.
         iteration: name of the iteration, or several; None for each workspace's last one.
 
     Raises:

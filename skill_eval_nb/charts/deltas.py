@@ -82,26 +82,25 @@ def forest(
     worth: float | None = None,
     together: bool = False,
 ) -> ChartType:
-    """Each delta with its interval, and the zone in which no difference is worth having.
+    """Each delta with its interval, and the zone of differences too small to matter.
 
-    The thick line is the interval for *these evals* (another run would come out differently),
-    the thin one that for *tasks like these* (other evals would have been asked, too). What these
-    evals lean to by borrowed noise is a dashed line, which is no verdict and has no colour of one.
-    Where an interval goes on beyond the axis, an arrow says so. The figures are those of
-    `stats.deltas`, `stats.deltas_by_eval` and `stats.deltas_by_dimension`.
+    The thick line is the interval for *these evals* (another run could come out differently),
+    the thin one for *tasks like these* (other evals could have been chosen). A dashed line shows
+    how these evals lean, by borrowed noise; it is not a verdict and has no verdict's colour. An
+    arrow marks an interval that continues beyond the axis. The figures come from `stats.deltas`,
+    `stats.deltas_by_eval` and `stats.deltas_by_dimension`.
 
     Args:
         ws: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
         metric: a number column of `runs`, or a rubric dimension by its name.
-        baseline: the configuration to compare against; chosen by name where not given.
+        baseline: the configuration to compare against; chosen by name if not given.
         iteration: name of the iteration, or several; None for each workspace's last one.
-        by: `eval` for all evals and each of them; `dimension` for the rubric dimensions, of
-            which `metric` then says nothing.
+        by: `eval` for all evals and each of them; `dimension` for the rubric dimensions, and
+            then `metric` is ignored.
         versus: two configurations or two iterations, the baseline last.
-        worth: the smallest difference worth having; as `stats.deltas` where not given.
-        together: whether the figures allow for all other metrics of a `Workspace`, as those of
-            `explore` and `report` do (and of dimensions always); `worth` is then as `stats.deltas`
-            has it.
+        worth: the smallest difference worth having; as in `stats.deltas` if not given.
+        together: whether the figures are adjusted for all other metrics of a `Workspace`, as in
+            `explore` and `report` (dimensions always are); `worth` is then as in `stats.deltas`.
 
     Raises:
         ValueError: for a metric, baseline, iteration or name in `versus` that is not there.
@@ -335,13 +334,13 @@ def deltas(
 ) -> ChartType:
     """Each eval with both its sides, the largest delta first.
 
-    The line between them has the colour of the better side. The figures are those of
-    `stats.deltas_by_eval`, those of the title and the headings of `stats.deltas`.
+    The line between them has the colour of the better side. The figures come from
+    `stats.deltas_by_eval`; those in the title and headings from `stats.deltas`.
 
     Args:
         ws: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
         metric: a number column of `runs`, or a rubric dimension by its name.
-        baseline: the configuration to compare against; chosen by name where not given.
+        baseline: the configuration to compare against; chosen by name if not given.
         iteration: name of the iteration, or several; None for each workspace's last one.
 
     Raises:
@@ -491,8 +490,8 @@ PANELS = ("pass_rate", "rubric_weighted_mean")
 def iterations(ws: Any) -> ChartType:
     """Mean pass rate and mean rubric score of each configuration, iteration by iteration.
 
-    Below the plot stand each mean and its n, the runs that have the figure. The rubric score
-    is the weighted mean of a run's dimensions (1–5).
+    Below the plot are each mean and its n, the number of runs that have the figure. The rubric
+    score is the weighted mean of a run's dimensions (1–5).
 
     Args:
         ws: a `Workspace` or a table of runs (polars or pandas).

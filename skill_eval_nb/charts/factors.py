@@ -30,18 +30,18 @@ def factors(
     factor: Literal["model", "harness"] = "model",
     level: float = 0.95,
 ) -> ChartType:
-    """What the skill changes with each model, and whether that differs between them.
+    """What the skill changes with each model, and whether that differs between models.
 
-    Lines, marks and words are those of `forest`, with a row a model; the figures are those of
-    `stats.factors`, whose sentences stand below the title.
+    It looks like `forest`, with one row per model. The figures come from `stats.factors`, whose
+    sentences are below the title.
 
     Args:
         ws: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
         metric: a number column of `runs`, or a rubric dimension by its name.
-        baseline: the configuration to compare against; chosen by name where not given.
+        baseline: the configuration to compare against; chosen by name if not given.
         iteration: name of the iteration, or several; None for each workspace's last one.
         factor: `model` or `harness`.
-        level: of the intervals; verdicts ask for p at most 1 - level.
+        level: of the intervals; verdicts need p of at most 1 - level.
 
     Raises:
         ValueError: for a metric, baseline, iteration or factor that is not there.

@@ -156,10 +156,10 @@ LANE_TIPS = {"name": "Of", "configuration": "Configuration", "component": "Compo
 def variance_components(
     ws: Any, metric: str | None = None, iteration: str | Sequence[str] | None = None
 ) -> ChartType:
-    """How much of the variance of scores lies between evals, between runs and with the judge.
+    """How much of the scores' variance comes from evals, runs and the judge.
 
-    A panel a component, a bar a configuration; the line is the 95 % interval of the share.
-    The figures are those of `stats.variance`. The dimension that spreads most comes first.
+    There is one panel per component and one bar per configuration; the line is the share's 95 %
+    interval. The figures come from `stats.variance`. The dimension that varies most comes first.
 
     Args:
         ws: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
@@ -412,21 +412,20 @@ def judge_confusion(
     iteration: str | Sequence[str] | None = None,
     kind: str | None = None,
 ) -> ChartType:
-    """Score against score: how often which was given beside which to the same output.
+    """Score against score: how often each pair of scores was given to the same output.
 
-    A panel is a dimension, with the raw agreement and coefficients of `stats.agreement`. The
-    one with the least agreement comes first.
+    There is one panel per dimension, with the raw agreement and coefficients of
+    `stats.agreement`. The one with the least agreement comes first.
 
     Args:
         ws: a `Workspace` or a table of rubric scores (polars or pandas).
         human: scores given by people, as for `stats.agreement`.
         iteration: name of the iteration, or several; None for each workspace's last one.
         kind: `judge against itself`, `judge against judge` or `judge against human`; None for
-            the last of these that there is.
+            the last of these that exists.
 
     Raises:
-        ValueError: for an iteration or kind that is not there, or a table `human` that fits no
-            run.
+        ValueError: if an iteration or kind does not exist, or the table `human` matches no run.
     """
     import numpy as np
     import polars as pl

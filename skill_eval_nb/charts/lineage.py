@@ -176,14 +176,14 @@ UNDER = {
 def lineage(data: Any) -> ChartType:
     """The versions of a skill from left to right: what each was made from, and whether it won.
 
-    A point is a version's mean over evals; a line leads to it from its parent. The thick bar
-    is the interval of its difference from the parent, drawn from where the parent stands on
-    the same evals (the dash): where the dash lies outside of the bar, the difference is hardly
-    chance. What a history.json states has neither bar nor n.
+    A point is a version's mean over evals; a line leads to it from its parent. The thick bar is
+    the interval of its difference from the parent, drawn around the parent's mean on the same
+    evals (the dash): if the dash is outside the bar, the difference is unlikely to be chance.
+    Figures from a history.json have neither bar nor n.
 
     Args:
         data: what `sen.improving.history` gave, or its table (polars or pandas); or a
-            `Workspace`, of which what its history.json states is drawn.
+            `Workspace`, then the figures of its history.json are drawn.
     """
     versions = versions_of(data)
     if versions.is_empty():

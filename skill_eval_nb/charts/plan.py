@@ -207,11 +207,11 @@ def plan_curve(
     iteration: str | Sequence[str] | None = None,
     **wanted: Any,
 ) -> ChartType:
-    """How sharp designs are and what they cost, around the one to choose.
+    """What designs can detect and what they cost, around the one to choose.
 
-    A line each for more evals, more runs of each eval and more judgings of each output. The
-    figures are those of `stats.plan`: the smallest detectable effect, or with `target_se` the
-    standard error, against the price where it is known, else the time, else the number of
+    There is one line for more evals, one for more runs of each eval and one for more judgings of
+    each output. The figures come from `stats.plan`: the smallest detectable effect, or with
+    `target_se` the standard error, against the price if known, else the time, else the number of
     runs and judgings.
 
     Args:

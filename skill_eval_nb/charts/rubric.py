@@ -135,7 +135,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     """Each run's score on each dimension, by configuration, with the mean and its n.
 
     A run's score is the mean over its judgings. The dimension on which the sides differ most
-    comes first; where there is one side only, the one on which its runs differ most.
+    comes first; with only one side, the one on which its runs differ most.
 
     Args:
         ws: a `Workspace` or a table of rubric scores (polars or pandas).

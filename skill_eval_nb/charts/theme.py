@@ -135,13 +135,13 @@ def chunk(kind: bytes, data: bytes = b"") -> bytes:
 def save(chart: ChartType, path: str | Path) -> Path:
     """Write a chart as `.png`, `.svg`, `.html` (one file, no outside links) or `.json`.
 
-    Folders that are not there are made.
+    Missing folders are created.
 
     Returns:
         The path that was written.
 
     Raises:
-        ValueError: for another ending.
+        ValueError: if the file ending is another.
     """
     path = Path(path)
     kind = path.suffix.lower().removeprefix(".")

@@ -163,16 +163,16 @@ GROUPS = {True: "should trigger", False: "should not trigger", None: "not stated
 
 
 def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> ChartType:
-    """Each query's trigger rate with its interval, beside what it should be.
+    """Each query's trigger rate with its interval, and what it should be.
 
-    Those that should trigger come first, the most wrong of them at the top. The grey zone is
-    where the rate should lie; a diamond is a query whose runs differ. The figures are those of
+    Queries that should trigger come first, the worst at the top. The grey zone is where the rate
+    should lie; a diamond is a query whose runs differ. The figures come from
     `stats.trigger_rates` and `stats.trigger_scores`.
 
     Args:
         data: what `sen.triggers.measure` gave; or as for `stats.trigger_rates`.
         level: of the intervals.
-        threshold: the rate from which on a query triggers.
+        threshold: the rate at which a query counts as triggering.
 
     Raises:
         ValueError: as `stats.trigger_rates`.
@@ -330,13 +330,13 @@ SHARE = {"n_queries": "query_share", "n_runs": "run_share"}
 def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) -> ChartType:
     """What queries that should and should not trigger did, counted by query and by run.
 
-    Green is as it should be and purple is not, darker for a larger share of its row; what was
-    not scored stands apart, dashed. The figures are those of `stats.trigger_confusion`.
+    Green is right and purple is wrong, darker for a larger share of its row; queries that were
+    not scored are shown separately, dashed. The figures come from `stats.trigger_confusion`.
 
     Args:
         data: as for `trigger_rates`.
         level: of the intervals in the title.
-        threshold: the rate from which on a query triggers.
+        threshold: the rate at which a query counts as triggering.
 
     Raises:
         ValueError: as `stats.trigger_rates`.
@@ -422,7 +422,7 @@ FIGURES = [f"{side}_{name}" for side in SIDES for name in ("score", "low", "high
 def trigger_rounds(data: Any) -> ChartType:
     """The scores of each round's description, on train and on held-out queries.
 
-    A line ends in its interval where one is known. The chosen description stands in a ring.
+    A line ends with its interval if that is known. A ring marks the chosen description.
 
     Args:
         data: what `sen.triggers.optimise` gave, or its table of rounds (`round`, `description`,

@@ -161,41 +161,41 @@ def compare(
 
     Run 1 of an eval is compared with run 1 of the same eval on the other side, and so on. Each
     pair is judged in both orders, and a sample of the pairs twice in the same order. The model
-    is told neither names nor paths nor models of the sides, and no text of a skill but what a
-    work itself has put out. A pair is won where both orders name the same side, else it is a
-    tie.
+    sees no names, paths or models of the sides, and no text of a skill except what an output
+    itself contains. A side wins a pair if both orders name it; otherwise the pair is a tie.
 
     Each answer is written at once as `comparisons/comparison-N.json` in a's workspace, and is
-    never asked for again: called again after an interruption, this asks for what is missing.
+    never asked for again: after an interruption, call this again to get what is missing.
 
     Args:
         ws: a workspace, or its path.
-        a: a configuration (`"with_skill"`), an iteration (`"iteration-1"`: its with-skill
-            side), both (`("iteration-1", "with_skill")`, or with a slash between them), or
-            another workspace or its path (its with-skill side). Where no iteration is named it
-            is the latest. Criteria, where suites differ, are those of a's.
+        a: a configuration (`"with_skill"`), an iteration (`"iteration-1"`: its with-skill side),
+            both (`("iteration-1", "with_skill")`, or with a slash between them), or another
+            workspace or its path (its with-skill side). Without an iteration, the latest is
+            used. If the suites differ, a's criteria are used.
         b: the same.
-        model: who compares; a `Comparator` for its settings. Without it the model that judged
-            these runs.
-        evals: ids or names of evals; without it all of them.
-        repeat: the share of the pairs that are judged twice in the same order, 0 to 1.
-        seed: of the draws: which are repeated, and who stands first then.
-        connection: how the model is reached; where it is not given, the stand-in judge answers
-            in process, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
-        budget_usd: the most that may be spent, in US dollars; what does not fit is not asked.
-        concurrency: questions that are asked at a time.
-        dry_run: nobody is asked, and `worst_usd` says what the rest would cost at most.
-        progress: called whenever a question has ended.
-        stop: once it is set, what is in flight is cancelled, and what was written stays.
+        model: the model that compares; use a `Comparator` for settings. If not given, the model
+            that judged these runs.
+        evals: ids or names of evals; all if not given.
+        repeat: the share of pairs to judge twice in the same order, 0 to 1.
+        seed: for the random choices: which pairs are repeated, and which side is then first.
+        connection: how the model is reached; if not given, the stand-in judge answers in
+            process; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
+        budget_usd: the most that may be spent, in US dollars; questions that do not fit are not
+            asked.
+        concurrency: how many questions to ask at a time.
+        dry_run: no model is asked; `worst_usd` is the most the rest would cost.
+        progress: called after each question.
+        stop: once set, calls in flight are cancelled; what was written stays.
 
     Raises:
-        Refused: there is no such side or eval, a figure makes no sense, no model is known,
+        Refused: a side or eval does not exist, a number is out of range, no model is known,
             there is a budget and no known price, a comparison is already running there, or the
             folder cannot be written.
         Stopped: `stop` was set before the end.
         ModelFault: no API key was found; nothing was sent.
-        FileNotFoundError, NothingToLoad: a path leads to nothing.
+        FileNotFoundError, NothingToLoad: a path does not exist.
         OSError: an answer cannot be written.
     """
     if not 0 <= repeat <= 1:

@@ -105,27 +105,28 @@ def draft_evals(
     budget_usd: float | None = None,
     dry_run: bool = False,
 ) -> Drafts:
-    """Draft the first evals of a skill; nothing of it changes, and no eval is run.
+    """Draft the first evals of a skill; the skill does not change, and no eval is run.
 
-    A model reads its text and files, and proposes prompts with the input files that they need,
-    checks that a program makes, others for a judge, a small rubric, and two tasks that the skill
-    should not change. The answer is kept, and the same question is never paid for twice.
-    `sen.drafts(found)` shows and edits them, `sen.improving.preview(found, skill)` shows what
-    the suite becomes, and writes it.
+    A model reads its text and files, and proposes prompts with the input files they need, checks
+    for a program, others for a judge, a small rubric, and two tasks that the skill should not
+    change. The answer is stored, and the same question is never paid for twice. Show and edit
+    the drafts with `sen.drafts(found)`; `sen.improving.preview(found, skill)` shows the
+    resulting suite, and can write it.
 
     Args:
         skill: the skill's folder, or its SKILL.md.
-        model: who drafts. Without one, or with an offline model, there is a form to fill in: it
-            has the skill's name and headings, costs nothing, and says that no model wrote it.
+        model: the model that drafts. Without one, or with an offline model, you get a form to
+            fill in: it has the skill's name and headings, costs nothing, and says that no model
+            wrote it.
         n: evals to draft, 3 to 20, two of which the skill should not change.
-        folder: where the answer is kept; without it the skill's workspace, NAME-workspace
-            beside it.
-        connection: how the model is reached; where it is not given, the stand-in answers in
-            process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
+        folder: where to store the answer; if not given, the skill's workspace, NAME-workspace
+            next to it.
+        connection: how the model is reached; if not given, the stand-in answers in process for
+            its own models; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
         budget_usd: the most that may be spent, in US dollars; without it, a model that costs
             something is not asked, and `unasked` says so.
-        dry_run: ask nobody; `price_usd` is what the answer costs at worst.
+        dry_run: do not ask the model; `price_usd` is the most the answer can cost.
 
     Returns:
         The drafts, each a new eval; none where `unasked` says why.
@@ -133,7 +134,7 @@ def draft_evals(
     Raises:
         Refused: the skill cannot be read, n is out of bounds, the budget cannot be kept, or evals
             are being drafted there already, or the folder cannot be written. It is a ValueError.
-        ModelFault: the model cannot be reached for want of a key.
+        ModelFault: the model cannot be reached without a key.
         OSError: the answer cannot be written.
 
     >>> import skill_eval_nb as sen

@@ -134,19 +134,19 @@ ByRun = Mapping[tuple[Any, ...], list[Row]]
 
 
 def benchmark(ws: Workspace, timestamp: str | None = None) -> list[Benchmark]:
-    """The aggregate of every iteration, in the form that all dialects are written from.
+    """The aggregate of every iteration, in the form from which all dialects are written.
 
-    One document an iteration (of a skill, of a workspace), the newest last. Runs, verdicts
-    and notes are those of the tables; `run_summary` is `stats.summarize`. Its `delta` is the
-    first configuration's mean minus that of the baseline, printed with its sign, as the
-    documents have it; where pairing by eval gives another figure, `notes` says which. What
-    is not known is absent, never 0.
+    One document per iteration (of a skill, of a workspace), the newest last. Runs, verdicts and
+    notes come from the tables; `run_summary` is `stats.summarize`. Its `delta` is the first
+    configuration's mean minus that of the baseline, printed with its sign, as the documents have
+    it; if pairing by eval gives another figure, `notes` says so. Unknown figures are absent,
+    never 0.
 
     Args:
         ws: what `load` returned.
-        timestamp: what to write as the time; the newest `started_at` of the runs otherwise,
-            and none where no run says. Never the time of writing, so the same workspace
-            always gives the same document.
+        timestamp: the time to write; if not given, the newest `started_at` of the runs, or none
+            if no run has one. It is never the time of writing, so the same workspace always
+            gives the same document.
 
     >>> from skill_eval_nb.tables import Workspace
     >>> benchmark(Workspace.from_tables({}))

@@ -34,9 +34,8 @@ class Written(list[Path]):
     """The files that were written.
 
     Attributes:
-        losses: what of the data they cannot hold.
-        answers: of each skill's last iteration with a comparison what it is called, and what it
-            says.
+        losses: the data that the files cannot hold.
+        answers: for each skill's last iteration with a comparison, its name and its answer.
     """
 
     def __init__(
@@ -58,21 +57,21 @@ def write_benchmark(
 ) -> Written:
     """Write benchmark.json and benchmark.md; the same workspace gives the same bytes.
 
-    One pair of files for each iteration, or for each skill of each workspace where the
-    dialect's benchmark spans iterations. A single pair stands in `folder` itself, several in
-    sub-folders `workspace/iteration`. Nothing is written where there is nothing to report.
+    It writes one pair of files per iteration, or per skill of each workspace if the dialect's
+    benchmark spans iterations. A single pair goes into `folder` itself, several into sub-folders
+    `workspace/iteration`. If there is nothing to report, nothing is written.
 
     Args:
         ws: what `load` returned.
-        folder: where to write; it is made if it is not there.
+        folder: where to write; created if missing.
         dialect: the form of benchmark.json.
         timestamp: as for `benchmark`.
 
     Returns:
-        the paths, and in `losses` what the dialect has no place for.
+        the paths, and in `losses` what the dialect cannot hold.
 
     Raises:
-        NoSuchDocument: there is no such dialect, or it has no benchmark (a ValueError).
+        NoSuchDocument: the dialect does not exist or has no benchmark (a ValueError).
         OSError: a file cannot be written.
     """
     form_of("benchmark", dialect)
@@ -86,10 +85,10 @@ def write_report(
     timestamp: str | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Written:
-    """Write what `write_benchmark` does, and report.html over all of it in `folder` itself.
+    """Write what `write_benchmark` writes, and report.html for all of it in `folder` itself.
 
-    Arguments, result and errors are those of `write_benchmark`; `progress` is called with what
-    is being done, in words.
+    Arguments, result and errors are those of `write_benchmark`; `progress` is called with a
+    description of each step.
     """
     form_of("benchmark", dialect)
     every = reported(ws, progress)
@@ -116,23 +115,22 @@ def write_tables(
 ) -> list[Path]:
     """Write tables as files, `runs.parquet` and so on.
 
-    CSV has no lists: their texts are joined by `; `. An empty field is null there, an empty
-    text is `""`. Texts stand there as the files have them, and a spreadsheet runs a cell that
-    begins with `=`, `+`, `-`, `@`, a tab or a carriage return as a formula, whoever wrote it:
-    `quote_formulas` puts a `'` before each, so that the cell is a text.
+    CSV has no lists: their texts are joined by `; `. There, an empty field is null and an empty
+    text is `""`. Texts are written unchanged, and a spreadsheet runs a cell that begins with
+    `=`, `+`, `-`, `@`, a tab or a carriage return as a formula, whoever wrote it.
+    `quote_formulas` puts a `'` before each, so that the cell stays text.
 
     Args:
         ws: what `load` returned.
-        folder: where to write; it is made if it is not there.
+        folder: where to write; created if missing.
         format: `parquet`, `csv` or `json` (a list of objects).
-        names: which tables; all of them where not given.
+        names: which tables; all if not given.
         quote_formulas: whether texts of a CSV that a spreadsheet would run get a `'` before
-            them; what is read from it then differs from the files. The other formats hold no
-            formulas.
+            them; the texts then differ from the files. The other formats have no formulas.
 
     Raises:
-        ValueError: for another format; the message names the nearest.
-        KeyError: for a name that is no table; the message names the nearest.
+        ValueError: if the format is another; the message names the nearest.
+        KeyError: if the name is not a table; the message names the nearest.
         OSError: a file cannot be written.
     """
     if format not in FORMATS:

@@ -77,7 +77,7 @@ class Finding:
 
 @dataclass(frozen=True, repr=False, slots=True)
 class Gate(Shown):
-    """What `gate` found. `end` is the exit code, and `findings` are what it rests on."""
+    """What `gate` found. `end` is the exit code, and `findings` are the reasons."""
 
     findings: Sequence[Finding]
     fail_on: Sequence[str] = FAILS
@@ -157,37 +157,37 @@ def gate(
     fail_on: Sequence[str] | None = None,
     level: float = 0.95,
 ) -> Gate:
-    """Whether the newest iteration shows a regression, for CI.
+    """Say for CI whether the newest iteration shows a regression.
 
-    The verdict of `deltas` decides, never a bare difference: `hurts` is a regression. None is shown
-    where the skill helps, and where the interval leaves so much open that it says how large a
-    regression may have been missed. All else cannot be told: too few runs or evals, sides that are
-    not alike, errors that decide. About these evals; where they were run once a side, and are
-    enough for it, about tasks like these.
+    The verdict of `deltas` decides, never a difference alone: `hurts` is a regression. No
+    regression is shown if the skill helps, or if the interval tells how large a regression may
+    have been missed. Otherwise the gate cannot tell: too few runs or evals, sides that are not
+    comparable, errors that decide. It is about these evals; or, if they were run once per side
+    and are enough for it, about tasks like these.
 
     Args:
         ws: what `load` returned.
-        metric: as for `deltas`; the pass rate where not given.
-        baseline: the configuration to compare against, chosen by name where not given. With
-            `versus` or `against` it is the one whose own change is taken off.
+        metric: as for `deltas`; the pass rate if not given.
+        baseline: the configuration to compare against, chosen by name if not given. With
+            `versus` or `against` its own change is subtracted.
         versus: instead, an iteration to compare against, configuration by configuration.
-        against: instead, another workspace, as of another branch: its newest iteration is the other
-            side. An eval is the same by its name, unless its prompt is another.
-        most: the largest mean over runs that a metric may have, as `{"cost_usd": 0.5}`. Limits are
-            held against each configuration that by its name is no baseline.
-        least: the smallest, as `{"pass_rate": 0.8}`.
-        fail_on: what ends with 1, of `regression`, `limits` and `cannot-tell`; the first two where
+        against: instead, another workspace, such as another branch's: its newest iteration is
+            the other side. Evals are matched by name, unless their prompts differ.
+        most: the largest mean over runs that a metric may have, such as `{"cost_usd": 0.5}`.
+            Limits apply to each configuration whose name is not a baseline's.
+        least: the smallest, such as `{"pass_rate": 0.8}`.
+        fail_on: what ends with 1, of `regression`, `limits` and `cannot-tell`; the first two if
             not given.
-        level: 1 - alpha of one comparison. More than two share alpha, so that where nothing
-            differs at most 5 % of gates fail.
+        level: 1 - alpha of one comparison. More than two share alpha, so that at most 5 % of
+            gates fail if nothing differs.
 
     Returns:
-        A `Gate`: `end` (0 no regression shown, 1 a regression or a limit that is not kept, 3 cannot
-        tell), `findings`, and `markdown()`, `junit()` and `badge()` as texts.
+        A `Gate`: `end` (0 no regression shown, 1 a regression or a limit that is not met, 3
+        cannot tell), `findings`, and `markdown()`, `junit()` and `badge()` as texts.
 
     Raises:
-        ValueError: for a name that is not there, a metric of which neither more nor less is better,
-            `versus` and `against` together, or several skills with `against`.
+        ValueError: for an unknown name, a metric with no better direction, `versus` and
+            `against` together, or several skills with `against`.
 
     >>> from skill_eval_nb.tables import Workspace
     >>> gate(Workspace.from_tables({})).end

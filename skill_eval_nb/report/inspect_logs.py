@@ -73,32 +73,32 @@ def write_inspect(
 ) -> Written:
     """Write the runs as logs that inspect_ai's viewer and data frames open.
 
-    A log an iteration and configuration of a skill (and model, where there are several), such as
-    `iteration-1/with_skill.eval`. An eval is a sample and a run an epoch. The pass rate, checks and
-    dimensions are scores; the other columns of `runs`, calls of tools, claims, notes and
-    suggestions are the sample's metadata, and `transcript.jsonl`, where it lies beside a run, its
-    messages.
+    There is one log per iteration and configuration of a skill (and per model, if there are
+    several), such as `iteration-1/with_skill.eval`. An eval is a sample and a run an epoch. The
+    pass rate, checks and dimensions are scores; the other columns of `runs`, calls of tools,
+    claims, notes and suggestions are the sample's metadata, and `transcript.jsonl`, if it is
+    next to a run, its messages.
 
     `load` reads them, without inspect_ai, as it reads any inspect log: with the same evals,
     configurations, runs, errors and pass rates, and so the same differences and verdicts. Checks
-    and dimensions have `checks/` and `rubric/` before their names, and a configuration whose name
-    says plainly with or without the skill is `with_skill` or `without_skill`. Of how many checks a
-    rate is (`passed`, `failed`, `total`, and so `lean` and `next_step` of `deltas`) and what is
-    metadata alone does not come back.
+    and dimensions have `checks/` and `rubric/` before their names, and a configuration whose
+    name clearly means with or without the skill is `with_skill` or `without_skill`. The number
+    of checks behind a rate (`passed`, `failed`, `total`, and so `lean` and `next_step` of
+    `deltas`) and what is only metadata are not read back.
 
     Args:
         ws: what `load` returned.
-        folder: where to write; it is made if it is not there.
+        folder: where to write; created if missing.
         format: `eval`, which is inspect_ai's own, or `json`.
-        timestamp: when the logs were made, ISO 8601; the newest `started_at` of their runs where
+        timestamp: when the logs were made, ISO 8601; the newest `started_at` of their runs if
             not given.
 
     Returns:
-        the paths, and in `losses` what of the workspace the logs have no place for.
+        the paths, and in `losses` what the logs cannot hold.
 
     Raises:
-        ModuleNotFoundError: inspect_ai is missing; the message says how to have it.
-        ValueError: for another format.
+        ModuleNotFoundError: inspect_ai is missing; the message says how to install it.
+        ValueError: if the format is another.
         OSError: a file cannot be written.
     """
     if format not in ("eval", "json"):

@@ -72,10 +72,10 @@ class Library(view.Shown):
     """Many skills: what each does, what all do on average, what to do next, and what they cost.
 
     Attributes:
-        ws: the workspaces that it is of.
-        table: a row a skill, see `library`.
+        ws: the workspaces in it.
+        table: one row per skill, see `library`.
         answers: over skills, one for each kind of baseline.
-        page: what is shown of it.
+        page: what is shown.
     """
 
     def __init__(self, ws: Workspace) -> None:
@@ -130,14 +130,14 @@ class Library(view.Shown):
 def library(path: Any, *, backend: Backend = "polars") -> Library:
     """Many skills on one page: what each does, what they do on average, and what to do next.
 
-    Skills are the units: a library of skills with few evals each can decide what none of them can.
-    Of each skill the newest iteration counts that compares pass rates. The mean over skills (each
-    counts once) has the exact sign flip over skills; skills that are held against no skill and
-    those held against a version before are not mixed. Each skill's own verdict allows for the
-    number of skills.
+    Skills are the units: a library of skills with few evals each can settle what none of them
+    can alone. For each skill, the newest iteration that compares pass rates counts. The mean
+    over skills (each counts once) is tested by the exact sign flip over skills. Skills compared
+    with no skill and skills compared with an earlier version are kept apart. Each skill's
+    verdict is corrected for the number of skills.
 
     Args:
-        path: a folder above the workspaces, or what else `load` takes; or a `Workspace`.
+        path: a folder above the workspaces, or anything that `load` takes; or a `Workspace`.
         backend: `"polars"` or `"pandas"`, the kind of the table.
 
     Returns:

@@ -344,7 +344,7 @@ SHORT = 20
 def html(ws: Workspace) -> str:
     """report.html: what `markdown` says, with the charts as SVG in the page.
 
-    It fetches nothing and runs nothing; every text from a file is escaped.
+    The page fetches nothing and runs nothing; every text from a file is escaped.
     """
     return render_html(whole(ws, reported(ws)))
 
@@ -453,9 +453,9 @@ _OPENS_BLOCK = re.compile(r"^(#|[-+=](?=\s|[-+=]|$)|\d+(?=[.)](?:\s|$)))|#$")
 
 
 def markdown(ws: Workspace) -> str:
-    """benchmark.md: the table that people know, then what stands behind it.
+    """benchmark.md: the familiar table, then the details behind it.
 
-    Every text from a file is escaped, so it can neither break a table nor be taken for HTML.
+    Every text from a file is escaped, so it cannot break a table or act as HTML.
 
     >>> from skill_eval_nb.tables import Workspace
     >>> print(markdown(Workspace.from_tables({})))

@@ -241,49 +241,46 @@ def plan_runs(
     prices: Prices | str | os.PathLike[str] | None = None,
     retry_errored: bool = False,
 ) -> Plan:
-    """Plan the runs of a skill's evals; nothing is spent, and nothing is written.
+    """Plan the runs of a skill's evals; nothing is spent or written.
 
     Args:
         skill: the skill's folder.
-        evals: its evals file, in any dialect; `evals/evals.json` in the skill's folder where
-            it is not given.
-        workspace: the folder that runs go to; NAME-workspace beside the skill's folder where
-            it is not given.
-        configurations: `with_skill` and `without_skill`; or each side's name with the skill
-            that it offers: a folder, or None for no skill.
-        runs: runs of each eval on each side; as the suite says where it is not given, else 3.
-        looks: instead, growing numbers of them, as (2, 4, 6, 10) or "2, 4, 6, 10": after so many
-            the job is looked at, and ends where that decides (`stats.sequential`); the last is
-            the most. An iteration that was begun with looks goes on with them where neither is
+        evals: its evals file, in any dialect; `evals/evals.json` in the skill's folder if not
             given.
+        workspace: the folder for the runs; NAME-workspace next to the skill's folder if not
+            given.
+        configurations: `with_skill` and `without_skill`; or a mapping from each side's name to
+            its skill: a folder, or None for no skill.
+        runs: runs of each eval per side; if not given, the suite's number, else 3.
+        looks: instead, increasing numbers of runs, such as (2, 4, 6, 10) or "2, 4, 6, 10": after
+            each, the job looks, and ends if that decides (`stats.sequential`); the last is the
+            maximum. An iteration that began with looks continues with them if neither is given.
         executor: a registered name (`offline`, `messages-api`, `claude-code`) or an executor.
-        executor_model: the model that works; the offline executor has its own.
-        judge_model: the model that judges; the offline executor has its own, else the
-            suite's counts where it is not given.
+        executor_model: the model that does the work; the offline executor has its own.
+        judge_model: the model that judges; if not given, the offline executor's own, else the
+            suite's.
         judgings: judgings of each run; 0 for none.
-        judge_per_dimension: whether each dimension is judged by a call of its own.
-        judge_batch: whether judging goes through the Message Batches API: at half the price,
-            and later.
+        judge_per_dimension: whether each dimension is judged in its own call.
+        judge_batch: whether to judge through the Message Batches API: half the price, but later.
         budget_usd: the ceiling in US dollars, over all starts of the iteration.
-        concurrency: steps at a time.
-        seed: of the order of runs.
-        limits: of one run. Under a budget its dollars are derived from the estimate where
-            they are not given.
-        sandbox: "bubblewrap"; "none" lets an agent's commands do whatever you can do.
+        concurrency: how many steps run at a time.
+        seed: for the order of runs.
+        limits: for one run. With a budget, its dollars come from the estimate if not given.
+        sandbox: "bubblewrap"; with "none", an agent's commands can do whatever you can do.
         allow_scripts: whether `custom_script` expectations may run, in the sandbox.
-        connection: how models are reached; by the environment where it is not given.
-        executor_options: what the executor of that name takes.
-        evals_only: the ids or names of the evals to run; all where it is not given.
-        iteration: the iteration's number; the one that has the same fingerprint, else the
-            next one, where it is not given.
-        prices: a table of prices or its file; the bundled one where it is not given.
-        retry_errored: whether runs that errored are done again.
+        connection: how models are reached; from the environment if not given.
+        executor_options: options of the named executor.
+        evals_only: the ids or names of the evals to run; all if not given.
+        iteration: the iteration's number; if not given, the one with the same fingerprint, else
+            the next.
+        prices: a table of prices or its file; the bundled one if not given.
+        retry_errored: whether to repeat runs that errored.
 
     Returns:
         the plan, which shows itself.
 
     Raises:
-        Refused: something stands in the way; all of it at once. It is a ValueError.
+        Refused: the plan is not possible; the message lists every reason. It is a ValueError.
     """
     faults: list[str] = []
     main, suite, home = read_all(skill, evals, workspace, faults)

@@ -284,42 +284,42 @@ def judge_again(
 ) -> JudgedAgain:
     """Judge the outputs stored below a path once more, or several times.
 
-    How many judgings each run is to have is written down first: called again in the same way
-    after an interruption, this adds only what is missing of them.
+    The number of judgings for each run is recorded first: after an interruption, the same call
+    adds only the missing ones.
 
-    New judgings are added as `judgings/N.json`, and `grading.json` is made anew from all of
-    them. A `grading.json` without judgings counts as judging 1 and is kept as
-    `judgings/1.json` first; one that is not made from the judgings beside it is left as it
-    is. Runs that did not pass the gate stay gated. It works where an event loop runs already,
-    as in a notebook.
+    New judgings are added as `judgings/N.json`, and `grading.json` is rebuilt from all of them.
+    A `grading.json` without judgings counts as judging 1 and is kept as `judgings/1.json` first;
+    one that was not built from the judgings next to it is left alone. Runs that did not pass the
+    gate stay gated. This also works when an event loop is running, as in a notebook.
 
     Args:
         path: a workspace, or any folder in one.
-        again: how many judgings each run gets.
-        judge_model: the model that judges; without it that of `judge`, else the one that
+        again: how many judgings to add to each run.
+        judge_model: the model that judges; if not given, that of `judge`, else the one that
             judged these runs before.
-        connection: how it is reached; where it is not given, the stand-in judge answers in
-            process, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
-        budget_usd: the most that may be spent, in US dollars; what does not fit is not judged.
-        batch: whether to go through the Message Batches API: half the price, within a day.
-            Its id is kept in `batch.json` below `path`; called again after an interruption,
-            this waits for that batch and submits nothing anew. Answers that cannot be used
-            are asked for again one by one, at once and at the full price.
+        connection: how it is reached; if not given, the stand-in judge answers in process; other
+            models are called over the network.
+        prices: what calls cost; the bundled table if not given.
+        budget_usd: the most that may be spent, in US dollars; runs that do not fit are not
+            judged.
+        batch: whether to use the Message Batches API: half the price, within a day. The batch's
+            id is stored in `batch.json` below `path`; after an interruption, the same call waits
+            for that batch and submits nothing new. Unusable answers are asked for again one by
+            one, at once and at full price.
         judge: settings of the judge.
-        concurrency: runs that are judged at a time.
-        progress: called whenever a judging has ended.
-        evals: the suite, where it lies elsewhere.
-        stop: once it is set, what is in flight is cancelled, and what was written stays.
-        dry_run: nobody is asked and nothing is written; `n_missing` says how many judgings there
-            are to be, and `worst_usd` what they cost at most.
+        concurrency: how many runs to judge at a time.
+        progress: called after each judging.
+        evals: the suite, if it is elsewhere.
+        stop: once set, calls in flight are cancelled; what was written stays.
+        dry_run: no model is asked and nothing is written; `n_missing` is the number of judgings
+            to make, and `worst_usd` the most they can cost.
 
     Raises:
         FileNotFoundError: `path` does not exist.
-        NothingToLoad: there is no run, or none with a folder of its own.
-        Stopped: `stop` was set before it had ended.
-        Refused: a figure makes no sense; no judge model is known; there is a budget and no
-            known price; another batch is under way; these runs are being run or judged already,
+        NothingToLoad: there is no run with its own folder.
+        Stopped: `stop` was set before the end.
+        Refused: a number is out of range; no judge model is known; there is a budget and no
+            known price; another batch is running; these runs are being run or judged already,
             here or in another process; or their folders cannot be written.
         ModelFault: no API key was found; nothing was sent.
     """

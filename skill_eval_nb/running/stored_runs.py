@@ -288,23 +288,23 @@ def grade_stored(
 ) -> StoredChecks:
     """Check the stored runs below `path` and write their structural.json.
 
-    Checked is every run with outputs whose eval has expectations of layer 1. A structural.json
-    with other verdicts is kept, and told, unless `force` is true; one with the same verdicts
-    stays as it is. Each file is written in one step.
+    It checks every run that has outputs and whose eval has expectations of layer 1. A
+    structural.json with other verdicts is kept and reported, unless `force` is true; one with
+    the same verdicts is left alone. Each file is written in one step.
 
     Args:
         path: a workspace, a folder above several, or any folder in one.
-        layer: `"structural"`; the judge's layer is `judge_again`'s.
-        allow_scripts: whether `custom_script` may run what the suite's author wrote.
+        layer: `"structural"`; for the judge's layer, use `judge_again`.
+        allow_scripts: whether `custom_script` may run the suite author's scripts.
         near: within how many lines of a match a text of `except_context` exempts it.
         force: replace a structural.json that differs.
         sandbox: what scripts run in; `"none"` runs them with your own rights.
-        evals: an evals.json, or a folder with one, where it lies somewhere else.
+        evals: an evals.json, or a folder with one, if it is somewhere else.
 
     Raises:
         Refused: for another layer, or a negative `near`.
-        FileNotFoundError: where `path` does not exist.
-        NothingToLoad: where there is nothing to check.
+        FileNotFoundError: if `path` does not exist.
+        NothingToLoad: if there is nothing to check.
     """
     if layer != "structural":
         raise refuse(

@@ -369,7 +369,7 @@ def deltas(
             name alone. Of several, as of all that stand below a headline, p-values are adjusted
             together (Westfall and Young), `p_adjusted` follows `p`, and verdicts and intervals
             rest on it.
-        baseline: the configuration to compare against. Chosen by name where not given:
+        baseline: the configuration to compare against. Chosen by name if not given:
             `without_skill`, `baseline`, `no_skill`, `control`, … else `old_skill`, …
         versus: instead, two configurations or two iterations, the baseline last. The
             iterations are compared configuration by configuration. With a `baseline` that both

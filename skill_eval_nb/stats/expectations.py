@@ -388,7 +388,7 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
     Args:
         data: a `Workspace`, or its table of expectations (polars or pandas). The table alone
             knows only runs that have a verdict or lack one in it, and of none that it errored.
-        baseline: the configuration to compare against; chosen by name where not given.
+        baseline: the configuration to compare against; chosen by name if not given.
         level: 1 - alpha.
 
     Returns:

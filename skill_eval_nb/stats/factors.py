@@ -71,7 +71,7 @@ def factors(
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
         metric: a number column of `runs`, or a rubric dimension by its name.
-        baseline: the configuration to compare against; chosen by name where not given.
+        baseline: the configuration to compare against; chosen by name if not given.
         scope: what the answer is to be about.
         factor: `model`, inside each harness; or `harness`, inside each model.
         level: of the intervals; alpha is 1 - level.

@@ -475,7 +475,7 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
 
     Args:
         data: a `Workspace`.
-        baseline: the configuration to compare against; chosen by name where not given.
+        baseline: the configuration to compare against; chosen by name if not given.
         level: 1 - alpha of the verdicts and classes.
         most: notes an iteration (and model, where it was run by several), at most.
 

@@ -608,10 +608,10 @@ def plan(
         level: 1 - alpha.
         scope: `population`, tasks like these, or `suite`, these evals, which leaves out the
             first term and keeps their number.
-        price_per_run: US dollars; the mean of `cost_usd` where not given.
+        price_per_run: US dollars; the mean of `cost_usd` if not given.
         price_per_judging: US dollars; needed for a price where judgings are planned.
         price_per_eval: US dollars that writing an eval costs.
-        seconds_per_run: the mean of `time_seconds` where not given.
+        seconds_per_run: the mean of `time_seconds` if not given.
         seconds_per_judging: needed for a time where judgings are planned.
         max_evals: most evals to consider; with `components`, the evals of the suite.
         max_runs: most runs of an eval on a side.

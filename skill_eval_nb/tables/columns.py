@@ -408,9 +408,9 @@ _TYPES = {
 
 
 def describe(table: str | None = None) -> pl.DataFrame:
-    """What is in a table: a row a column, with type, unit, meaning and when it is null.
+    """Describe a table: one row per column, with type, unit, meaning and when it is null.
 
-    Without a name: the tables, and what a row of each is.
+    Without a name: the list of tables, and what one row of each is.
 
     >>> describe("runs").columns
     ['column', 'type', 'unit', 'meaning', 'null_when']
@@ -418,7 +418,7 @@ def describe(table: str | None = None) -> pl.DataFrame:
     'a run'
 
     Raises:
-        KeyError: for a name that is no table; the message names the nearest one.
+        KeyError: if the name is not a table; the message names the nearest one.
     """
     import polars as pl
 

@@ -37,43 +37,42 @@ def from_table(
     backend: Backend = "polars",
     **columns: str,
 ) -> Workspace:
-    """A table of results as a workspace: charts, report, widgets, plan and gate work on it.
+    """Load a table of results as a workspace: charts, report, widgets, plan and gate work on it.
 
     A row is a run, or a check of a run (`check=`, `verdict=`), or a dimension of a run
-    (`dimension=`, `rating=`, and `judge_model=` or `judging=` where several judged it), or a
-    trigger query (`query=`, `should_trigger=`, `triggered=`). Rubric dimensions and checks may be
-    columns, too: `dimensions=[…]`, `checks=[…]`.
+    (`dimension=`, `rating=`, and `judge_model=` or `judging=` if several judged it), or a
+    trigger query (`query=`, `should_trigger=`, `triggered=`). Rubric dimensions and checks can
+    also be columns: `dimensions=[…]`, `checks=[…]`.
 
-    Columns that are not said are recognised by their names; which was taken for what, and what
-    is wrong with any of them, is in `.problems`. Of a column that is understood in part (words
-    for passed and not for failed, two scales) nothing is used.
+    Other columns are recognised by their names; `.problems` says which column was used for what,
+    and what is wrong with any of them. A column that is only partly understood (words for passed
+    but not for failed, two scales) is not used at all.
 
     Args:
         table: polars, pandas or Arrow, a list of dicts (or an object that holds one), or the path
             of a CSV, TSV, JSONL, JSON or Parquet file.
-        rows: where in a JSON value the rows are, see `from_files`; found where it is plain.
-        dimensions: columns that are a rubric dimension each; 1 to 5, or a scale that is told.
-        checks: columns of true and false, or of so many of so many (`[3, 5]`), that are a check
-            each.
-        words: what words of verdicts mean, where that is not known: `{"missing": False}`.
-        name: what the workspace is called; the file's name, or `table`.
+        rows: where the rows are in a JSON value, see `from_files`; found if it is obvious.
+        dimensions: columns that are rubric dimensions; from 1 to 5, or on a scale that you give.
+        checks: columns that are checks, with true and false, or counts such as three of five
+            (`[3, 5]`).
+        words: what words for verdicts mean, if unknown: `{"missing": False}`.
+        name: the workspace's name; the file's if not given, or `table`.
         backend: `"polars"` or `"pandas"`, the kind of every table.
-        columns: what a column is, by its role: eval, eval_name, configuration, run, skill,
-            iteration, model, harness, status, started_at, pass_rate (`pass_rate="score"` for a
-            score of 0 to 1 that is to be the rate), passed, failed, total, score, time_seconds,
-            duration_ms, tokens, tokens_cached, cost_usd, tool_calls, steps, skill_used, check,
-            verdict, dimension, rating, weight, evidence, judging, judge_model, query,
-            should_trigger, triggered.
+        columns: the column for each role: eval, eval_name, configuration, run, skill, iteration,
+            model, harness, status, started_at, pass_rate (`pass_rate="score"` to use a score of
+            0 to 1 as the rate), passed, failed, total, score, time_seconds, duration_ms, tokens,
+            tokens_cached, cost_usd, tool_calls, steps, skill_used, check, verdict, dimension,
+            rating, weight, evidence, judging, judge_model, query, should_trigger, triggered.
 
     Returns:
-        A `Workspace`. A rate in percent, a row without a side, two rows for one run, text where
-        a figure belongs: each is a row of `.problems` that says what to do.
+        A `Workspace`. A rate in percent, a row without a side, two rows for one run, text
+        instead of a number: each is a row of `.problems` that says what to do.
 
     Raises:
-        KeyError: for a role or a column that there is not; the message names the nearest one.
-        TypeError: for what is no table.
-        ValueError: where a file is not what its name says, or has no rows there.
-        OSError: where the file cannot be read.
+        KeyError: if a role or column does not exist; the message suggests the nearest one.
+        TypeError: if it is not a table.
+        ValueError: if a file is not what its name says, or has no rows there.
+        OSError: if the file cannot be read.
 
     >>> import polars as pl
     >>> ws = from_table(
@@ -115,40 +114,41 @@ def from_files(
     backend: Backend = "polars",
     **columns: str,
 ) -> Workspace:
-    """Results in a layout of your own as a workspace: said once which files, rows and columns.
+    """Load results in a layout of your own as a workspace: say which files, rows and columns.
 
-    What is in braces in the path of the files becomes a column, and so does every key of a row
-    (`usage.tokens` for one within another) and of the objects that it lies in (`../name`). These
-    columns are read as those of `from_table`.
+    Names in braces in the path become columns. So do the keys of a row (`usage.tokens` for a
+    nested one) and of the objects around it (`../name`). The columns are read like those of
+    `from_table`.
 
-    The same, with the same names, can stand in a file `skill-eval-nb.toml` beside the results:
-    `load` then uses it. Its paths begin at its folder.
+    You can put the same names into a file `skill-eval-nb.toml` next to the results: `load` then
+    uses it. Its paths start at its folder.
 
     Args:
-        files: the path of the files, JSON, JSONL, CSV or Parquet, with names in braces for what
-            differs, and `*` or `**/` for what does not matter:
+        files: the path of the files, JSON, JSONL, CSV or Parquet, with names in braces for the
+            parts that vary, and `*` or `**/` for parts that do not matter:
             `results/{configuration}/{eval}/run-{run}.json`.
         rows: the path to the rows in a file: keys, `[*]` for every element of a list, `{eval}`
-            for every key of an object: `results[*].checks[*]`. Without it a list has them, and
-            else the file is one row itself; the lines of a JSONL file are elements.
+            for every key of an object: `results[*].checks[*]`. Without it, a list contains the
+            rows, and any other file is one row; the lines of a JSONL file are elements.
         by_key: what the keys of the object at `rows` are: `by_key="eval"` is `{eval}` after it.
-        dimensions: columns that are a rubric dimension each, as in `from_table`.
-        checks: columns that are a check each.
-        words: what words of verdicts mean.
-        split: columns that tell several things, with how: `{"run": "{eval}/{configuration}"}`.
-        name: what the workspace is called; the folder's name.
+        dimensions: columns that are rubric dimensions, as in `from_table`.
+        checks: columns that are checks.
+        words: what words for verdicts mean.
+        split: columns that contain several values, and how to split them: `{"run":
+            "{eval}/{configuration}"}`.
+        name: the workspace's name; the folder's if not given.
         backend: `"polars"` or `"pandas"`, the kind of every table.
-        columns: what a column is, by its role, as in `from_table`. A path that is no column is
-            followed: `tokens="../per_eval.{eval}.tokens"` looks up what stands there for the
-            row's own eval, `passed="counts[0]"` takes an element. `.` is a row that is no object.
+        columns: the column for each role, as in `from_table`. A path that is not a column is
+            looked up: `tokens="../per_eval.{eval}.tokens"` is the value for the row's own eval,
+            `passed="counts[0]"` an element, and `.` the row itself if it is not an object.
 
     Returns:
         A `Workspace`; what could not be used is in `.problems`.
 
     Raises:
-        FileNotFoundError: where no file has that path.
-        KeyError: for a role or a column that there is not; the message names the nearest one.
-        ValueError: where no file has rows there, or the path leads out of its folder.
+        FileNotFoundError: if no file has that path.
+        KeyError: if a role or column does not exist; the message suggests the nearest one.
+        ValueError: if no file has rows there, or the path leads out of its folder.
 
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())

@@ -48,19 +48,19 @@ class Excerpt:
 
 
 def show(what: Any, rows: int | None = 20, *, empty: str = "There is nothing to show.") -> Excerpt:
-    """Show a table with its texts whole, or files as links.
+    """Show a table with its full texts, or files as links.
 
-    A null is a dash, a flag yes or no, a number has four digits; a list of texts is joined by
-    `; `. Below the first rows it says how many there are.
+    A null is a dash, a flag is yes or no, a number has four digits, and a list of texts is
+    joined by `; `. Below the rows it says how many there are in all.
 
     Args:
-        what: a table in polars or pandas; else a path or a sequence, of which paths become links
-            that a notebook in the working folder can open.
-        rows: so many are shown; all of them where None.
-        empty: what to say where there is none.
+        what: a table in polars or pandas; or a path or a sequence, whose paths become links that
+            a notebook in the working folder can open.
+        rows: how many to show; None for all.
+        empty: what to say if there are no rows.
 
     Raises:
-        TypeError: for what is neither a table nor a sequence.
+        TypeError: if it is neither a table nor a sequence.
 
     >>> show((), empty="Every query is sound.")
     Every query is sound.

@@ -266,9 +266,9 @@ Reader = Callable[[bool], dict[str, "pl.DataFrame"]]
 class Workspace(Shown):
     """One or more evaluation workspaces as tidy tables.
 
-    The tables are attributes: `ws.runs`, `ws.expectations`, `ws.rubric_scores`,
-    `ws.problems`, …; `ws.table("runs")` is the same. `sen.describe("runs")` says what the
-    columns mean. Figures are read first, and texts when a table that holds them is asked for.
+    The tables are attributes: `ws.runs`, `ws.expectations`, `ws.rubric_scores`, `ws.problems`,
+    …; `ws.table("runs")` is the same. `sen.describe("runs")` explains the columns. Figures are
+    read first; texts are read when you ask for a table that contains them.
     """
 
     def __init__(
@@ -441,28 +441,27 @@ def load(
     *,
     configuration: Sides = None,
 ) -> Workspace:
-    """Load evaluation workspaces, whoever's tool wrote them.
+    """Load evaluation workspaces, whichever tool wrote them.
 
-    Read are skill-creator's workspaces and their dialects, and the results of
-    `claude plugin eval`, Harbor, Vally, inspect_ai, waza, promptfoo, DeepEval and NVIDIA's
-    SkillEvaluator, and of whatever is registered under `skill_eval_nb.tools` (see
-    `documents.tools.Tool`).
+    It reads skill-creator's workspaces and their dialects, and the results of `claude plugin
+    eval`, Harbor, Vally, inspect_ai, waza, promptfoo, DeepEval and NVIDIA's SkillEvaluator, and
+    of tools registered under `skill_eval_nb.tools` (see `documents.tools.Tool`).
 
     Args:
         path: a folder (a workspace, an iteration, or any folder above them), a
             benchmark.json, evals.json or a tool's file, a list of these, or a glob.
         backend: `"polars"` or `"pandas"`, the kind of every table.
-        configuration: the configuration of a tool's results that state none: one for all,
+        configuration: the configuration, for a tool's results that do not state it: one for all,
             or a mapping from names (or patterns) of files and folders, such as
             `{"baseline.json": "without_skill", "results.json": "with_skill"}`.
 
     Returns:
-        A `Workspace`. Its folders are listed now, its files are read when a table is
-        asked for. Whatever could not be used as it was is a row of `.problems`.
+        A `Workspace`. Its folders are listed now; its files are read when you ask for a table.
+        Whatever could not be used as it was is a row of `.problems`.
 
     Raises:
-        FileNotFoundError: where the path does not exist (or a glob matches nothing).
-        NothingToLoad: where there is no evaluation document.
+        FileNotFoundError: if the path does not exist (or a glob matches nothing).
+        NothingToLoad: if there is no evaluation document.
         ValueError: for an unknown backend.
     """
     if backend not in ("polars", "pandas"):

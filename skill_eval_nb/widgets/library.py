@@ -24,10 +24,10 @@ __all__ = ["LibraryPanel", "library_panel"]
 
 
 def library_panel(ws: Workspace | str | PathLike[str]) -> LibraryPanel:
-    """Look through many skills: the answer over all, and each in the explorer at a click.
+    """Look through many skills: the answer for all of them, and each in the explorer with a click.
 
-    What is shown is what `sen.library` says; runs that land are counted. `library` of what is
-    returned is that, and `selection` the runs that are looked at.
+    It shows what `sen.library` finds, and includes new runs as they finish. The widget's
+    `.library` is that, and `.selection` the runs that you are looking at.
 
     Args:
         ws: what `load` returned, or the path of a folder above workspaces.

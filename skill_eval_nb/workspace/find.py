@@ -43,7 +43,7 @@ LOOKED_FOR = (
 
 
 class NothingToLoad(ValueError):
-    """There is no evaluation document below the path; the message says what is there instead."""
+    """No evaluation document is below the path; the message says what is there instead."""
 
 
 @dataclass(frozen=True, slots=True)

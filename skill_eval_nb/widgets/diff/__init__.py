@@ -242,21 +242,20 @@ NOTHING = (
 def diff(ws: Any, a: str | None = None, b: str | None = None) -> Diff:
     """Show what changed between two iterations of a skill.
 
-    The verdicts, of all evals and of each, and of each rubric dimension; the expectations that
-    flipped; the runs behind each, those of either iteration beside each other; the skill's own
-    files as a text diff, where the runs kept them; and what else differs, so that the two are
-    not compared for what they are not.
+    It shows the verdicts for all evals, each eval and each rubric dimension; the expectations
+    that flipped; the runs behind each, both iterations side by side; the skill's own files as a
+    text diff, if the runs kept them; and what else differs between the two.
 
     Args:
         ws: a `Workspace`, or the path of one.
-        a: the iteration to compare against; the one before `b` where not given.
-        b: the other one; the last where not given.
+        a: the iteration to compare against; the one before `b` if not given.
+        b: the other one; the last if not given.
 
     Returns:
         a widget; its `.selection` is the table of the runs behind what was clicked.
 
     Raises:
-        ValueError: for an iteration that is not there, or the same one twice.
+        ValueError: if an iteration does not exist, or both are the same.
     """
     return Diff(ws, a, b)
 

@@ -48,17 +48,18 @@ PATIENCE = 0.3
 def drafts(ws: Any, evals: str | os.PathLike[str] | None = None) -> Drafts:
     """Show what the graders suggest, drafts of changes to the evals, and what each would do.
 
-    Drafts are tried on what is stored: no model is asked, and nothing is written before Apply.
+    Drafts are tried on stored runs: no model is asked, and nothing is written before you press
+    Apply.
 
     Args:
         ws: a `Workspace`, or the path of one; or the first evals of a skill, from
-            `sen.draft_evals`, which are then shown alone.
-        evals: the file of the suite that is to change, or a folder with one; looked for in the
-            workspace and beside it where not given.
+            `sen.draft_evals`, which are then shown by themselves.
+        evals: the suite's file to change, or a folder with one; if not given, it is searched for
+            in the workspace and next to it.
 
     Returns:
-        a widget; its `.accepted` are the accepted drafts, `.change` is what they make of the
-        file.
+        a widget; its `.accepted` are the accepted drafts, `.change` is the file with them
+        applied.
 
     Raises:
         FileNotFoundError: `evals` does not exist.

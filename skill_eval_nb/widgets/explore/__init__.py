@@ -541,24 +541,24 @@ def explore(
 ) -> Explore:
     """Look through a workspace: what the skill changes, how sure that is, and the runs behind it.
 
-    Everything that is drawn can be clicked: a point, an eval, a dimension, a cell of the
-    expectations or a problem shows its runs with evidence, the judge's reasons, transcript and
-    outputs. `selection` of what is returned gives these runs back as a table.
+    You can click everything: a point, an eval, a dimension, a cell of the expectations or a
+    problem shows its runs with evidence, the judge's reasons, transcript and outputs. The
+    widget's `.selection` gives these runs as a table.
 
     Args:
-        ws: what `load` returned, or the path of a workspace, which may be empty still: runs
-            are shown as they land.
-        workspace: which one, where several were loaded.
-        skill: which one, where there are several.
-        iteration: its name, or several; the last one where not given.
-        configuration: the one that is compared.
-        baseline: the one that it is compared against; chosen by name where not given.
-        evals: ids or names of those that count; all where not given.
-        metric: a number column of `runs`, or a rubric dimension by its name; the pass rate
-            where not given.
+        ws: what `load` returned, or the path of a workspace, which may still be empty: runs
+            appear as they finish.
+        workspace: which one, if several were loaded.
+        skill: which one, if there are several.
+        iteration: its name, or several; the last one if not given.
+        configuration: the one to compare.
+        baseline: the one to compare it with; chosen by name if not given.
+        evals: ids or names of the evals to include; all if not given.
+        metric: a number column of `runs`, or a rubric dimension by its name; the pass rate if
+            not given.
 
     Raises:
-        ValueError: for a name that is not there; the message has the nearest one.
+        ValueError: if a name does not exist; the message suggests the nearest one.
     """
     named = [iteration] if isinstance(iteration, str) else list(iteration or ())
     wanted = [evals] if isinstance(evals, str | int) else list(evals or ())

@@ -269,31 +269,31 @@ def review(
     against: str = "",
     seed: int = 0,
 ) -> Review:
-    """Review runs: look at them, alone or side by side, and say what is to be said of them.
+    """Review runs: look at them, alone or side by side, and comment on them.
 
-    What is said is written as one types, to the `feedback.json` of the iteration; `.feedback`
-    of the widget gives it as a table.
+    Comments are saved as you type, to the iteration's `feedback.json`; the widget's `.feedback`
+    gives them as a table.
 
     Args:
         ws: a `Workspace`, or the path of one.
-        pair: what is put side by side: `with and without` the skill, two `iterations`, or
-            nothing (`single`); or single `checks` that a judge passed or failed, to be labelled:
-            without its verdict and the side, first those about which there is doubt, and every
-            other one drawn at random.
-        blind: whether it is hidden which side is which, until both sides of all pairs are scored.
-        iteration: the iteration, by its name or number; the last one where none is given.
-        workspace: which one, where several are loaded; the first where none is given.
-        configuration: the one that is reviewed; the one with the skill where none is given.
-        against: what stands beside it: a configuration, or with `iterations` an iteration.
-        seed: in a blind review the order of the sides depends on it, and on the pair.
+        pair: what to show side by side: `with and without` the skill, two `iterations`, or
+            nothing (`single`); or single `checks` that a judge passed or failed, for you to
+            label without seeing its verdict or the side: first those in doubt, and every other
+            one drawn at random.
+        blind: whether to hide which side is which until both sides of all pairs are scored.
+        iteration: the iteration, by its name or number; the last one if none is given.
+        workspace: which one, if several are loaded; the first if none is given.
+        configuration: the one to review; the one with the skill if none is given.
+        against: what to compare it with: a configuration, or with `iterations` an iteration.
+        seed: in a blind review, this and the pair decide the order of the sides.
 
     Returns:
         the widget.
 
     Raises:
-        LookupError: there is no such iteration, configuration or workspace.
+        LookupError: an iteration, configuration or workspace does not exist.
         TypeError: `ws` is neither a workspace nor a path.
-        ValueError: there is no such `pair`.
+        ValueError: `pair` is none of these.
     """
     if pair not in PAIRS:
         raise ValueError(f"There is no pair `{pair}`; there are {', '.join(PAIRS)}.")

@@ -60,27 +60,27 @@ def run_panel(
     workspace: str | os.PathLike[str] | None = None,
     **given: Any,
 ) -> RunPanel:
-    """A panel that plans the runs of a skill's evals, prices, starts, shows and stops them.
+    """A panel to plan, price, start, watch and stop the runs of a skill's evals.
 
-    Nothing is spent and nothing is written before its Start is pressed, and that starts only
-    a plan that was shown with its price. Runs go on while other cells run. After a kernel
-    restart a new panel finds in the workspace what was begun, and goes on without paying for
-    anything twice. Its second tab judges stored outputs again.
+    Nothing is spent or written before you press Start, which only starts a plan that you have
+    seen with its price. Runs continue while other cells run. After a kernel restart, a new panel
+    finds the unfinished work in the workspace and continues it without paying for anything
+    twice. Its second tab judges stored outputs again.
 
     Args:
         skill: the skill's folder.
-        evals: its evals file; `evals/evals.json` in the skill's folder where it is not given.
-        workspace: the folder that runs go to; NAME-workspace beside the skill's folder where
-            it is not given.
-        **given: what the form shows first, and what it does not show (`limits`, `connection`,
-            `prices`, `executor_options`), as `plan_runs` takes it.
+        evals: its evals file; `evals/evals.json` in the skill's folder if not given.
+        workspace: the folder for the runs; NAME-workspace next to the skill's folder if not
+            given.
+        **given: the form's initial values, and options that it does not show (`limits`,
+            `connection`, `prices`, `executor_options`), as `plan_runs` takes it.
 
     Returns:
-        the panel: `.plan` is what it shows, `.job` what it runs or ran last, and `.start()`
-        and `.stop()` do what its buttons do.
+        the panel: `.plan` is the plan shown, `.job` the current or last job, and `.start()` and
+        `.stop()` work like its buttons.
 
     Raises:
-        TypeError: for an option that `plan_runs` does not have.
+        TypeError: if `plan_runs` does not have the option.
     """
     return RunPanel(skill, evals, workspace, given)
 

@@ -65,27 +65,27 @@ def trigger_panel(
     connection: Connection | None = None,
     prices: Prices | None = None,
 ) -> TriggerPanel:
-    """A panel that edits a skill's trigger queries, runs them, and looks for better words.
+    """A panel to edit a skill's trigger queries, run them, and search for a better description.
 
-    Nothing is spent before it was shown what it may cost at most, and nothing is written but
-    the attempts, until Save or Write is pressed. Work goes on while other cells run; after a
-    kernel restart a new panel finds what was paid for, and pays for nothing twice.
+    Nothing is spent before you have seen the most it can cost, and nothing but the attempts is
+    written until you press Save or Write. Work continues while other cells run. After a kernel
+    restart, a new panel finds what was paid for, and pays for nothing twice.
 
     Args:
         skill: the skill's folder.
-        queries: what to begin with, or the file of it, which Save writes; where it is not given,
-            the set in the skill's folder, if there is one.
-        connection: how models are reached; where it is not given, the stand-in answers in
-            process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
+        queries: the queries to start with, or their file, which Save writes; if not given, the
+            set in the skill's folder, if there is one.
+        connection: how models are reached; if not given, the stand-in answers in process for its
+            own models; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
 
     Returns:
-        the panel: `.queries` is the set as it is edited, `.measured` what the last run of it
-        came to, `.optimised` what the last search for a better description did.
+        the panel: `.queries` is the set as edited, `.measured` the result of its last run,
+        `.optimised` the result of the last search for a better description.
 
     Raises:
-        Refused: there is no skill that can be read, or the file has no queries; a ValueError.
-        FileNotFoundError: there is no such file of queries.
+        Refused: the skill cannot be read, or the file has no queries; a ValueError.
+        FileNotFoundError: the file of queries does not exist.
     """
     return TriggerPanel(skill, queries, connection=connection, prices=prices)
 
