@@ -11,7 +11,14 @@ from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.pairing import Versus, side
 from skill_eval_nb.stats.summary import overview, overview_by_eval
-from skill_eval_nb.stats.values import MODEL, no_such, order_iterations, runs_of
+from skill_eval_nb.stats.values import (
+    MODEL,
+    headline_of,
+    metrics_of,
+    no_such,
+    order_iterations,
+    runs_of,
+)
 from skill_eval_nb.stats.verdict import word_of
 from skill_eval_nb.text import TIE, brief, called, chance, quoted, some, tied
 
@@ -116,9 +123,11 @@ def forest(
     frames = [as_polars(rows) for rows in scopes]
     by_eval = as_polars(stats.deltas_by_eval(ws, metric, **options)) if by == "eval" else frames[0]
     if together and by == "eval":
-        rows = overview(ws, baseline, versus=versus)
+        others = headline_of(metrics_of(ws)) not in {*frames[0]["metric"]}
+        how: dict[str, Any] = {"versus": versus, "others": others}
+        rows = overview(ws, baseline, **how)
         frames = [_rows_of(rows, scope, frame) for scope, frame in zip(SCOPES, frames, strict=True)]
-        by_eval = _rows_of(overview_by_eval(ws, baseline, versus=versus), "suite", by_eval)
+        by_eval = _rows_of(overview_by_eval(ws, baseline, **how), "suite", by_eval)
     whole = join_scopes(*frames)
     deltas = whole.drop_nulls("estimate")
     picked = pick(deltas, iteration, ws)

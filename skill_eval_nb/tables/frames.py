@@ -96,9 +96,11 @@ def frame_of(data: Any, table: str) -> pl.DataFrame:
 
     if _is_workspace(data):
         return data.polars(table)
-    frame = nw.from_native(data, eager_only=True).to_polars()
     known = TABLES[table]
     types = schema(known)
+    if isinstance(data, pl.DataFrame) and [*data.schema.items()] == [*types.items()]:
+        return data
+    frame = nw.from_native(data, eager_only=True).to_polars()
     missing = [name for name in known.names if name not in frame.columns]
     return frame.with_columns(
         *(pl.col(name).cast(types[name]) for name in known.names if name in frame.columns),
