@@ -1,11 +1,16 @@
 """Parts of a workspace, and folders that are safe whatever the names."""
 
+from functools import partial
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
+import skill_eval_nb as sen
 from skill_eval_nb import stats
 from skill_eval_nb.report.measured import Slice, folders, slices
+from tests.checkout import ROOT
 from tests.report.made import HOSTILE, check, in_iterations, of_two_models, problem, run, workspace
 
 NAMES = st.one_of(
@@ -96,3 +101,32 @@ def test_several_models_are_a_slice_each_and_together_all_there_is():
     assert len(set(names)) == 3
     assert all(name.count("/") == 2 and ".." not in name for name in names)
     assert names[-1] == "tdd-workspace/iteration-1/third"
+
+
+FIGURES = (
+    *(stats.summarize, stats.variance, stats.outliers, stats.notes, stats.audit, stats.next_step),
+    *(stats.discrimination, stats.deltas_by_eval, stats.deltas_by_dimension),
+    *(partial(stats.deltas, scope=scope) for scope in ("suite", "population")),
+    partial(stats.deltas, metric=("tokens", "time_seconds"), level=0.99),
+)
+
+
+@pytest.mark.parametrize("name", [".", "made"])
+def test_what_is_worked_out_for_all_iterations_in_one_go_is_that_of_each_alone(name):
+    if name == "made":  # evals that belong together, in one of them more than in the other
+        rows = in_iterations(1, 2) + [
+            run(eval_id, side, 1, 0.5, eval_name=f"{word} {eval_id}", iteration="iteration-2")
+            for eval_id, word in (("7", "table"), ("8", "table"), ("9", "chart"), ("10", "chart"))
+            for side in ("with_skill", "without_skill")
+        ]
+        other = [run("1", side, 1, 1.0, skill="other") for side in ("with_skill", "old_skill")]
+        ws = workspace(runs=[*rows, *other])
+    else:
+        ws = sen.load(ROOT / "data" / name)
+    places = slices(ws)
+    assert len(places) > 1
+    for place in places:
+        part, alone = place.of(ws), place.of(ws)
+        alone.part_of = None
+        for figures in FIGURES:
+            assert_frame_equal(figures(part), figures(alone), rel_tol=1e-9)

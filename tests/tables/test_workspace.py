@@ -177,3 +177,28 @@ def test_a_table_is_shown_whole_with_every_text_escaped():
     shown = str(Workspace.from_tables({"runs": pl.DataFrame(rows)}).show("runs").get_state())
     assert "<img src=x" not in shown
     assert sum(f"&lt;img src=x&gt;{at}" in shown for at in range(3_000)) == 3_000
+
+
+@pytest.mark.parametrize(
+    ("given", "filled"),
+    [
+        ({}, {"workspace": "table", "skill": "table", "iteration": "none"}),
+        ({"iteration": [None, "iteration-2"]}, {"iteration": ["none", "iteration-2"]}),
+        ({"skill": ["tdd", None]}, {"skill": ["tdd", "table"]}),
+        ({"configuration": None}, {"configuration": "unstated"}),
+        ({}, {"eval_name": ["1", "1"]}),
+        ({"eval_id": None, "eval_name": "late fee"}, {"eval_id": "late fee"}),
+    ],
+)
+def test_keys_that_a_table_made_by_hand_lacks_are_those_of_what_is_loaded(given, filled):
+    made = {"eval_id": "1", "configuration": ["with_skill", "without_skill"], "run_number": 1}
+    texts = dict.fromkeys(KEYS[:-1], pl.String)
+    rows = pl.DataFrame({**made, "pass_rate": [1.0, 0.5], **given}, schema_overrides=texts)
+    ws = Workspace.from_tables({"runs": rows, "problems": pl.DataFrame({"code": ["x"]})})
+    runs = ws.runs
+    for name, value in filled.items():
+        assert runs[name].to_list() == (value if isinstance(value, list) else [value, value])
+    assert runs.select(KEYS).null_count().row(0) == (0,) * len(KEYS)
+    assert ws.problems["workspace"].to_list() == [None]  # it may be of none
+    for show in (sen.report.html, sen.library, sen.explore):
+        assert show(ws)
