@@ -18,6 +18,7 @@ from skill_eval_nb.stats.values import (
     MODEL,
     better,
     headline_of,
+    in_polars,
     metrics_of,
     no_such,
     order_iterations,
@@ -198,7 +199,7 @@ def gate(
             raise no_such("end", name, ENDS)
     if against is not None and versus is not None:
         raise ValueError("Give `versus` or `against`, not both.")
-    ws = Workspace.from_tables({name: ws.polars(name) for name in TABLES}, ws.path)  # in polars
+    ws = in_polars(ws)
     if against is not None:
         ws, versus = set_beside(ws, against)
     metric = metric or headline_of(metrics_of(ws))

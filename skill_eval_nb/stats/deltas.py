@@ -9,7 +9,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import some
 
 from .checks import SIDES, leave_out
@@ -35,20 +34,20 @@ from .pairing import COUNTS, Pairs, Versus, as_one_iteration, pair_sides
 from .values import (
     EVAL,
     GROUP,
-    HEADLINE,
     ITERATION,
     MODEL,
     RUBRIC,
     UNITS,
     confidence,
+    in_polars,
     natural,
     no_such,
     order_answer,
-    remember,
     runs_of,
     scores_of,
     secondary_level,
     secondary_metrics,
+    statistic,
     values_of,
     worth_having,
 )
@@ -330,6 +329,7 @@ POOLS = ("model", "iteration")
 Pool = Literal["model", "iteration"] | None
 
 
+@statistic
 def deltas(
     data: Any,
     metric: str | Sequence[str] = "pass_rate",
@@ -464,20 +464,25 @@ def deltas(
     >>> deltas(runs).select(pl.col("estimate", "low", "high", "p").round(3), "verdict").rows()
     [(0.45, 0.35, 0.55, 0.005, 'helps')]
     """
-    how: dict[str, Any] = {"worth": worth, "weights": weights, "cluster": cluster}
-    how["other_checks"] = other_checks
-    more: dict[str, Any] = {"versus": versus, "scope": scope, "pool": pool, "corrected": corrected}
-    found = answer_deltas(data, metric, baseline, level=level, **how, **more)
-    alone = isinstance(metric, str) and not (versus or pool or corrected)
+    question = ask_deltas(scope, worth, level, pool)
+    joint = not isinstance(metric, str)
+    data = as_one_iteration(data) if pool == "iteration" else data
+    values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
+    own = Own(data, weights, cluster, other_checks)
+    values, cells = correct_by_labels(data, values) if corrected else (values, None)
+    found = answer_deltas(own, values, question, baseline, versus, pool, joint=joint)
+    found = found if cells is None else state_labels(found, cells)
+    planned = not (joint or versus or pool or corrected) and scope == "suite"
+    how = {"worth": worth, "weights": weights, "cluster": cluster, "other_checks": other_checks}
 
     def at_look(part: Any, level: float) -> pl.DataFrame:
         return deltas(part, metric, baseline, level=level, **how)
 
-    planned = at_look if alone and scope == "suite" else None
-    found = settle_looks(found.drop("designs"), data, level, planned)
-    return like(data, order_answer(data, found))
+    found = settle_looks(found.drop("designs"), data, level, at_look if planned else None)
+    return order_answer(data, found)
 
 
+@statistic
 def deltas_by_dimension(
     data: Any,
     baseline: str | None = None,
@@ -526,25 +531,25 @@ def deltas_by_dimension(
     """
     import polars as pl
 
-    scored = sorted({*scores_of(data)["metric"]}, key=natural)
-    metrics = list(dict.fromkeys([*secondary_metrics(data), *scored]))
+    own, level = in_polars(data), secondary_level(level)
+    scored = sorted({*scores_of(own)["metric"]}, key=natural)
+    metrics = list(dict.fromkeys([*secondary_metrics(own), *scored]))
     how: dict[str, Any] = {"versus": versus, "worth": worth, "pool": pool, "weights": weights}
-    how |= {"level": secondary_level(level), "cluster": cluster}
 
     def answer(scope: Scope) -> pl.DataFrame:
-        found = answer_deltas(data, metrics, baseline, scope=scope, **how)
-        return found.filter(pl.col("metric").str.starts_with(RUBRIC)).drop("designs")
+        found = deltas(own, metrics, baseline, scope=scope, level=level, cluster=cluster, **how)
+        return found.filter(pl.col("metric").str.starts_with(RUBRIC))
 
     found = answer(scope)
     if scope == "population":
         both = zip(answer("suite").to_dicts(), found.to_dicts(), strict=True)
         found = pl.DataFrame([also_beyond(*rows) for rows in both], found.schema)
-    found = order_answer(data, settle_looks(found, data, level))
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
-    return like(data, found.select(*found.columns[:at], dimension, *found.columns[at:]))
+    return found.select(*found.columns[:at], dimension, *found.columns[at:])
 
 
+@statistic
 def deltas_by_eval(
     data: Any,
     metric: str | Sequence[str] = "pass_rate",
@@ -584,21 +589,6 @@ def deltas_by_eval(
     >>> deltas_by_eval(runs.with_columns(pass_rate=1.0))["unpaired"].item()
     'no baseline among the configurations: with_skill'
     """
-    found = _answer_by_eval(data, metric, baseline, versus, worth, level, pool)
-    return like(data, order_answer(data, settle_looks(found, data, level)))
-
-
-@remember
-def _answer_by_eval(
-    data: Any,
-    metric: str | Sequence[str],
-    baseline: str | None,
-    versus: Versus | None,
-    worth: float | None,
-    level: float,
-    pool: Pool,
-) -> pl.DataFrame:
-    """The rows of `deltas_by_eval`, whatever is at work."""
     import polars as pl
 
     question = ask_deltas("suite", worth, level, pool)
@@ -622,8 +612,8 @@ def _answer_by_eval(
         leans = [additions.lean_of(row) for row in found.to_dicts()]
     types = {name: kind for name, kind in _types_beside().items() if name in LEANS}
     found = found.hstack(pl.DataFrame(leans, types))
-    found = pairs.turn(mark_stand_in(found, known.facts, keys))
-    return found.select(pl.exclude("n_unpaired", "unpaired"), why)
+    found = settle_looks(pairs.turn(mark_stand_in(found, known.facts, keys)), data, level)
+    return order_answer(data, found.select(pl.exclude("n_unpaired", "unpaired"), why))
 
 
 def _types_beside() -> dict[str, Any]:
@@ -667,31 +657,23 @@ def pair_figures(
     return found._replace(paired=paired)
 
 
-@remember
 def answer_deltas(
-    data: Any,
-    metric: str | Sequence[str] = HEADLINE,
-    baseline: str | None = None,
-    *,
-    versus: Versus | None = None,
-    scope: str = "suite",
-    worth: float | None = None,
-    level: float = 0.95,
+    own: Own,
+    values: pl.DataFrame,
+    question: DeltaQuestion,
+    baseline: str | None,
+    versus: Versus | None,
     pool: Pool = None,
-    weights: bool = False,
-    cluster: str | Mapping[str, str] | None = None,
-    other_checks: bool = False,
-    corrected: bool = False,
+    *,
+    joint: bool = False,
 ) -> pl.DataFrame:
-    """The rows of `deltas`, whatever is at work, and `designs`."""
+    """A row a metric and comparison, with what may turn its verdict, and `designs`.
+
+    `joint` metrics are adjusted together.
+    """
     import polars as pl
 
-    question = ask_deltas(scope, worth, level, pool)
-    joint = not isinstance(metric, str)
-    data = as_one_iteration(data) if pool == "iteration" else data
-    values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
-    own = Own(data, weights, cluster, other_checks)
-    values, labelled = correct_by_labels(data, values) if corrected else (values, None)
+    data = own.data
     keys = ITERATION if pool == "model" else GROUP
     by = [*GROUP, *SIDES, "metric"]
     less = baseline if versus else None
@@ -732,5 +714,4 @@ def answer_deltas(
     after = found.columns.index("reason") + 1
     order = [*found.columns[:after], *types, *found.columns[after:]]
     found = pl.DataFrame(settled, found.schema | types).select(order)
-    found = pairs.turn(mark_stand_in(found, known.facts, keys))
-    return found if labelled is None else state_labels(found, labelled)
+    return pairs.turn(mark_stand_in(found, known.facts, keys))

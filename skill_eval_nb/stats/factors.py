@@ -7,7 +7,6 @@ from operator import itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
-from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import brief, chance, some
 
 from .checks import SIDES
@@ -19,11 +18,13 @@ from .pairing import pooled
 from .values import (
     GROUP,
     better,
+    in_polars,
     model_name,
     no_such,
     none_stated,
     order_answer,
     runs_of,
+    statistic,
     values_of,
 )
 from .verdict import Row, take_back
@@ -45,6 +46,7 @@ ADDED = {
 """What rows have besides those of `deltas`: of the model, and of all models."""
 
 
+@statistic
 def factors(
     data: Any,
     metric: str = "pass_rate",
@@ -105,7 +107,6 @@ def factors(
     >>> found.select("executor_model", pl.col("estimate", "interaction_p").round(3)).rows()
     [('large', 0.8, 0.002), ('small', 0.1, 0.002)]
     """
-    import narwhals as nw
     import polars as pl
 
     if factor not in FACTORS:
@@ -114,8 +115,7 @@ def factors(
     column, of = FACTORS[factor]
     keys = [*(name for name in GROUP if name != column), *SIDES]
     how = {"scope": scope, "level": level, "cluster": cluster}
-    answered = deltas(data, metric, baseline, **how)
-    rows = nw.from_native(answered, eager_only=True).to_polars()
+    rows = deltas(in_polars(data), metric, baseline, **how)
 
     def find_each(values: pl.DataFrame) -> dict[Any, Interaction]:
         """Whether the effect differs, by what the models have in common."""
@@ -133,7 +133,7 @@ def factors(
         told += _add_answer(members, column, found[key], answer)
     frame = pl.DataFrame(sorted(told, key=itemgetter("at")), {**rows.schema, **ADDED})
     frame.insert_column(rows.columns.index("p") + 1, frame.drop_in_place("p_adjusted"))
-    return like(data, order_answer(data, frame))
+    return order_answer(data, frame)
 
 
 def _add_answer(

@@ -8,19 +8,20 @@ from dataclasses import fields
 from typing import Any
 
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.tables.frames import like
 from skill_eval_nb.workspace.jobs import read_settings
 
 from .checks import SIDES
 from .comparison import SCOPES
-from .deltas import answer_deltas
+from .confounds import Own
+from .deltas import answer_deltas, ask_deltas
 from .designs import Design
 from .looks import find_iterations
 from .pairing import Versus
-from .values import GROUP, ITERATION, order_answer
+from .values import GROUP, ITERATION, order_answer, statistic, values_of
 from .verdict import Answer
 
 
+@statistic
 def next_step(
     data: Any,
     metric: str = "pass_rate",
@@ -71,13 +72,15 @@ def next_step(
     """
     import polars as pl
 
-    how: dict[str, Any] = {"versus": versus, "level": level, "cluster": cluster}
-    found = pl.concat(answer_deltas(data, metric, baseline, scope=scope, **how) for scope in SCOPES)
+    values, own = values_of(data, metric), Own(data, cluster=cluster)
+    found = pl.concat(
+        answer_deltas(own, values, ask_deltas(scope, None, level), baseline, versus)
+        for scope in SCOPES
+    )
     keys = [*GROUP, *SIDES, "metric", "scope", "verdict"]
     steps = found.drop_nulls("designs").select(*keys, "next_step", "designs").explode("designs")
     designs = [field.name for field in fields(Design)]
-    steps = steps.unnest("designs").select(*keys, *designs, "next_step")
-    return like(data, order_answer(data, steps))
+    return order_answer(data, steps.unnest("designs").select(*keys, *designs, "next_step"))
 
 
 NEW_EVAL = "NEW-EVAL"

@@ -43,12 +43,15 @@ from .values import (
     RUN,
     UNITS,
     Key,
+    in_polars,
     is_of_several_models,
     model_name,
     natural,
     order_answer,
     runs_by_model,
     runs_of,
+    secondary_level,
+    secondary_metrics,
     statistic,
     values_of,
 )
@@ -104,13 +107,16 @@ NOISE = ("run", "judge", "run + judge")
 
 def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
     """What each configuration gains in pass rate, and for what: a note a comparison."""
-    costs = {metric: _differences(ws, metric, baseline) for metric in COSTS}
+    others = deltas(ws, secondary_metrics(ws), baseline, level=secondary_level(level)).to_dicts()
+    costs = {
+        (*group_of(row), row["configuration"], row["metric"]): row["estimate"] for row in others
+    }
     these, beyond = (
         deltas(ws, "pass_rate", baseline, level=level, scope=scope).to_dicts() for scope in SCOPES
     )
     for gain, other in zip(these, beyond, strict=True):
         key = *group_of(gain), gain["configuration"]
-        paid = {metric: known[key] for metric, known in costs.items() if key in known}
+        paid = {name: cost for name in COSTS if (cost := costs.get((*key, name))) is not None}
         if gain["estimate"] is None or not paid:
             continue
         who = f"{OF_STAND_IN} " * gain["stand_in"] + _sides_of(gain)
@@ -136,15 +142,6 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
                 **paid,
             },
         )
-
-
-def _differences(ws: Workspace, metric: str, baseline: str | None) -> dict[Any, float]:
-    """The mean difference over paired evals, by group, model and configuration."""
-    import polars as pl
-
-    paired = pairs(values_of(ws, metric), sides(runs_of(ws), baseline)).drop_nulls("estimate")
-    means = paired.group_by(*GROUP, "configuration").agg(pl.col("estimate").mean())
-    return {row[:-1]: row[-1] for row in means.iter_rows()}
 
 
 def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
@@ -500,8 +497,7 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         raise TypeError(
             f"Notes rest on several tables: give a Workspace, not {type(data).__name__}."
         )
-    own = data.in_polars()
-    own.path = ""  # what is at work there, or is planned, is not asked
+    own = in_polars(data)
     found = [note for maker in MAKERS for note in maker(own, baseline, level)]
     several = {*runs_by_model(own).filter(is_of_several_models()).select(GROUP).iter_rows()}
     for one in found:

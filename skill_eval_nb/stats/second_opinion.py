@@ -26,6 +26,7 @@ from .values import (
     UNITS,
     better,
     in_order,
+    in_polars,
     natural,
     order_answer,
     statistic,
@@ -398,9 +399,7 @@ def second_opinion(workspace: Workspace) -> Any:
     if not hasattr(workspace, "polars"):
         kind = type(workspace).__name__
         raise TypeError(f"`second_opinion` takes a Workspace, not a table: this is a {kind}.")
-    ws = workspace
-    if ws.backend != "polars":
-        ws = Workspace.from_tables({name: ws.polars(name) for name in TABLES}, ws.path)
+    ws = in_polars(workspace)
     parts = [part for part in (ws, _of_other_skills(ws)) if part.polars("runs").height]
     found = _weigh_claims(ws, [row for part in parts for row in overview(part)])
     frame = pl.DataFrame(

@@ -14,8 +14,8 @@ from skill_eval_nb.text import chance, count, lower_first, signed, some
 
 from .checks import SIDES
 from .comparison import OF_RATES, PairedResult, compare, fewest_moved
-from .confounds import DECIDED, ERRORS_DECIDE
-from .deltas import answer_deltas, deltas
+from .confounds import DECIDED, ERRORS_DECIDE, Own
+from .deltas import answer_deltas, ask_deltas, deltas
 from .inference.multiple import benjamini_hochberg, holm_sidak
 from .lean import LEANS, NO_LEAN
 from .looks import settle_looks
@@ -27,6 +27,7 @@ from .values import (
     order_iterations,
     runs_by_model,
     runs_of,
+    values_of,
     worth_having,
 )
 from .verdict import Row, beyond_comes_first, take_back, verdict
@@ -112,7 +113,8 @@ def _answer(ws: Workspace, scope: Any, level: float) -> pl.DataFrame:
     def at_look(part: Any, level: float) -> pl.DataFrame:
         return deltas(part, level=level)
 
-    found = answer_deltas(ws, scope=scope, level=level)
+    question = ask_deltas(scope, None, level)
+    found = answer_deltas(Own(ws), values_of(ws, HEADLINE), question, None, None)
     found = settle_looks(found, ws, level, at_look if scope == "suite" else None)
     first = pl.col("configuration") == pl.col("configuration").first().over(SKILL)
     return found.drop_nulls("estimate").filter(first)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime
 from functools import wraps
 from inspect import signature
@@ -206,6 +207,17 @@ def _rows_with(keys: Mapping[str, str], found: Any) -> Any:
     if not isinstance(found, pl.DataFrame):
         return found
     return found.filter((pl.col(key) == name) | pl.col(key).is_null() for key, name in keys.items())
+
+
+def in_polars(data: Any) -> Any:
+    """The same, of which statistics give polars; they are those of the same `Workspace`."""
+    import narwhals as nw
+
+    if is_table(data):
+        return nw.from_native(data, eager_only=True).to_polars()
+    found = copy(data)
+    found.backend = "polars"
+    return found
 
 
 def statistic(make: Callable[How, pl.DataFrame]) -> Callable[How, Any]:

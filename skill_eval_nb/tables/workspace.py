@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.text import did_you_mean
@@ -342,12 +341,6 @@ class Workspace(Shown):
         """Every table by name, read in one pass."""
         self.polars("problems")
         return {name: self.table(name) for name in TABLES}
-
-    def in_polars(self) -> Workspace:
-        """The same with every table in polars, and what statistics said of it."""
-        found = copy(self)
-        found.backend = "polars"
-        return found
 
     def again(self) -> Workspace:
         """The same, read anew: the same paths and the same selection of them.
