@@ -183,11 +183,10 @@ def remember(
         asked = how_to_call.bind(data, *args, **how)
         asked.apply_defaults()
         key = make, *map(_as_key, asked.args[1:]), *map(_as_key, asked.kwargs.values())
-        if key not in data.figures and data.part_of is None:
-            data.figures[key] = make(data, *args, **how)
-        elif key not in data.figures:
-            whole, keys = data.part_of
-            data.figures[key] = _rows_with(keys, of(whole, *args, **how))
+        if key not in data.figures:
+            whole, keys = data.part_of or (data, {})
+            answer = make if whole is data else of
+            data.figures[key] = _rows_with(keys, answer(whole, *args, **how))
         return data.figures[key]
 
     return of
@@ -197,14 +196,14 @@ def _as_key(value: Any) -> Hashable:
     """An argument as something to remember by."""
     if isinstance(value, Mapping):
         return tuple(value.items())
-    return tuple(value) if isinstance(value, list) else value
+    return value if isinstance(value, Hashable) else tuple(value)
 
 
 def _rows_with(keys: Mapping[str, str], found: Any) -> Any:
     """The rows of a frame that have these keys, and those that have none; else all there is."""
     import polars as pl
 
-    if not isinstance(found, pl.DataFrame):
+    if not (keys and isinstance(found, pl.DataFrame)):
         return found
     return found.filter((pl.col(key) == name) | pl.col(key).is_null() for key, name in keys.items())
 
