@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.documents.dialects import form_of
 from skill_eval_nb.tables import TABLES
+from skill_eval_nb.text import did_you_mean
 from skill_eval_nb.workspace import write_atomic
 
 from .dialects import SPANNING, OneIteration, benchmark_as
@@ -134,8 +134,7 @@ def write_tables(
         OSError: a file cannot be written.
     """
     if format not in FORMATS:
-        near = difflib.get_close_matches(format, FORMATS, n=1)
-        hint = f" Did you mean `{near[0]}`?" if near else ""
+        hint = did_you_mean(format, FORMATS)
         raise ValueError(
             f"Tables are not written as `{format}`.{hint} Formats: {', '.join(FORMATS)}."
         )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats.second_opinion import OPINIONS
-from skill_eval_nb.stats.values import MODEL, RUBRIC, model_name
-from skill_eval_nb.text import chance, count, some
+from skill_eval_nb.stats.values import MODEL, model_name
+from skill_eval_nb.text import count, some
 
 from .content import Bullets, Paragraph, Part, Table, line
 from .measured import (
@@ -20,7 +20,9 @@ from .measured import (
     Row,
     difference,
     figure,
+    interval,
     metric_name,
+    p_value,
     printed,
 )
 from .verdicts import answers
@@ -206,12 +208,9 @@ def audit_parts(ws: Workspace) -> Iterator[Part]:
 
 
 def _stated(row: Row) -> tuple[str, ...]:
-    metric: str = row["metric"]
-    plain = line(metric.removeprefix(RUBRIC))
-    name = metric_name(metric) if plain == metric else plain
     return (
         line(row["configuration"]),
-        f"{name}, {row['statistic']}",
+        f"{metric_name(row['metric'])}, {row['statistic']}",
         line(row["cause"]),
         line(row["printed"]),
         _as_stated(row["recomputed"], row["printed"]),
@@ -248,18 +247,15 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
         "show a difference in its direction, which may still be of another size."
     )
     several = len({(row["configuration"], model_name(row)) for row in claims}) > 1
-    called = [_name_claim(row, several=several) for row in claims]
+    named = [(_name_claim(row, several=several), row) for row in claims[:MOST_STATED]]
     yield Table(
         "What is stated, and what the runs give",
         ("Difference", "Opinion", "Stated", "Runs give", "Interval", "p"),
-        tuple(
-            (name, row["opinion"], *_show_figures(row))
-            for name, row in zip(called[:MOST_STATED], claims, strict=False)
-        ),
+        tuple((name, row["opinion"], *_show_figures(row)) for name, row in named),
         labels=2,
     )
     reasons: dict[str, list[str]] = {}
-    for name, row in zip(called[:MOST_STATED], claims, strict=False):
+    for name, row in named:
         if row["opinion"] != OPINIONS[0]:
             reasons.setdefault(" ".join(filter(None, (row["why"], row["settle"]))), []).append(name)
     if reasons:
@@ -279,19 +275,14 @@ def _word_opinion(opinion: str, number: int) -> str:
 
 def _name_claim(row: Row, *, several: bool) -> str:
     """What a claim is called, with whom it is about where that differs."""
-    metric = row["metric"].removeprefix(RUBRIC)
-    name = line(metric) if metric != row["metric"] else metric_name(metric)
     about = [row[side] for side in ("configuration", *MODEL) if several and row[side]]
-    return ", ".join([name, *map(line, about)])
+    return ", ".join([metric_name(row["metric"]), *map(line, about)])
 
 
-def _show_figures(row: Row) -> Iterator[str]:
+def _show_figures(row: Row) -> tuple[str, ...]:
     """The claimed difference; that of the runs with its interval and p."""
-    claimed, estimate, low, high = (
-        difference(row[name], row["metric"]) for name in ("claimed", "estimate", "low", "high")
-    )
-    yield from (claimed, estimate, MISSING if row["low"] is None else f"{low} to {high}")
-    yield MISSING if row["p"] is None else chance(row["p"]).removeprefix("= ")
+    both = (difference(row[name], row["metric"]) for name in ("claimed", "estimate"))
+    return *both, interval(row), p_value(row["p"])
 
 
 def remarks(measured: IterationFigures) -> list[str]:

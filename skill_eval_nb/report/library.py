@@ -22,12 +22,12 @@ from skill_eval_nb.stats.skills import OverSkills, average_skills, measure_skill
 from skill_eval_nb.stats.values import HEADLINE, model_name
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import like
-from skill_eval_nb.text import MISSING, chance, count, lower_first, some
+from skill_eval_nb.text import MISSING, count, lower_first, some
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.files import kept_skills, skill_of
 
 from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table, Verdict, line, section
-from .measured import difference, figure
+from .measured import difference, figure, p_value
 from .page import render_html, render_markdown
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def say_step(row: Row) -> str:
 
 
 def _cells(row: Row) -> tuple[Cell, ...]:
-    p, n, both = row["p_adjusted"], row["n_evals"], (row["n_runs"], row["n_runs_baseline"])
+    n, both = row["n_evals"], (row["n_runs"], row["n_runs_baseline"])
     alike = both[0] == both[1] and both[0] % n == 0
     known = say_known(row)
     leans = known == row["lean"]
@@ -259,7 +259,7 @@ def _cells(row: Row) -> tuple[Cell, ...]:
         f"{row['n_silent']:,}",
         difference(row["estimate"], HEADLINE),
         f"({interval})" if leans else interval,
-        MISSING if p is None else chance(p).removeprefix("= "),
+        p_value(row["p_adjusted"]),
         known,
     )
 

@@ -25,7 +25,7 @@ from skill_eval_nb.stats.values import (
 )
 from skill_eval_nb.tables import TABLES, Table, Workspace
 from skill_eval_nb.tables.document_rows import DELTA
-from skill_eval_nb.text import MISSING, fixed
+from skill_eval_nb.text import MISSING, chance, fixed
 from skill_eval_nb.workspace.layout import NO_ITERATION
 
 from .content import Figure, line
@@ -303,11 +303,13 @@ def unit(metric: str) -> str:
 
 
 def metric_name(metric: str) -> str:
-    """A metric for the first column of a table.
+    """A metric, or a rubric dimension, for the first column of a table.
 
-    >>> metric_name("pass_rate"), metric_name("time_seconds")
-    ('Pass rate', 'Time')
+    >>> metric_name("pass_rate"), metric_name("time_seconds"), metric_name("rubric:clarity")
+    ('Pass rate', 'Time', 'clarity')
     """
+    if metric.startswith(RUBRIC):
+        return line(metric.removeprefix(RUBRIC))
     return _NAMES.get(metric, metric.replace("_", " ").capitalize())
 
 
@@ -347,6 +349,25 @@ def difference(value: float | None, metric: str) -> str:
     if not any(digit in size for digit in "123456789"):
         return size
     return ("+" if value > 0 else "−") + size
+
+
+def interval(row: Row) -> str:
+    """The interval of a difference, its ends in the unit of the row's metric.
+
+    >>> interval({"metric": "pass_rate", "low": -0.1, "high": 0.3})
+    '−10 pp to +30 pp'
+    """
+    low, high = (difference(row[end], row["metric"]) for end in ("low", "high"))
+    return MISSING if row["low"] is None else f"{low} to {high}"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value for a cell.
+
+    >>> p_value(0.0312), p_value(3e-9), p_value(None)
+    ('0.0312', '< 0.0001', '–')
+    """
+    return MISSING if p is None else chance(p).removeprefix("= ")
 
 
 def with_n(shown: str, n: float | None) -> Figure:

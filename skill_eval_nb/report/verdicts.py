@@ -18,7 +18,7 @@ from skill_eval_nb.stats.summary import explained
 from skill_eval_nb.stats.values import HEADLINE, MODEL, RUBRIC, is_stand_in, model_name, natural
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import Answer, say_answer, word_of
-from skill_eval_nb.text import chance, count, duration, some
+from skill_eval_nb.text import count, duration, some
 
 from .content import (
     Cell,
@@ -41,7 +41,9 @@ from .measured import (
     figure,
     header,
     how,
+    interval,
     metric_name,
+    p_value,
     with_n,
 )
 
@@ -164,11 +166,6 @@ def certainty(measured: IterationFigures) -> Iterator[Part]:
     yield Paragraph(f"{EXACT} {explained(metric_name(HEADLINE).lower())}")
 
 
-def _called(metric: str) -> str:
-    name = metric.removeprefix(RUBRIC)
-    return line(name) if name != metric else metric_name(metric)
-
-
 def _of_scope(title: str, measured: IterationFigures, known: Sequence[Key], *, own: bool) -> Table:
     """The deltas of one scope, with their intervals, p and verdicts."""
     several = len(measured.compared) > 1
@@ -177,7 +174,7 @@ def _of_scope(title: str, measured: IterationFigures, known: Sequence[Key], *, o
         title,
         ("Metric", *(["Compared"] if several else []), *HEADER),
         tuple(
-            (_called(metric), *([line(name)] if several else []), *_deltas(rows[name, metric]))
+            (metric_name(metric), *([line(name)] if several else []), *_deltas(rows[name, metric]))
             for name, metric in known
         ),
         labels=1 + several,
@@ -186,11 +183,8 @@ def _of_scope(title: str, measured: IterationFigures, known: Sequence[Key], *, o
 
 def _deltas(row: Row) -> tuple[Cell, ...]:
     metric = row["metric"]
-    delta, low, high = (difference(row[end], metric) for end in ("estimate", "low", "high"))
-    interval = MISSING if row["low"] is None else f"{low} to {high}"
-    p = row["p_adjusted"]
-    shown = MISSING if p is None else chance(p).removeprefix("= ")
-    return delta, interval, shown, word_of(row["verdict"], metric) or MISSING
+    delta, word = difference(row["estimate"], metric), word_of(row["verdict"], metric)
+    return delta, interval(row), p_value(row["p_adjusted"]), word or MISSING
 
 
 BY_EVAL = ("pass_rate", "rubric_normalized")
@@ -466,8 +460,8 @@ def _of_component(row: Row | None) -> str:
     if row is None:
         return MISSING
     share, low, high = (figure(row[name], "pass_rate") for name in SHARES)
-    interval = f" ({low}–{high})" if None not in (row["share_low"], row["share_high"]) else ""
-    return f"{row['variance'] ** 0.5:.2f}, {share}{interval}"
+    ends = f" ({low}–{high})" if None not in (row["share_low"], row["share_high"]) else ""
+    return f"{row['variance'] ** 0.5:.2f}, {share}{ends}"
 
 
 COEFFICIENTS = ("sem", "icc_a1", "alpha", "ac2")

@@ -5,7 +5,6 @@ With it the next best design: what the runs that are there say would be enough, 
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read
 from skill_eval_nb.running.protocol import executor_names
 from skill_eval_nb.stats import plan
 from skill_eval_nb.stats.values import RUBRIC, UNITS, order_iterations
-from skill_eval_nb.text import brief, count, dollars, in_terms
+from skill_eval_nb.text import brief, count, did_you_mean, dollars, in_terms
 
 from ..ui import Child, Node, h
 from ..ui.form import (
@@ -144,8 +143,7 @@ def opened(
     """
     for name in given:
         if name not in OPTIONS:
-            near = difflib.get_close_matches(name, OPTIONS, n=1)
-            hint = f" Did you mean `{near[0]}`?" if near else ""
+            hint = did_you_mean(name, OPTIONS)
             raise TypeError(f"run_panel takes what plan_runs takes; it has no `{name}`.{hint}")
     shown = {name: value for name, value in given.items() if name in SHOWN}
     rest = {name: value for name, value in given.items() if name not in SHOWN}
