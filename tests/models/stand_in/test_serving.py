@@ -45,6 +45,19 @@ def test_errors_have_the_form_of_the_api(way):
         assert error.body["error"]["type"] in ("not_found_error", "invalid_request_error")
 
 
+@way
+def test_an_answer_is_cut_at_max_tokens(way):
+    async def at_most(sdk):
+        asked = [plain(max_tokens=most) for most in (4000, 20, 1)]
+        return [await sdk.messages.create(**one) for one in asked]
+
+    whole, short, none = ask(StandIn(), way, at_most)
+    assert (short.stop_reason, none.content) == ("max_tokens", [])
+    assert 0 < len(short.content[0].text) < len(whole.content[0].text)
+    assert whole.content[0].text.startswith(short.content[0].text)
+    assert short.usage.output_tokens <= 20
+
+
 # ── batches ────────────────────────────────────────────────────────────────────────────────────
 
 
