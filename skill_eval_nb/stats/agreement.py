@@ -456,25 +456,24 @@ MEASURES = (
 def agreement(
     data: Any, human: Any = None, *, scale: tuple[int, int] = (1, 5), level: float = 0.95
 ) -> Any:
-    """How well scores of the same outputs agree, the raw agreement beside every coefficient.
+    """How well scores of the same outputs agree: coefficients, and the raw agreement with each.
 
-    A judge is compared with itself over the judgings of each output; two judges, or a judge
-    and a human, over every pair of their judgings of each output that both scored. No
-    coefficient is to be read alone: where nearly all scores are equal, alpha and ICC are near
-    0 however well the scores agree, and `note` says so.
+    A judge is compared with itself over the judgings of each output; two judges, or a judge and
+    a human, over every pair of their judgings of each output that both scored. Do not read any
+    coefficient alone: if nearly all scores are equal, alpha and ICC are near 0 however well the
+    scores agree, and `note` says so.
 
-    The judgings of one judge are exchangeable, so their numbers explain nothing and ICC(1)
-    would do; ICC(A,1) takes the numbers for raters, expects the same value, and is what
+    The judgings of one judge are exchangeable, so their numbers mean nothing and ICC(1) would be
+    enough. ICC(A,1) treats the numbers as raters, has the same expected value, and is what
     others report. `icc_ak` is for the mean of as many judgings as an output has.
 
     Args:
         data: a `Workspace`; a table of rubric scores (polars or pandas); or a matrix, outputs
-            down and judgings across (array, lists, polars or pandas), NaN or null where
-            missing. A matrix of two columns is taken for two raters.
-        human: scores given by people, as a table with the columns `dimension`, `score` and
-            those of workspace, skill, iteration, eval_id, eval_name, configuration and
-            run_number that tell the runs apart; `judge_model`, where it is there, names the
-            human. Not with a matrix.
+            down and judgings across (array, lists, polars or pandas), NaN or null if missing. A
+            matrix of two columns means two raters.
+        human: scores given by people, as a table with the columns `dimension`, `score` and those
+            of workspace, skill, iteration, eval_id, eval_name, configuration and run_number that
+            tell the runs apart; `judge_model`, if present, names the human. Not with a matrix.
         scale: the lowest and the highest score that the rubric allows.
         level: confidence of the interval of the difference.
 

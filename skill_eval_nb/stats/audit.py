@@ -433,12 +433,12 @@ AUDIT = [
 
 @statistic
 def audit(workspace: Any) -> Any:
-    """Each figure that a benchmark.json states beside the one its own runs give.
+    """Compare each figure that a benchmark.json states with the one from its own runs.
 
-    A figure agrees when it lies within half a unit of the last place it was printed with.
-    JSON drops the zeros after the point, so a bare number counts as printed with as many
-    places as the most exact figure of the same metric and statistic in its file: a mean of
-    `1.0` beside one of `0.387` says 1.000.
+    A figure agrees if it is within half a unit of its last printed place. JSON drops the zeros
+    after the point, so a bare number counts as printed with as many places as the most exact
+    figure of the same metric and statistic in its file: a mean of `1.0` next to one of `0.387`
+    means 1.000.
 
     Args:
         workspace: a `Workspace`; the tables `stated`, `runs` and `rubric_scores` are read.

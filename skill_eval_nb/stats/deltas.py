@@ -351,55 +351,53 @@ def deltas(
     a run's rubric score is first its mean over judgings. The estimate is the mean of d_i
     (Miller, arXiv 2411.00640, section 4). Runs without the figure enter no mean.
 
-    How sure that is depends on the question. `scope="suite"` is about *these evals*: another
-    run would come out differently. Its interval is Welch's over eval × configuration cells,
-    its p the exact permutation of the labels within each eval (and where the sides' runs differ
-    in number no less than that of the studentised difference, and than Welch's); both need two
-    runs a side.
-    `scope="population"` is about *tasks like these*: other evals would have been asked, too.
-    Its p is the exact sign flip of the evals' differences, its interval all differences that
-    the flip does not rule out (Hartigan 1969; above 12 evals the paired t). It has one where 6
-    evals differ between the sides (at another level n, with 2 / 2ⁿ at most 1 - level). An
-    interval leaves out 0 exactly where p is at most alpha, and ends where no difference could be
-    larger.
+    How sure that is depends on the question. `scope="suite"` is about *these evals*: another run
+    could come out differently. Its interval is Welch's over eval × configuration cells, its p
+    the exact permutation of the labels within each eval (and, if the sides have different
+    numbers of runs, at least that of the studentised difference, and Welch's); both need two
+    runs per side. `scope="population"` is about *tasks like these*: other evals could have been
+    chosen. Its p is the exact sign flip of the evals' differences, its interval all differences
+    that the flip does not rule out (Hartigan 1969; above 12 evals the paired t). There is one if
+    at least 6 evals differ between the sides (at another level n, with 2 / 2ⁿ at most 1 -
+    level). An interval excludes 0 exactly if p is at most alpha, and never goes beyond the
+    largest possible difference.
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
         metric: a number column of `runs`, or a rubric dimension by `rubric:<name>` or by its
-            name alone. Of several, as of all that stand below a headline, p-values are adjusted
-            together (Westfall and Young), `p_adjusted` follows `p`, and verdicts and intervals
-            rest on it.
+            name alone. For several, such as all below a headline, p-values are adjusted together
+            (Westfall and Young), `p_adjusted` follows `p`, and verdicts and intervals use it.
         baseline: the configuration to compare against. Chosen by name if not given:
             `without_skill`, `baseline`, `no_skill`, `control`, … else `old_skill`, …
-        versus: instead, two configurations or two iterations, the baseline last. The
-            iterations are compared configuration by configuration. With a `baseline` that both
-            iterations have, its own change is taken off (the difference of differences), and
-            with it whatever changed for both sides from one session to the next; labels are
-            dealt between the iterations of each, which is the more cautious the larger that was.
-        scope: what the answer is to be about.
-        worth: the smallest difference worth having, in the metric's unit. Unless given, 0.05
-            of a rate, 0.2 points of a rubric, else 5 % of the baseline's mean.
+        versus: instead, two configurations or two iterations, the baseline last. The iterations
+            are compared configuration by configuration. With a `baseline` that both iterations
+            have, its own change is subtracted (the difference of differences), and with it
+            whatever changed for both sides between the sessions; labels are permuted between the
+            iterations of each, which is more cautious the larger that change was.
+        scope: what the answer is about.
+        worth: the smallest difference worth having, in the metric's unit. If not given: 0.05 for
+            a rate, 0.2 points for a rubric, else 5 % of the baseline's mean.
         level: of the interval; the verdict's alpha is 1 - level.
-        pool: `iteration` for one answer over iterations that have no eval in common;
-            `model` for the mean over models, of evals that each of them has on both sides: an
-            eval's difference is the mean of theirs; labels are dealt inside each eval and model,
-            and of tasks like these the signs of the evals' means flipped.
-        weights: whether evals weigh in the means as their suite says (`evals.weight`; of a table
-            of runs its column `weight`). Unless asked for, all evals count alike.
+        pool: `iteration` for one answer over iterations that have no eval in common; `model` for
+            the mean over models, over evals that each of them has on both sides: an eval's
+            difference is the mean of theirs; labels are permuted within each eval and model, and
+            for tasks like these the signs of the evals' means are flipped.
+        weights: whether means use the suite's weights of evals (`evals.weight`; for a table of
+            runs, its column `weight`). By default all evals count the same.
         cluster: which evals belong together: a column of `evals` (or of a table of runs), or the
             family of each eval by its name or id. With `tags`, evals that share one. For tasks
-            like these a family is flipped as one, and 6 families are needed; an eval without
-            one is its own. What runs tell of these evals does not depend on it.
-        other_checks: whether evals count whose sides were graded on other checks (of a
-            `Workspace`, whose texts of checks are known). Unless asked for, such evals are left
-            out of what is counted from checks; where no other is left there is no verdict.
-        corrected: whether pass rates are corrected by the checks that a human labelled (see
-            `sen.review(ws, "checks")`), so that a judge who is too kind to one side decides
-            nothing: prediction-powered inference (Angelopoulos et al., Science 382, 2023), eval
-            by eval and side by side. Only labels of checks drawn at random count, three for a
-            side of an eval at least; evals without are unpaired. Intervals, p and verdict allow
-            for the labelling, too, and `reason` says how much was corrected. There is no lean then
-            and no next step, and planned looks are not allowed for.
+            like these a family is flipped as one, and 6 families are needed; an eval without one
+            is its own. Families do not change the answer on these evals.
+        other_checks: whether to include evals whose sides were graded on different checks (only
+            for a `Workspace`, where the texts of checks are known). By default such evals are
+            left out of figures counted from checks; if no other is left, there is no verdict.
+        corrected: whether to correct pass rates by the checks that a human labelled (see
+            `sen.review(ws, "checks")`), so that a judge who is too kind to one side cannot
+            decide the verdict: prediction-powered inference (Angelopoulos et al., Science 382,
+            2023), eval by eval and side by side. Only labels of checks drawn at random count, at
+            least three per side of an eval; evals without them are unpaired. Intervals, p and
+            verdict allow for the labelling, too, and `reason` says how much was corrected. There
+            is then no lean and no next step, and planned looks are not taken into account.
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration that
@@ -497,16 +495,17 @@ def deltas_by_dimension(
 ) -> Any:
     """`deltas` of every rubric dimension, in points of the 1-5 scale.
 
-    An eval counts for the dimensions that some run of it was scored on. Runs that failed
-    the gate were not judged, so `n_runs` and `n_runs_baseline` may differ much: look at both.
+    An eval counts for each dimension on which at least one of its runs was scored. Runs that
+    failed the gate were not judged, so `n_runs` and `n_runs_baseline` may be very different:
+    look at both.
 
     Args:
         data: a `Workspace` or a table of rubric scores (polars or pandas).
-        baseline: as for `deltas`, and so are the others.
+        baseline: as for `deltas`; so are the other arguments.
         versus: two configurations or two iterations, the baseline last.
         scope: these evals or tasks like these.
         worth: in points.
-        level: of a headline; dimensions stand below one, and alpha is a fifth of 1 - level.
+        level: of a headline; dimensions are below it, and their alpha is a fifth of 1 - level.
         pool: `model` for the mean over models.
         weights: as for `deltas`; a table of scores has those of dimensions, and none of evals.
         cluster: as for `deltas`.
@@ -562,10 +561,10 @@ def deltas_by_eval(
 ) -> Any:
     """Each eval's difference between a configuration and the baseline.
 
-    An eval alone can only be uncertain because of its runs, so the scope is *these evals*.
+    A single eval is uncertain only because of its runs, so the scope is *these evals*.
 
     Args:
-        data: as for `deltas`, and so are the others.
+        data: as for `deltas`; so are the other arguments.
         metric: a column of `runs` or a rubric dimension.
         baseline: the configuration to compare against.
         versus: two configurations or two iterations, the baseline last.

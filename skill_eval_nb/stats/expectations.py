@@ -360,34 +360,34 @@ FIGURES = [
 
 @statistic
 def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) -> Any:
-    """Each expectation with its class: what its verdicts say of the skill, if anything.
+    """Each expectation with its class: what its verdicts say about the skill, if anything.
 
-    An expectation that stands in several evals of an iteration, word for word and in the same
-    layer, is one row: few runs of one eval prove little (3 against 3 cannot bring p below .1),
-    and the same check on six evals may prove much. Runs are compared inside their eval alone,
-    so evals of different difficulty are not mixed up. `discrimination_by_eval` has a row for
-    each eval.
+    An expectation that several evals of an iteration share, word for word and in the same layer,
+    is one row: a few runs of one eval prove little (3 against 3 cannot bring p below .1), but
+    the same check on six evals may prove a lot. Runs are compared only within their eval, so
+    evals of different difficulty are not mixed. `discrimination_by_eval` has a row for each
+    eval.
 
-    The classes, of which the first that holds is given; alpha is 1 - `level`:
+    The class is the first of these that applies; alpha is 1 - `level`:
 
     1. `separates`, 2. `hurts`: `p_adjusted` <= alpha, and the expectation passes more often
        (less often) than with the baseline.
     3. `always passes`, 4. `always fails`: every verdict is the same, and there are enough of
-       them that a coin would do so in at most alpha of cases: at 95 %, 3 on each side, or 6
-       where there is one side only.
-    5. `depends on the eval`: the verdicts differ, but never inside an eval: not from run to
-       run, not from side to side; and at least 5 of them (at 95 %) repeat one of their eval.
-       An expectation of a single eval is never of this class.
-    6. `flaky`: more of what differs inside evals lies between runs of a configuration than
-       between the configurations: the mean of the two flakinesses exceeds a quarter of the
-       mean square of the evals' differences, and `p` itself exceeds alpha.
-    7. `too little data`: anything else. The figures and the reason say which way it leans.
+       them that a coin would do so in at most alpha of cases: at 95 %, 3 on each side, or 6 if
+       there is only one side.
+    5. `depends on the eval`: the verdicts differ, but never within an eval, neither between runs
+       nor between sides; and at least 5 of them (at 95 %) repeat one of their eval. An
+       expectation of a single eval is never of this class.
+    6. `flaky`: within evals, runs of a configuration differ more than the configurations do: the
+       mean of the two flakinesses exceeds a quarter of the mean square of the evals'
+       differences, and `p` itself exceeds alpha.
+    7. `too little data`: anything else. The figures and the reason show the direction.
 
-    Without a baseline classes 1 and 2 are not given, and the rest is judged on the one side.
+    Without a baseline, classes 1 and 2 do not exist, and the others rest on the one side.
 
     Args:
-        data: a `Workspace`, or its table of expectations (polars or pandas). The table alone
-            knows only runs that have a verdict or lack one in it, and of none that it errored.
+        data: a `Workspace`, or its table of expectations (polars or pandas). A table alone shows
+            only runs that have, or lack, a verdict in it, and not which runs errored.
         baseline: the configuration to compare against; chosen by name if not given.
         level: 1 - alpha.
 
@@ -454,7 +454,7 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
 
 @statistic
 def discrimination_by_eval(data: Any, baseline: str | None = None, level: float = 0.95) -> Any:
-    """`discrimination` with a row for each eval, where little can be proven.
+    """`discrimination` with a row for each eval; a single eval can prove little.
 
     Args:
         data: as for `discrimination`.

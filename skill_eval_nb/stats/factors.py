@@ -59,23 +59,23 @@ def factors(
 ) -> Any:
     """With which models the skill helps, and whether its effect differs between them.
 
-    The rows are those of `deltas`, a model each, with two more questions. Does the skill help with
-    this model, once it is allowed for that several are looked at? And does the effect differ from
-    one model to the other (skill × model)? That is asked of the evals that each of them has on both
-    sides, d_im being the difference of eval i with model m.
+    The rows are those of `deltas`, one per model, and answer two more questions. Does the skill
+    help with this model, corrected for the number of models? And does the effect differ between
+    models (skill × model)? This uses the evals that every model has on both sides; d_im is the
+    difference of eval i with model m.
 
-    Of *tasks like these*, the signs of the whole vectors e_i (d_im less its mean over models) are
-    flipped jointly, with t_m = |mean of e_im| / (SD / √n) (Westfall and Young 1993; all ways up to
-    12 evals, else 5,000). It takes six evals on which the models differ. Of *these evals*, the
-    models' means, each with its own run noise, are held against each other by Welch's test
-    (Biometrika 1951). It takes two runs of an eval on either side.
+    For *tasks like these*, the signs of the whole vectors e_i (d_im less its mean over models)
+    are flipped jointly, with t_m = |mean of e_im| / (SD / √n) (Westfall and Young 1993; all ways
+    up to 12 evals, else 5,000). This needs six evals on which the models differ. For *these
+    evals*, Welch's test (Biometrika 1951) compares the models' means, each with its own run
+    noise. This needs two runs of an eval per side.
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
         metric: a number column of `runs`, or a rubric dimension by its name.
         baseline: the configuration to compare against; chosen by name if not given.
-        scope: what the answer is to be about.
-        factor: `model`, inside each harness; or `harness`, inside each model.
+        scope: what the answer is about.
+        factor: `model`, within each harness; or `harness`, within each model.
         level: of the intervals; alpha is 1 - level.
         cluster: as for `deltas`: families of evals are flipped as one.
 

@@ -31,20 +31,21 @@ def next_step(
     level: float = 0.95,
     cluster: str | Mapping[str, str] | None = None,
 ) -> Any:
-    """The cheapest additions that would decide what has no verdict, as two designs each.
+    """The cheapest additions that would give a verdict where there is none, as two designs each.
 
-    These evals are decided by more runs of them, tasks like these by more evals. Runs are enough
-    where two thirds of the difference would be found with 80 % power, each run as noisy as public
-    benchmarks and these runs have it (see `stats.lean`); evals where the sign flip decides in 80 %
-    of drawn futures, those seen kept. Up to 12 runs a side and 24 evals are looked at.
+    More runs decide *these evals*; more evals decide *tasks like these*. Runs are enough if two
+    thirds of the difference would be found with 80 % power, with the run noise of public
+    benchmarks and of these runs (see `stats.lean`). Evals are enough if the sign flip decides in
+    80 % of simulated futures that keep the existing evals. Up to 12 runs per side and 24 evals
+    are tried.
 
     Args:
         data: a `Workspace` or a table of runs (polars or pandas).
-        metric: as for `deltas`, and so are the others.
+        metric: as for `deltas`; so are the other arguments.
         baseline: the configuration to compare against.
         versus: two configurations or two iterations, the baseline last.
         level: 1 - alpha.
-        cluster: which evals belong together; of tasks like these nothing can be proposed then.
+        cluster: which evals belong together; then nothing can be proposed for tasks like these.
 
     Returns:
         In the kind of `data`, two rows a comparison and scope without a verdict:

@@ -445,26 +445,26 @@ MAKERS = (
 
 @statistic
 def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int = 9) -> Any:
-    """Short notes on each iteration, those that matter most first. No model is asked.
+    """Short notes on each iteration, the most important first. No model is asked.
 
-    Where it was run by several models, each has notes of its own, which begin with its name.
+    If several models ran it, each has its own notes, which begin with its name.
 
     Kinds, in order:
 
-    - `broken measurement`: trigger queries whose rates say nothing of the description
+    - `broken measurement`: trigger queries whose rates say nothing about the description
       (`trigger_doubts`); `iteration` is null;
-    - `gain and cost`: what a configuration changes against the baseline in pass rate, with its
-      verdict (that on tasks like these, where single runs tell nothing of these evals), and in
-      seconds, tokens and dollars a run; means over paired evals (`deltas`);
+    - `gain and cost`: what a configuration changes from the baseline in pass rate, with its
+      verdict (on tasks like these, if single runs tell nothing about these evals), and in
+      seconds, tokens and dollars per run; means over paired evals (`deltas`);
     - `hurts`: expectations of that class (`discrimination`);
     - `left out`: runs that errored, were gated, or have no grading;
     - `unpaired`: evals that lack a side;
-    - `noisy dimension`: rubric dimensions whose difference is not proven, and on which two
-      runs of an eval differ by more than the two sides do: the standard deviation inside
-      evals, run and judge together (`variance`, the mean of both sides' variances), exceeds
-      the estimate (`deltas_by_dimension`);
-    - `flaky eval`: evals of whose expectations at least half, and at least two, changed from
-      run to run of a configuration (`discrimination_by_eval`);
+    - `noisy dimension`: rubric dimensions whose difference is not proven, and on which two runs
+      of an eval differ by more than the two sides do: the standard deviation within evals, run
+      and judge together (`variance`, the mean of both sides' variances), exceeds the estimate
+      (`deltas_by_dimension`);
+    - `flaky eval`: evals in which at least half of the expectations, and at least two, changed
+      between runs of a configuration (`discrimination_by_eval`);
     - `always passes`, `always fails`: expectations of these classes (`discrimination`);
     - `outlier`: runs that stand out in time, tokens or cost (`outliers`);
     - `families`: evals that seem to belong together by a tag, an input file or the first word of
@@ -474,7 +474,7 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         data: a `Workspace`.
         baseline: the configuration to compare against; chosen by name if not given.
         level: 1 - alpha of the verdicts and classes.
-        most: notes an iteration (and model, where it was run by several), at most.
+        most: the most notes per iteration (and per model, if there are several).
 
     Returns:
         In the backend of `data`, one row a note: `workspace`, `skill`, `iteration`,

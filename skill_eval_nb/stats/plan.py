@@ -577,23 +577,23 @@ def plan(
     max_runs: int = 20,
     max_judgings: int = 5,
 ) -> Any:
-    """The cheapest evals × runs × judgings that answer the question, and the curve around.
+    """The cheapest evals × runs × judgings that answer the question, and the designs around it.
 
-    With `target_se`, the question is a configuration's mean, wanted with that standard error:
-    Var = eval / E + run / (E R) + judge / (E R J) (Brennan, *Generalizability Theory*). With
-    `effect`, it is a paired delta of that size between two configurations, wanted to be found
-    with that power by a two-sided t test (noncentral t): Var = effect / E + (run + run') /
-    (E R) + (judge + judge') / (E R J). There `effect` is how much the delta itself differs
-    between evals: the variance of the evals' differences, less what runs and judgings add to
-    it. How hard evals are cancels, as the severity of a judge does.
+    With `target_se`, the goal is a configuration's mean with that standard error: Var = eval / E
+    + run / (E R) + judge / (E R J) (Brennan, *Generalizability Theory*). With `effect`, the goal
+    is to find a paired delta of that size between two configurations, with that power, by a
+    two-sided t test (noncentral t): Var = effect / E + (run + run') / (E R) + (judge + judge') /
+    (E R J). There `effect` is how much the delta itself differs between evals: the variance of
+    the evals' differences, less what runs and judgings add to it. The difficulty of evals
+    cancels out, and so does a judge's severity.
 
-    Variances come from the data, or are assumed by `components`. Runs and judgings that have
-    never been repeated cannot be planned: their number then stays as it is.
+    Variances come from the data, or from `components`. If runs or judgings were never repeated,
+    they cannot be planned: their number stays as it is.
 
-    Cheapest is the least price where there is one, else the least time, else the fewest runs
-    and judgings taken together; of equals, the one with the smaller error. Of as many runs,
-    those of more evals always say more about tasks like these: unless `max_evals` says how
-    many there can be, or writing one has a price (`price_per_eval`), single runs win.
+    Cheapest means the lowest price if there is one, else the least time, else the fewest runs
+    and judgings together; among equals, the smallest error. For the same number of runs, more
+    evals always say more about tasks like these. So single runs win, unless `max_evals` limits
+    the evals or writing one has a price (`price_per_eval`).
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
@@ -602,19 +602,19 @@ def plan(
         components: variances to assume instead of `data`, in the metric's unit squared: `eval`
             (for a mean), `effect` (for a delta), `run`, `judge`; both sides alike.
         target_se: the wanted standard error of the mean, in the metric's unit.
-        effect: the delta to be found. With neither, the smallest difference worth having, as
-            for `deltas`.
+        effect: the delta to find. With neither, the smallest difference worth having, as for
+            `deltas`.
         power: the chance to find it.
         level: 1 - alpha.
         scope: `population`, tasks like these, or `suite`, these evals, which leaves out the
             first term and keeps their number.
         price_per_run: US dollars; the mean of `cost_usd` if not given.
-        price_per_judging: US dollars; needed for a price where judgings are planned.
-        price_per_eval: US dollars that writing an eval costs.
+        price_per_judging: US dollars; needed for a price if judgings are planned.
+        price_per_eval: US dollars to write an eval.
         seconds_per_run: the mean of `time_seconds` if not given.
-        seconds_per_judging: needed for a time where judgings are planned.
+        seconds_per_judging: needed for a time if judgings are planned.
         max_evals: most evals to consider; with `components`, the evals of the suite.
-        max_runs: most runs of an eval on a side.
+        max_runs: most runs of an eval per side.
         max_judgings: most judgings of an output.
 
     Returns:

@@ -129,25 +129,24 @@ OF_EVALS = "eval_"
 
 
 def preference(data: Any) -> Any:
-    """Which side a blind comparator prefers, and how far the order of the sides decides.
+    """Which side a blind comparator prefers, and how much the order of the sides decides.
 
-    A pair is two outputs compared with each other. Within an order its winner is the one
-    named most often (a tie where several are); over both orders it is the winner where they
-    agree, else a tie. A pair that was seen in one order only enters no outcome, as nobody can
-    tell the side from its place.
+    A pair is two outputs compared with each other. Within an order, the side named most often
+    wins (a tie if several are); over both orders, the side that both name wins, otherwise the
+    pair is a tie. A pair that was seen in only one order enters no outcome, because side and
+    position cannot be separated.
 
-    Outcomes are counted twice, as a delta answers one of two questions. Over *pairs*, for these
-    evals: given the evals, each pair is a draw of its own. Over *evals*, for tasks like these:
-    the pairs of one eval ask the same, so they are settled first, and the side that won more of
-    them has the eval. Rates, intervals (exact, Clopper and Pearson, 95 %) and tests are of what
-    was decided: ties are counted, and left out of them.
+    Outcomes are counted twice, for the same two questions as a delta. Over *pairs*, for these
+    evals: given the evals, each pair is a separate draw. Over *evals*, for tasks like these: the
+    pairs of one eval ask the same, so the side that won more of them wins the eval. Ties are
+    counted, but rates, intervals (exact, Clopper and Pearson, 95 %) and tests leave them out.
 
-    The three measures are those of Shi et al. (arXiv 2406.07791): *repetition stability*, the
-    share of the commonest winner among the comparisons of one pair in one order, mean over
-    those seen twice or more; *position consistency*, the share of pairs with the same winner
-    in both orders; *preference fairness*, (recency - primacy) / pairs in both orders, from
-    -1 (what is seen first is preferred) over 0 to 1 (what is seen last). Their score
-    (rcn × irr - pcn × ipr), scaled to that range, comes to this quotient.
+    The three measures come from Shi et al. (arXiv 2406.07791): *repetition stability*, the share
+    of the commonest winner among the comparisons of one pair in one order, mean over those seen
+    twice or more; *position consistency*, the share of pairs with the same winner in both
+    orders; *preference fairness*, (recency - primacy) / pairs in both orders, from -1 (what is
+    seen first is preferred) over 0 to 1 (what is seen last). Their score (rcn × irr - pcn ×
+    ipr), scaled to that range, comes to this quotient.
 
     Args:
         data: a `Workspace` or its table `comparisons` (polars or pandas), where side A was

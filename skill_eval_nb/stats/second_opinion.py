@@ -342,29 +342,29 @@ def _with_causes(ws: Workspace, rows: list[dict[str, Any]]) -> list[dict[str, An
 def second_opinion(workspace: Workspace) -> Any:
     """Whether each difference that others have stated survives the runs behind it.
 
-    A claim is a difference other than 0: one that a benchmark.json, a tool's summary or a
-    published card states, else that of two means which it states of both sides. It
+    A claim is a difference other than 0, stated by a benchmark.json, a tool's summary or a
+    published card; or else the difference of the two means that it states for both sides. It
 
-    - *survives* where the verdict of its runs is one of a difference in the claimed direction;
-    - *goes the other way* where that verdict is one of a difference in the other direction, or
-      where the difference that the runs give has the other sign by more than the claim's
-      rounding; `why` says which;
-    - else *cannot be told*; `why` says what is missing.
+    - *survives* if the verdict of its runs is a difference in the claimed direction;
+    - *goes the other way* if that verdict is a difference in the other direction, or if the
+      runs' difference has the opposite sign by more than the claim's rounding; `why` says which;
+    - otherwise *cannot be told*; `why` says what is missing.
 
-    The verdict is the one that every page begins with: that on these evals, which is the most
-    favourable honest reading of a benchmark, and that on tasks like these where single runs tell
-    nothing of these evals. `verdict_beyond` is that on tasks like these, which a claim about the
-    skill itself needs. The pass rate is a headline; other metrics are adjusted together and held
-    to a fifth of alpha, as in every report. Claims of one metric of an iteration, of several
-    configurations or models, are one family (Benjamini and Hochberg). Each iteration stands by
-    itself, as its benchmark was published by itself: of 100 with nothing behind them up to 5 may
-    survive. A size is not what survives: `why` names one that lies outside of the interval.
+    The verdict is the first on every page: on these evals, the most favourable honest reading of
+    a benchmark, or on tasks like these if single runs tell nothing about these evals.
+    `verdict_beyond` is the one on tasks like these, which a claim about the skill itself needs.
+    The pass rate is a headline; other metrics are adjusted together and held to a fifth of
+    alpha, as in every report. Claims of one metric of an iteration, of several configurations or
+    models, are one family (Benjamini and Hochberg). Iterations are not adjusted for each other,
+    as each benchmark was published by itself: of 100 with no real effect, up to 5 may survive.
+    It is the direction that survives, not the size: `why` names a size outside the interval.
 
-    Without runs nothing survives. Where a card says how many runs stand behind the means of a
-    rate, `why` says what luck could make of so many at most (Hoeffding's inequality).
+    Without runs nothing survives. If a card says how many runs are behind the means of a rate,
+    `why` gives the largest difference that luck could make with that many (Hoeffding's
+    inequality).
 
     Args:
-        workspace: a `Workspace`; what is claimed stands in its table `stated`.
+        workspace: a `Workspace`; the claims are in its table `stated`.
 
     Returns:
         In the kind of the workspace's backend, one row a claim, and for each model that ran it

@@ -33,16 +33,16 @@ def sequential(
 ) -> Any:
     """The verdict at each planned look: on these evals, from the first runs of each.
 
-    Each look is `deltas` (scope `suite`) of the first k runs of each eval on each side, by their
-    numbers, held to a part of alpha: as 1, 2, 3, … and 1 - level in all, so .005, .010, .015 and
-    .020 of four looks. Whatever is decided first stands. The parts' sum bounds a false claim
-    (Bonferroni); what was not planned before the first run does not keep it.
+    Each look is `deltas` (scope `suite`) of the first k runs of each eval per side, by their
+    numbers. It has a share of alpha: in proportion 1, 2, 3, …, with the sum 1 - level, so .005,
+    .010, .015 and .020 for four looks. The first decision stands. The sum bounds the chance of a
+    false claim (Bonferroni), but only for looks planned before the first run.
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
-        looks: growing numbers of runs a side. Where not given, those that the workspace was run
-            with, as its journal says.
-        metric: as for `deltas`, and so are the others.
+        looks: increasing numbers of runs per side; if not given, those in the workspace's
+            journal.
+        metric: as for `deltas`; so are the other arguments.
         baseline: the configuration to compare against.
         worth: the smallest difference worth having, in the metric's unit.
         level: 1 - alpha over all looks.

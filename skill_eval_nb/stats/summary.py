@@ -53,29 +53,29 @@ def outliers(
     metrics: Sequence[str] = ("time_seconds", "tokens", "cost_usd"),
     threshold: float = 3.5,
 ) -> Any:
-    """Runs whose modified z-score is at least the threshold, and that are far off as well.
+    """Runs whose modified z-score reaches the threshold, and that are also far from the median.
 
-    Times, tokens and costs are skewed, so their logarithms are looked at; a run stands out only
-    where it is at least `APART` times the median, or as small a part of it. One of 0 is not
-    looked at. Modified z = 0.6745 (value - median) / MAD, MAD being the median of the absolute
-    deviations (Iglewicz and Hoaglin, *How to Detect and Handle Outliers*, 1993). Where the
-    MAD is 0 the mean absolute deviation takes its place, times 1.253314; where that is 0,
-    too, nothing stands out. What a run is compared with, `compared_with`:
+    Times, tokens and costs are skewed, so their logarithms are used; a run stands out only if it
+    is at least `APART` times the median, or at most the median divided by `APART`. Values of 0
+    are ignored. Modified z = 0.6745 (value - median) / MAD, where MAD is the median of the
+    absolute deviations (Iglewicz and Hoaglin, *How to Detect and Handle Outliers*, 1993). If the
+    MAD is 0, the mean absolute deviation times 1.253314 replaces it; if that is 0 as well,
+    nothing stands out. `compared_with` says what a run is compared with:
 
-    - `eval`: the runs of its eval and configuration, where there are at least 10;
-    - `evals`: where there are 3 to 9, its distance from their median is held against such
-      distances in all evals of the configuration that have as few. So an eval that takes
-      long is no reason to stand out. (An odd number of runs has its median among them, at
-      distance 0; that one is left out of the MAD.)
-    - `configuration`: where there are 1 or 2, all such runs of the configuration. Here an
-      eval that takes long cannot be told from a run that took long.
+    - `eval`: the runs of its eval and configuration, if there are at least 10;
+    - `evals`: if there are 3 to 9, its distance from their median is compared with such
+      distances in all evals of the configuration that have as few. So a run does not stand out
+      because its eval takes long. (An odd number of runs has its median among them, at distance
+      0; that one is left out of the MAD.)
+    - `configuration`: if there are 1 or 2, all such runs of the configuration. This cannot tell
+      an eval that takes long from a run that took long.
 
-    With fewer than 10 runs to compare with, nothing is said. Runs that errored are left out.
+    With fewer than 10 runs to compare with, no run is reported. Runs that errored are left out.
 
     Args:
         data: a `Workspace`, or a table of runs (polars or pandas).
         metrics: number columns of `runs`.
-        threshold: the modified z-score from which on a run stands out, either way.
+        threshold: the modified z-score at which a run stands out, high or low.
 
     Returns:
         In the kind of `data`, one row an outlying run × metric: the keys of the run, which is
@@ -209,9 +209,9 @@ STATISTICS = ("mean", "stddev", "min", "max", "n")
 def summarize(data: Any) -> Any:
     """Mean and spread of every metric over the runs of a configuration.
 
-    Runs of all evals are pooled, as `run_summary` in benchmark.json defines it. That mixes
-    how hard the evals are with how flaky the runs are: decide by `deltas`, which pairs by
-    eval.
+    Runs of all evals are pooled, as `run_summary` in benchmark.json defines it. That mixes the
+    difficulty of the evals with the flakiness of the runs: use `deltas`, which pairs by eval, to
+    decide.
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
@@ -319,7 +319,7 @@ def pass_at_k(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -
     Args:
         data: a `Workspace`, or a table of runs (polars or pandas).
         k: numbers of runs, at least 1.
-        threshold: the pass rate from which on a run passes; 1 where all expectations must.
+        threshold: the pass rate at which a run passes; 1 if all expectations must pass.
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration × k, and of

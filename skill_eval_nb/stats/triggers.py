@@ -164,17 +164,17 @@ def _rate() -> pl.Expr:
 
 
 def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any:
-    """How often each query picks the skill up, beside whether it should.
+    """How often each query triggers the skill, and whether it should.
 
-    Runs that errored, or never were, enter no rate.
+    Runs that errored, or were never made, enter no rate.
 
     Args:
-        data: a `Workspace`; its table `triggers`; or a table of attempts, one row a query ×
+        data: a `Workspace`; its table `triggers`; or a table of attempts, one row per query ×
             run, with the columns `query`, `should_trigger`, `outcome` (`triggered`, `not
-            triggered`, `errored`, `not run`) and, where known, `tags`, `split`, `reason`,
+            triggered`, `errored`, `not run`) and, if known, `tags`, `split`, `reason`,
             `instead`, `opened` (polars or pandas).
         level: of the interval.
-        threshold: the rate from which on a query counts as one that triggers.
+        threshold: the rate at which a query counts as triggering.
 
     Returns:
         In the kind of `data`, one row a workspace × skill × description × query (these three
@@ -271,11 +271,11 @@ def _plain(tag: pl.Expr) -> pl.Expr:
 
 
 def trigger_confusion(data: Any, threshold: float = 0.5, by: By | None = None) -> Any:
-    """Should trigger × what came of it, counted by query and by run; errored ones apart.
+    """Should trigger × what happened, counted by query and by run; errors are separate.
 
     Args:
         data: as for `trigger_rates`.
-        threshold: the rate from which on a query triggers.
+        threshold: the rate at which a query counts as triggering.
         by: as for `trigger_scores`.
 
     Returns:
@@ -367,10 +367,10 @@ FEW_MISSES = 3
 
 
 def trigger_doubts(data: Any) -> Any:
-    """Why the figures of a measurement may say nothing of the description.
+    """Why the figures of a measurement may say nothing about the description.
 
-    Nobody should optimise a description on a measurement that is `broken`: the scores would
-    follow the fault and not the words.
+    Do not optimise a description on a `broken` measurement: the scores would follow the fault
+    and not the words.
 
     Args:
         data: as for `trigger_rates`.
@@ -636,24 +636,25 @@ def trigger_scores(
 ) -> Any:
     """How well a description triggers: precision, recall, F1 and accuracy, with intervals.
 
-    The headline is by query: a query triggers where its rate reaches the threshold, and each
-    query counts once. By run (`run_…`) every scored run counts, so that a query that flips
-    counts as what it is, and one whose runs errored counts less.
+    The headline is by query: a query triggers if its rate reaches the threshold, and each query
+    counts once. By run (`run_…`), every scored run counts, so a query that flips counts partly
+    each way, and one whose runs errored counts less.
 
     The intervals are for queries like these, with as many runs of each: the queries are
-    resampled within their class (should trigger, should not), 2,000 draws, with one query more
+    resampled within their class (should trigger, should not), 2,000 draws, with one extra query
     that goes wrong for the low end and one that goes right for the high end. That makes them
     exact for the recall (Clopper and Pearson; over runs Gaffke's bound), and wide enough for the
-    others (melding: Fay, Proschan & Brittain 2015), with nothing failed and few queries, too: in
-    simulations from 5 queries a class they hold the truth in 96 of 100 cases or more.
+    others (melding: Fay, Proschan & Brittain 2015), even with few queries and no failures: in
+    simulations with at least 5 queries per class, they contain the truth in at least 96 of 100
+    cases.
 
     Args:
         data: as for `trigger_rates`.
         level: of the intervals.
-        threshold: the rate from which on a query triggers.
-        seed: of the resampling; the same seed gives the same figures.
-        by: also part the queries by `split` or by `tag`; a query of several tags is in several
-            parts.
+        threshold: the rate at which a query counts as triggering.
+        seed: for the resampling; the same seed gives the same figures.
+        by: also group the queries by `split` or by `tag`; a query with several tags is in
+            several groups.
 
     Returns:
         In the kind of `data`, one row a workspace × skill × description (× `split` or `tag`):

@@ -442,20 +442,20 @@ COLUMNS = [
 def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> Any:
     """Where the variance of a configuration's scores comes from: evals, runs or the judge.
 
-    A score is taken for the sum of its eval's level, what its run makes of it, and what the
-    judging makes of that. The three variances are Henderson's method I estimates; on balanced
-    data those of the analysis of variance: with R runs an eval and J judgings a run, judge =
-    MS_judging, run = (MS_run - MS_judging) / J, eval = (MS_eval - MS_run) / (R J). The
-    variance of the mean of all scores is eval / E + run / (E R) + judge / (E R J).
+    A score is modelled as the sum of its eval's level, an effect of its run, and an effect of
+    the judging. The three variances are Henderson's method I estimates; on balanced data they
+    equal those of the analysis of variance: with R runs per eval and J judgings per run, judge =
+    MS_judging, run = (MS_run - MS_judging) / J, eval = (MS_eval - MS_run) / (R J). The variance
+    of the mean of all scores is eval / E + run / (E R) + judge / (E R J).
 
-    What the data cannot tell apart is one component with both names: `run + judge` where no
-    output was judged twice, `eval + run` where no eval was run twice. Figures that no judge
-    has a part in (`time_seconds`, `structural_pass_rate`, …) have `eval` and `run`.
+    If the data cannot separate two components, they are one with both names: `run + judge` if no
+    output was judged twice, `eval + run` if no eval was run twice. Figures without a judge
+    (`time_seconds`, `structural_pass_rate`, …) have `eval` and `run`.
 
-    Where several judges scored the same outputs they are crossed with the runs: `judge` is
-    then what a judge makes of one run beyond its usual severity, and `judge severity` how
-    far judges differ on all of them. That is no part of the whole that shares are of, for a
-    judge's severity shifts all its scores alike; `judge_severity` has it judge by judge.
+    If several judges scored the same outputs, they are crossed with the runs: `judge` is then
+    how a judge scores one run beyond its usual severity, and `judge severity` how much judges
+    differ on all of them. Shares do not include it, because a judge's severity shifts all its
+    scores equally; `judge_severity` has it judge by judge.
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
@@ -547,7 +547,7 @@ SEVERITIES = [*CELL, "dimension", "judge", "severity", "low", "high", "n_runs"]
 
 @statistic
 def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95) -> Any:
-    """How much higher than the others each judge scores the same outputs.
+    """How much higher each judge scores the same outputs than the others do.
 
     Args:
         data: a `Workspace`, or a table of rubric scores (polars or pandas).
