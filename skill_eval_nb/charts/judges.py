@@ -17,7 +17,7 @@ from skill_eval_nb.text import MINUS, MISSING, TIE, brief, called, quoted, some,
 
 from .. import stats
 from .metrics import metric as metric_of
-from .pick import Part, as_polars, pick, why_none
+from .pick import Part, as_polars, first_of, pick, why_none
 from .rubric import WHOLE, caveats, nearest
 from .theme import (
     FAINT,
@@ -176,7 +176,7 @@ def variance_components(
     picked = pick(known, iteration, ws)
     if not picked.parts:
         return nothing("No variance to take apart", _why(ws, found, metric, iteration))
-    sides, left = _lanes(picked.parts, known)
+    sides, left = first_of(picked.parts, lambda part: _lanes(part, known), ROWS)
     notes = [
         *picked.notes,
         "Bars are shares of the variance of one score, lines their 95% intervals;",
@@ -199,21 +199,15 @@ def _why(ws: Any, found: pl.DataFrame, metric: str | None, iteration: Any) -> st
     return brief(notes[0] if notes else "Too little was scored.", 200)
 
 
-def _lanes(parts: Sequence[Part], known: pl.DataFrame) -> tuple[list[Row], int]:
-    """The rows from top to bottom, each with its components; and how many are left out."""
-    most = max(ROWS // len(parts), 4)
-    lanes: list[Row] = []
-    left = 0
-    for part in parts:
-        own = part.of(known).partition_by("metric", "configuration", maintain_order=True)
-        rows = [_lane(part, frame.to_dicts()) for frame in own]
-        spread: dict[str, float] = defaultdict(float)
-        for row in rows:
-            spread[row["group"]] = max(spread[row["group"]], row["SD"])
-        rows.sort(key=lambda row: (-spread[row["group"]], row["group"], side(row["configuration"])))
-        left += len(rows[most:])
-        lanes += rows[:most]
-    return lanes, left
+def _lanes(part: Part, known: pl.DataFrame) -> list[Row]:
+    """The rows of a part from top to bottom, each with its components."""
+    own = part.of(known).partition_by("metric", "configuration", maintain_order=True)
+    rows = [_lane(part, frame.to_dicts()) for frame in own]
+    spread: dict[str, float] = defaultdict(float)
+    for row in rows:
+        spread[row["group"]] = max(spread[row["group"]], row["SD"])
+    rows.sort(key=lambda row: (-spread[row["group"]], row["group"], side(row["configuration"])))
+    return rows
 
 
 def _lane(part: Part, components: Rows) -> Row:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skill_eval_nb.stats.values import GROUP, ITERATION, MODEL, natural, no_such, order_iterations
 from skill_eval_nb.tables import Workspace
@@ -16,6 +16,7 @@ from .theme import TOOLTIP
 if TYPE_CHECKING:
     import polars as pl
 
+T = TypeVar("T")
 SUITE = ["workspace", "skill"]
 NAMES = [*GROUP, "eval_id", "eval_name", "configuration", "layer", "text"]
 PARTS = 6
@@ -163,6 +164,22 @@ def part_by(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[tuple[Part, ...],
     what = "workspaces" if len({row[0] for row in order}) > 1 else "iterations"
     more = f"{len(shown)} of {len(order)} {what} are shown, those with most rows: see ws.select(…)."
     return parts, more if len(shown) < len(order) else ""
+
+
+def first_of(
+    parts: Sequence[Part], list_rows: Callable[[Part], Sequence[T]], most: int, least: int = 4
+) -> tuple[list[T], int]:
+    """The first rows of each part, and how many are left out.
+
+    Args:
+        parts: the parts.
+        list_rows: gives all rows of one.
+        most: rows that the chart holds, which the parts share.
+        least: rows that a part has room for in any case.
+    """
+    each = max(most // len(parts), least)
+    every = [list_rows(part) for part in parts]
+    return [row for own in every for row in own[:each]], sum(len(own[each:]) for own in every)
 
 
 def _last(frame: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from skill_eval_nb.text import brief, called, quoted, tied
 
 from . import answers
 from .metrics import signed
-from .pick import Part, as_polars, pick, why_none
+from .pick import Part, as_polars, first_of, pick, why_none
 from .theme import (
     INK,
     SMALL_SIZE,
@@ -148,7 +148,11 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     picked = pick(runs, iteration, ws)
     if not picked.parts:
         return nothing("No rubric scores", why_none(ws, "score on a rubric dimension", iteration))
-    sides, left = _dimension_lanes(picked.parts, _figures(ws))
+    figures = _figures(ws)
+    found, left = first_of(
+        picked.parts, lambda part: _dimension_lanes(part, figures), MOST_DIMENSIONS
+    )
+    sides = [lane for own in found for lane in own]
     own = runs.partition_by(DIMENSION_KEYS, as_dict=True)
     frames = [own[tuple(side[key] for key in DIMENSION_KEYS)] for side in sides]
     crowded = sum(frame.height for frame in frames) > MANY
@@ -213,34 +217,20 @@ def _figures(ws: Any) -> pl.DataFrame:
     return means.drop("n_runs").join(deltas, on=DIMENSION_KEYS, how="left")
 
 
-def _dimension_lanes(parts: Sequence[Part], figures: pl.DataFrame) -> tuple[list[Row], int]:
-    """The lanes from top to bottom, and how many dimensions are left out."""
-    most = max(MOST_DIMENSIONS // len(parts), 4)
-    lanes: list[Row] = []
-    left = 0
-    for part in parts:
-        rows = sorted(part.of(figures).to_dicts(), key=lambda row: side(row["configuration"]))
-        of_metric: dict[str, list[Row]] = {}
-        for row in rows:
-            of_metric.setdefault(row["metric"], []).append(row)
-        ranked = sorted(of_metric, key=lambda metric: _rank(metric, of_metric[metric]))
-        left += len(ranked[most:])
-        lanes += [
-            row | {"heading": part.heading, "group": metric, "label": _name(metric)}
-            for metric in ranked[:most]
-            for row in of_metric[metric]
-        ]
-    return lanes, left
+def _dimension_lanes(part: Part, figures: pl.DataFrame) -> list[list[Row]]:
+    """The lanes of each dimension of a part, from top to bottom."""
+    of_metric: dict[str, list[Row]] = {}
+    for row in sorted(part.of(figures).to_dicts(), key=lambda row: side(row["configuration"])):
+        metric, label = row["metric"], called(row["metric"].removeprefix(RUBRIC))
+        lane = row | {"heading": part.heading, "group": metric, "label": label}
+        of_metric.setdefault(metric, []).append(lane)
+    return sorted(of_metric.values(), key=_rank)
 
 
-def _name(metric: str) -> str:
-    return called(metric.removeprefix(RUBRIC))
-
-
-def _rank(metric: str, rows: Rows) -> tuple[Any, ...]:
+def _rank(lanes: Rows) -> tuple[Any, ...]:
     """Sorts dimensions: the largest delta first, else the largest spread."""
-    delta = max(abs(row["estimate"] or 0) for row in rows)
-    return -delta, -max(row["stddev"] or 0 for row in rows), natural(metric)
+    delta = max(abs(row["estimate"] or 0) for row in lanes)
+    return -delta, -max(row["stddev"] or 0 for row in lanes), natural(lanes[0]["group"])
 
 
 def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str]) -> ChartType:
@@ -341,7 +331,8 @@ def score_distributions(ws: Any, iteration: str | Sequence[str] | None = None) -
     picked = pick(judged, iteration, ws)
     if not picked.parts:
         return nothing("No rubric scores", why_none(ws, "score on a rubric dimension", iteration))
-    lanes, left = _score_lanes(picked.parts, _counted(judged))
+    counted = _counted(judged)
+    lanes, left = first_of(picked.parts, lambda part: _score_lanes(part, counted), DIMENSIONS, 2)
     shown = [row["configuration"] for lane in lanes for row in lane["rows"]]
     shades = colours(judged["configuration"], baselines(judged), shown)
     scores = pl.concat([part.of(judged) for part in picked.parts])["score"].to_numpy()
@@ -363,26 +354,20 @@ def _counted(judged: pl.DataFrame) -> pl.DataFrame:
     return judged.with_columns(near).group_by(LANE_KEYS).agg(pl.len().alias("n"), *given)
 
 
-def _score_lanes(parts: Sequence[Part], counted: pl.DataFrame) -> tuple[list[Row], int]:
-    """The dimensions from top to bottom, those near the ceiling first, and how many are left."""
-    most = max(DIMENSIONS // len(parts), 2)
-    lanes: list[Row] = []
-    left = 0
-    for part in parts:
-        own = part.of(counted).partition_by("dimension", as_dict=True)
-        every = [
-            {
-                "heading": part.heading,
-                "group": name,
-                "label": called(name),
-                "rows": sorted(frame.to_dicts(), key=lambda row: side(row["configuration"])),
-            }
-            for (name,), frame in own.items()
-        ]
-        every.sort(key=lambda lane: (-max(map(_full, lane["rows"])), natural(lane["group"])))
-        lanes += every[:most]
-        left += len(every[most:])
-    return lanes, left
+def _score_lanes(part: Part, counted: pl.DataFrame) -> list[Row]:
+    """The dimensions of a part from top to bottom, those near the ceiling first."""
+    own = part.of(counted).partition_by("dimension", as_dict=True)
+    lanes: list[Row] = [
+        {
+            "heading": part.heading,
+            "group": name,
+            "label": called(name),
+            "rows": sorted(frame.to_dicts(), key=lambda row: side(row["configuration"])),
+        }
+        for (name,), frame in own.items()
+    ]
+    lanes.sort(key=lambda lane: (-max(map(_full, lane["rows"])), natural(lane["group"])))
+    return lanes
 
 
 def _full(row: Row) -> float:
@@ -447,10 +432,6 @@ def _n(rows: Rows) -> str:
     return f"n = {' vs '.join(f'{number:,}' for number in n)}"
 
 
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.005 else "<1%"
-
-
 def _bars(lane: Row, place: int) -> list[Row]:
     """The bars of a dimension."""
     return [
@@ -461,11 +442,11 @@ def _bars(lane: Row, place: int) -> list[Row]:
             "n": row["n"],
             "score": score,
             "given": row[str(score)],
-            "share": row[str(score)] / row["n"],
-            "text": _percent(row[str(score)] / row["n"]),
+            "share": share,
+            "text": f"{share:.0%}" if share >= 0.005 else "<1%",
         }
         for row, score in product(lane["rows"], WHOLE)
-        if row[str(score)]
+        if (share := row[str(score)] / row["n"])
     ]
 
 

@@ -398,14 +398,13 @@ def cells(measured: IterationFigures, metric: str) -> tuple[Figure, ...]:
         with_n(figure(measured.figure(name, metric), metric), measured.figure(name, metric, "n"))
         for name in measured.configurations
     )
-    deltas = (
-        with_n(
-            difference(measured.delta(name, metric), metric),
-            measured.delta(name, metric, "n_evals"),
-        )
-        for name in measured.compared
-    )
-    return (*figures, *deltas)
+    return (*figures, *(delta_cell(measured, name, metric) for name in measured.compared))
+
+
+def delta_cell(measured: IterationFigures, name: str, metric: str) -> Figure:
+    """The difference of a configuration to the baseline, with its n."""
+    delta, n = (measured.delta(name, metric, column) for column in ("estimate", "n_evals"))
+    return with_n(difference(delta, metric), n)
 
 
 def how(measured: IterationFigures) -> str:

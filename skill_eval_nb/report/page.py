@@ -44,11 +44,10 @@ from .measured import (
     NO_ITERATION,
     IterationFigures,
     Row,
-    difference,
+    delta_cell,
     figure,
     measure,
     slices,
-    with_n,
 )
 from .verdicts import (
     certainty,
@@ -185,10 +184,7 @@ def _line(measured: IterationFigures) -> tuple[Cell, ...]:
     return (
         _side(measured, compared),
         _side(measured, baseline),
-        with_n(
-            difference(measured.delta(compared or "", HEADLINE), HEADLINE),
-            measured.delta(compared or "", HEADLINE, "n_evals"),
-        ),
+        delta_cell(measured, compared or "", HEADLINE),
         _word(measured.deltas.get((compared or "", HEADLINE), {})),
     )
 

@@ -33,7 +33,7 @@ from .cards import (
 if TYPE_CHECKING:
     import os
 
-    from skill_eval_nb.improving import Change, Draft, Tried
+    from skill_eval_nb.improving import Tried
 
 __all__ = ["Drafts", "drafts"]
 

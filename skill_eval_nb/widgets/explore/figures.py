@@ -264,8 +264,7 @@ class Counted:
     def runs(self, choice: Choice, clicked: Selection | None) -> pl.DataFrame:
         """The runs that are meant; the last answers are kept."""
         key = (replace(choice, metric=""), clicked)
-        found = self._runs.get(key)
-        return self._runs.put(key, runs_of(self.ws, choice, clicked)) if found is None else found
+        return self._runs.get_or_make(key, lambda: runs_of(self.ws, choice, clicked))
 
     @cached_property
     def _at_once(self) -> int:
@@ -276,8 +275,7 @@ class Counted:
     def _within(self, parts: Sequence[Part]) -> Workspace:
         """What of the workspace is in these parts; figures of the same parts share its tables."""
         with self._lock:
-            found = self._parts.get(tuple(parts))
-            return self._parts.put(tuple(parts), within(self.ws, parts)) if found is None else found
+            return self._parts.get_or_make(tuple(parts), lambda: within(self.ws, parts))
 
 
 def _there(found: Any) -> Any:

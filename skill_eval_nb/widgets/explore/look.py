@@ -252,10 +252,10 @@ def head(name: str, where: str, act: Sequence[Any], *, first: bool, about: str =
     return [[h("div", name, cls="sen-x-name"), small] if first else None, shows]
 
 
-def left_out(errored: int = 0, unscored: int = 0) -> list[str]:
+def left_out(errored: int, unscored: int) -> list[str]:
     """What is left out of a figure.
 
-    >>> left_out(2), left_out(0, 0)
+    >>> left_out(2, 0), left_out(0, 0)
     (['2 errored'], [])
     """
     known = ((errored, "errored"), (unscored, "not scored"))

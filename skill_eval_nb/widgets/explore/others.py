@@ -203,14 +203,13 @@ def _folder(export: Export) -> Path:
 
 def exporting(export: Export, *, busy: bool) -> Node:
     """The view of what can be handed on."""
-    known = {name: name for name in dialects()}
     return h(
         "div",
         h(
             "div",
             _folder_entry(export),
             choose("What", PARTS, export.part, ("hand", "part")),
-            choose("Form of benchmark.json", known, export.dialect, ("hand", "dialect")),
+            choose("Form of benchmark.json", dialects(), export.dialect, ("hand", "dialect")),
             cls="sen-row",
         ),
         h(

@@ -19,8 +19,6 @@ from .layout import POINTS, VERDICTS, review_view
 from .queue import ALL, PAIRS, SHOWN, Pair, ReviewChoice, ReviewState, Scope, scope_of, token_of
 
 if TYPE_CHECKING:
-    import os
-
     from skill_eval_nb.tables import Workspace
 
 __all__ = ["Review", "review"]

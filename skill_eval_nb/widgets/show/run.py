@@ -82,10 +82,7 @@ _ROWS: WeakKeyDictionary[Workspace, Recent[list[Row]]] = WeakKeyDictionary()
 def rows(ws: Workspace, table: str, key: RunKey) -> list[Row]:
     """The rows of a table that are of one run; those of the last runs are kept."""
     kept = _ROWS.setdefault(ws, Recent(400))
-    found = kept.get((table, key))
-    if found is None:
-        found = kept.put((table, key), rows_of(ws.polars(table), key).to_dicts())
-    return found
+    return kept.get_or_make((table, key), lambda: rows_of(ws.polars(table), key).to_dicts())
 
 
 def rows_of_eval(ws: Workspace, table: str, key: RunKey) -> list[Row]:

@@ -115,11 +115,11 @@ def controls(
     return shown
 
 
-def empty(form: Any, names: Iterable[str] | None = None) -> tuple[str, ...]:
+def empty(form: Any) -> tuple[str, ...]:
     """What is to be said of numbers that were left empty though they are needed."""
     found = []
     for name, control in fields_of(form).items():
-        if control.needed and getattr(form, name) is None and (names is None or name in names):
+        if control.needed and getattr(form, name) is None:
             what = "whole number" if control.kind == "whole" else "number"
             found.append(f"{control.label} is empty; it is a {what} of at least {control.least}")
     return tuple(found)

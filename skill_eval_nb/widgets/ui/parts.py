@@ -454,17 +454,17 @@ def strip(verdicts: Sequence[bool | None]) -> Node | None:
     return h("span", cells, cls="sen-strip", aria_hidden="true")
 
 
-def dots(score: float | None, *, highest: int = HIGHEST) -> Node:
+def dots(score: float | None) -> Node:
     """A score as dots, filled as far as it goes."""
     if score is None:
         return h("span", "not scored", cls="sen-soft")
-    fills = [min(max(score - at, 0.0), 1.0) for at in range(highest)]
+    fills = [min(max(score - at, 0.0), 1.0) for at in range(HIGHEST)]
     cells = [h("i", style={"--sen-fill": f"{fill:.0%}"}) for fill in fills]
     return h(
         "span",
         h("span", cells, cls="sen-dots", aria_hidden="true"),
         h("b", score_text(score), cls="sen-score"),
-        h("span", f" of {highest}", cls="sen-soft sen-small"),
+        h("span", f" of {HIGHEST}", cls="sen-soft sen-small"),
         cls="sen-scored",
     )
 

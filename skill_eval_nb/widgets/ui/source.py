@@ -380,6 +380,11 @@ class Recent(Generic[T]):
             self._kept.move_to_end(key)
             return self._kept[key][0]
 
+    def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of that key, made and kept where it is not there."""
+        found = self.get(key)
+        return self.put(key, make()) if found is None else found
+
     def put(self, key: Hashable, value: T) -> T:
         """Keep a value, and give it back."""
         cost = self._cost(value)
