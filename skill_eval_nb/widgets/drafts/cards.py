@@ -33,7 +33,7 @@ from ..ui.parts import (
     typing,
     waiting,
 )
-from ..ui.source import PENDING, Later, rows_of
+from ..ui.source import Later, rows_of
 from ..ui.task import Task
 
 if TYPE_CHECKING:
@@ -418,5 +418,4 @@ class DraftFigures:
         return self._get(("change", keys), lambda: preview(accepted, self.evals, workspace=ws))
 
     def _get(self, name: Any, count: Any) -> Any:
-        found = self._later.get((self._iteration, name), count)
-        return None if found is PENDING else found
+        return self._later.get((self._iteration, name), count)

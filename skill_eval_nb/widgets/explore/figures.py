@@ -19,7 +19,7 @@ from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.summary import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
-from ..ui.source import PENDING, Recent
+from ..ui.source import Recent
 from .choice import Part, SkillRuns, runs_of, suites, turned_workspace, within
 
 if TYPE_CHECKING:
@@ -255,11 +255,11 @@ class Counted:
 
         keys = {part: (count, part, metric) for part in parts}
         found = self._later.get_all(list(keys.values()), counted, self._at_once)
-        return {part: _there(found[key]) for part, key in keys.items()}
+        return {part: found[key] for part, key in keys.items()}
 
     def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
         """Something else that takes its time; None where it is being counted."""
-        return _there(self._later.get(key, count))
+        return self._later.get(key, count)
 
     def runs(self, choice: Choice, clicked: Selection | None) -> pl.DataFrame:
         """The runs that are meant; the last answers are kept."""
@@ -276,7 +276,3 @@ class Counted:
         """What of the workspace is in these parts; figures of the same parts share its tables."""
         with self._lock:
             return self._parts.get_or_make(tuple(parts), lambda: within(self.ws, parts))
-
-
-def _there(found: Any) -> Any:
-    return None if found is PENDING else found

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from skill_eval_nb.tables import NothingToLoad, Workspace, load
 
@@ -146,16 +146,6 @@ MOST = 400
 """Figures that are remembered; those not asked for the longest time go first."""
 
 
-class Pending:
-    """What stands for figures that are not there yet."""
-
-    def __repr__(self) -> str:
-        return "PENDING"
-
-
-PENDING: Final = Pending()
-
-
 class Failed(NamedTuple):
     """What stands for figures that cannot be counted."""
 
@@ -201,7 +191,7 @@ class Later:
             self._until = time.monotonic() + self.patience
 
     def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
-        """The figures of that name, or PENDING.
+        """The figures of that name; None where they are not there yet.
 
         Args:
             key: the name; other figures have another.
@@ -212,7 +202,7 @@ class Later:
     def get_all(
         self, keys: Sequence[Hashable], count: Count, at_once: int = 1
     ) -> dict[Hashable, Any]:
-        """The figures of these names; PENDING for those that are not there yet.
+        """The figures of these names; None for those that are not there yet.
 
         Args:
             keys: the names.
@@ -231,7 +221,7 @@ class Later:
             patience = self._until - time.monotonic()
             self._changed.wait_for(lambda: self._done.keys() >= set(keys), max(patience, 0))
             self._missed.update(key for key in keys if key not in self._done)
-            found = {key: self._done.get(key, PENDING) for key in keys}
+            found = {key: self._done.get(key) for key in keys}
             for key in keys:
                 if key in self._done:
                     self._done.move_to_end(key)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from skill_eval_nb.widgets.ui.source import PENDING, Later
+from skill_eval_nb.widgets.ui.source import Later
 
 LONG = 30
 
@@ -64,7 +64,7 @@ def test_a_view_never_waits_longer_than_its_patience_for_all_together():
 
     def view():
         later.begin()
-        assert all(later.get(at, gate) is PENDING for at, gate in enumerate(gates))
+        assert all(later.get(at, gate) is None for at, gate in enumerate(gates))
         done.set()
 
     threading.Thread(target=view, daemon=True).start()
