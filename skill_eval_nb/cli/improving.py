@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -20,6 +20,7 @@ from .printing import (
     PricesOption,
     YesOption,
     ask_first,
+    price_first,
     print_diff,
     tell_spent,
 )
@@ -141,13 +142,13 @@ def compare(
     Nothing is run. Each comparison is kept in the workspace and never paid for again. Exit code
     1 where one is missing.
     """
-    options = all_but(locals(), "path", "budget_usd", "dry_run", "yes")
+    options = all_but(locals(), "path", "dry_run", "yes")
 
     from skill_eval_nb.improving import compare as compare_sides
     from skill_eval_nb.models import load_prices
 
     options |= {"ws": loaded(path), "prices": load_prices(prices)}
-    _ask_models(partial(compare_sides, **options), budget_usd, dry_run=dry_run, yes=yes)
+    price_first(partial(compare_sides, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 
 @improve.command()
@@ -310,14 +311,14 @@ def analyse(
     Each analysis is kept beside its comparison and never paid for again. Exit code 1 where one
     is missing.
     """
-    options = all_but(locals(), "path", "budget_usd", "dry_run", "yes")
+    options = all_but(locals(), "path", "dry_run", "yes")
 
     from skill_eval_nb.improving.analysis import analyse
     from skill_eval_nb.models import load_prices
 
     options |= {"ws": loaded(path), "prices": load_prices(prices)}
     options["sides"] = None if sides is None else split_pair(sides, "A,B", "--sides")
-    _ask_models(partial(analyse, **options), budget_usd, dry_run=dry_run, yes=yes)
+    price_first(partial(analyse, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 
 @improve.command()
@@ -366,20 +367,6 @@ def _write(change: Change, *, yes: bool) -> bool:
     for line in change.write().results:
         out.print(Text(line))
     return True
-
-
-def _ask_models(
-    ask: Callable[..., Any], budget_usd: float | None, *, dry_run: bool, yes: bool
-) -> None:
-    """Price comparisons or analyses, and unless that is all, have them made."""
-    planned = ask(dry_run=True)
-    if dry_run:
-        show(planned)
-        return
-    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
-    found = ask(budget_usd=budget_usd, progress=tell_spent)
-    show(found)
-    raise typer.Exit(0 if found.status == "done" else 1)
 
 
 def _of_iterations(ws: Workspace, wanted: Sequence[str]) -> Workspace:

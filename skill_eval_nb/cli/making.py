@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,9 +20,9 @@ from .printing import (
     ask_first,
     counted_lines,
     list_answers,
+    price_first,
     print_answers,
     print_problems,
-    tell_spent,
 )
 from .shell import (
     INTERRUPTED,
@@ -35,7 +36,6 @@ from .shell import (
     print_fields,
     reported,
     settings,
-    show,
 )
 
 if TYPE_CHECKING:
@@ -244,14 +244,7 @@ def judge(
     import skill_eval_nb as sen
 
     options["prices"] = sen.models.load_prices(prices)
-    planned = sen.judge_again(dry_run=True, **options)
-    if dry_run:
-        show(planned)
-        return
-    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
-    judged = sen.judge_again(progress=tell_spent, **options)
-    show(judged)
-    raise typer.Exit(0 if judged.status == "done" else 1)
+    price_first(partial(sen.judge_again, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 
 def _sides(given: list[str] | None, skill: Path) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from skill_eval_nb.text import count
 
-from .shell import INTERRUPTED, Terminal, out, tell
+from .shell import INTERRUPTED, Terminal, out, show, tell
 
 if TYPE_CHECKING:
     from skill_eval_nb.running.asking import AskingProgress
@@ -198,6 +198,24 @@ def ask_first(
         raise
     if not agreed:
         raise typer.Exit(2)
+
+
+def price_first(
+    ask: Callable[..., Any], budget_usd: float | None, *, dry_run: bool, yes: bool
+) -> None:
+    """Price what models are to answer, and unless that is all, ask them.
+
+    Raises:
+        Exit: they were asked; with 1 where something is missing.
+    """
+    planned = ask(dry_run=True)
+    if dry_run:
+        show(planned)
+        return
+    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
+    found = ask(progress=tell_spent)
+    show(found)
+    raise typer.Exit(0 if found.status == "done" else 1)
 
 
 def tell_spent(progress: AskingProgress) -> None:

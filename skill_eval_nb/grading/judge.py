@@ -532,52 +532,38 @@ def now() -> str:
 
 
 def read_judging(
-    judge: Judge,
-    case: Case,
-    number: int,
-    replies: Reply | Sequence[Reply],
-    *,
-    prepared: Prepared | None = None,
-    prices: Prices | None = None,
-    batch: bool = False,
+    prepared: Prepared, number: int, replies: Sequence[Reply], prices: Prices | None = None
 ) -> Judging:
-    """The judging that came of the replies to its calls, in the order of `calls`.
+    """The judging that came of the replies to its calls in a batch, in the order of `calls`.
 
     Args:
-        judge: who judged.
-        case: the run.
+        prepared: the run, and what was shown of it.
         number: the judging, from 1.
-        replies: the reply, or one for each call.
-        prepared: what was shown, for the record.
+        replies: one for each call.
         prices: what calls cost.
-        batch: whether they went by a batch, at its price.
 
     Raises:
         Unjudged: the model stopped before it had answered, or a reply is missing.
         BadAnswer: it answered, but not what was asked.
     """
-    given = [replies] if isinstance(replies, Reply) else list(replies)
+    judge, case = prepared.judge, prepared.case
     parts = calls(judge, case, number)
-    if len(given) != len(parts):
-        raise Unjudged(f"{len(parts)} calls were to be answered, and {len(given)} were")
+    if len(replies) != len(parts):
+        raise Unjudged(f"{len(parts)} calls were to be answered, and {len(replies)} were")
     answers = [
         _question(judge, case, number, part).value(reply)
-        for part, reply in zip(parts, given, strict=True)
+        for part, reply in zip(parts, replies, strict=True)
     ]
-    usage = sum((reply.usage for reply in given), Usage())
-    return judging_of(
-        judge, case, number, answers, usage, prepared=prepared, prices=prices, batch=batch
-    )
+    usage = sum((reply.usage for reply in replies), Usage())
+    return judging_of(prepared, number, answers, usage, prices=prices, batch=True)
 
 
 def judging_of(
-    judge: Judge,
-    case: Case,
+    prepared: Prepared,
     number: int,
     answers: Sequence[Answer],
     usage: Usage,
     *,
-    prepared: Prepared | None = None,
     prices: Prices | None = None,
     batch: bool = False,
     refused: Sequence[str] = (),
@@ -587,9 +573,11 @@ def judging_of(
 
     Names that were covered up in what the judge was shown are put back in what it says.
     """
+    judge, case, showing = prepared.judge, prepared.case, prepared.showing
     parts = calls(judge, case, number)
-    originals = {} if prepared is None else prepared.showing.originals
-    answers = [in_all_texts(answer, lambda text: uncovered(text, originals)) for answer in answers]
+    answers = [
+        in_all_texts(answer, lambda text: uncovered(text, showing.originals)) for answer in answers
+    ]
     verdicts = {name: check for answer in answers for name, check in answer["expectations"].items()}
     scores = {name: score for answer in answers for name, score in answer["dimensions"].items()}
     first = answers[0]
@@ -621,7 +609,7 @@ def judging_of(
         dimension_order=[dimension.name for part in parts for dimension in part.dimensions],
         expectation_order=[name for part in parts for name, _ in part.expectations],
         per_dimension=judge.per_dimension or None,
-        shown=None if prepared is None else prepared.showing.shown,
+        shown=showing.shown,
         refused_answers=list(refused),
         usage=usage_of(usage),
         cost_usd=None if prices is None else prices.cost(usage, judge.model, batch=batch),
@@ -695,12 +683,10 @@ async def judge(
         except ModelFault as again:
             raise Unjudged(f"the judge model gave no answer: {again}") from again
     return judging_of(
-        judge,
-        case,
+        ready,
         number,
         found,
         sum((answered.usage for answered in given), Usage()),
-        prepared=ready,
         prices=prices,
         refused=[fault for answered in given for fault in answered.refused],
         seconds=time.monotonic() - began,

@@ -268,12 +268,10 @@ def _items(
 
 def _save(prepared: Any, prices: Prices, path: Path, answered: Answered[Answer]) -> Judging:
     judging = judging_of(
-        prepared.judge,
-        prepared.case,
+        prepared,
         1,
         [answered.value],
         answered.usage,
-        prepared=prepared,
         prices=prices,
         refused=answered.refused,
         seconds=answered.seconds,

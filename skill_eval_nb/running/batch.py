@@ -20,7 +20,7 @@ from .threads import several
 
 if TYPE_CHECKING:
     from skill_eval_nb.documents import Judging
-    from skill_eval_nb.grading.judge import Judge, Prepared
+    from skill_eval_nb.grading.judge import Prepared
     from skill_eval_nb.models import Meter, Prices, Usage
     from skill_eval_nb.models.batches import Results
 
@@ -91,9 +91,7 @@ def bring(
     )
 
 
-def judging_from(
-    judging: BatchedJudging[Any], results: Results, judge: Judge, prices: Prices
-) -> Judging:
+def judging_from(judging: BatchedJudging[Any], results: Results, prices: Prices) -> Judging:
     """The judging that came of a batch.
 
     Raises:
@@ -103,16 +101,13 @@ def judging_from(
     from skill_eval_nb.grading.judge import BadAnswer, read_judging
     from skill_eval_nb.models import Reply, Usage
 
-    case, number = judging.prepared.case, judging.number
     given = [results.get(name) for name in judging.requests]
     replies = [reply for reply in given if isinstance(reply, Reply)]
     if len(replies) < len(given):
         fault = next(reply for reply in given if not isinstance(reply, Reply))
         raise NoJudging(f"no answer by the batch: {fault or 'it is missing'}")
     try:
-        return read_judging(
-            judge, case, number, replies, prepared=judging.prepared, prices=prices, batch=True
-        )
+        return read_judging(judging.prepared, judging.number, replies, prices)
     except BadAnswer as error:
         usage = sum((reply.usage for reply in replies), Usage())
         raise NoJudging(f"the answer by the batch cannot be used: {error}", usage) from error
@@ -260,12 +255,11 @@ class Batches:
         from skill_eval_nb.grading.judge import Unjudged
 
         engine, run, number = self._engine, batched_judging.of, batched_judging.number
-        assert engine.judge is not None
         try:
             # It may have been written before the job was killed.
             if not (run.place / JUDGINGS / f"{number}.json").is_file():
-                given = (batched_judging, results, engine.judge, engine.plan.prices)
-                judging = await asyncio.to_thread(judging_from, *given)
+                prices = engine.plan.prices
+                judging = await asyncio.to_thread(judging_from, batched_judging, results, prices)
                 await asyncio.to_thread(write_judging, run.place, number, judging)
         except NoJudging as error:
             engine.report(f"{run.cell.folder}: {error.reason}; judging {number} is done alone")

@@ -225,7 +225,7 @@ async def _settle_all(
     for judging in judgings:
         work = judging.of
         try:
-            made: Judging | str = judging_from(judging, results, job.judge, prices)
+            made: Judging | str = judging_from(judging, results, prices)
         except NoJudging as error:
             made = error.reason
             if error.answered is not None:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import read_bytes, write_atomic
@@ -16,6 +17,7 @@ from skill_eval_nb.documents import CheckLabel, Faults, NotJSON, Review, dump, m
 from skill_eval_nb.documents.base import origin_of
 
 from .catalogue import Catalogue, catalogued, named_by
+from .files import iteration_folder
 from .find import PathLike, find
 from .layout import NO_ITERATION, UNSTATED, Layout, eval_parts, is_eval, is_iteration
 from .problems import Problems
@@ -313,10 +315,7 @@ def _folder_of(base: str, name: str, path: str) -> str:
             return at
     if f"{path}/".startswith(f"{name}/"):
         return f"{base}/{name}"
-    at = os.path.join(base, path)
-    while os.path.basename(at) != name and os.path.dirname(at) != at:
-        at = os.path.dirname(at)
-    return at if os.path.basename(at) == name else base
+    return str(iteration_folder(Path(base, path), name) or base)
 
 
 def _iterations(layout: Layout, catalogue: Catalogue) -> dict[tuple[str, str], str]:
@@ -327,11 +326,8 @@ def _iterations(layout: Layout, catalogue: Catalogue) -> dict[tuple[str, str], s
     for place, path in inside:
         if (place.workspace, place.iteration) in found:
             continue
-        at = path
-        while os.path.basename(at) != place.iteration and os.path.dirname(at) != at:
-            at = os.path.dirname(at)
-        if os.path.basename(at) == place.iteration:
-            found[place.workspace, place.iteration] = at
+        if (at := iteration_folder(Path(path), place.iteration)) is not None:
+            found[place.workspace, place.iteration] = str(at)
     return found
 
 

@@ -34,17 +34,23 @@ class JobRecord(NamedTuple):
     at_it: str | None = None
 
 
+def _read_events(iteration: Path, event: str, key: str) -> list[dict[str, Any]]:
+    """What the events of a name have under a key, in their order; none without a journal."""
+    found: list[dict[str, Any]] = []
+    with suppress(OSError), open_regular(iteration / JOURNAL) as lines:
+        for line in lines:
+            if event.encode() in line:
+                with suppress(ValueError, KeyError, TypeError):  # something else, or another's
+                    found.append(dict(json.loads(line)[key]))
+    return found
+
+
 def read_job(iteration: Path) -> JobRecord:
     """What the folder of an iteration says of its job; nothing where there is none."""
     looks: tuple[int, ...] = ()
-    try:
-        with open_regular(iteration / JOURNAL) as lines:
-            for line in lines:
-                if not looks and STARTED.encode() in line:
-                    with suppress(ValueError, KeyError, TypeError, AttributeError):  # another's
-                        looks = tuple(map(int, json.loads(line)["asked"].get("looks") or ()))
-    except OSError:
-        return JobRecord()
+    for asked in _read_events(iteration, STARTED, "asked"):
+        with suppress(ValueError, TypeError):
+            looks = looks or tuple(map(int, asked.get("looks") or ()))
     holder = find_holder(iteration / LOCK) or {}
     return JobRecord(looks, name_process(holder) if holder.get("doing") == A_JOB else None)
 
@@ -121,16 +127,9 @@ class Settings(NamedTuple):
 
 def read_settings(iteration: Path) -> Settings:
     """What the journal of an iteration says of its last start; empty where there is none."""
-    plan: Mapping[str, Any] = {}
-    asked: Mapping[str, Any] = {}
-    with suppress(OSError), open_regular(iteration / JOURNAL) as lines:
-        for line in lines:
-            with suppress(ValueError, KeyError, TypeError, AttributeError):  # something else
-                if PLANNED.encode() in line:
-                    plan = dict(json.loads(line)["fingerprint"])
-                elif STARTED.encode() in line:
-                    asked = dict(json.loads(line)["asked"])
-    return Settings(iteration, plan, asked)
+    plans = _read_events(iteration, PLANNED, "fingerprint")
+    starts = _read_events(iteration, STARTED, "asked")
+    return Settings(iteration, plans[-1] if plans else {}, starts[-1] if starts else {})
 
 
 def find_skill(folder: Path) -> Path | None:

@@ -143,7 +143,7 @@ class Problems(list[Problem]):
         """Note one problem."""
         self.append(Problem(severity, code, path, message, where, workspace))
 
-    def add_faults(self, path: str, faults: Iterable[Fault], workspace: str | None = None) -> None:
+    def add_faults(self, path: str, faults: Iterable[Fault]) -> None:
         """The faults of one document as problems of its file.
 
         One by which nothing is lost is no error; one of the name of a field alone is no problem.
@@ -152,9 +152,7 @@ class Problems(list[Problem]):
             is_harmless = fault.severity == "error" and not fault.lost
             severity = "warning" if is_harmless else fault.severity
             if fault.code not in SAME:
-                self.append(
-                    Problem(severity, fault.code, path, fault.message, fault.where, workspace)
-                )
+                self.add(severity, fault.code, path, fault.message, where=fault.where)
 
 
 def report_broken_rates(document: TriggerSet, path: str, problems: Problems) -> None:

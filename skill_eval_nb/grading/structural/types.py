@@ -190,9 +190,7 @@ def contains(search: TextSearch, pattern: str | None, outputs: Outputs) -> Check
     """The verdict on `file_contains`: at least one file holds it."""
     if search.n_found:
         return passed(f"{search.evidence()}{_which(search)}")
-    if nothing := _nothing_to_look_into(search, pattern, outputs):
-        return nothing
-    if (open_ := undecided(search)) is not None:
+    if open_ := _nothing_to_look_into(search, pattern, outputs) or undecided(search):
         return open_
     exempt = f"; {search.exemptions()}" if search.exempted else ""
     return failed(f"No {search.what} in {_files(search, pattern)}{exempt}")
@@ -202,9 +200,7 @@ def contains_not(search: TextSearch, pattern: str | None, outputs: Outputs) -> C
     """The verdict on `file_not_contains`: no file holds it, but for what is exempt."""
     if search.n_found:
         return failed(f"{search.evidence()}{_which(search)}")
-    if nothing := _nothing_to_look_into(search, pattern, outputs):
-        return nothing
-    if (open_ := undecided(search)) is not None:
+    if open_ := _nothing_to_look_into(search, pattern, outputs) or undecided(search):
         return open_
     if search.exempted:
         return passed(f"Nothing that counts: {search.exemptions()}")
