@@ -146,7 +146,7 @@ class TestEveryCommand:
         monkeypatch.setenv("FORCE_COLOR", "1")
         given = [skill, skill / "trigger-eval-set.json", "--executor", "offline", "--runs", 1]
         result = run("trigger", *given, "--out", tmp_path)
-        assert " attempts, $0.00: triggered: " in result.stderr
+        assert "24 of 24, $0.00: " in result.stderr
 
     def test_nothing_is_coloured_and_no_progress_shown_to_a_pipe(self, ws, tmp_path):
         said = started("tables", ws, "--out", tmp_path, env={**os.environ, "NO_COLOR": "1"})

@@ -13,7 +13,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import recognise
 from skill_eval_nb.grading import sandbox
-from skill_eval_nb.grading import structural as spoken
+from skill_eval_nb.grading.structural import sentences as spoken
 from skill_eval_nb.running.stored_runs import grade_stored
 from tests.checkout import ROOT
 from tests.corpus.build import lay

@@ -195,9 +195,9 @@ def test_nothing_typed_is_lost_when_the_kernel_dies(stage, desk) -> None:
     stage.alive = True
     stage.page.clock.resume()
     stage.open()
-    stage.settle()
+    stage.until(lambda: desk.words == "first and last")
+    stage.until(lambda: kept(stage) is None)
     assert words(stage).input_value() == "first and last"
-    assert desk.words == "first and last"
     assert kept(stage) is None
     assert silent.count() == 0
 
