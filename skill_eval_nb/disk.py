@@ -113,15 +113,15 @@ def read_bytes(path: PathLike, root: PathLike | None = None, *, flags: int = 0) 
     """
     if root is not None:
         with open_file(path, root) as file:
-            return _read(file.fileno())
+            return _read_descriptor(file.fileno())
     descriptor = os.open(path, READ | flags)
     try:
-        return _read(descriptor)
+        return _read_descriptor(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _read(descriptor: int) -> bytes:
+def _read_descriptor(descriptor: int) -> bytes:
     data = os.read(descriptor, _CHUNK)
     if len(data) < _CHUNK and data:
         return data
@@ -264,7 +264,7 @@ def decode(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
     if text is not None:
         return text, "UTF-16 or UTF-32"
     try:
-        return _utf8(data, part).removeprefix("\ufeff"), None
+        return _decode_utf8(data, part).removeprefix("\ufeff"), None
     except UnicodeDecodeError:
         rough = data.decode("utf-8-sig", "replace")
     damaged, others = rough.count("\ufffd"), sum(character > "\x7f" for character in rough)
@@ -285,7 +285,7 @@ def decode_text(data: bytes, *, part: bool = False) -> str | None:
     return decode(data, part=part)[0]
 
 
-def _utf8(data: bytes, part: bool) -> str:
+def _decode_utf8(data: bytes, part: bool) -> str:
     if not part:
         return data.decode()
     begins = next((n for n in range(min(4, len(data))) if data[n] & 0xC0 != 0x80), 0)

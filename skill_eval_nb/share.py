@@ -32,7 +32,7 @@ def bundled_workspaces() -> list[Path]:
     return sorted((share() / "data").glob("*-workspace"))
 
 
-def tour(folder: Path | None = None) -> Path:
+def tour_notebook(folder: Path | None = None) -> Path:
     """The notebook to open first, in a copy that stands in `folder` or right below it.
 
     Where there is no copy yet, one is made, in `folder / "skill-eval-nb"`. JupyterLab's launcher
@@ -86,33 +86,33 @@ def fill_in(
     """
     filled, kept = [], []
     for source in sorted((share() / "notebooks").glob(names)):
-        original = _read(source)
+        original = _read_notebook(source)
         asks = {name for cell in _code(original) for name in _FILLED_IN.findall(_source(cell))}
         if asks.isdisjoint(paths):
             continue
         copy = folder / "notebooks" / source.name
-        notebook = _unedited(copy, original)
+        notebook = _read_unedited(copy, original)
         if notebook is None:
             kept.append(copy)
             continue
         for cell in _code(notebook):
-            _fill(cell, paths)
+            _fill_paths(cell, paths)
         text = json.dumps(notebook, indent=1, ensure_ascii=False)
         copy.write_text(f"{text}\n", encoding="utf-8", newline="\n")
         filled.append(copy)
     return filled, kept
 
 
-def _unedited(copy: Path, original: dict[str, Any]) -> dict[str, Any] | None:
+def _read_unedited(copy: Path, original: dict[str, Any]) -> dict[str, Any] | None:
     """What a copy holds; None where it is somebody's own by now."""
     try:
-        notebook = _read(copy)
-        return notebook if _compared(notebook) == _compared(original) else None
+        notebook = _read_notebook(copy)
+        return notebook if _edited_parts(notebook) == _edited_parts(original) else None
     except (OSError, ValueError, KeyError, TypeError):  # no notebook any more
         return None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_notebook(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text("utf-8"))
 
 
@@ -125,17 +125,17 @@ def _source(cell: dict[str, Any]) -> str:
     return source if isinstance(source, str) else "".join(source)
 
 
-def _compared(notebook: dict[str, Any]) -> list[tuple[str, str]]:
+def _edited_parts(notebook: dict[str, Any]) -> list[tuple[str, str]]:
     """What somebody would have edited: the cells, but for outputs and what they look at."""
     return [(cell["cell_type"], _FILLED_IN.sub(r"\1", _source(cell))) for cell in notebook["cells"]]
 
 
-def _fill(cell: dict[str, Any], paths: Mapping[str, str]) -> None:
-    def line(found: re.Match[str]) -> str:
+def _fill_paths(cell: dict[str, Any], paths: Mapping[str, str]) -> None:
+    def fill_line(found: re.Match[str]) -> str:
         name = found[1]
         return f"{name} = {_literal(paths[name])}" if name in paths else found[0]
 
-    source = _FILLED_IN.sub(line, _source(cell))
+    source = _FILLED_IN.sub(fill_line, _source(cell))
     cell["source"] = source.splitlines(keepends=True)
 
 

@@ -90,7 +90,7 @@ def fields(matter: str) -> dict[str, Any]:
             "at most are read"
         )
     try:
-        _bound(matter)
+        _check_depth(matter)
         found = yaml.safe_load(matter)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -108,7 +108,7 @@ def fields(matter: str) -> dict[str, Any]:
     return found
 
 
-def _bound(matter: str) -> None:
+def _check_depth(matter: str) -> None:
     """Look at a text before anything is made of it."""
     import yaml
 
@@ -303,7 +303,7 @@ def find_quotes(text: str, skill: SkillMd, prompt: str = "") -> list[str]:
     >>> find_quotes("By the tidy skill, it has one line for each change", tidy)
     ['tidy', 'one line for each change']
     """
-    named = _naming(skill.name)
+    named = _naming_pattern(skill.name)
     quotes = [skill.name] if named.search(text) and not named.search(prompt) else []
     words, theirs, asked = (_WORD.findall(each.lower()) for each in (text, skill.text, prompt))
     known = {*_phrases(theirs)}.difference(_phrases(asked))
@@ -321,7 +321,7 @@ def _phrases(words: list[str]) -> list[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=64)
-def _naming(name: str) -> re.Pattern[str]:
+def _naming_pattern(name: str) -> re.Pattern[str]:
     """Where a skill is spoken of by its name; a single word may be one of the task."""
     bare = re.escape(name) or r"(?!)"
     spoken = rf"(?<![\w./-])/{bare}|\bskills?[ :`'\"/]+{bare}|(?<![\w-]){bare}[`'\"]? skill\b"

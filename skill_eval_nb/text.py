@@ -55,22 +55,22 @@ def _seen(character: str) -> str:
     return "" if hidden or character in "\ufffe\uffff" else character
 
 
-def called(name: object, most: int = 90) -> str:
+def as_label(name: object, most: int = 90) -> str:
     r"""A name from a file as a label.
 
-    >>> called("with_skill"), called("\t")
+    >>> as_label("with_skill"), as_label("\t")
     ('with_skill', '(no name)')
     """
     return brief(name, most) or "(no name)"
 
 
-def quoted(text: object, most: int = 80) -> str:
+def in_quotes(text: object, most: int = 80) -> str:
     """Text from a file in quotation marks.
 
-    >>> quoted("a.csv holds 12 rows"), quoted("")
+    >>> in_quotes("a.csv holds 12 rows"), in_quotes("")
     ('‘a.csv holds 12 rows’', '‘(no name)’')
     """
-    return f"‘{called(text, most)}’"
+    return f"‘{as_label(text, most)}’"
 
 
 def some(names: Iterable[object], most: int = 3) -> str:
@@ -154,10 +154,10 @@ def figure(value: float) -> str:
     return written.replace("-", MINUS, 1) if value < 0 else written
 
 
-def signed(value: float) -> str:
+def with_sign(value: float) -> str:
     """A difference with its sign, to three digits.
 
-    >>> signed(0.25), signed(-1e-17), signed(-1)
+    >>> with_sign(0.25), with_sign(-1e-17), with_sign(-1)
     ('+0.25', '0', '−1')
     """
     if abs(value) < NOTHING:
@@ -194,10 +194,10 @@ def dollars(amount: float | None) -> str:
     return f"${amount:,.2f}" if amount >= 0.1 or amount == 0 else f"${amount:.2g}"
 
 
-def fixed(value: float, decimals: int) -> str:
+def format_fixed(value: float, decimals: int) -> str:
     """With so many decimals; halves go up, as people round.
 
-    >>> fixed(81.25, 1), fixed(1234.5, 0)
+    >>> format_fixed(81.25, 1), format_fixed(1234.5, 0)
     ('81.3', '1,235')
     """
     if abs(value) >= 1e15:
@@ -215,7 +215,7 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return MISSING
     if seconds < 60:
-        return f"{fixed(seconds, 1)} s"
+        return f"{format_fixed(seconds, 1)} s"
     small = seconds < 3600
     whole, rest = divmod(round(seconds if small else seconds / 60), 60)
     units = ("min", "s") if small else ("h", "min")

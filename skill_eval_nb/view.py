@@ -41,7 +41,7 @@ class Shown:
         return "\n".join(line for block in self._blocks() for line in block.lines())
 
     def _repr_html_(self) -> str:
-        return framed("".join(block.html() for block in self._blocks()))
+        return frame_html("".join(block.html() for block in self._blocks()))
 
     def _data(self) -> Any:
         """The same for programs: its fields, and its verdict where it has one."""
@@ -53,12 +53,12 @@ def as_plain(value: object) -> Any:
     """A value as JSON has it: the fields of dataclasses, the rows of tables, the items of lists."""
     import msgspec
 
-    def convert(other: Any) -> Any:
+    def convert_other(other: Any) -> Any:
         if isinstance(other, tuple | list):  # that of a class of ours
             return [as_plain(item) for item in other]
         return as_plain(other.to_dicts()) if hasattr(other, "to_dicts") else str(other)
 
-    return msgspec.to_builtins(value, enc_hook=convert, str_keys=True)
+    return msgspec.to_builtins(value, enc_hook=convert_other, str_keys=True)
 
 
 def blocks_of(value: Shown) -> Iterator[Block]:
@@ -81,7 +81,7 @@ class Title:
     def lines(self) -> Iterator[str]:
         """It as plain text."""
         yield self.text
-        yield from wrapped(self.place)
+        yield from wrap_lines(self.place)
 
     def html(self) -> str:
         """It as HTML, every text escaped."""
@@ -99,7 +99,7 @@ class Text:
 
     def lines(self) -> Iterator[str]:
         """It as plain text."""
-        yield from wrapped(f"{self.strong} {self.text}")
+        yield from wrap_lines(f"{self.strong} {self.text}")
 
     def html(self) -> str:
         """It as HTML, every text escaped."""
@@ -117,7 +117,7 @@ class Mark:
 
     def lines(self) -> Iterator[str]:
         """It as plain text."""
-        yield from wrapped(f"{self.word}: {self.text}", further=2)
+        yield from wrap_lines(f"{self.word}: {self.text}", further=2)
 
     def html(self) -> str:
         """It as HTML, every text escaped."""
@@ -153,7 +153,7 @@ class Cards:
         parts_of = (", ".join(f"{number:,} {name}" for name, number in c.parts) for c in self.cards)
         both = zip(self.cards, parts_of, strict=True)
         figures = (f"{c.figure} {c.noun}{f' ({parts})' if parts else ''}" for c, parts in both)
-        yield from wrapped(", ".join(figures))
+        yield from wrap_lines(", ".join(figures))
 
     def html(self) -> str:
         """They as HTML, every text escaped."""
@@ -198,9 +198,9 @@ class Table:
         """It as plain text; nothing where it has no rows."""
         if not self.rows:
             return
-        yield from headed(self.caption)
+        yield from heading_lines(self.caption)
         heads = [list(self.heads)] if any(self.heads) else []
-        cells = heads + [[_plain(cell) for cell in row] for row in self.rows]
+        cells = heads + [[_plain_cell(cell) for cell in row] for row in self.rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         before = sum(widths[:-1]) + 2 * len(widths)
         for row in cells:  # what is last may go over several lines
@@ -230,7 +230,7 @@ class Table:
         return f"<tr>{''.join(f'<{tag}{kind}>{_inside(c)}</{tag[:2]}>' for c, kind in parts)}</tr>"
 
 
-def _plain(cell: Cell) -> str:
+def _plain_cell(cell: Cell) -> str:
     match cell:
         case None:
             return "–"
@@ -250,7 +250,7 @@ def _inside(cell: Cell) -> str:
         case (above, below):
             return f"<span class='sen-path'>{escape(above)}</span><br>{escape(below)}"
         case _:
-            return escape(_plain(cell))
+            return escape(_plain_cell(cell))
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +268,10 @@ class Pairs:
 
     def lines(self) -> Iterator[str]:
         """They as plain text."""
-        yield from headed(self.caption if self.rows else "")
+        yield from heading_lines(self.caption if self.rows else "")
         width = max((len(label) for label, _ in self.rows), default=0)
         for label, content in self.rows:
-            first, *rest = wrapped(content, width + 4) or [""]
+            first, *rest = wrap_lines(content, width + 4) or [""]
             yield f"  {label.ljust(width)}  {first.lstrip()}".rstrip()
             yield from rest
 
@@ -302,9 +302,9 @@ class Items:
 
     def lines(self) -> Iterator[str]:
         """They as plain text."""
-        yield from headed(self.caption if self.items else "")
+        yield from heading_lines(self.caption if self.items else "")
         for number, item in enumerate(self.items, 1):
-            yield from wrapped(f"{number if self.numbered else '-'} {item}", 4, 2)
+            yield from wrap_lines(f"{number if self.numbered else '-'} {item}", 4, 2)
         if self.more > 0:
             yield f"    … and {self.more:,} more"
 
@@ -340,7 +340,7 @@ class Diff:
         return f"<span class='{kind}'>{escape(line)}</span>\n"
 
 
-def framed(inside: str, own: str = "") -> str:
+def frame_html(inside: str, own: str = "") -> str:
     """HTML, every text in it escaped, with the style sheet of what shows itself.
 
     Args:
@@ -358,7 +358,7 @@ def reasons(pairs: Iterable[tuple[str, str]], caption: str, most: int = 30) -> T
     return Table(("what", "times", "reason"), rows, caption, ["times"], len(met) - most)
 
 
-def wrapped(text: str, indent: int = 2, further: int = 0) -> list[str]:
+def wrap_lines(text: str, indent: int = 2, further: int = 0) -> list[str]:
     """A text in lines that fit, indented."""
     first, then = " " * indent, " " * (indent + further)
     words = " ".join(text.split())
@@ -367,7 +367,7 @@ def wrapped(text: str, indent: int = 2, further: int = 0) -> list[str]:
     )
 
 
-def headed(text: str) -> list[str]:
+def heading_lines(text: str) -> list[str]:
     """The head of a part, as lines."""
     return ["", f"  {text}"] if text else []
 

@@ -66,12 +66,12 @@ def test_what_is_there_stays_and_what_is_gone_comes_back(source, tmp_path):
 
 def test_the_tour_is_the_copy_that_stands_near_else_one_is_made(source, tmp_path):
     lay(source, {f"notebooks/{share.START}": "start"})
-    first = share.tour(tmp_path / "mine")
+    first = share.tour_notebook(tmp_path / "mine")
     assert first == tmp_path / "mine" / share.COPY / "notebooks" / share.START
     assert first.read_text() == "start"
     made = files(tmp_path / "mine")
     for near in (".", share.COPY, f"{share.COPY}/notebooks"):
-        assert share.tour(tmp_path / "mine" / near).samefile(first)
+        assert share.tour_notebook(tmp_path / "mine" / near).samefile(first)
     assert files(tmp_path / "mine") == made
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.stats.notes import amount, sized
-from skill_eval_nb.text import brief, called, chance, count, figure, quoted, signed, some
+from skill_eval_nb.stats.notes import amount, format_sized
+from skill_eval_nb.text import as_label, brief, chance, count, figure, in_quotes, some, with_sign
 
 figures = st.floats(1e-6, 1e9)
 
@@ -28,8 +28,8 @@ def test_any_text_becomes_a_part_of_one_line(text: str, most: int) -> None:
 
 def test_what_is_no_text_and_what_is_nothing() -> None:
     assert (brief(None), brief(12), brief(" \t\n")) == ("None", "12", "")
-    assert quoted("\u202ea\x00b\nc") == "‘a b c’"
-    assert {called(name) for name in ("", " ", "\n", "\u200b", "\ufeff")} == {"(no name)"}
+    assert in_quotes("\u202ea\x00b\nc") == "‘a b c’"
+    assert {as_label(name) for name in ("", " ", "\n", "\u200b", "\ufeff")} == {"(no name)"}
     assert brief("\u0645\u06cc\u200c\u062e") == "\u0645\u06cc\u200c\u062e"  # as the script needs it
 
 
@@ -68,13 +68,13 @@ def test_a_difference_has_its_sign_before_all_else(metric: str, value: float) ->
 def test_what_rounding_leaves_of_no_difference_is_none(metric: str, said: str) -> None:
     for dust in (0.0, -0.0, 0.1 + 0.2 - 0.3, 0.3 - 0.1 - 0.2):
         assert amount(dust, metric) == said
-        assert signed(dust) == "0"
+        assert with_sign(dust) == "0"
 
 
 def test_each_unit_stands_where_it_is_read() -> None:
-    assert sized(90.0, "time_seconds") == "90 s"
-    assert sized(1234.5, "output_chars") == "1,234 characters"
-    assert sized(7.0, "tool_calls") == "7 tool calls"
+    assert format_sized(90.0, "time_seconds") == "90 s"
+    assert format_sized(1234.5, "output_chars") == "1,234 characters"
+    assert format_sized(7.0, "tool_calls") == "7 tool calls"
     assert amount(-0.5, "cost_usd") == "−$0.5"
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from skill_eval_nb.view import framed
+from skill_eval_nb.view import frame_html
 
 
 def test_a_view_has_its_own_rules_and_touches_nothing_outside_of_it():
-    shown = framed("<p>5 &lt; 6</p>", "p {margin:1px}")
+    shown = frame_html("<p>5 &lt; 6</p>", "p {margin:1px}")
     style, inside = shown.removeprefix("<style>").split("</style>")
     assert style.startswith(".sen-shown.sen-shown {")
     assert style.endswith("p {margin:1px}}")
@@ -16,5 +16,5 @@ def test_a_view_has_its_own_rules_and_touches_nothing_outside_of_it():
 
 
 def test_prices_are_no_formulas():
-    (classes,) = re.findall("<div class='([^']*)'>", framed("$1 to $2"))
+    (classes,) = re.findall("<div class='([^']*)'>", frame_html("$1 to $2"))
     assert classes.split() == ["sen-shown", "mathjax_ignore", "tex2jax_ignore"]

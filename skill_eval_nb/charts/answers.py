@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from skill_eval_nb.stats.values import model_name
 from skill_eval_nb.stats.verdict import TASKS, sentence, these, word_of
-from skill_eval_nb.text import TIE, called, quoted, some, tied
+from skill_eval_nb.text import TIE, as_label, in_quotes, some, tied
 
-from .metrics import Metric, metric, signed
+from .metrics import Metric, format_signed, metric
 from .theme import Row, Rows, n_of
 
 
-def rubric_dimensions(lanes: Rows) -> str:
+def answer_rubric_dimensions(lanes: Rows) -> str:
     """Where the sides differ most; where there is one side, where its runs do.
 
     A lane is a configuration on a dimension: label, heading, mean, stddev, n and, where it is
@@ -26,8 +26,8 @@ def rubric_dimensions(lanes: Rows) -> str:
             lane["stddev"] or 0,
         ),
     )
-    who, name = called(top["configuration"], 40), quoted(top["label"], 40)
-    where = f" in {quoted(top['heading'], 40)}" if top["heading"] else ""
+    who, name = as_label(top["configuration"], 40), in_quotes(top["label"], 40)
+    where = f" in {in_quotes(top['heading'], 40)}" if top["heading"] else ""
     if top["estimate"] is None:
         n = n_of(top["n"])
         if top["stddev"] is None:
@@ -36,9 +36,9 @@ def rubric_dimensions(lanes: Rows) -> str:
             f"Runs differ most on {name}{where}: {who} has a mean of {top['mean']:.2f} and a "
             f"standard deviation of {top['stddev']:.2f} ({n})"
         )
-    other = called(top["baseline"], 40)
+    other = as_label(top["baseline"], 40)
     n = f"{n_of(top['n_runs'], top['n_runs_baseline'])} of {tied(top['n_evals'], 'eval')}"
-    if signed(top["estimate"]) == "0.00":
+    if format_signed(top["estimate"]) == "0.00":
         return f"{who} and {other} score alike on every dimension ({n})"
     than = "above" if top["estimate"] > 0 else "below"
     return (
@@ -61,7 +61,7 @@ def deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) -> str:
         several = f"{often:,} of {every} in {len(comparisons)} comparisons ({n})"
         return f"{meant.title}: {where} the baseline on {several}"
     only = comparisons[0]
-    who, other = called(only["configuration"], 40), called(only["baseline"], 40)
+    who, other = as_label(only["configuration"], 40), as_label(only["baseline"], 40)
     if not often:
         return f"{meant.title}: {who} and {other} are equal on {every} ({n})"
     mean = meant.difference(only["estimate"])
@@ -70,17 +70,17 @@ def deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) -> str:
     )
 
 
-def forest(own: Row, meant: Metric) -> str:
+def answer_forest(own: Row, meant: Metric) -> str:
     """The verdict on these evals with its interval, and that on tasks like these.
 
     `own` is a row of `stats.deltas`, with the `wide_verdict` on tasks like these.
     """
-    who, where = called(own["configuration"], 40), these(own["n_evals"])
+    who, where = as_label(own["configuration"], 40), these(own["n_evals"])
     verdict = sentence(own["verdict"], own["metric"], who, where)
     n = n_of(own["n_runs"], own["n_runs_baseline"])
     wide = word_of(own["wide_verdict"], own["metric"])
     beyond = f"; on tasks like these: {wide}" if wide else ""
-    much = f"{meant.difference(own['estimate'])}{between(own, meant)} {meant.name}"
+    much = f"{meant.difference(own['estimate'])}{say_interval(own, meant)} {meant.name}"
     leans = f"; {own['lean']} by borrowed noise" if own["lean"] else ""
     return f"{verdict}: {much}{leans}{beyond} ({n})"
 
@@ -93,7 +93,7 @@ def lean(row: Row, meant: Metric) -> str:
     return f"{row['lean']} ({low} to {high} by borrowed noise)"
 
 
-def between(row: Row, meant: Metric) -> str:
+def say_interval(row: Row, meant: Metric) -> str:
     """The interval in brackets, where there is one."""
     if row["low"] is None:
         return ""
@@ -109,7 +109,7 @@ def forests(comparisons: Rows, what: str, about: str) -> str:
     verdict, where = ("wide_verdict", TASKS) if few else ("verdict", "these evals")
     helps, hurts = (sum(row[verdict] == word for row in comparisons) for word in ("helps", "hurts"))
     n = n_of(*(max(row[side] for row in comparisons) for side in ("n_runs", "n_runs_baseline")))
-    who = {called(row["configuration"], 40) for row in comparisons}
+    who = {as_label(row["configuration"], 40) for row in comparisons}
     subject = who.pop() if len(who) == 1 else "the skill"
     every = tied(len(comparisons), what)
     better, worse = (word_of(word, comparisons[0]["metric"]) for word in ("helps", "hurts"))
@@ -117,7 +117,7 @@ def forests(comparisons: Rows, what: str, about: str) -> str:
     return text[0].upper() + text[1:] if subject == "the skill" else text
 
 
-def iterations(lines: Sequence[Rows], meant: Metric) -> str:
+def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
     """Where the with-skill side began and where it is now.
 
     A line is a workspace's means in the order of its iterations: iteration, configuration,
@@ -141,25 +141,25 @@ def iterations(lines: Sequence[Rows], meant: Metric) -> str:
 
 def _turn(line: Rows, meant: Metric) -> str:
     first, last = line[0], line[-1]
-    who = called(last["configuration"], 40)
+    who = as_label(last["configuration"], 40)
     start, end = meant.figure(first["mean"]), meant.figure(last["mean"])
     if len(line) == 1:
         return f"{who} has a {meant.name} of {end} in its only iteration ({n_of(last['n'])})"
     n = n_of(first["n"], last["n"])
-    before, now = quoted(first["iteration"], 40), quoted(last["iteration"], 40)
+    before, now = in_quotes(first["iteration"], 40), in_quotes(last["iteration"], 40)
     if start == end:
         return f"{who}: the {meant.name} is {end} in {now} as it was in {before} ({n})"
     turn = "rises" if last["mean"] > first["mean"] else "falls"
     return f"{who}: the {meant.name} {turn} from {start} in {before} to {end} in {now} ({n})"
 
 
-def bargain(own: Row, other: Row | None, gain: Row | None, meant: Metric) -> str:
+def answer_bargain(own: Row, other: Row | None, gain: Row | None, meant: Metric) -> str:
     """What the with-skill side gains, and for how many times the baseline's cost.
 
     `own` and `other` are means over the sides' runs: configuration, `value`, n and the known
     `costs` by metric. `gain` is the row of `stats.deltas`, where the sides are paired.
     """
-    who, costs = called(own["configuration"], 40), own["costs"]
+    who, costs = as_label(own["configuration"], 40), own["costs"]
     if other is None or gain is None:
         paid = [metric(cost).text(price) for cost, price in costs.items()]
         at = f" at {some(paid, 99)} a run" if paid else ""
@@ -172,7 +172,7 @@ def bargain(own: Row, other: Row | None, gain: Row | None, meant: Metric) -> str
     much = f"{meant.difference(gain['estimate'])} {meant.name}"
     paid = f" for {some(times, 99)}" if times else ""
     n = n_of(gain["n_runs"], gain["n_runs_baseline"])
-    return f"{who} against {called(other['configuration'], 40)}: {much}{paid} ({n})"
+    return f"{who} against {as_label(other['configuration'], 40)}: {much}{paid} ({n})"
 
 
 def _times(ratio: float) -> str:
@@ -184,7 +184,7 @@ def _times(ratio: float) -> str:
     return f"{ratio:,.1f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
-def bargains(gains: Sequence[Row | None], meant: Metric) -> str:
+def answer_bargains(gains: Sequence[Row | None], meant: Metric) -> str:
     """Of several workspaces, in how many the quality is above the baseline's."""
     paired = [gain for gain in gains if gain]
     if not paired:

@@ -20,7 +20,7 @@ from skill_eval_nb.stats.expectations import (
 )
 from skill_eval_nb.stats.pairing import choose, side
 from skill_eval_nb.stats.values import GROUP, natural, rows_of_runs
-from skill_eval_nb.text import TIE, brief, called, some, tied
+from skill_eval_nb.text import TIE, as_label, brief, some, tied
 
 from .. import stats
 from . import answers
@@ -41,14 +41,14 @@ from .theme import (
     cells,
     chart_of,
     colours,
+    draw_nothing,
     finish,
     in_lanes,
     lane,
     lanes,
+    make_subheading,
     n_of,
-    nothing,
     shade,
-    subheading,
     thin,
     tips,
     uncut,
@@ -97,7 +97,7 @@ def table(rows: Rows, shades: dict[str, str]) -> ChartType:
     wide = width_of(shades, *CELL)
     width = wide * len(shades)
     placed, headings = in_lanes([row | {"label": row["text"]} for row in rows])
-    names = [uncut(called(name), wide) for name in shades]
+    names = [uncut(as_label(name), wide) for name in shades]
     marks = [
         _mark(row, configuration) | {"side": name}
         for row in placed
@@ -129,7 +129,7 @@ def _mark(row: Row, configuration: str) -> Row:
         "eval": row["heading"],
         "expectation": row["text"],
         "layer": row["layer"],
-        "configuration": called(configuration),
+        "configuration": as_label(configuration),
         "verdicts": verdicts,
         "text": verdicts,
         "share": share,
@@ -176,7 +176,7 @@ QUADRANT_TIPS = {
 }
 
 
-def square(rows: Rows, configuration: str, baseline: str, heading: str = "") -> ChartType:
+def draw_square(rows: Rows, configuration: str, baseline: str, heading: str = "") -> ChartType:
     """The expectations of a comparison as dots, and their classes with the most telling ones.
 
     Args:
@@ -188,8 +188,10 @@ def square(rows: Rows, configuration: str, baseline: str, heading: str = "") -> 
     """
     from .vega import alt
 
-    dots = alt.layer(*_ground(), _dots(rows, configuration, baseline), width=PLOT, height=PLOT)
-    return alt.hconcat(dots, *_beside(rows), spacing=SIDE, title=subheading(heading))
+    dots = alt.layer(
+        *_draw_ground(), _draw_dots(rows, configuration, baseline), width=PLOT, height=PLOT
+    )
+    return alt.hconcat(dots, *_list_classes(rows), spacing=SIDE, title=make_subheading(heading))
 
 
 def _axes(configuration: str = "", baseline: str = "") -> dict[str, Any]:
@@ -199,14 +201,14 @@ def _axes(configuration: str = "", baseline: str = "") -> dict[str, Any]:
     scale = alt.Scale(domain=[-ROOM, 1 + ROOM], nice=False, zero=False)
     marks = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".0%", "grid": False}
     axes: list[Row] = [
-        {"axis": alt.Axis(title=f"pass rate of {called(name, 40)} (%)", **marks)} if name else {}
+        {"axis": alt.Axis(title=f"pass rate of {as_label(name, 40)} (%)", **marks)} if name else {}
         for name in (baseline, configuration)
     ]
     x, y = axes
     return {"x": alt.X("x:Q", scale=scale, **x), "y": alt.Y("y:Q", scale=scale, **y)}
 
 
-def _ground() -> Iterator[alt.Chart]:
+def _draw_ground() -> Iterator[alt.Chart]:
     """What lies below the dots: the half of each side, the quadrants' lines and their names."""
     from .vega import alt
 
@@ -226,7 +228,7 @@ def _ground() -> Iterator[alt.Chart]:
         yield marks.encode(**_axes(), text=alt.Text("name:N"))
 
 
-def _dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
+def _draw_dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
     """The expectations; where there are very many, dots that count those of a place."""
     from .vega import alt
 
@@ -240,12 +242,12 @@ def _dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
         counted = thin([row | {"shade": SHADES[row["class"]]} for row in rows], BY, 20, 20)
         marks = chart_of(counted).mark_circle(opacity=0.6)
         return marks.encode(**axes, color=shade, size=size, tooltip=named)
-    marks = chart_of(_packed(rows))
+    marks = chart_of(_pack_as_sunflowers(rows))
     circles = marks.mark_circle(size=DOT, opacity=0.9, stroke="white", strokeWidth=0.8)
     return circles.encode(**axes, color=shade, tooltip=tips(**QUADRANT_TIPS))
 
 
-def _packed(rows: Rows) -> list[Row]:
+def _pack_as_sunflowers(rows: Rows) -> list[Row]:
     """Dots of one place as the seeds of a sunflower, class by class from the middle out."""
     pixel = (1 + 2 * ROOM) / PLOT
     order = sorted(rows, key=lambda row: (row["x"], row["y"], CLASSES.index(row["class"])))
@@ -260,7 +262,7 @@ def _packed(rows: Rows) -> list[Row]:
     return packed
 
 
-def _beside(rows: Rows) -> Iterator[ChartType]:
+def _list_classes(rows: Rows) -> Iterator[ChartType]:
     """Each class with its number, and its first expectations, right of the square."""
     from .vega import alt
 
@@ -321,14 +323,16 @@ def discrimination(
     both = every.filter(pl.all_horizontal(pl.col("pass_rate", "baseline_pass_rate").is_not_null()))
     picked = pick(both, iteration, ws)
     if not picked.parts:
-        return nothing("No expectations to compare", _why(every, ws, iteration))
+        return draw_nothing("No expectations to compare", _why(every, ws, iteration))
     compared = [
         (part, *names, own)
         for part in picked.parts
         for names, own in part.of(both).group_by("configuration", "baseline", maintain_order=True)
     ]
     squares = [
-        square(_expectations(own), who, other, part.above(who, other) if len(compared) > 1 else "")
+        draw_square(
+            _expectation_dots(own), who, other, part.above(who, other) if len(compared) > 1 else ""
+        )
         for part, who, other, own in compared
     ]
     shown = pl.concat(own for *_, own in compared)
@@ -345,7 +349,7 @@ def discrimination(
     return finish(below(squares), _discrimination_answer(shown, sorted(names)), notes)
 
 
-def _expectations(found: pl.DataFrame) -> list[Row]:
+def _expectation_dots(found: pl.DataFrame) -> list[Row]:
     """The expectations as they are drawn and told, the largest differences first."""
     rows = [
         {
@@ -353,12 +357,12 @@ def _expectations(found: pl.DataFrame) -> list[Row]:
             "y": row["pass_rate"],
             "class": row["class"],
             "expectation": brief(row["text"], TOOLTIP) or "(no text)",
-            "eval": some([called(name, 40) for name in row["evals"]], EVALS),
-            "own": _outcome(row, ""),
-            "other": _outcome(row, "_baseline"),
+            "eval": some([as_label(name, 40) for name in row["evals"]], EVALS),
+            "own": _count_passes(row, ""),
+            "other": _count_passes(row, "_baseline"),
             "estimate": "" if row["estimate"] is None else RATE.difference(row["estimate"]),
-            "p": _p(row),
-            "lacking": _lacking(row),
+            "p": _format_p(row),
+            "lacking": _count_missing_verdicts(row),
             "size": -abs(row["estimate"] or 0),
         }
         for row in found.iter_rows(named=True)
@@ -366,19 +370,19 @@ def _expectations(found: pl.DataFrame) -> list[Row]:
     return sorted(rows, key=lambda row: row["size"])
 
 
-def _outcome(row: Row, end: str) -> str:
+def _count_passes(row: Row, end: str) -> str:
     passed, failed = row[f"n_passed{end}"], row[f"n_failed{end}"]
     return f"{passed:,} of {tied(passed + failed, 'run')}"
 
 
-def _lacking(row: Row) -> str:
+def _count_missing_verdicts(row: Row) -> str:
     """Runs without a verdict, on either side."""
     names = {"errored": "errored", "unscored": "not scored"}
     numbers = {words: row[f"n_{name}"] + row[f"n_{name}_baseline"] for name, words in names.items()}
     return ", ".join(f"{number:,} {words}" for words, number in numbers.items() if number) or "none"
 
 
-def _p(row: Row) -> str:
+def _format_p(row: Row) -> str:
     if row["p"] is None:
         return "no eval is scored on both sides"
     return f"{row['p']:.3g}, adjusted {row['p_adjusted']:.3g}"
@@ -446,8 +450,10 @@ def expectation_matrix(ws: Any, iteration: str | Sequence[str] | None = None) ->
     checks = as_polars(rows_of_runs(ws, "expectations"))
     picked = pick(checks, iteration, ws)
     if not picked.parts:
-        return nothing("No expectations", why_none(ws, "graded expectation", iteration))
-    every = [row for part in picked.parts for row in _matrix_rows(part, _cells(part.of(checks)))]
+        return draw_nothing("No expectations", why_none(ws, "graded expectation", iteration))
+    every = [
+        row for part in picked.parts for row in _matrix_rows(part, _count_cells(part.of(checks)))
+    ]
     rows = _most_different(every)
     few = f"The {len(rows)} of {tied(len(every), 'expectation')} that differ most are shown."
     notes = [
@@ -460,7 +466,7 @@ def expectation_matrix(ws: Any, iteration: str | Sequence[str] | None = None) ->
     return finish(table(rows, shades), _matrix_answer(every), notes)
 
 
-def _cells(checks: pl.DataFrame) -> pl.DataFrame:
+def _count_cells(checks: pl.DataFrame) -> pl.DataFrame:
     """A row an expectation and configuration: passed, scored, not scored, and evidence.
 
     The evidence is that of the first run that failed, else of the first that passed.
@@ -493,12 +499,12 @@ def _matrix_rows(part: Part, cells: pl.DataFrame) -> list[Row]:
     rows: list[Row] = []
     for (*_, number, name, layer, text), marks in found.items():
         shares = [share for cell in marks.values() if (share := share_of(cell)) is not None]
-        label = called(name) + (f" ({called(number)})" if evals[name] > 1 else "")
+        label = as_label(name) + (f" ({as_label(number)})" if evals[name] > 1 else "")
         rows.append(
             {
                 "heading": f"{part.heading} · {label}" if part.heading else label,
                 "order": (natural(number), natural(name)),
-                "text": called(text, TOOLTIP),
+                "text": as_label(text, TOOLTIP),
                 "layer": brief(layer, TOOLTIP),
                 "cells": marks,
                 "sides": (configuration, other),
@@ -531,5 +537,5 @@ def _matrix_answer(rows: Rows) -> str:
     if not pairs:
         return answers.verdicts(rows)
     sides = {(own["configuration"], other["configuration"]) for own, other in pairs}
-    names = [called(name, 40) for name in sides.pop()] if len(sides) == 1 else ANY_SIDES
+    names = [as_label(name, 40) for name in sides.pop()] if len(sides) == 1 else ANY_SIDES
     return answers.expectations(pairs, names)

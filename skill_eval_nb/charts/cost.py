@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import MODEL, RUN, runs_of, values_of
-from skill_eval_nb.text import TIE, called, some
+from skill_eval_nb.text import TIE, as_label, some
 
 from .. import stats
 from . import answers
@@ -22,11 +22,11 @@ from .theme import (
     chart_of,
     colour,
     colours,
+    draw_nothing,
     finish,
-    nothing,
+    make_subheading,
     places,
     scale_of,
-    subheading,
     thin,
     tips,
     with_figures,
@@ -82,7 +82,7 @@ def panel(
     )
     hue = colour(shades)
     about = NAMES | {"y": (quality.title, quality.style.tip), "x": (cost.title, cost.style.tip)}
-    marks = _means(runs, shades)
+    marks = _mean_marks(runs, shades)
     if crowded:
         size = alt.Size("n:Q", legend=None, scale=alt.Scale(zero=True, range=[0, 140]))
         named = {"size": size, "tooltip": tips(**about, n=("Runs", ",d"))}
@@ -107,7 +107,7 @@ def panel(
     return with_figures(plot, figures, places(3), width, named=first)
 
 
-def _means(runs: Rows, shades: dict[str, str]) -> list[Row]:
+def _mean_marks(runs: Rows, shades: dict[str, str]) -> list[Row]:
     """The means of each configuration's runs, the baseline first so that it lies below."""
     own = {name: [run for run in runs if run["configuration"] == name] for name in shades}
     return [
@@ -154,14 +154,16 @@ def quality_against_cost(
     picked = pick(runs, iteration, ws)
     if not picked.parts:
         what = f"{meant.name} together with tokens, time or cost"
-        return nothing(f"No {meant.name} to hold against a cost", why_none(ws, what, iteration))
+        return draw_nothing(
+            f"No {meant.name} to hold against a cost", why_none(ws, what, iteration)
+        )
     frames = {part: part.of(runs) for part in picked.parts}
     known = {part: [c for c in COSTS if frame[c].count()] for part, frame in frames.items()}
     most = max(map(len, known.values()))
     crowded = sum(frame.height for frame in frames.values()) > MANY
     shown = {name for frame in frames.values() for name in frame["configuration"]}
     shades = colours(runs["configuration"], baselines(runs), shown)
-    named = {called(name): shade for name, shade in shades.items()}
+    named = {as_label(name): shade for name, shade in shades.items()}
     gains = as_polars(stats.deltas(ws, quality)).drop_nulls("estimate")
     first = {part: next(iter(part.of(gains).to_dicts()), None) for part in frames}
     stories: list[str] = []
@@ -169,7 +171,7 @@ def quality_against_cost(
     for part, frame in frames.items():
         panels = [
             panel(
-                _points(frame, cost),
+                _cost_points(frame, cost),
                 meant,
                 metric(cost),
                 named,
@@ -180,7 +182,7 @@ def quality_against_cost(
             for place, cost in enumerate(known[part])
         ]
         stories.append(_story(frame, first[part], known[part], quality))
-        title = subheading(part.heading, stories[-1])
+        title = make_subheading(part.heading, stories[-1])
         rows.append(alt.hconcat(*panels, spacing=34, title=title))
     lacking = [
         metric(cost).name for cost in COSTS if not any(cost in own for own in known.values())
@@ -193,7 +195,7 @@ def quality_against_cost(
         f"Not known of any run: {some(lacking, 99)}." if lacking else "",
         FLOOR if floor else "",
     ]
-    answer = stories[0] if len(stories) == 1 else answers.bargains([*first.values()], meant)
+    answer = stories[0] if len(stories) == 1 else answers.answer_bargains([*first.values()], meant)
     return finish(below(rows), answer, notes)
 
 
@@ -207,12 +209,12 @@ def _runs(ws: Any, quality: str) -> pl.DataFrame:
     return as_polars(values.join(paid, on=RUN, nulls_equal=True)).sort(RUN)
 
 
-def _points(runs: pl.DataFrame, cost: str) -> list[Row]:
+def _cost_points(runs: pl.DataFrame, cost: str) -> list[Row]:
     """The runs that have this cost, as they are drawn."""
     return [
         {
-            "configuration": called(run["configuration"]),
-            "eval": called(run["eval_name"]),
+            "configuration": as_label(run["configuration"]),
+            "eval": as_label(run["eval_name"]),
             "run": run["run_number"],
             "x": run[cost],
             "y": run["value"],
@@ -227,7 +229,7 @@ def _story(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], quality: 
     paired = gain if gain and {gain["configuration"], gain["baseline"]} <= names else None
     who = paired["configuration"] if paired else min(names, key=side)
     other = _side(runs, paired["baseline"], costs) if paired else None
-    return answers.bargain(_side(runs, who, costs), other, paired, metric(quality))
+    return answers.answer_bargain(_side(runs, who, costs), other, paired, metric(quality))
 
 
 def _side(runs: pl.DataFrame, configuration: str, costs: Sequence[str]) -> Row:

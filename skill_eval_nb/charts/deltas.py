@@ -20,7 +20,7 @@ from skill_eval_nb.stats.values import (
     runs_of,
 )
 from skill_eval_nb.stats.verdict import word_of
-from skill_eval_nb.text import TIE, brief, called, chance, quoted, some, tied
+from skill_eval_nb.text import TIE, as_label, brief, chance, in_quotes, some, tied
 
 from .. import stats
 from . import answers
@@ -42,15 +42,15 @@ from .theme import (
     colour,
     colours,
     column,
+    draw_nothing,
     finish,
     in_lanes,
     interval,
     lane,
     lanes,
-    nothing,
+    make_subheading,
     places,
     scale_of,
-    subheading,
     tips,
     with_figures,
     words,
@@ -132,7 +132,7 @@ def forest(
     deltas = whole.drop_nulls("estimate")
     picked = pick(deltas, iteration, ws)
     if not picked.parts:
-        return nothing(f"No {meant.name} to compare", why_none(ws, meant.name, iteration))
+        return draw_nothing(f"No {meant.name} to compare", why_none(ws, meant.name, iteration))
     compared = [(part, row) for part in picked.parts for row in part.of(deltas).to_dicts()]
     every = [row for _, row in compared]
     keys = ("workspace", "iteration", "configuration", *MODEL)
@@ -153,7 +153,7 @@ def forest(
         ]
         left = sum(row["n_evals"] for row in every) + len(every) - len(rows)
         title = (
-            answers.forest(every[0], meant)
+            answers.answer_forest(every[0], meant)
             if len(every) == 1
             else answers.forests(every, "comparison", f"{meant.title}: ")
         )
@@ -162,7 +162,7 @@ def forest(
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
         f"p of the {by}s allows for their number.",
         DASHED if any(row["lean_low"] is not None for row in rows) else "",
-        "Arrow: the interval continues." if any(_cut(rows, _domain(rows, meant))) else "",
+        "Arrow: the interval continues." if any(_cut(rows, _axis_domain(rows, meant))) else "",
         f"{tied(left, 'more eval')} with smaller deltas." if left else "",
         not_compared(whole, picked) if by == "eval" else "",
         OFFLINE if any(row["stand_in"] for row in every) else "",
@@ -183,8 +183,8 @@ def head_comparison(part: Part, row: Row, versus: Versus | None) -> str:
     """What stands above a comparison where there are several."""
     if versus == (row["iteration"], row["baseline"]):
         where = f"{part.heading} · " if part.heading else ""
-        sides = f"{called(row['iteration'])} against {called(row['baseline'])}"
-        return f"{where}{called(row['configuration'], 40)}: {sides}"
+        sides = f"{as_label(row['iteration'])} against {as_label(row['baseline'])}"
+        return f"{where}{as_label(row['configuration'], 40)}: {sides}"
     return part.above(row["configuration"], row["baseline"])
 
 
@@ -229,10 +229,10 @@ def forest_row(row: Row, name: str, heading: str, meant: Metric) -> Row:
         **{end: None if at is None else at * meant.style.factor for end, at in ends.items()},
         "all": False,
         "heading": heading,
-        "label": called(name),
+        "label": as_label(name),
         "verdict": verdict,
         "decided": verdict if row["verdict"] in VERDICTS else "not decided",
-        "reason": called(row["reason"], 400),
+        "reason": as_label(row["reason"], 400),
         "delta": meant.difference(row["estimate"]),
         "exact p": "–" if p is None else chance(p).removeprefix("= "),
         "n": f"{row['n_runs']:,} vs {row['n_runs_baseline']:,} runs",
@@ -245,7 +245,7 @@ def draw_forest(rows: Rows, meant: Metric) -> ChartType:
     from .vega import alt
 
     placed, headings = in_lanes(rows)
-    domain = _domain(rows, meant)
+    domain = _axis_domain(rows, meant)
     scale = alt.Scale(domain=domain, nice=False, zero=False, clamp=True)
     unit = "pp" if meant.unit == "rate" else "points" if meant.unit == "1-5" else meant.style.axis
     axis = alt.Axis(title=f"difference in {meant.name} ({unit})", format="+~f", tickCount=7)
@@ -295,17 +295,17 @@ def _cut(rows: Rows, domain: Sequence[float]) -> tuple[Rows, Rows]:
     """The rows of which an interval goes on to the left of the axis, and to its right."""
     low, high = domain
     return (
-        [row | {"cut": low} for row in rows if min(_known(row, *LOWER)) < low],
-        [row | {"cut": high} for row in rows if max(_known(row, *UPPER)) > high],
+        [row | {"cut": low} for row in rows if min(_known_ends(row, *LOWER)) < low],
+        [row | {"cut": high} for row in rows if max(_known_ends(row, *UPPER)) > high],
     )
 
 
-def _known(row: Row, *ends: str) -> list[float]:
+def _known_ends(row: Row, *ends: str) -> list[float]:
     """The ends that the row has, and its estimate."""
     return [row[end] for end in ("estimate", *ends) if row[end] is not None]
 
 
-def _domain(rows: Rows, meant: Metric) -> list[float]:
+def _axis_domain(rows: Rows, meant: Metric) -> list[float]:
     """What the axis shows: zero, the zone, each estimate and the intervals over all evals.
 
     The interval of a single eval may reach far beyond; it is cut off there.
@@ -363,7 +363,7 @@ def deltas(
     picked = pick(paired, iteration, ws)
     meant = metric_of(metric)
     if not picked.parts:
-        return nothing(f"No {meant.name} to compare", _why(by_eval))
+        return draw_nothing(f"No {meant.name} to compare", _why(by_eval))
     every = as_polars(stats.deltas(ws, metric, baseline))
     overall = every.drop_nulls("estimate")
     compared = [(part, row) for part in picked.parts for row in part.of(overall).to_dicts()]
@@ -379,7 +379,7 @@ def deltas(
         *picked.notes,
         "A side is the mean of its runs; the line has the colour of the better side.",
         f"{tied(left, 'more eval')} with smaller deltas." if left else "",
-        _unpaired([row for part in picked.parts for row in part.of(unpaired).to_dicts()]),
+        _list_unpaired([row for part in picked.parts for row in part.of(unpaired).to_dicts()]),
         not_compared(every, picked),
     ]
     comparisons = [comparison for _, comparison in compared]
@@ -399,10 +399,10 @@ def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> li
     return [
         {name: row[name] for name in SHOWN}
         | {
-            "label": called(_eval(row, names)),
+            "label": as_label(_eval_label(row, names)),
             "delta": meant.difference(row["estimate"]),
             "n": f"{row['n_runs']:,} vs {row['n_runs_baseline']:,}",
-            "better": called(
+            "better": as_label(
                 configuration if (row["estimate"] > 0) != meant.less_is_better else baseline
             ),
         }
@@ -410,7 +410,7 @@ def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> li
     ]
 
 
-def _eval(row: Row, names: Counter[str]) -> str:
+def _eval_label(row: Row, names: Counter[str]) -> str:
     """The eval's name, with its id where evals share the name."""
     name = row["eval_name"]
     return f"{name} ({row['eval_id']})" if names[name] > 1 else name
@@ -423,11 +423,11 @@ def _deltas_heading(part: Part, comparison: Row, meant: Metric) -> str:
     return f"{sides}: {mean} over {tied(comparison['n_evals'], 'eval')}"
 
 
-def _unpaired(rows: Rows) -> str:
+def _list_unpaired(rows: Rows) -> str:
     """Which evals lack a side, and why."""
     if not rows:
         return ""
-    named = [f"{quoted(row['eval_name'], 40)} ({brief(row['reason'], TOOLTIP)})" for row in rows]
+    named = [f"{in_quotes(row['eval_name'], 40)} ({brief(row['reason'], TOOLTIP)})" for row in rows]
     return f"Not paired: {some(named, NAMED)}."
 
 
@@ -444,7 +444,7 @@ def _deltas_drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartTyp
     from .vega import alt
 
     placed, headings = in_lanes(rows)
-    points = [point for row in placed for point in _points(row)]
+    points = [point for row in placed for point in _both_sides(row)]
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5)
     x = alt.X("mean:Q", axis=axis, scale=scale_of(meant))
     better = colour(shades, "better")
@@ -473,16 +473,16 @@ def _deltas_drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartTyp
     return lanes(layers, placed, headings, **look, most=260)
 
 
-def _points(row: Row) -> list[Row]:
+def _both_sides(row: Row) -> list[Row]:
     """The baseline and the other side; equal ones as a ring around a dot."""
     shared = {"eval": row["label"], "delta": row["delta"], "row": row["row"]}
     equal = row["estimate"] == 0
     return [
         shared
-        | {"configuration": called(row["baseline"]), "mean": row["baseline_mean"]}
+        | {"configuration": as_label(row["baseline"]), "mean": row["baseline_mean"]}
         | {"n": row["n_runs_baseline"], "size": 190 if equal else 100},
         shared
-        | {"configuration": called(row["configuration"]), "mean": row["mean"]}
+        | {"configuration": as_label(row["configuration"]), "mean": row["mean"]}
         | {"n": row["n_runs"], "size": 60 if equal else 100},
     ]
 
@@ -505,9 +505,11 @@ def iterations(ws: Any) -> ChartType:
     Args:
         ws: a `Workspace` or a table of runs (polars or pandas).
     """
-    means = _means(ws)
+    means = _metric_means(ws)
     if means.is_empty():
-        return nothing("No pass rate or rubric score", why_none(ws, "pass rate or rubric score"))
+        return draw_nothing(
+            "No pass rate or rubric score", why_none(ws, "pass rate or rubric score")
+        )
     parts, more = part_by(means, [*SUITE, *model_keys(means)])
     rows = {part: part.of(means).to_dicts() for part in parts}
     shown = [row["configuration"] for own in rows.values() for row in own]
@@ -530,7 +532,7 @@ def iterations(ws: Any) -> ChartType:
     return finish(below(drawn), _answer(list(rows.values())), notes)
 
 
-def _means(ws: Any) -> pl.DataFrame:
+def _metric_means(ws: Any) -> pl.DataFrame:
     """What the summary knows of the two metrics; `rubric_normalized` as what it is a fifth of."""
     import polars as pl
 
@@ -560,7 +562,7 @@ def _answer(parts: Sequence[Rows]) -> str:
         mine = [row for row in own if row["metric"] == column]
         first = min((row["configuration"] for row in mine), key=side, default=None)
         lines.append([row for row in mine if row["configuration"] == first])
-    return answers.iterations([line for line in lines if line], metric(column))
+    return answers.answer_iterations([line for line in lines if line], metric(column))
 
 
 def _panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]) -> ChartType:
@@ -574,7 +576,7 @@ def _panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]
         if means:
             panels.append(_panel(metric(name), means, names, shades, NARROW if beside else WIDE))
     join = alt.hconcat if beside else alt.vconcat
-    return join(*panels, spacing=30, title=subheading(part.heading))
+    return join(*panels, spacing=30, title=make_subheading(part.heading))
 
 
 def _panel(
@@ -590,18 +592,19 @@ def _panel(
     points: list[Row] = []
     there = {configuration for configuration, _ in means}
     figures: list[Row] = [
-        {"line": "iteration", "text": called(name), "x": place} for place, name in enumerate(names)
+        {"line": "iteration", "text": as_label(name), "x": place}
+        for place, name in enumerate(names)
     ]
     for configuration in (shade for shade in shades if shade in there):
         size = 130 if shades[configuration] == BASELINE else 70
         for place, name in enumerate(names):
             row = means.get((configuration, name), {"mean": None, "n": 0})
-            shared = {"configuration": called(configuration), "x": place}
-            named = {"iteration": called(name), "mean": row["mean"], "n": row["n"]}
+            shared = {"configuration": as_label(configuration), "x": place}
+            named = {"iteration": as_label(name), "mean": row["mean"], "n": row["n"]}
             points.append(shared | named | {"size": size})
             if row["mean"] is not None:
                 text = f"{meant.figure(row['mean'])}{TIE * 2}n{TIE}{row['n']:,}"
-                figures.append({"line": called(configuration), "text": text, "x": place})
+                figures.append({"line": as_label(configuration), "text": text, "x": place})
     points.reverse()  # the first configuration is drawn last, above the others
     x, hue = places(len(names)), colour(shades)
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)

@@ -15,7 +15,7 @@ from . import answers
 from .deltas import draw_forest, forest_row, join_scopes
 from .metrics import metric as metric_of
 from .pick import as_polars, model_keys, pick, why_none
-from .theme import finish, nothing
+from .theme import draw_nothing, finish
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -61,7 +61,7 @@ def factors(
     picked = pick(known.filter(pl.len().over(apart) > 1), iteration, ws)
     if not picked.parts:
         why = known["interaction"].first() or why_none(ws, meant.name, iteration)
-        return nothing(f"No {of} to compare", str(why))
+        return draw_nothing(f"No {of} to compare", str(why))
     each, drawn, groups = [], [], {}
     for part in picked.parts:
         for row in part.of(known).to_dicts():

@@ -13,7 +13,7 @@ from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Rat
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import GROUP, no_such
 from skill_eval_nb.stats.variance import ROUGH
-from skill_eval_nb.text import MINUS, MISSING, TIE, brief, called, quoted, some, tied
+from skill_eval_nb.text import MINUS, MISSING, TIE, as_label, brief, in_quotes, some, tied
 
 from .. import stats
 from .metrics import metric as metric_of
@@ -34,15 +34,15 @@ from .theme import (
     colour,
     colours,
     column,
+    draw_nothing,
     finish,
     in_lanes,
     interval,
     lane,
     lanes,
+    make_subheading,
     n_of,
-    nothing,
     shade,
-    subheading,
     tips,
     uncut,
     words,
@@ -79,7 +79,7 @@ def answer(lanes: Rows) -> str:
     sizes = [max(numbers) for numbers in zip(*(lane["sizes"] for lane in own), strict=False)]
     n = ", ".join(map(tied, sizes, ("eval", "run", "judging")))
     n = f"n{TIE}={TIE}{n}"
-    behind = f"({called(who.pop(), 40)}, {n})" if len(who) == 1 else f"({n})"
+    behind = f"({as_label(who.pop(), 40)}, {n})" if len(who) == 1 else f"({n})"
     if all(len(lane["parts"]) == 1 for lane in own):
         together = next(iter(own[0]["parts"])).replace(" + ", " and ")
         return f"Variance of {together} cannot be separated {behind}"
@@ -105,7 +105,7 @@ def _most(lane: Row) -> str:
 
 def _of_one(lane: Row) -> str:
     component = _most(lane)
-    what = quoted(lane["label"], 40) if lane["meant"].unit == "1-5" else f"the {lane['label']}"
+    what = in_quotes(lane["label"], 40) if lane["meant"].unit == "1-5" else f"the {lane['label']}"
     if not component:
         return f"No one source makes most of the variance of {what}"
     row = lane["parts"][component]
@@ -175,7 +175,7 @@ def variance_components(
     known = found.drop_nulls("share")
     picked = pick(known, iteration, ws)
     if not picked.parts:
-        return nothing("No variance to take apart", _why(ws, found, metric, iteration))
+        return draw_nothing("No variance to take apart", _why(ws, found, metric, iteration))
     sides, left = first_of(picked.parts, lambda part: _lanes(part, known), ROWS)
     notes = [
         *picked.notes,
@@ -186,7 +186,7 @@ def variance_components(
     ]
     shown = [lane["configuration"] for lane in sides]
     shades = colours(found["configuration"], baselines(found), shown)
-    return finish(_drawn(sides, shades), answer(sides), notes)
+    return finish(_draw_components(sides, shades), answer(sides), notes)
 
 
 def _why(ws: Any, found: pl.DataFrame, metric: str | None, iteration: Any) -> str:
@@ -218,7 +218,7 @@ def _lane(part: Part, components: Rows) -> Row:
     return {
         "heading": part.heading,
         "group": first["metric"],
-        "label": called(first["dimension"] or meant.name),
+        "label": as_label(first["dimension"] or meant.name),
         "meant": meant,
         "configuration": first["configuration"],
         "parts": {row["component"]: row for row in components},
@@ -227,7 +227,7 @@ def _lane(part: Part, components: Rows) -> Row:
     }
 
 
-def _drawn(sides: Rows, shades: dict[str, str]) -> ChartType:
+def _draw_components(sides: Rows, shades: dict[str, str]) -> ChartType:
     """A panel a component beside each other, labels to the left, figures to the right."""
     from .vega import alt
 
@@ -239,7 +239,7 @@ def _drawn(sides: Rows, shades: dict[str, str]) -> ChartType:
         is_last = name == shown[-1]
         layers = _layers(name, placed, shades)
         if is_last:
-            layers += _figures(placed, width)
+            layers += _draw_spreads(placed, width)
         look = {"step": LANE, "width": width, "right": width + N if is_last else width}
         what = "" if plots else "Of"
         plots.append(lanes(layers, placed, headings, what=what, most=230, **look))
@@ -253,7 +253,7 @@ def _layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Ch
     bars = [
         {
             "name": lane["label"],
-            "configuration": called(lane["configuration"]),
+            "configuration": as_label(lane["configuration"]),
             "component": HEADS[component],
             "share": row["share"],
             "low": row["share_low"],
@@ -280,7 +280,7 @@ def _layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Ch
     ]
 
 
-def _figures(placed: Rows, width: float) -> list[alt.Chart]:
+def _draw_spreads(placed: Rows, width: float) -> list[alt.Chart]:
     """The spread of one score, and how many there are, right of the panels."""
     counted = SEPARATOR.join(COUNTED[: max(len(lane["sizes"]) for lane in placed)])
     rows = [
@@ -300,21 +300,21 @@ BESIDE = 4
 """Panels side by side."""
 
 
-def drawn(rows: Rows, pairs: Sequence[Array]) -> ChartType:
+def draw_confusions(rows: Rows, pairs: Sequence[Array]) -> ChartType:
     """Comparisons (rows of `stats.agreement`) with their pairs, a panel each, by who scored."""
     both = zip(rows, pairs, strict=True)
     parts = groupby(
         both, lambda pair: tuple(pair[0][name] for name in ("heading", "judge", "other"))
     )
-    return below([_facets(list(own)) for _, own in parts])
+    return below([_draw_facets(list(own)) for _, own in parts])
 
 
-def _facets(panels: Sequence[tuple[Row, Array]]) -> ChartType:
+def _draw_facets(panels: Sequence[tuple[Row, Array]]) -> ChartType:
     """Panels beside each other: green on the diagonal and purple off it, darker for more pairs."""
     from .vega import alt
 
     first = panels[0][0]
-    raters = [called(first["judge"]), called(first["other"])]
+    raters = [as_label(first["judge"]), as_label(first["other"])]
     if first["kind"] == ITSELF:
         raters = ["earlier judging", "later judging"]
     side, room = CELL * len(WHOLE), CELL * len(WHOLE) + 30
@@ -324,7 +324,9 @@ def _facets(panels: Sequence[tuple[Row, Array]]) -> ChartType:
         alt.Axis(title=uncut(name, side), labelAngle=0, titleLimit=side) for name in raters
     )
     x, y = alt.X("across:O", axis=across), alt.Y("up:O", sort="descending", axis=up)
-    names = [[uncut(called(row["dimension"]), room), *_measures(row, own)] for row, own in panels]
+    names = [
+        [uncut(as_label(row["dimension"]), room), *_list_measures(row, own)] for row, own in panels
+    ]
     header = alt.Header(
         title=None,
         labelExpr=f"{json.dumps(names)}[datum.value]",
@@ -337,7 +339,7 @@ def _facets(panels: Sequence[tuple[Row, Array]]) -> ChartType:
     )
     plot = cells(boxes, x, y, about, dash=()).properties(width=side, height=side)
     facets = plot.facet(alt.Facet("panel:O", header=header), columns=BESIDE, spacing=24)
-    facets.title = subheading(first["heading"])
+    facets.title = make_subheading(first["heading"])
     return facets
 
 
@@ -351,7 +353,7 @@ def _boxes(place: int, row: Row, pairs: Array) -> list[Row]:
     return [
         {
             "panel": place,
-            "title": called(row["dimension"]),
+            "title": as_label(row["dimension"]),
             "across": first,
             "up": second,
             "pairs": number,
@@ -364,7 +366,7 @@ def _boxes(place: int, row: Row, pairs: Array) -> list[Row]:
     ]
 
 
-def _measures(row: Row, pairs: Array) -> list[str]:
+def _list_measures(row: Row, pairs: Array) -> list[str]:
     """What stands above a panel: raw agreement, coefficients, n."""
     measures = {"alpha": "alpha", "AC2": "ac2"}
     measures |= {} if row["kind"] == ITSELF else {"kappa": "kappa"}
@@ -432,9 +434,9 @@ def judge_confusion(
     rows = found.filter(kind=kind)
     picked = pick(rows, iteration, ws)
     if not picked.parts:
-        return nothing("No judgings to compare", why_none(ws, NO_PAIRS[kind], iteration))
+        return draw_nothing("No judgings to compare", why_none(ws, NO_PAIRS[kind], iteration))
     shown, left = _least_agreed(picked.parts, rows)
-    pairs = {_key(rater.keys): _pairs(rater) for rater in raters(ws, human)}
+    pairs = {_key(rater.keys): _score_pairs(rater) for rater in raters(ws, human)}
     mine = [pairs[_key(row[name] for name in KEYS)] for row in shown]
     notes = [
         *picked.notes,
@@ -442,7 +444,7 @@ def judge_confusion(
         *caveats(np.concatenate(mine).ravel()),
         f"{tied(left, 'more panel')} with more agreement." if left else "",
     ]
-    return finish(drawn(shown, mine), _answer(shown), notes)
+    return finish(draw_confusions(shown, mine), _answer(shown), notes)
 
 
 def _least_agreed(parts: Sequence[Part], rows: pl.DataFrame) -> tuple[list[Row], int]:
@@ -462,7 +464,7 @@ def _least_agreed(parts: Sequence[Part], rows: pl.DataFrame) -> tuple[list[Row],
     most = max(PANELS // len(groups), 1)
     shown: list[Row] = []
     for heading, own in groups:
-        who = " and ".join(dict.fromkeys(map(called, own.select("judge", "other").row(0))))
+        who = " and ".join(dict.fromkeys(map(as_label, own.select("judge", "other").row(0))))
         title = " · ".join(text for text in (heading, who if several else "") if text)
         shown += [row | {"heading": title} for row in own.head(most).to_dicts()]
     return shown, sum(own.height for _, own in groups) - len(shown)
@@ -472,7 +474,7 @@ def _key(names: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(name or "" for name in names)
 
 
-def _pairs(raters: Raters) -> Array:
+def _score_pairs(raters: Raters) -> Array:
     """The scores that stand beside each other: a row a pair, the earlier or first one first."""
     import numpy as np
 
@@ -487,30 +489,30 @@ def _answer(rows: Rows) -> str:
     names = {(row["judge"], row["other"]) for row in rows}
     who = _who(least, by_name=len(names) == 1)
     low, high = (f"{row['exact']:.0%}" for row in (least, most))
-    where = f"in {low} of pairs on {quoted(least['dimension'], 40)}"
+    where = f"in {low} of pairs on {in_quotes(least['dimension'], 40)}"
     if low != high:
-        where += f" and in {high} on {quoted(most['dimension'], 40)}"
+        where += f" and in {high} on {in_quotes(most['dimension'], 40)}"
     elif len(rows) > 1:
         where = f"in {low} of pairs on every dimension"
     outputs = sorted({least["n_repeated"], most["n_repeated"]})
     n = n_of(*outputs, noun="output")
-    return f"{who} {where} ({n}){_milder(least) if len(names) == 1 else ''}"
+    return f"{who} {where} ({n}){_say_milder(least) if len(names) == 1 else ''}"
 
 
 def _who(row: Row, *, by_name: bool) -> str:
     """Who scores the same outputs; by name where all panels are of the same."""
-    judge, other = (called(row[name], 40) if by_name else "" for name in ("judge", "other"))
+    judge, other = (as_label(row[name], 40) if by_name else "" for name in ("judge", "other"))
     if row["kind"] == ITSELF:
         return f"{judge or 'A judge'} gives an output the same score again"
     both = f"{judge} and {other}" if by_name else GENERAL[row["kind"]]
     return f"{both} give an output the same score"
 
 
-def _milder(row: Row) -> str:
+def _say_milder(row: Row) -> str:
     """Which of two raters scores higher."""
     if row["difference"] is None or not round(row["difference"], 2):
         return ""
     than = "above" if row["difference"] > 0 else "below"
     apart = f"{abs(row['difference']):.2f}{TIE}points {than}"
-    where = quoted(row["dimension"], 40)
-    return f"; on {where} {called(row['judge'], 40)} scores {apart} {called(row['other'], 40)}"
+    where = in_quotes(row["dimension"], 40)
+    return f"; on {where} {as_label(row['judge'], 40)} scores {apart} {as_label(row['other'], 40)}"

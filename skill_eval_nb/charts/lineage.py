@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.stats.values import finite, typed
+from skill_eval_nb.stats.values import cast_columns, finite
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.text import brief, called, quoted, tied
+from skill_eval_nb.text import as_label, brief, in_quotes, tied
 
 from .metrics import Metric, metric
 from .pick import SUITE, Part, as_polars, part_by
@@ -22,14 +22,14 @@ from .theme import (
     below,
     chart_of,
     colour,
+    draw_nothing,
+    draw_rings,
     finish,
     interval,
+    make_subheading,
     n_of,
-    nothing,
     places,
-    ringed,
     scale_of,
-    subheading,
     tips,
     with_figures,
 )
@@ -70,7 +70,7 @@ def versions_of(data: Any) -> pl.DataFrame:
         **dict.fromkeys(("n_evals", "n_runs", "lines_added", "lines_removed"), pl.Int64),
         "is_current_best": pl.Boolean,
     }
-    whole = typed(frame, types).with_columns(map(finite, FIGURES))
+    whole = cast_columns(frame, types).with_columns(map(finite, FIGURES))
     if "metric" in frame.columns:
         return whole
     return whole.with_columns(
@@ -81,10 +81,10 @@ def versions_of(data: Any) -> pl.DataFrame:
 def drawn_of(rows: Rows) -> list[Row]:
     """The versions of one skill as they are drawn, but for where they come to lie."""
     names = {row["version"] for row in rows}
-    return [_drawn(row, names) for row in rows]
+    return [_version_row(row, names) for row in rows]
 
 
-def _drawn(row: Row, names: set[str]) -> Row:
+def _version_row(row: Row, names: set[str]) -> Row:
     meant = metric(row["metric"])
     mean, estimate = row["mean"], row["estimate"]
     before = None if mean is None or estimate is None else mean - estimate
@@ -94,16 +94,16 @@ def _drawn(row: Row, names: set[str]) -> Row:
     lines = "" if added is None or removed is None else f"+{added:,} −{removed:,} lines"
     return {
         "key": row["version"],
-        "version": called(row["version"]),
-        "iteration": "" if row["iteration"] is None else called(row["iteration"]),
+        "version": as_label(row["version"]),
+        "iteration": "" if row["iteration"] is None else as_label(row["iteration"]),
         "parent_key": parent,
-        "parent": "" if parent is None else called(parent),
+        "parent": "" if parent is None else as_label(parent),
         "value": mean,
         "mean": "no figure" if mean is None else meant.figure(mean),
         "result": result if result in RESULTS else "not compared",
         "best": row["is_current_best"] is True,
         "before": before,
-        **{end: _within(before, row[end], meant) for end in ("low", "high")},
+        **{end: _cut_to_range(before, row[end], meant) for end in ("low", "high")},
         "n_evals": row["n_evals"],
         "n_runs": row["n_runs"],
         "n": "" if row["n_runs"] is None else f"n {row['n_runs']:,}",
@@ -115,7 +115,7 @@ def _drawn(row: Row, names: set[str]) -> Row:
     }
 
 
-def _within(before: float | None, end: float | None, meant: Metric) -> float | None:
+def _cut_to_range(before: float | None, end: float | None, meant: Metric) -> float | None:
     """Where the end of an interval lies, cut off where the metric ends."""
     if before is None or end is None:
         return None
@@ -136,13 +136,15 @@ def answer(parts: Sequence[Rows]) -> str:
     runs = best["n_runs"]
     n = "" if runs is None else f" ({n_of(runs)} of {tied(best['n_evals'] or 0, 'eval')})"
     figure = f"{metric(best['metric']).name} {best['mean']}{n}"
-    name, later = quoted(best["version"], 40), len(rows) - 1
+    name, later = in_quotes(best["version"], 40), len(rows) - 1
     if best is rows[0]:
         none = ("There is one version", "The later version does not beat")
         text = none[later] if later < 2 else f"None of {later} later versions beats"
         return f"{text}{', ' if not later else ' '}{name}: {figure}"
     over = (
-        f"{best['difference']} against {quoted(best['parent'], 40)}, " if best["difference"] else ""
+        f"{best['difference']} against {in_quotes(best['parent'], 40)}, "
+        if best["difference"]
+        else ""
     )
     return f"{name} is the best of {tied(len(rows), 'version')}: {over}{figure}"
 
@@ -187,7 +189,7 @@ def lineage(data: Any) -> ChartType:
     """
     versions = versions_of(data)
     if versions.is_empty():
-        return nothing("No version to show", _why_none(data))
+        return draw_nothing("No version to show", _why_none(data))
     parts, more = part_by(versions, SUITE)
     drawn = {part: drawn_of(part.of(versions).to_dicts()) for part in parts}
     long = any(len(rows) > VERSIONS for rows in drawn.values())
@@ -219,7 +221,7 @@ def _panel(part: Part, rows: Rows) -> ChartType:
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
     x, y = places(len(rows)), alt.Y("value:Q", axis=axis, scale=scale_of(meant))
     layers = [*_parents(placed, x, y), *_intervals(placed, x), *_points(placed, x, y)]
-    plot = alt.layer(*layers, width=width, height=HEIGHT, title=subheading(part.heading))
+    plot = alt.layer(*layers, width=width, height=HEIGHT, title=make_subheading(part.heading))
     figures = [
         {name: row[name] for name in ("version", "iteration", "changed", "x")}
         | {"line": UNDER[name], "text": brief(str(row[name]), 22)}
@@ -282,7 +284,7 @@ def _points(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         legend=None,
     )
     best = [row | {"text": "best"} for row in rows if row["best"] and row["value"] is not None]
-    layers = ringed(best, x, y)
+    layers = draw_rings(best, x, y)
     points = chart_of(rows).mark_point(filled=True, size=150, opacity=1)
     return [*layers, points.encode(x=x, y=y, color=_hue(), shape=shape, tooltip=about)]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from skill_eval_nb.stats.values import METRICS, RUBRIC, better
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.text import TIE, quoted
+from skill_eval_nb.text import TIE, in_quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Metric:
         ('+33.3\xa0pp', '−1,700')
         """
         style = self.style
-        size = self._short(signed(value * style.factor, style.digits, style.before))
+        size = self._short(format_signed(value * style.factor, style.digits, style.before))
         return size + (style.apart or style.after)
 
     def _short(self, figure: str) -> str:
@@ -121,15 +121,15 @@ def metric(column: str) -> Metric:
     ('pass rate', 'score on ‘Clarity’ (1–5)')
     """
     if column not in METRICS:
-        return Metric(column, f"score on {quoted(column.removeprefix(RUBRIC), 40)}", "1-5")
+        return Metric(column, f"score on {in_quotes(column.removeprefix(RUBRIC), 40)}", "1-5")
     unit = next(known.unit for known in TABLES["runs"].columns if known.name == column)
     return Metric(column, NAMES.get(column, column.replace("_", " ")), unit)
 
 
-def signed(number: float, digits: int = 2, before: str = "", after: str = "") -> str:
+def format_signed(number: float, digits: int = 2, before: str = "", after: str = "") -> str:
     """A difference with its sign (none where it rounds to zero) and its unit.
 
-    >>> signed(0.25), signed(-1.5, 1, "$"), signed(-0.001)
+    >>> format_signed(0.25), format_signed(-1.5, 1, "$"), format_signed(-0.001)
     ('+0.25', '−$1.5', '0.00')
     """
     size = f"{abs(number):,.{digits}f}"

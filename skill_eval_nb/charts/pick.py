@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from skill_eval_nb.stats.values import GROUP, ITERATION, MODEL, natural, no_such, order_iterations
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import brief, called, quoted
+from skill_eval_nb.text import as_label, brief, in_quotes
 from skill_eval_nb.workspace.layout import NO_ITERATION
 
 from .theme import TOOLTIP
@@ -36,7 +36,7 @@ class Part:
 
     def above(self, configuration: str, baseline: str) -> str:
         """What stands above a comparison in it, where there are several."""
-        sides = f"{called(configuration, 40)} against {called(baseline, 40)}"
+        sides = f"{as_label(configuration, 40)} against {as_label(baseline, 40)}"
         return f"{self.heading} · {sides}" if self.heading else sides
 
 
@@ -83,7 +83,7 @@ def pick(
         frame = _last(frame, _runs(ws))
         left = frame["iteration"].unique().to_list()
         if len(left) < len(names):
-            which = quoted(left[0], 40) if len(left) == 1 else "Of each workspace"
+            which = in_quotes(left[0], 40) if len(left) == 1 else "Of each workspace"
             note = f"{which}, the last of the iterations with such figures."
     else:
         wanted = [iteration] if isinstance(iteration, str) else list(iteration)
@@ -92,7 +92,7 @@ def pick(
             if name not in known:
                 raise no_such("iteration", name, set(known))
         frame = frame.filter(pl.col("iteration").is_in(wanted))
-        note = f"{quoted(wanted[0], 40)}." if len(wanted) == 1 else ""
+        note = f"{in_quotes(wanted[0], 40)}." if len(wanted) == 1 else ""
     parts, more = part_by(frame, [*ITERATION, *model_keys(frame)])
     return Picked(parts, tuple(text for text in (note, more) if text))
 
@@ -160,7 +160,9 @@ def part_by(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[tuple[Part, ...],
     most = sorted(order, key=lambda row: -row[-1])[:PARTS]
     shown = [dict(zip(keys, row[:-1], strict=True)) for row in order if row in most]
     alone = len(shown) == 1
-    parts = tuple(Part("" if alone else _heading(own, shown), tuple(own.items())) for own in shown)
+    parts = tuple(
+        Part("" if alone else _distinguish_part(own, shown), tuple(own.items())) for own in shown
+    )
     what = "workspaces" if len({row[0] for row in order}) > 1 else "iterations"
     more = f"{len(shown)} of {len(order)} {what} are shown, those with most rows: see ws.select(…)."
     return parts, more if len(shown) < len(order) else ""
@@ -195,7 +197,7 @@ def _last(frame: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     return frame.join(last, on=on, how="semi", maintain_order="left")
 
 
-def _heading(own: dict[str, str], every: Sequence[dict[str, str]]) -> str:
+def _distinguish_part(own: dict[str, str], every: Sequence[dict[str, str]]) -> str:
     """What tells the part from the others; its skill only where the workspace holds several."""
     skills = {part["skill"] for part in every if part["workspace"] == own["workspace"]}
     differing = [key for key in own if len({part[key] for part in every}) > 1]
@@ -204,4 +206,4 @@ def _heading(own: dict[str, str], every: Sequence[dict[str, str]]) -> str:
         for key in differing
         if key != "skill" or len(skills) > 1
     ]
-    return " · ".join(called(name) for name in names if name != NO_ITERATION) or "(no iteration)"
+    return " · ".join(as_label(name) for name in names if name != NO_ITERATION) or "(no iteration)"

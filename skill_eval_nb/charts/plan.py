@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.plan import AS_IT_WAS, LEVERS
 from skill_eval_nb.stats.values import GROUP
-from skill_eval_nb.text import TIE, brief, called, dollars, some, tied
+from skill_eval_nb.text import TIE, as_label, brief, dollars, some, tied
 
 from .. import stats
 from .metrics import Metric, metric
@@ -25,9 +25,9 @@ from .theme import (
     below,
     chart_of,
     colour,
+    draw_nothing,
     finish,
-    nothing,
-    subheading,
+    make_subheading,
     tips,
 )
 
@@ -57,12 +57,12 @@ class Paid:
     per: float = 1
 
 
-def paid(rows: Rows) -> Paid:
+def choose_price(rows: Rows) -> Paid:
     """Money where it is known, else time, else how many runs and judgings there are."""
     if rows[0]["price_usd"] is not None:
         return Paid("price_usd", "price (US$)", dollars)
     if rows[0]["seconds"] is None:
-        what = "runs and judging" if judged(rows) else "run"
+        what = "runs and judging" if plans_judgings(rows) else "run"
         return Paid("calls", f"{what}s a side (number)", lambda number: tied(round(number), what))
     hours = max(row["seconds"] for row in rows) >= 2 * HOUR
     unit, per = ("h", HOUR) if hours else ("s", 1)
@@ -112,14 +112,14 @@ def sharpness(rows: Rows) -> Sharpness:
     return Sharpness("se", "standard error", meant)
 
 
-def judged(rows: Rows) -> bool:
+def plans_judgings(rows: Rows) -> bool:
     """Whether judgings are planned."""
     return any(row["changed"] == "judgings" for row in rows)
 
 
-def planned(rows: Rows) -> Sequence[str]:
+def planned_levers(rows: Rows) -> Sequence[str]:
     """What a design is named by: judgings only where they are planned."""
-    return LEVERS if judged(rows) else LEVERS[:2]
+    return LEVERS if plans_judgings(rows) else LEVERS[:2]
 
 
 def design(row: Row, levers: Sequence[str] = LEVERS) -> str:
@@ -127,19 +127,19 @@ def design(row: Row, levers: Sequence[str] = LEVERS) -> str:
     return " × ".join(tied(row[NUMBERS[lever]], lever.removesuffix("s")) for lever in levers)
 
 
-def titles(plans: Sequence[Rows]) -> str:
+def answer_plans(plans: Sequence[Rows]) -> str:
     """Of several plans, how many reach what is wanted."""
     chosen = sum(rows[0]["chosen"] for rows in plans)
     n = f"n{TIE}={TIE}{tied(len(plans), 'plan')}"
     return f"{chosen} of {len(plans)} plans reach what is wanted within the limits ({n})"
 
 
-def title(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
+def answer_plan(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     """Which design to take, or that none will do; with what it rests on."""
     base = rows[0]
-    levers = planned(rows)
+    levers = planned_levers(rows)
     wanted = sharp.text(base["wanted"])
-    behind = _behind(rows)
+    behind = _say_basis(rows)
     of_mean = sharp.column == "se"
     reach = "have a standard error of" if of_mean else "find a difference of"
     if base["chosen"]:
@@ -155,13 +155,13 @@ def title(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     return f"{none}; {shown} {at_least} {behind}"
 
 
-def _behind(rows: Rows) -> str:
+def _say_basis(rows: Rows) -> str:
     """Who is planned for, and from how many evals and runs."""
     base = rows[0]
     measured = base["configuration"] or base["baseline"]
-    who = [called(base["configuration"], 40)] if measured else []
+    who = [as_label(base["configuration"], 40)] if measured else []
     if base["baseline"]:
-        who[0] += f" against {called(base['baseline'], 40)}"
+        who[0] += f" against {as_label(base['baseline'], 40)}"
     run = next((row for row in rows if row["changed"] == AS_IT_WAS), base)
     n = f"n{TIE}={TIE}{tied(run['n_evals'], 'eval')} × {tied(run['n_runs'], 'run')}"
     parts = [*who, n] if who else ["assumed variances"]
@@ -230,18 +230,18 @@ def plan_curve(
     found = as_polars(ws if given else stats.plan(ws, metric=metric, **wanted))
     picked = pick(found.drop_nulls("n_evals"), iteration, ws)
     if not picked.parts:
-        return nothing("No design to show", _why(ws, found, metric, iteration))
+        return draw_nothing("No design to show", _why(ws, found, metric, iteration))
     shown = pl.concat([part.of(found).drop_nulls("n_evals") for part in picked.parts])
-    plans = [_counted(own.to_dicts()) for own in shown.partition_by(PLAN, maintain_order=True)]
+    plans = [_count_calls(own.to_dicts()) for own in shown.partition_by(PLAN, maintain_order=True)]
     left = len(plans) - PANELS
     notes = [*picked.notes, f"{left} more: name a metric or an iteration." if left > 0 else ""]
     if len(plans) == 1:
         rows = plans[0]
-        sharp, cost = sharpness(rows), paid(rows)
+        sharp, cost = sharpness(rows), choose_price(rows)
         notes += [purchases(rows, sharp, cost), brief(rows[0]["note"].partition(". ")[2], TOOLTIP)]
-        return finish(_panel(rows, ""), title(rows, sharp, cost), notes)
-    panels = [_panel(rows, _heading(rows[0], picked.parts)) for rows in plans[:PANELS]]
-    return finish(below(panels), titles(plans), notes)
+        return finish(_draw_plan(rows, ""), answer_plan(rows, sharp, cost), notes)
+    panels = [_draw_plan(rows, _plan_heading(rows[0], picked.parts)) for rows in plans[:PANELS]]
+    return finish(below(panels), answer_plans(plans), notes)
 
 
 def _why(ws: Any, found: pl.DataFrame, metric: str | None, iteration: Any) -> str:
@@ -251,31 +251,33 @@ def _why(ws: Any, found: pl.DataFrame, metric: str | None, iteration: Any) -> st
     return brief(str(found["note"].drop_nulls().first() or "Nothing was planned."), 200)
 
 
-def _counted(rows: Rows) -> list[Row]:
+def _count_calls(rows: Rows) -> list[Row]:
     """The rows with how many runs and judgings a side makes."""
-    judgings = judged(rows)
+    judgings = plans_judgings(rows)
     return [
         row | {"calls": row["n_evals"] * row["n_runs"] * (1 + row["n_judgings"] * judgings)}
         for row in rows
     ]
 
 
-def _heading(row: Row, parts: Sequence[Part]) -> str:
+def _plan_heading(row: Row, parts: Sequence[Part]) -> str:
     """Which of several plans it is."""
     where = next(part.heading for part in parts if all(row[k] == v for k, v in part.keys))
-    sides = [called(row[side]) for side in ("configuration", "baseline") if row[side]]
+    sides = [as_label(row[side]) for side in ("configuration", "baseline") if row[side]]
     names = [where, " against ".join(sides), metric_of(row["metric"]).name if row["metric"] else ""]
     return " · ".join(name for name in names if name)
 
 
-def _panel(rows: Rows, heading: str) -> ChartType:
+def _draw_plan(rows: Rows, heading: str) -> ChartType:
     """The curves of one plan, the design that they start from and that which was run."""
     from .vega import alt
 
-    sharp, cost = sharpness(rows), paid(rows)
-    levers = planned(rows)
-    points = [_point(row, sharp, cost, levers) for row in rows if row[sharp.column] is not None]
-    curves = _curves(points)
+    sharp, cost = sharpness(rows), choose_price(rows)
+    levers = planned_levers(rows)
+    points = [
+        _design_point(row, sharp, cost, levers) for row in rows if row[sharp.column] is not None
+    ]
+    curves = _lever_curves(points)
     top = max([rows[0]["wanted"], *(point["y"] for point in points)]) * HEADROOM
     ticks = sharp.meant.style.ticks if sharp.meant else "~g"
     below = alt.Axis(title=cost.axis, tickCount=6, format=",~f")
@@ -288,18 +290,18 @@ def _panel(rows: Rows, heading: str) -> ChartType:
     ends = [point for point in curves if point["end"]]
     few = len(curves) <= CROWD
     layers = [
-        _wanted(rows[0], sharp),
+        _draw_wanted_line(rows[0], sharp),
         line.mark_line(strokeWidth=2.5, opacity=0.8),
         line.mark_circle(size=42 if few else 14, opacity=1).encode(tooltip=about),
         chart_of(ends)
         .mark_text(align="left", dx=8, fontSize=TEXT_SIZE)
         .encode(x=x, y=y, color=hue, text=alt.Text("end:N")),
-        *_named(points, x, y, about),
+        *_draw_named_designs(points, x, y, about),
     ]
-    return alt.layer(*layers, width=WIDTH, height=HEIGHT, title=subheading(heading))
+    return alt.layer(*layers, width=WIDTH, height=HEIGHT, title=make_subheading(heading))
 
 
-def _point(row: Row, sharp: Sharpness, cost: Paid, levers: Sequence[str]) -> Row:
+def _design_point(row: Row, sharp: Sharpness, cost: Paid, levers: Sequence[str]) -> Row:
     """A design as it is drawn."""
     return {
         "lever": row["changed"] or "",
@@ -314,7 +316,7 @@ def _point(row: Row, sharp: Sharpness, cost: Paid, levers: Sequence[str]) -> Row
     }
 
 
-def _curves(points: Rows) -> list[Row]:
+def _lever_curves(points: Rows) -> list[Row]:
     """A curve for each lever through the first design; at its end how many there are."""
     curves: list[Row] = []
     for lever in LEVERS:
@@ -327,7 +329,7 @@ def _curves(points: Rows) -> list[Row]:
     return curves
 
 
-def _wanted(row: Row, sharp: Sharpness) -> ChartType:
+def _draw_wanted_line(row: Row, sharp: Sharpness) -> ChartType:
     """The line that a design has to reach."""
     from .vega import alt
 
@@ -341,7 +343,9 @@ def _wanted(row: Row, sharp: Sharpness) -> ChartType:
     )
 
 
-def _named(points: Rows, x: alt.X, y: alt.Y, about: Sequence[alt.Tooltip]) -> list[alt.Chart]:
+def _draw_named_designs(
+    points: Rows, x: alt.X, y: alt.Y, about: Sequence[alt.Tooltip]
+) -> list[alt.Chart]:
     """The chosen design as a ring and that which was run as a diamond, each with its name."""
     from .vega import alt
 

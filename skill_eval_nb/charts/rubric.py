@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.stats import deltas_by_dimension, summarize
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import GROUP, RUBRIC, judged_scores, natural, scores_of
-from skill_eval_nb.text import brief, called, quoted, tied
+from skill_eval_nb.text import as_label, brief, in_quotes, tied
 
 from . import answers
-from .metrics import signed
+from .metrics import format_signed
 from .pick import Part, as_polars, first_of, pick, why_none
 from .theme import (
     INK,
@@ -31,13 +31,13 @@ from .theme import (
     colour,
     colours,
     column,
+    draw_nothing,
     finish,
     in_lanes,
     lane,
     lanes,
+    make_subheading,
     n_of,
-    nothing,
-    subheading,
     tips,
     uncut,
 )
@@ -54,10 +54,10 @@ DOT, STACKED, WIDE = 6.6, 5, 58
 """Pixels from dot to dot; dots above each other; pixels that dots of one score may take."""
 
 
-def swarm(dots: Rows) -> list[Row]:
+def pack_swarm(dots: Rows) -> list[Row]:
     """Dots of one score as a block around it: `right` and `below` are pixels from its middle.
 
-    >>> [dot["below"] for dot in swarm([{"score": 3.0}, {"score": 4.0}, {"score": 4.0}])]
+    >>> [dot["below"] for dot in pack_swarm([{"score": 3.0}, {"score": 4.0}, {"score": 4.0}])]
     [0.0, -3.3, 3.3]
     """
     size = Counter(_near(dot) for dot in dots)
@@ -147,8 +147,10 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     runs = _runs(ws)
     picked = pick(runs, iteration, ws)
     if not picked.parts:
-        return nothing("No rubric scores", why_none(ws, "score on a rubric dimension", iteration))
-    figures = _figures(ws)
+        return draw_nothing(
+            "No rubric scores", why_none(ws, "score on a rubric dimension", iteration)
+        )
+    figures = _lane_figures(ws)
     found, left = first_of(
         picked.parts, lambda part: _dimension_lanes(part, figures), MOST_DIMENSIONS
     )
@@ -156,7 +158,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     own = runs.partition_by(DIMENSION_KEYS, as_dict=True)
     frames = [own[tuple(side[key] for key in DIMENSION_KEYS)] for side in sides]
     crowded = sum(frame.height for frame in frames) > MANY
-    dots = [_crowd(frame) if crowded else swarm(_dots(frame)) for frame in frames]
+    dots = [_crowd(frame) if crowded else pack_swarm(_lane_dots(frame)) for frame in frames]
     notes = [
         *picked.notes,
         "A dot counts the runs of about the same score." if crowded else "A dot is a run.",
@@ -165,7 +167,9 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     ]
     shown = [side["configuration"] for side in sides]
     shades = colours(runs["configuration"], baselines(runs), shown)
-    return finish(_dimensions_drawn(sides, dots, shades), answers.rubric_dimensions(sides), notes)
+    return finish(
+        _dimensions_drawn(sides, dots, shades), answers.answer_rubric_dimensions(sides), notes
+    )
 
 
 def _runs(ws: Any) -> pl.DataFrame:
@@ -191,12 +195,12 @@ def _crowd(runs: pl.DataFrame) -> list[Row]:
     return [dot | {"right": 0.0, "below": 0.0} for dot in counted.to_dicts()]
 
 
-def _dots(runs: pl.DataFrame) -> list[Row]:
+def _lane_dots(runs: pl.DataFrame) -> list[Row]:
     """What is drawn of each run of a lane, from the lowest score up."""
     return [
         {
             "score": run["value"],
-            "eval": called(run["eval_name"]),
+            "eval": as_label(run["eval_name"]),
             "run": run["run_number"],
             "judgings": run["judgings"],
             "evidence": brief(run["evidence"] or "none stated", TOOLTIP),
@@ -205,7 +209,7 @@ def _dots(runs: pl.DataFrame) -> list[Row]:
     ]
 
 
-def _figures(ws: Any) -> pl.DataFrame:
+def _lane_figures(ws: Any) -> pl.DataFrame:
     """A row a lane: mean, stddev, n, and the delta with its own n on both sides."""
     import polars as pl
 
@@ -221,7 +225,7 @@ def _dimension_lanes(part: Part, figures: pl.DataFrame) -> list[list[Row]]:
     """The lanes of each dimension of a part, from top to bottom."""
     of_metric: dict[str, list[Row]] = {}
     for row in sorted(part.of(figures).to_dicts(), key=lambda row: side(row["configuration"])):
-        metric, label = row["metric"], called(row["metric"].removeprefix(RUBRIC))
+        metric, label = row["metric"], as_label(row["metric"].removeprefix(RUBRIC))
         lane = row | {"heading": part.heading, "group": metric, "label": label}
         of_metric.setdefault(metric, []).append(lane)
     return sorted(of_metric.values(), key=_rank)
@@ -247,7 +251,7 @@ def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str])
         shared = {name: side_of[name] for name in ("row", "group", "label", "heading")}
         shared |= {
             "dimension": side_of["label"],
-            "configuration": called(side_of["configuration"]),
+            "configuration": as_label(side_of["configuration"]),
         }
         points += [
             dot
@@ -255,7 +259,7 @@ def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str])
             | {"x": dot["score"] + dot["right"] * (top - low) / DIMENSION_PLOT}
             for dot in own
         ]
-        delta = "" if side_of["estimate"] is None else signed(side_of["estimate"])
+        delta = "" if side_of["estimate"] is None else format_signed(side_of["estimate"])
         means.append(shared | {"mean": side_of["mean"], "n": side_of["n"], "delta": delta})
     scale = alt.Scale(domain=[low, top], nice=False, zero=False)
     whole = list(range(ceil(low), floor(top) + 1)) if top - low < 20 else alt.Undefined
@@ -330,8 +334,10 @@ def score_distributions(ws: Any, iteration: str | Sequence[str] | None = None) -
     judged = as_polars(judged_scores(ws)).drop_nulls("score")
     picked = pick(judged, iteration, ws)
     if not picked.parts:
-        return nothing("No rubric scores", why_none(ws, "score on a rubric dimension", iteration))
-    counted = _counted(judged)
+        return draw_nothing(
+            "No rubric scores", why_none(ws, "score on a rubric dimension", iteration)
+        )
+    counted = _count_scores(judged)
     lanes, left = first_of(picked.parts, lambda part: _score_lanes(part, counted), DIMENSIONS, 2)
     shown = [row["configuration"] for lane in lanes for row in lane["rows"]]
     shades = colours(judged["configuration"], baselines(judged), shown)
@@ -345,7 +351,7 @@ def score_distributions(ws: Any, iteration: str | Sequence[str] | None = None) -
     return finish(_scores_drawn(lanes, shades), _answer(lanes), notes)
 
 
-def _counted(judged: pl.DataFrame) -> pl.DataFrame:
+def _count_scores(judged: pl.DataFrame) -> pl.DataFrame:
     """A row a configuration on a dimension: n, and how often each score is given."""
     import polars as pl
 
@@ -361,7 +367,7 @@ def _score_lanes(part: Part, counted: pl.DataFrame) -> list[Row]:
         {
             "heading": part.heading,
             "group": name,
-            "label": called(name),
+            "label": as_label(name),
             "rows": sorted(frame.to_dicts(), key=lambda row: side(row["configuration"])),
         }
         for (name,), frame in own.items()
@@ -379,7 +385,7 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
     """The dimensions below each other, those of one heading together, with their bars and n."""
     from .vega import alt
 
-    bars = [bar for place, lane in enumerate(lanes) for bar in _bars(lane, place)]
+    bars = [bar for place, lane in enumerate(lanes) for bar in _score_bars(lane, place)]
     names = [f"{uncut(lane['label'], NAME)}\n{_n(lane['rows'])}" for lane in lanes]
     tallest = max((bar["share"] for bar in bars), default=1) * 1.3  # room for the figures
     x = alt.X(
@@ -388,7 +394,7 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
         axis=alt.Axis(title="score of a judging (1–5)", labelAngle=0),
     )
     y = alt.Y("share:Q", axis=None, scale=alt.Scale(domain=[0, tallest]))
-    offset = alt.XOffset("configuration:N", sort=[called(name) for name in shades])
+    offset = alt.XOffset("configuration:N", sort=[as_label(name) for name in shades])
     about = tips(
         dimension="Dimension",
         configuration="Configuration",
@@ -419,7 +425,7 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
         facets = alt.layer(*layers, width=SCORE_PLOT, height=SCORE_LANE).facet(
             row=alt.Row("lane:O", header=header), spacing=10
         )
-        facets.title = subheading(heading)
+        facets.title = make_subheading(heading)
         drawn.append(facets)
     return below(drawn)
 
@@ -432,13 +438,13 @@ def _n(rows: Rows) -> str:
     return f"n = {' vs '.join(f'{number:,}' for number in n)}"
 
 
-def _bars(lane: Row, place: int) -> list[Row]:
+def _score_bars(lane: Row, place: int) -> list[Row]:
     """The bars of a dimension."""
     return [
         {
             "lane": place,
             "dimension": lane["label"],
-            "configuration": called(row["configuration"]),
+            "configuration": as_label(row["configuration"]),
             "n": row["n"],
             "score": score,
             "given": row[str(score)],
@@ -457,9 +463,9 @@ def _answer(lanes: Rows) -> str:
     if not row[str(HIGH)]:
         n = sum(row["n"] for _, row in rows)
         return f"No judging gives a {HIGH} ({n_of(n, noun='judging')})"
-    where = f" in {quoted(lane['heading'], 40)}" if lane["heading"] else ""
-    on = f"on {quoted(lane['label'], 40)}{where} ({n_of(row['n'], noun='judging')})"
-    who, share = called(row["configuration"], 40), f"{_full(row):.0%}"
+    where = f" in {in_quotes(lane['heading'], 40)}" if lane["heading"] else ""
+    on = f"on {in_quotes(lane['label'], 40)}{where} ({n_of(row['n'], noun='judging')})"
+    who, share = as_label(row["configuration"], 40), f"{_full(row):.0%}"
     if _full(row) >= FULL:
         return f"Little room above: {who} has a {HIGH} in {share} of judgings {on}"
     return f"There is room above on every dimension: at most {share} are a {HIGH}, of {who} {on}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.pairing import choose, side
-from skill_eval_nb.text import TIE, brief, called, tied
+from skill_eval_nb.text import TIE, as_label, brief, tied
 
 from .metrics import Metric
 
@@ -62,10 +62,10 @@ def breadth(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def wrapped(text: str, letters: int) -> list[str]:
+def wrap_text(text: str, letters: int) -> list[str]:
     """The text in lines of so many letters; names with hyphens stay whole.
 
-    >>> wrapped("技能技能", 4)
+    >>> wrap_text("技能技能", 4)
     ['技能', '技能']
     """
     characters = max(letters * len(text) // max(breadth(text), 1), 1)
@@ -89,12 +89,14 @@ def show_offline() -> None:
     """
     from .vega import alt
 
-    alt.renderers.register(RENDERER, mimebundle)  # asking for its names would search every package
+    alt.renderers.register(
+        RENDERER, make_mimebundle
+    )  # asking for its names would search every package
     if alt.renderers.active == "default":
         alt.renderers.enable(RENDERER)
 
 
-def mimebundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
+def make_mimebundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     """The forms in which a notebook keeps a chart: Vega-Lite 5, PNG (base64), its title as text.
 
     The picture is drawn from the specification as Altair wrote it, so that it also holds where a
@@ -104,7 +106,7 @@ def mimebundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
 
     import vl_convert
 
-    picture = packed(vl_convert.vegalite_to_png(spec, scale=SCALE))
+    picture = compress_png(vl_convert.vegalite_to_png(spec, scale=SCALE))
     return {
         MIME: spec | {"$schema": SCHEMA},
         "image/png": base64.b64encode(picture).decode("ascii"),
@@ -112,7 +114,7 @@ def mimebundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     }
 
 
-def packed(picture: bytes) -> bytes:
+def compress_png(picture: bytes) -> bytes:
     """The same PNG in about a third of the bytes: it was compressed for speed."""
     at, head, pixels = 8, picture[:8], b""
     while at < len(picture):
@@ -123,10 +125,10 @@ def packed(picture: bytes) -> bytes:
         elif kind != b"IEND":
             head += picture[at:end]
         at = end
-    return head + chunk(b"IDAT", zlib.compress(zlib.decompress(pixels), 5)) + chunk(b"IEND")
+    return head + png_chunk(b"IDAT", zlib.compress(zlib.decompress(pixels), 5)) + png_chunk(b"IEND")
 
 
-def chunk(kind: bytes, data: bytes = b"") -> bytes:
+def png_chunk(kind: bytes, data: bytes = b"") -> bytes:
     """A part of a PNG."""
     checksum = zlib.crc32(kind + data)
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
@@ -239,7 +241,7 @@ def colours(
 
 def width_of(names: Iterable[str], least: int, most: int) -> int:
     """Pixels that the longest of the labels takes, about, within bounds."""
-    longest = max((breadth(called(name)) for name in names), default=0)
+    longest = max((breadth(as_label(name)) for name in names), default=0)
     return int(min(max(longest * LETTER, least), most))
 
 
@@ -251,13 +253,13 @@ def finish(chart: ChartType, title: str, notes: Sequence[str] = ()) -> ChartType
     from .vega import alt
 
     show_offline()
-    subtitle = wrapped(" ".join(note for note in notes if note), SUBTITLE_LINE)
-    heading = alt.TitleParams(text=wrapped(title, TITLE_LINE), subtitle=subtitle or alt.Undefined)
+    subtitle = wrap_text(" ".join(note for note in notes if note), SUBTITLE_LINE)
+    heading = alt.TitleParams(text=wrap_text(title, TITLE_LINE), subtitle=subtitle or alt.Undefined)
     chart.title, chart.description, chart.config = heading, title, CONFIG
     return chart
 
 
-def subheading(text: str, story: str = "") -> Any:
+def make_subheading(text: str, story: str = "") -> Any:
     """The title of one part among several; none where there is no text."""
     from .vega import alt
 
@@ -266,9 +268,9 @@ def subheading(text: str, story: str = "") -> Any:
     return alt.TitleParams(text=text, subtitle=story or alt.Undefined, fontSize=13, offset=10)
 
 
-def nothing(what: str, why: str) -> ChartType:
+def draw_nothing(what: str, why: str) -> ChartType:
     """The chart of nothing: what there is none of, and why."""
-    rows = [{"line": line, "row": at} for at, line in enumerate(wrapped(why, SUBTITLE_LINE))]
+    rows = [{"line": line, "row": at} for at, line in enumerate(wrap_text(why, SUBTITLE_LINE))]
     layer = words(rows, "line", 0, ink=SOFT)
     return finish(layer.properties(width=640, height=17 * len(rows)), what)
 
@@ -287,7 +289,7 @@ CELL_INK = "#20262D"
 """Ink on the cells: their own, as they stay pale where a page is dark."""
 
 
-def inline(rows: Rows) -> pl.DataFrame:
+def inline_rows(rows: Rows) -> pl.DataFrame:
     """Rows as a chart's data. A frame, as Altair copies lists of rows over and over."""
     import polars as pl
 
@@ -309,7 +311,7 @@ def thin(dots: Rows, by: Sequence[str], columns: int, rows: int, *, log: bool = 
         ((axis - axis.min()) / (axis.max() - axis.min()) * cells).floor().alias(f"cell{cells}{at}")
         for at, (axis, cells) in enumerate(zip(axes, (columns, rows), strict=True))
     ]
-    counted = inline(dots).group_by(*by, *grid, maintain_order=True)
+    counted = inline_rows(dots).group_by(*by, *grid, maintain_order=True)
     dots_of = counted.agg(pl.col("x", "y").mean(), pl.len().alias("n"))
     return (
         dots_of.sort("n", descending=True, maintain_order=True)
@@ -322,7 +324,7 @@ def chart_of(rows: Rows) -> alt.Chart:
     """A chart of rows, to be put together with others."""
     from .vega import Leaf
 
-    return Leaf(inline(rows))
+    return Leaf(inline_rows(rows))
 
 
 def scale_of(meant: Metric) -> alt.Scale:
@@ -348,7 +350,7 @@ def colour(
     """The configuration as colour, with its legend above the plot unless the rows name it."""
     from .vega import alt
 
-    names = [called(name) for name in shades]
+    names = [as_label(name) for name in shades]
     above = alt.Legend(
         orient="top",
         title=None,
@@ -555,7 +557,7 @@ def interval(
     return [marks.encode(**ends, color=colour, tooltip=about)]
 
 
-def ringed(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def draw_rings(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """A ring around each row, its `text` above it; none where there is no row."""
     from .vega import alt
 

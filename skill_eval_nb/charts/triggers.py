@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.triggers import OUTCOMES
 from skill_eval_nb.stats.triggers import SUITE as KEYS
-from skill_eval_nb.stats.values import finite, typed
+from skill_eval_nb.stats.values import cast_columns, finite
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import TIE, brief, called, quoted, tied
+from skill_eval_nb.text import TIE, as_label, brief, in_quotes, tied
 
 from .. import stats
 from .pick import SUITE, as_polars, part_by
@@ -28,16 +28,16 @@ from .theme import (
     chart_of,
     colour,
     column,
+    draw_nothing,
+    draw_rings,
     finish,
     in_lanes,
     interval,
     lane,
     lanes,
-    nothing,
+    make_subheading,
     places,
-    ringed,
     shade,
-    subheading,
     tips,
     with_figures,
     words,
@@ -73,7 +73,9 @@ def attempts_of(data: Any) -> Any:
     return data.attempts_table() if callable(table) else data
 
 
-def described(data: Any, level: float, threshold: float) -> tuple[list[Described], list[str]]:
+def describe_triggers(
+    data: Any, level: float, threshold: float
+) -> tuple[list[Described], list[str]]:
     """The descriptions of which something was measured, and what to say of the others.
 
     Args:
@@ -83,13 +85,13 @@ def described(data: Any, level: float, threshold: float) -> tuple[list[Described
     """
     import polars as pl
 
-    rates = keyed(stats.trigger_rates(data, level, threshold))
+    rates = fill_null_keys(stats.trigger_rates(data, level, threshold))
     measured = rates.filter(pl.col("rate").count().over(KEYS) > 0)
     if measured.is_empty():
         return [], []
     parts, more = part_by(measured, KEYS)
-    scores = keyed(stats.trigger_scores(data, level, threshold))
-    doubts = keyed(stats.trigger_doubts(data)).filter("broken")
+    scores = fill_null_keys(stats.trigger_scores(data, level, threshold))
+    doubts = fill_null_keys(stats.trigger_doubts(data)).filter("broken")
     found = [
         Described(
             part.heading,
@@ -107,7 +109,7 @@ def described(data: Any, level: float, threshold: float) -> tuple[list[Described
     return found, [note if more else "", never]
 
 
-def keyed(table: Any) -> pl.DataFrame:
+def fill_null_keys(table: Any) -> pl.DataFrame:
     """The table with no null among its keys."""
     import polars as pl
 
@@ -124,10 +126,10 @@ def why_none(data: Any) -> str:
     return doubts["message"][0]
 
 
-def scored(row: Row, score: str) -> str:
+def say_score(row: Row, score: str) -> str:
     r"""A score with its interval, in a sentence.
 
-    >>> scored({"f1": 0.857, "f1_low": 0.6, "f1_high": 0.96}, "f1").replace("\xa0", " ")
+    >>> say_score({"f1": 0.857, "f1_low": 0.6, "f1_high": 0.96}, "f1").replace("\xa0", " ")
     '0.86 (0.60 to 0.96)'
     """
     value, low, high = (row[f"{score}{end}"] for end in ("", "_low", "_high"))
@@ -147,8 +149,8 @@ def _of_several(shown: Sequence[Described], score: str, name: str, *, highest: b
         return f"None of {len(shown)} descriptions has {name}"
     end = (max if highest else min)(known, key=lambda part: part.scores[score])
     which = f"the {'highest' if highest else 'lowest'} {name.partition(' ')[2]}"
-    stated = scored(end.scores, score)
-    return f"{quoted(end.heading, 40)} has {which} of {len(shown)} descriptions: {stated}"
+    stated = say_score(end.scores, score)
+    return f"{in_quotes(end.heading, 40)} has {which} of {len(shown)} descriptions: {stated}"
 
 
 LABEL, PLOT, RUNS, REMARK, RATES_WIDTH = 380, 250, 305, 320, 520
@@ -178,10 +180,10 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
         ValueError: as `stats.trigger_rates`.
     """
     data = attempts_of(data)
-    shown, notes = described(data, level, threshold)
+    shown, notes = describe_triggers(data, level, threshold)
     if not shown:
-        return nothing("No trigger rate to show", why_none(data))
-    rows, left = _rows(shown, threshold)
+        return draw_nothing("No trigger rate to show", why_none(data))
+    rows, left = _query_rows(shown, threshold)
     lost = sum(part.scores[name] or 0 for part in shown for name in ("n_errored", "n_not_run"))
     notes = [
         *(description.broken for description in shown),
@@ -199,12 +201,12 @@ def rates_answer(shown: Sequence[Described]) -> str:
         return _of_several(shown, "f1", "an F1", highest=True)
     [description] = shown
     row = description.scores
-    f1 = "No F1" if row["f1"] is None else f"F1{TIE}{scored(row, 'f1')}"
+    f1 = "No F1" if row["f1"] is None else f"F1{TIE}{say_score(row, 'f1')}"
     broken = "Broken measurement. " if description.broken else ""
-    return f"{broken}{f1}: {_triggering(description.queries)} ({sizes(row)})"
+    return f"{broken}{f1}: {_count_triggering(description.queries)} ({sizes(row)})"
 
 
-def _triggering(queries: pl.DataFrame) -> str:
+def _count_triggering(queries: pl.DataFrame) -> str:
     """How many queries of each class trigger."""
     texts: list[str] = []
     for should, which in ((True, "that should"), (False, "that should not")):
@@ -215,27 +217,27 @@ def _triggering(queries: pl.DataFrame) -> str:
     return ", ".join(texts) or "no query says whether it should trigger"
 
 
-def _rows(shown: Sequence[Described], threshold: float) -> tuple[list[Row], int]:
+def _query_rows(shown: Sequence[Described], threshold: float) -> tuple[list[Row], int]:
     """The queries as they are drawn, the most wrong first, and how many are left out."""
     groups: list[tuple[str, list[Row]]] = []
     for part in shown:
         for should, name in GROUPS.items():
             own = [row for row in part.queries.to_dicts() if row["should_trigger"] is should]
-            own.sort(key=lambda row: (row["rate"] is None, _wrong(row)))
+            own.sort(key=lambda row: (row["rate"] is None, _rank_wrong(row)))
             above = f"{part.heading} · {name}" if part.heading else name[:1].upper() + name[1:]
             groups.append((above, own))
     there = [group for group in groups if group[1]]
     most = max(QUERIES // len(there), 3)
-    rows = [_row(row, heading, threshold) for heading, own in there for row in own[:most]]
+    rows = [_query_row(row, heading, threshold) for heading, own in there for row in own[:most]]
     return rows, sum(len(own) for _, own in there) - len(rows)
 
 
-def _wrong(row: Row) -> float:
+def _rank_wrong(row: Row) -> float:
     """By what queries are sorted: the share of right runs; unlabelled ones by their rate."""
     return row["right"] if row["right"] is not None else -(row["rate"] or 0.0)
 
 
-def _row(row: Row, heading: str, threshold: float) -> Row:
+def _query_row(row: Row, heading: str, threshold: float) -> Row:
     """A query as it is drawn."""
     rate, should = row["rate"], row["should_trigger"]
     hits, missed = row["n_triggered"], row["n_not_triggered"]
@@ -254,14 +256,14 @@ def _row(row: Row, heading: str, threshold: float) -> Row:
     wanted = {True: (threshold, 1.0), False: (0.0, threshold), None: (0.0, 0.0)}[should]
     return {
         "heading": heading,
-        "label": called(row["query"], 200),
+        "label": as_label(row["query"], 200),
         "query": brief(row["query"], TOOLTIP),
         "rate": rate,
         "low": row["low"],
         "high": row["high"],
         "from": wanted[0],
         "to": wanted[1],
-        "verdict": _verdict(row),
+        "verdict": _query_verdict(row),
         "kind": "flips" if row["flips"] else "steady",
         "triggered": f"{hits:,}/{runs:,}" if runs else stated,
         "remark": " · ".join(remarks) or ("not measured" if rate is None else ""),
@@ -270,7 +272,7 @@ def _row(row: Row, heading: str, threshold: float) -> Row:
     }
 
 
-def _verdict(row: Row) -> str:
+def _query_verdict(row: Row) -> str:
     """One of VERDICTS, or that there is no rate."""
     if row["rate"] is None:
         return "no rate"
@@ -342,10 +344,10 @@ def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) ->
         ValueError: as `stats.trigger_rates`.
     """
     data = attempts_of(data)
-    shown, notes = described(data, level, threshold)
+    shown, notes = describe_triggers(data, level, threshold)
     if not shown:
-        return nothing("No trigger rate to show", why_none(data))
-    counts = keyed(stats.trigger_confusion(data, threshold))
+        return draw_nothing("No trigger rate to show", why_none(data))
+    counts = fill_null_keys(stats.trigger_confusion(data, threshold))
     notes = [
         *(description.broken for description in shown),
         f"By query: it triggers where at least {threshold:.0%} of its scored runs do.",
@@ -359,7 +361,7 @@ def confusion_answer(shown: Sequence[Described]) -> str:
     if len(shown) > 1:
         return _of_several(shown, "precision", "a precision", highest=False)
     row = shown[0].scores
-    recall, precision = (scored(row, name) for name in ("recall", "precision"))
+    recall, precision = (say_score(row, name) for name in ("recall", "precision"))
     broken = "Broken measurement. " if shown[0].broken else ""
     return f"{broken}Recall{TIE}{recall}, precision{TIE}{precision} ({sizes(row)})"
 
@@ -384,11 +386,11 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
             ).properties(
                 width=WIDE * len(columns),
                 height=HIGH * len({row["should_trigger"] for row in own}),
-                title=subheading(name),
+                title=make_subheading(name),
             )
             for what, name in PANELS.items()
         ]
-        rows.append(alt.hconcat(*panels, title=subheading(description.heading)))
+        rows.append(alt.hconcat(*panels, title=make_subheading(description.heading)))
     return below(rows)
 
 
@@ -429,12 +431,12 @@ def trigger_rounds(data: Any) -> ChartType:
             `train_score`, `train_low`, `train_high`, `test_score`, …, `is_best`); or a
             `Workspace` or its table `optimizations` (polars or pandas).
     """
-    every = _rounds(data)
+    every = _search_rounds(data)
     rounds = every.filter(every["test_score"].is_not_null() | every["train_score"].is_not_null())
     if rounds.is_empty():
         where = "The workspace holds" if isinstance(data, Workspace) else "The table has"
         why = f"{where} no round with a score. `sen.triggers.optimise` makes some."
-        return nothing("No round to show", why)
+        return draw_nothing("No round to show", why)
     parts, more = part_by(rounds, SUITE)
     drawn = {part.heading: part.of(rounds).to_dicts() for part in parts}
     left = every.height - rounds.height
@@ -446,11 +448,11 @@ def trigger_rounds(data: Any) -> ChartType:
         f"{tied(left, 'round')} without a score." if left else "",
         more,
     ]
-    panels = [_panel(heading, _some(rows)) for heading, rows in drawn.items()]
+    panels = [_draw_rounds(heading, _some(rows)) for heading, rows in drawn.items()]
     return finish(below(panels), rounds_answer(list(drawn.values())), notes)
 
 
-def _rounds(data: Any) -> pl.DataFrame:
+def _search_rounds(data: Any) -> pl.DataFrame:
     """One row a round: SUITE, round, description, FIGURES, is_best."""
     import narwhals as nw
     import polars as pl
@@ -464,7 +466,7 @@ def _rounds(data: Any) -> pl.DataFrame:
     types: dict[str, Any] = dict.fromkeys([*SUITE, "description"], pl.String)
     types |= {number: pl.Int64, **dict.fromkeys(FIGURES, pl.Float64), "is_best": pl.Boolean}
     return (
-        typed(frame, types)
+        cast_columns(frame, types)
         .rename({number: "round"})
         .with_columns(*map(finite, FIGURES), pl.col(*SUITE, "description").fill_null(""))
         .with_columns(pl.col("is_best").fill_null(value=False))
@@ -508,7 +510,7 @@ def _some(rows: Rows) -> list[Row]:
     return [*chosen, *rows[max(first + len(chosen), 0) :]]
 
 
-def _panel(heading: str, rows: Rows) -> ChartType:
+def _draw_rounds(heading: str, rows: Rows) -> ChartType:
     """The rounds of one search."""
     from .vega import alt
 
@@ -537,7 +539,7 @@ def _panel(heading: str, rows: Rows) -> ChartType:
                 }
             )
     x = places(len(rows))
-    title = subheading(heading)
+    title = make_subheading(heading)
     plot = alt.layer(*_plot(points, x), width=width, height=HEIGHT, title=title)
     return with_figures(plot, figures, x, width)
 
@@ -567,6 +569,6 @@ def _plot(points: Rows, x: alt.X) -> list[alt.Chart]:
     return [
         base.mark_line(strokeWidth=2.5),
         *interval(known, "low", "high", x, hue, wide=4, opacity=0.35),
-        *ringed([point | {"text": "chosen"} for point in known if point["best"]], x, y),
+        *draw_rings([point | {"text": "chosen"} for point in known if point["best"]], x, y),
         base.mark_circle(size=110, opacity=1).encode(tooltip=about),
     ]

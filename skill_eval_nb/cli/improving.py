@@ -32,9 +32,9 @@ from .shell import (
     app,
     busy,
     err,
-    loaded,
+    load_visibly,
     out,
-    reported,
+    report_errors,
     show,
     split_pair,
 )
@@ -65,7 +65,7 @@ ForceOption = Annotated[
 
 
 @app.command()
-@reported
+@report_errors
 def init(
     skill: Annotated[Path, typer.Argument(help="The skill's folder, or its SKILL.md.")],
     to: Annotated[
@@ -118,7 +118,7 @@ def init(
 
 
 @app.command()
-@reported
+@report_errors
 def compare(
     path: PathArgument,
     a: Annotated[str, typer.Argument(help=SIDE)],
@@ -147,12 +147,12 @@ def compare(
     from skill_eval_nb.improving import compare as compare_sides
     from skill_eval_nb.models import load_prices
 
-    options |= {"ws": loaded(path), "prices": load_prices(prices)}
+    options |= {"ws": load_visibly(path), "prices": load_prices(prices)}
     price_first(partial(compare_sides, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 
 @improve.command()
-@reported
+@report_errors
 def aggregate(
     path: PathArgument,
     iteration: Annotated[
@@ -183,7 +183,7 @@ def aggregate(
     from skill_eval_nb.improving.aggregation import THRESHOLD, free, place_of
     from skill_eval_nb.models.stand_in import MODELS
 
-    ws = _of_iterations(loaded(path), [] if iteration is None else [iteration])
+    ws = _of_iterations(load_visibly(path), [] if iteration is None else [iteration])
     target = None if dry_run else free(file or place_of(ws), force=force)
     if not dry_run and merge_model not in (None, *MODELS):
         ask_first(budget_usd, yes)
@@ -199,7 +199,7 @@ def aggregate(
 
 
 @improve.command()
-@reported
+@report_errors
 def draft(
     path: PathArgument,
     to: Annotated[
@@ -218,7 +218,7 @@ def draft(
     """Draft changes of the evals from suggestions and figures; nothing but --out is written."""
     import skill_eval_nb as sen
 
-    ws = _of_iterations(loaded(path), iteration or [])
+    ws = _of_iterations(load_visibly(path), iteration or [])
     with busy("drafting"):
         drafts = sen.improving.draft(ws, baseline=baseline, model=model, budget_usd=budget_usd)
     show(drafts, paths=[] if to is None else [sen.improving.write_drafts(to, drafts)])
@@ -227,7 +227,7 @@ def draft(
 
 
 @improve.command(name="try")
-@reported
+@report_errors
 def try_(
     drafts: Annotated[Path, typer.Argument(help="A file of drafts, as `improve draft` writes it.")],
     path: PathArgument,
@@ -251,7 +251,7 @@ def try_(
     import skill_eval_nb as sen
 
     chosen = _chosen(sen.improving.read_drafts(drafts), keys)
-    options |= {"ws": loaded(path), "prices": sen.models.load_prices(prices)}
+    options |= {"ws": load_visibly(path), "prices": sen.models.load_prices(prices)}
     left = budget_usd
     for number_ in chosen:
         tried = sen.improving.try_out(number_, budget_usd=left, progress=tell_spent, **options)
@@ -261,7 +261,7 @@ def try_(
 
 
 @improve.command()
-@reported
+@report_errors
 def apply(
     drafts: Annotated[Path, typer.Argument(help="The accepted drafts: a drafts.json.")],
     evals: Annotated[
@@ -287,7 +287,7 @@ def apply(
 
 
 @improve.command()
-@reported
+@report_errors
 def analyse(
     path: PathArgument,
     comparison: Annotated[
@@ -316,13 +316,13 @@ def analyse(
     from skill_eval_nb.improving.analysis import analyse
     from skill_eval_nb.models import load_prices
 
-    options |= {"ws": loaded(path), "prices": load_prices(prices)}
+    options |= {"ws": load_visibly(path), "prices": load_prices(prices)}
     options["sides"] = None if sides is None else split_pair(sides, "A,B", "--sides")
     price_first(partial(analyse, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 
 @improve.command()
-@reported
+@report_errors
 def history(
     path: PathArgument,
     out_file: Annotated[
@@ -346,7 +346,7 @@ def history(
     """
     from skill_eval_nb.improving.lineage import history
 
-    ws = loaded(path)
+    ws = load_visibly(path)
     pairs = (split_pair(parent, "VERSION=PARENT", "--parent") for parent in parents or ())
     with busy("comparing the versions"):
         found = history(ws, parents=dict(pairs))
@@ -372,18 +372,18 @@ def _write(change: Change, *, yes: bool) -> bool:
 def _of_iterations(ws: Workspace, wanted: Sequence[str]) -> Workspace:
     """The part of a workspace that is of some iterations; all of it where none is named."""
     known = ws.polars("runs")["iteration"].unique().sort().to_list()
-    _known("iteration", wanted, known)
+    _refuse_unknown("iteration", wanted, known)
     return ws.select(iteration=list(wanted)) if wanted else ws
 
 
 def _chosen(drafts: Iterable[Draft], keys: Sequence[str] | None) -> list[Draft]:
     """The drafts of the given keys, in their order; all where none is given."""
     every = {draft.key: draft for draft in drafts}
-    _known("draft", keys or (), list(every))
+    _refuse_unknown("draft", keys or (), list(every))
     return [every[key] for key in keys or every]
 
 
-def _known(what: str, wanted: Iterable[str], known: list[str]) -> None:
+def _refuse_unknown(what: str, wanted: Iterable[str], known: list[str]) -> None:
     """Refuse what there is not.
 
     Raises:

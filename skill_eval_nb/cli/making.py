@@ -34,7 +34,7 @@ from .shell import (
     in_options,
     out,
     print_fields,
-    reported,
+    report_errors,
     settings,
 )
 
@@ -76,7 +76,7 @@ class RunCommand(TyperCommand):
 
 
 @app.command(cls=RunCommand)
-@reported
+@report_errors
 def run(
     skill: Annotated[Path, typer.Option(help="The skill's folder.")],
     workspace: Annotated[
@@ -154,7 +154,7 @@ def run(
 
     import skill_eval_nb as sen
 
-    options["configurations"] = _sides(configurations, skill)
+    options["configurations"] = _parse_sides(configurations, skill)
     limits = None if run_usd is None else sen.running.Limits(usd=run_usd)
     plan = sen.plan_runs(limits=limits, **options)
     if settings.as_json and dry_run:
@@ -175,7 +175,7 @@ def run(
         ask_first(budget_usd, yes, None if plan.todo else 0, keyed=False)
     from skill_eval_nb.running.job import watch
 
-    with _pool(dask) as pool:
+    with _open_pool(dask) as pool:
         end = watch(plan.start(pool=pool), out)
     out.print(Text(in_options(end)))
     for line in counted_lines(end.problems):
@@ -187,7 +187,7 @@ def run(
 
 
 @app.command()
-@reported
+@report_errors
 def grade(
     path: PathArgument,
     layer: Annotated[Layer, typer.Option(help="Which layer: the deterministic checks.")] = (
@@ -218,7 +218,7 @@ def grade(
 
 
 @app.command()
-@reported
+@report_errors
 def judge(
     path: PathArgument,
     again: Annotated[int, typer.Option(min=1, help="Judgings to add to each run.")] = 1,
@@ -247,7 +247,7 @@ def judge(
     price_first(partial(sen.judge_again, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 
-def _sides(given: list[str] | None, skill: Path) -> Any:
+def _parse_sides(given: list[str] | None, skill: Path) -> Any:
     """The configurations, as `plan_runs` takes them."""
     if not given:
         return ("with_skill", "without_skill")
@@ -264,7 +264,7 @@ def _sides(given: list[str] | None, skill: Path) -> Any:
     return sides
 
 
-def _pool(dask: str | None) -> AbstractContextManager[Pool | None]:
+def _open_pool(dask: str | None) -> AbstractContextManager[Pool | None]:
     """Where steps are done: here, or on a Dask cluster."""
     from skill_eval_nb.running.pool import dask_at, local_dask
 

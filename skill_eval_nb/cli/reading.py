@@ -32,10 +32,10 @@ from .shell import (
     busy,
     err,
     in_options,
-    loaded,
+    load_visibly,
     out,
     print_fields,
-    reported,
+    report_errors,
     settings,
     show,
     sides,
@@ -66,7 +66,7 @@ class Several(TyperCommand):
 
 
 @app.command(cls=Several)
-@reported
+@report_errors
 def check(
     paths: Annotated[
         list[Path],
@@ -96,7 +96,7 @@ def check(
 
 
 @app.command()
-@reported
+@report_errors
 def schema(
     name: Annotated[str, typer.Argument(help="A document: grading, benchmark, evals, …")],
     dialect: Annotated[
@@ -110,7 +110,7 @@ def schema(
 
 
 @app.command()
-@reported
+@report_errors
 def convert(
     path: PathArgument,
     out_folder: OutOption,
@@ -136,7 +136,7 @@ def convert(
         import skill_eval_nb as sen
 
         refuse_full(out_folder)
-        ws = loaded(path, configuration)
+        ws = load_visibly(path, configuration)
         with busy(f"converting {path}"):
             written = sen.report.write_inspect(ws, out_folder)
         print_losses(written, err)
@@ -150,7 +150,7 @@ def convert(
 
 
 @app.command()
-@reported
+@report_errors
 def report(
     path: PathArgument,
     out_folder: OutOption,
@@ -164,7 +164,7 @@ def report(
     """Write benchmark.json, benchmark.md and report.html, and say what they say in two lines."""
     import skill_eval_nb as sen
 
-    ws = loaded(path, configuration)
+    ws = load_visibly(path, configuration)
     with busy("working out the figures") as doing:
         written = sen.report.write_report(
             ws, out_folder, dialect=dialect, timestamp=timestamp, progress=doing
@@ -181,7 +181,7 @@ def report(
     out.print(Text(f"Wrote {some(files, SHOWN)}{more}."))
 
 
-def _given(metavar: str, what: str) -> Any:
+def _option_with_metavar(metavar: str, what: str) -> Any:
     return typer.Option(metavar=metavar, help=what)
 
 
@@ -189,31 +189,41 @@ AGAIN = "may be given again."
 
 
 @app.command()
-@reported
+@report_errors
 def gate(
     path: PathArgument,
     metric: Annotated[
-        str | None, _given("METRIC", "What may not get worse; else the pass rate.")
+        str | None, _option_with_metavar("METRIC", "What may not get worse; else the pass rate.")
     ] = None,
     baseline: BaselineOption = None,
-    versus: Annotated[str | None, _given("ITERATION", "Compare with this one instead.")] = None,
+    versus: Annotated[
+        str | None, _option_with_metavar("ITERATION", "Compare with this one instead.")
+    ] = None,
     against: Annotated[
-        Path | None, _given("PATH", "Compare with another workspace's newest iteration.")
+        Path | None,
+        _option_with_metavar("PATH", "Compare with another workspace's newest iteration."),
     ] = None,
     most: Annotated[
         list[str] | None,
-        _given("METRIC=FIGURE", f"The largest mean of a metric, as cost_usd=0.5; {AGAIN}"),
+        _option_with_metavar(
+            "METRIC=FIGURE", f"The largest mean of a metric, as cost_usd=0.5; {AGAIN}"
+        ),
     ] = None,
     least: Annotated[
-        list[str] | None, _given("METRIC=FIGURE", f"The smallest, as pass_rate=0.8; {AGAIN}")
+        list[str] | None,
+        _option_with_metavar("METRIC=FIGURE", f"The smallest, as pass_rate=0.8; {AGAIN}"),
     ] = None,
     fail_on: Annotated[
         list[str] | None,
-        _given("END", "What ends with 1: regression, limits, cannot-tell; else the first two."),
+        _option_with_metavar(
+            "END", "What ends with 1: regression, limits, cannot-tell; else the first two."
+        ),
     ] = None,
-    markdown: Annotated[Path | None, _given("FILE", "Write Markdown to it.")] = None,
-    junit: Annotated[Path | None, _given("FILE", "Write JUnit XML to it.")] = None,
-    badge: Annotated[Path | None, _given("FILE", "Write a badge to it, as SVG.")] = None,
+    markdown: Annotated[Path | None, _option_with_metavar("FILE", "Write Markdown to it.")] = None,
+    junit: Annotated[Path | None, _option_with_metavar("FILE", "Write JUnit XML to it.")] = None,
+    badge: Annotated[
+        Path | None, _option_with_metavar("FILE", "Write a badge to it, as SVG.")
+    ] = None,
     configuration: SideOption = None,
 ) -> None:
     """Say whether something got worse, for CI: the exit code is the answer.
@@ -225,7 +235,7 @@ def gate(
     import skill_eval_nb as sen
     from skill_eval_nb.disk import write_atomic
 
-    ws, other = loaded(path, configuration), against and loaded(against, configuration)
+    ws, other = load_visibly(path, configuration), against and load_visibly(against, configuration)
     how: dict[str, Any] = {"versus": versus, "against": other, "fail_on": fail_on}
     for sign, given in (("most", most), ("least", least)):
         how[sign] = dict(split_pair(text, "METRIC=FIGURE", f"--{sign}") for text in given or ())
@@ -245,7 +255,7 @@ def gate(
 
 
 @app.command()
-@reported
+@report_errors
 def library(path: PathArgument, out_folder: OutOption, configuration: SideOption = None) -> None:
     """Write library.md and library.html: many skills on one page.
 
@@ -255,7 +265,7 @@ def library(path: PathArgument, out_folder: OutOption, configuration: SideOption
     """
     import skill_eval_nb as sen
 
-    ws = loaded(path, configuration)
+    ws = load_visibly(path, configuration)
     with busy("working out the figures"):
         found = sen.library(ws)
         written = found.write(out_folder)
@@ -264,7 +274,7 @@ def library(path: PathArgument, out_folder: OutOption, configuration: SideOption
 
 
 @app.command()
-@reported
+@report_errors
 def tables(
     path: PathArgument,
     out_folder: OutOption,
@@ -295,7 +305,7 @@ def tables(
     """
     import skill_eval_nb as sen
 
-    ws = loaded(path, configuration)
+    ws = load_visibly(path, configuration)
     with busy("writing the tables"):
         written = sen.report.write_tables(
             ws, out_folder, format=format, names=names, quote_formulas=quote_formulas

@@ -185,7 +185,7 @@ JSON = Annotated[
 DEBUG = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
 
 
-def reported(command: Callable[..., Any]) -> Callable[..., Any]:
+def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     """Make a command: errors are a line and an exit code, and every one has --json and --debug.
 
     What a user can do something about ends with 2, a mistake of ours with `MISTAKE`; a traceback
@@ -193,7 +193,9 @@ def reported(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(command)
-    def run(*arguments: Any, debug: bool = False, as_json: bool = False, **options: Any) -> Any:
+    def run_command(
+        *arguments: Any, debug: bool = False, as_json: bool = False, **options: Any
+    ) -> Any:
         settings.debug, settings.as_json = debug, as_json
         before = out._file  # noqa: SLF001 - None is the standard output of the moment
         if as_json:
@@ -218,12 +220,12 @@ def reported(command: Callable[..., Any]) -> Callable[..., Any]:
         for name, kind in extra.items()
     ]
     whole = ours.replace(parameters=[*ours.parameters.values(), *added])
-    vars(run)["__signature__"] = whole
-    run.__annotations__ = {
+    vars(run_command)["__signature__"] = whole
+    run_command.__annotations__ = {
         name: parameter.annotation for name, parameter in whole.parameters.items()
     }
-    run.__doc__ = f"{inspect.cleandoc(command.__doc__ or '')}\n\n{CODES}"
-    return run
+    run_command.__doc__ = f"{inspect.cleandoc(command.__doc__ or '')}\n\n{CODES}"
+    return run_command
 
 
 def _fault(error: Exception) -> tuple[str, int]:
@@ -302,7 +304,7 @@ def split_pair(text: str, form: str, option: str) -> tuple[str, str]:
     return a.strip(), b.strip()
 
 
-def loaded(path: Path, configuration: list[str] | None = None) -> Workspace:
+def load_visibly(path: Path, configuration: list[str] | None = None) -> Workspace:
     """What is below a path; on a terminal it says that it is being read."""
     from skill_eval_nb.tables import load
 

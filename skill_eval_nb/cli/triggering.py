@@ -19,7 +19,7 @@ from .printing import (
     print_diff,
     tell_spent,
 )
-from .shell import all_but, app, out, reported, show, tell
+from .shell import all_but, app, out, report_errors, show, tell
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.measured import Measured
@@ -42,7 +42,7 @@ AgainOption = Annotated[
 
 
 @app.command("trigger")
-@reported
+@report_errors
 def trigger(
     skill: SkillArgument,
     queries: QueriesArgument,
@@ -89,7 +89,7 @@ def trigger(
 
 
 @app.command("trigger-draft")
-@reported
+@report_errors
 def trigger_draft(
     skill: SkillArgument,
     model: Annotated[str, typer.Option(help="The model that drafts.")],
@@ -136,7 +136,7 @@ def trigger_draft(
 
 
 @app.command("trigger-optimise")
-@reported
+@report_errors
 def trigger_optimise(
     skill: SkillArgument,
     queries: QueriesArgument,

@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 from skill_eval_nb.running.job import watch
 from skill_eval_nb.share import COPY
 
-from .shell import INTERRUPTED, OutOption, app, busy, out, reported, show
+from .shell import INTERRUPTED, OutOption, app, busy, out, report_errors, show
 
 JUPYTER = "jupyter"
 """Under this name a call of `lab` keeps what it hands on."""
@@ -39,7 +39,7 @@ class Lab(TyperCommand):
 
 
 @app.command(cls=Lab, options_metavar="[OPTIONS]")
-@reported
+@report_errors
 def lab(
     ctx: typer.Context,
     path: Annotated[
@@ -78,7 +78,7 @@ def lab(
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in given:
         out.print(Text("  You are root: JupyterLab may need -- --allow-root."))
     command = [sys.executable, "-m", "jupyterlab", str(to / "notebooks" / START)]
-    served = _served(to, paths.values())
+    served = _served_folder(to, paths.values())
     for name, where in paths.items():
         if not os.path.realpath(where).startswith(served):
             warning = f"  {name} lies outside of {served}, which JupyterLab shows: "
@@ -117,7 +117,7 @@ def _run_to_its_end(command: list[str]) -> int:
                 signal.signal(number, was)
 
 
-def _served(copy: Path, paths: Iterable[str]) -> str:
+def _served_folder(copy: Path, paths: Iterable[str]) -> str:
     """The folder that JupyterLab shows: the copy, and what the notebooks look at, to be changed."""
     here = os.path.realpath(copy)
     folders = [path if Path(path).is_dir() else os.path.dirname(path) for path in paths]  # noqa: PTH120
@@ -156,7 +156,7 @@ def _looked_at(path: Path) -> dict[str, str]:
 
 
 @app.command()
-@reported
+@report_errors
 def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     """Try everything offline.
 

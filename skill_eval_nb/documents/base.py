@@ -84,14 +84,14 @@ class Origin:
     unwritten: dict[str, Any]
 
 
-def attach(document: Document, name: str, value: Any) -> None:
+def attach_value(document: Document, name: str, value: Any) -> None:
     """Keep something beside a document's fields; it is not written to files."""
     vars(document)[name] = value
 
 
 def remember(document: Document, origin: Origin) -> None:
     """Attach to `document` where it came from."""
-    attach(document, "origin", origin)
+    attach_value(document, "origin", origin)
 
 
 def origin_of(document: Document) -> Origin | None:
@@ -189,18 +189,18 @@ class Declared:
         if isinstance(kind, inspect.UnionType):
             others = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
             self.inner = others[0] if len(others) == 1 else kind
-        self.takes = frozenset(_taken(kind))
+        self.takes = frozenset(_types_taken_as_is(kind))
         self.also: tuple[str, ...] = extra.get("also", ())
         self.unit: str | None = extra.get("unit")
         self.inline: bool = extra.get("inline", False)
 
 
-def _taken(kind: inspect.Type) -> Iterator[type]:
+def _types_taken_as_is(kind: inspect.Type) -> Iterator[type]:
     """The types of values that a type takes as they are: texts, flags and null."""
     kind = unwrap(kind)[1]
     if isinstance(kind, inspect.UnionType):
         for type_ in kind.types:
-            yield from _taken(type_)
+            yield from _types_taken_as_is(type_)
     elif isinstance(kind, inspect.StrType) and not kind.pattern:
         yield str
     elif isinstance(kind, inspect.BoolType):

@@ -175,13 +175,15 @@ def _parse_text(text: str, faults: Faults) -> Any:
             notes.append(f"keys given twice, the last counts: {names}{more}")
         return found
 
-    def constant(name: str) -> None:
+    def read_as_null(name: str) -> None:
         notes.append(f"{name} read as null")
 
     first: json.JSONDecodeError | None = None
     for strict, repaired, done in _readings(text):
         notes.clear()
-        decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant, strict=strict)
+        decoder = json.JSONDecoder(
+            object_pairs_hook=pairs, parse_constant=read_as_null, strict=strict
+        )
         try:
             value = decoder.decode(repaired)
         except json.JSONDecodeError as error:
@@ -224,15 +226,15 @@ def _readings(text: str) -> Iterator[tuple[bool, str, list[str]]]:
     yield True, text, []
     raw = ["raw control characters in strings"]
     yield False, text, raw
-    repaired, done = _repair(text)
+    repaired, done = _repair_json(text)
     yield True, repaired, done
     yield False, repaired, raw + done
     closed, notes = close_strings(text)
-    repaired, done = _repair(closed)
+    repaired, done = _repair_json(closed)
     yield False, repaired, notes + done
 
 
-def _repair(text: str) -> tuple[str, list[str]]:
+def _repair_json(text: str) -> tuple[str, list[str]]:
     """Apply the repairs to what lies outside of strings; those are put back as they were."""
     strings: list[str] = []
     done: list[str] = []
@@ -331,7 +333,7 @@ def read_number(raw: Any, unit: str | None = None) -> float:
     if isinstance(raw, bool):
         raise Unreadable
     if isinstance(raw, str):
-        number, is_share = _parse(raw, unit)
+        number, is_share = _parse_number(raw, unit)
     elif isinstance(raw, (int, float)):
         number, is_share = raw, False
     else:
@@ -345,7 +347,7 @@ def read_number(raw: Any, unit: str | None = None) -> float:
     return float(number)
 
 
-def _parse(text: str, unit: str | None) -> tuple[float, bool]:
+def _parse_number(text: str, unit: str | None) -> tuple[float, bool]:
     """The number in `text`, and whether it was written as a share already."""
     if share := _SHARE.fullmatch(text):
         part, whole = int(share[1]), int(share[2])

@@ -135,10 +135,12 @@ def _struct(
     absent = [entry for entry in looked_for(document).items() if entry[0] not in keys.values()]
     rest = {key: value for key, value in given.items() if key not in keys} if absent else {}
     for name, field in absent:
-        value = _inline(rest, field, where, faults) if field.inline else None
+        value = _read_inline(rest, field, where, faults) if field.inline else None
         if value is None and field.field.required:
-            hint = f"; did you mean `{close}` to be it?" if (close := _nearest(name, rest)) else ""
-            severity = "warning" if _nullable(field.kind) else "error"
+            hint = (
+                f"; did you mean `{close}` to be it?" if (close := _nearest_key(name, rest)) else ""
+            )
+            severity = "warning" if _is_nullable(field.kind) else "error"
             message = f"`{name}` is missing{hint}"
             lost = isinstance(field.kind, _HOLDING)
             faults.add(severity, "missing", f"{where}.{name}", message, lost=lost)
@@ -166,7 +168,7 @@ def _match_keys(
             continue
         for other in (name, *field.also):
             key = free.get(plainly(other))
-            if key is None or not _plausible(given[key], field.kind):
+            if key is None or not _is_plausible(given[key], field.kind):
                 continue
             keys[key] = name
             del free[plainly(other)]
@@ -184,10 +186,10 @@ _IMPLAUSIBLE = {
 """What a key of another name does not mean a field of a kind with; a mapping, of the others."""
 
 
-def _plausible(raw: Any, kind: inspect.Type) -> bool:
+def _is_plausible(raw: Any, kind: inspect.Type) -> bool:
     """Whether a value found under another name can be meant for a field of this kind."""
     if isinstance(kind, inspect.UnionType):
-        return any(_plausible(raw, unwrap(type_)[1]) for type_ in kind.types)
+        return any(_is_plausible(raw, unwrap(type_)[1]) for type_ in kind.types)
     inner = unwrap(kind.item_type)[1] if isinstance(kind, inspect.ListType) else kind
     if isinstance(inner, (inspect.StructType, inspect.DictType)):
         return isinstance(raw, (dict, list))
@@ -196,7 +198,7 @@ def _plausible(raw: Any, kind: inspect.Type) -> bool:
     return not isinstance(raw, _IMPLAUSIBLE.get(type(kind), dict))
 
 
-def _inline(rest: dict[str, Any], field: Declared, where: str, faults: Faults) -> Any:
+def _read_inline(rest: dict[str, Any], field: Declared, where: str, faults: Faults) -> Any:
     """The struct whose fields stand directly in `rest`, or None where none of them do."""
     kind = field.inner
     assert isinstance(kind, inspect.StructType)
@@ -208,7 +210,7 @@ def _inline(rest: dict[str, Any], field: Declared, where: str, faults: Faults) -
     return _struct(rest, kind, where, faults)
 
 
-def _nearest(name: str, keys: Iterable[str]) -> str | None:
+def _nearest_key(name: str, keys: Iterable[str]) -> str | None:
     """The key that looks most like a name, if one does, and there are not too many of them."""
     found = tuple(keys)
     return _most_alike(name, found) if len(found) <= MOST_KEYS else None
@@ -219,7 +221,7 @@ def _most_alike(name: str, keys: tuple[str, ...]) -> str | None:
     return next(iter(difflib.get_close_matches(name, keys, n=1, cutoff=0.75)), None)
 
 
-def _nullable(kind: inspect.Type) -> bool:
+def _is_nullable(kind: inspect.Type) -> bool:
     return isinstance(kind, inspect.UnionType) and kind.includes_none
 
 
@@ -229,7 +231,7 @@ def _blank(field: Declared) -> Any:
         return field.field.default
     if field.field.default_factory is not msgspec.NODEFAULT:
         return field.field.default_factory()
-    if _nullable(field.kind):
+    if _is_nullable(field.kind):
         return None
     if isinstance(field.kind, inspect.StructType):
         return _struct({}, field.kind, "$", Faults())
@@ -263,7 +265,7 @@ def _value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str |
     if isinstance(kind, inspect.Metadata):
         extra, kind = unwrap(kind)
         unit = extra.get("unit", unit)
-    return _READERS.get(type(kind), _scalar)(raw, kind, where, faults, unit)
+    return _READERS.get(type(kind), _read_scalar)(raw, kind, where, faults, unit)
 
 
 _JSON_TYPES = {
@@ -278,7 +280,9 @@ _JSON_TYPES = {
 }
 
 
-def _union(raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: str | None) -> Any:
+def _read_union(
+    raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: str | None
+) -> Any:
     if raw is None and kind.includes_none:
         return None
     choices = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
@@ -299,7 +303,9 @@ def _union(raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: 
     return value
 
 
-def _list(raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: str | None) -> Any:
+def _read_list(
+    raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: str | None
+) -> Any:
     if raw is None:
         faults.add("info", "other-form", where, "null read as an empty list")
         return []
@@ -321,7 +327,9 @@ def _list(raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: st
     return [value for value in values if value is not UNUSABLE]
 
 
-def _choice(raw: Any, kind: inspect.LiteralType, where: str, faults: Faults, _: str | None) -> Any:
+def _read_choice(
+    raw: Any, kind: inspect.LiteralType, where: str, faults: Faults, _: str | None
+) -> Any:
     """One of a few words; another word is kept, with a fault."""
     if raw in kind.values:
         return raw
@@ -334,7 +342,7 @@ def _choice(raw: Any, kind: inspect.LiteralType, where: str, faults: Faults, _: 
 
 
 def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: str | None) -> Any:
-    if isinstance(raw, list) and raw and (named := _named(raw)):
+    if isinstance(raw, list) and raw and (named := _mapping_by_name(raw)):
         faults.add("info", "other-form", where, "a list read as a mapping from its names")
         raw = named
     if not isinstance(raw, dict):
@@ -346,7 +354,7 @@ def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: st
     return {key: value for key, value in values.items() if value is not UNUSABLE}
 
 
-def _named(items: list[Any]) -> dict[str, Any] | None:
+def _mapping_by_name(items: list[Any]) -> dict[str, Any] | None:
     for key in KEYS_OF_A_LIST:
         found = [item.get(key) for item in items if isinstance(item, dict)]
         names = [name for name in found if isinstance(name, str)]
@@ -367,7 +375,7 @@ _SCALARS: dict[type, tuple[str, Callable[[Any, str | None], Any]]] = {
 """What a scalar is called, and what reads it."""
 
 
-def _scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
+def _read_scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
     if type(kind) not in _SCALARS:
         raise TypeError(f"documents hold no fields of type {kind}")
     if type(raw) is str and isinstance(kind, inspect.StrType) and not kind.pattern:
@@ -405,11 +413,11 @@ def _beyond_limits(value: Any, kind: inspect.Type) -> str | None:
 
 
 _READERS: dict[type, Callable[..., Any]] = {
-    inspect.UnionType: _union,
+    inspect.UnionType: _read_union,
     inspect.StructType: _struct,
-    inspect.ListType: _list,
+    inspect.ListType: _read_list,
     inspect.DictType: _dict,
-    inspect.LiteralType: _choice,
+    inspect.LiteralType: _read_choice,
     inspect.NoneType: lambda raw, _, where, faults, __: (
         None if raw is None else _unusable(raw, "null", where, faults)
     ),
@@ -448,7 +456,7 @@ _WORDS = re.compile(
 _DEEPEST = 12
 
 
-def unused(document: Any) -> Faults:
+def find_unused(document: Any) -> Faults:
     """A fault for each key that a document's type does not know and that holds such a figure.
 
     Where a document has a place for a time and none was found, such a figure may be a time, too.
@@ -484,20 +492,20 @@ def not_used(value: Any, where: str, faults: Faults) -> None:
 def not_in(raw: Any, documents: Any, faults: Faults) -> None:
     """Note the numbers of a file that are in none of the documents that were made of it.
 
-    What these documents themselves do not know is what `unused` gives.
+    What these documents themselves do not know is what `find_unused` gives.
     """
     used = set(_leaves(msgspec.to_builtins(documents)))
     used.update(leaf for _, value in _unknown(documents, "$") for leaf in _leaves(value))
     reported = {fault.where for fault in faults if fault.code == "not-used"}
     for where, value in figures_in(raw):
-        if isinstance(value, bool | str) or not reported.isdisjoint(_above(where)):
+        if isinstance(value, bool | str) or not reported.isdisjoint(_paths_above(where)):
             continue
         parts = (100, 1000) if abs(value) < MOST else ()  # read as a percentage, milliseconds
         if used.isdisjoint((value, *(round(value / part, 12) for part in parts))):
             not_used(value, where, faults)
 
 
-def _above(where: str) -> Iterator[str]:
+def _paths_above(where: str) -> Iterator[str]:
     """A JSON path, and those of all that it lies in."""
     yield where
     for found in re.finditer(r"[.\[]", where):

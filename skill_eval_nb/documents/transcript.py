@@ -53,7 +53,7 @@ def read_events(text: str) -> Events | None:
     >>> read_events("# Transcript\n\n[1] said nothing") is None
     True
     """
-    whole = _parsed(text)
+    whole = _parse_or_none(text)
     if whole is None:
         return _by_line(text)
     if isinstance(whole, dict):
@@ -68,13 +68,13 @@ def read_events(text: str) -> Events | None:
 
 def _by_line(text: str) -> Events | None:
     filled = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    parsed = ((at, _parsed(line)) for at, line in filled if line.lstrip()[0] == "{")
+    parsed = ((at, _parse_or_none(line)) for at, line in filled if line.lstrip()[0] == "{")
     events = [Event(number, value) for number, value in parsed if isinstance(value, dict)]
     damaged = len(filled) - len(events)
     return Events(events, damaged) if events and damaged <= len(events) else None
 
 
-def _parsed(text: str) -> Any:
+def _parse_or_none(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -100,15 +100,16 @@ def role_of(event: Mapping[str, Any]) -> Any:
     return _ROLES.get(role, role) if isinstance(role, str) else role
 
 
-def blocks(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def event_blocks(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What an event says, does and hands over, in blocks; a bare text counts as one.
 
     >>> call = {"id": "c", "function": {"name": "sh", "arguments": '{"command": "ls"}'}}
-    >>> blocks({"role": "assistant", "content": None, "tool_calls": [call]})
+    >>> event_blocks({"role": "assistant", "content": None, "tool_calls": [call]})
     [{'type': 'tool_use', 'id': 'c', 'name': 'sh', 'input': {'command': 'ls'}}]
-    >>> blocks({"role": "tool", "tool_call_id": "c", "content": "a.txt"})
+    >>> event_blocks({"role": "tool", "tool_call_id": "c", "content": "a.txt"})
     [{'type': 'tool_result', 'tool_use_id': 'c', 'content': 'a.txt'}]
-    >>> blocks({"type": "tool_call", "data": {"toolName": "sh", "arguments": {"command": "ls"}}})
+    >>> event_blocks({"type": "tool_call",
+    ...     "data": {"toolName": "sh", "arguments": {"command": "ls"}}})
     [{'type': 'tool_use', 'id': None, 'name': 'sh', 'input': {'command': 'ls'}}]
     """
     if event.get("type") in ("tool_use", "tool_result"):
@@ -138,7 +139,7 @@ def _tool_use(call: Any) -> dict[str, Any]:
     function = function if isinstance(function, dict) else {"name": function} | call
     given = function.get("arguments")
     if isinstance(given, str):
-        parsed = _parsed(given)
+        parsed = _parse_or_none(given)
         given = given if parsed is None else parsed
     id_ = call.get("id", call.get("toolCallId"))
     name = function.get("name") or call.get("toolName")
@@ -163,7 +164,7 @@ def text_of(content: Any, other: str = "({})") -> str:
     )
 
 
-def instant(event: Mapping[str, Any]) -> datetime | None:
+def event_time(event: Mapping[str, Any]) -> datetime | None:
     """When an event came, in UTC; None where it does not say so."""
     try:
         at = datetime.fromisoformat(event.get("timestamp", ""))
@@ -226,7 +227,7 @@ def read_steps(events: Iterable[Mapping[str, Any]], other: str = "({})") -> Iter
     start: datetime | None = None
     turn = 0
     for place, event in enumerate(events):
-        now = instant(event)
+        now = event_time(event)
         start = start or now
         at = (now - start).total_seconds() if now is not None and start is not None else None
         role = role_of(event)
@@ -234,7 +235,7 @@ def read_steps(events: Iterable[Mapping[str, Any]], other: str = "({})") -> Iter
             id_ = message_of(event).get("id")  # its blocks may come as events of their own
             turn = answers.setdefault(id_ if isinstance(id_, str) else place, len(answers) + 1)
         speaker: Who = "agent" if role == "assistant" else "told" if role == "user" else "system"
-        steps = [step for block in blocks(event) if (step := _step(block, speaker, other))]
+        steps = [step for block in event_blocks(event) if (step := _step(block, speaker, other))]
         for step in steps:
             step.at = at
             step.turn = turn if role == "assistant" else 0

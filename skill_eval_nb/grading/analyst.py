@@ -18,13 +18,13 @@ from skill_eval_nb.models.ask import (
     Question,
     a_list,
     an_object,
-    filled,
-    formed,
+    check_form,
+    drop_empty,
     one_of,
     text_block,
 )
 
-from .evidence import Showing, uncovered
+from .evidence import Showing, uncover_names
 from .evidence.contents import cut, shares
 from .evidence.show import transcript_of
 from .judge import Case, GraderSettings, now, showing_of, usage_of
@@ -67,12 +67,12 @@ def read_answer(raw: Any) -> Answer:
         BadAnswer: it is not of the form `SCHEMA`; or it says neither what the winner did well
             nor what the loser did badly; or a text in it says nothing.
     """
-    answer = formed(raw, SCHEMA)
+    answer = check_form(raw, SCHEMA)
     look = AnswerCheck()
     for side in SIDES:
         name = f"{side}_execution_pattern"
         look.nonempty(answer["transcript_insights"], name, "`transcript_insights`")
-    if not filled([*answer["winner_strengths"], *answer["loser_weaknesses"]]):
+    if not drop_empty([*answer["winner_strengths"], *answer["loser_weaknesses"]]):
         look.wrong("nothing is said of why the winner won: neither strengths nor weaknesses")
     for number, suggestion in enumerate(answer["improvement_suggestions"], 1):
         for name in ("suggestion", "expected_impact"):
@@ -135,10 +135,10 @@ def analysis_of(
             loser_skill=loser.skill,
             comparator_reasoning=first.reasoning,
         ),
-        winner_strengths=filled(answer["winner_strengths"]),
-        loser_weaknesses=filled(answer["loser_weaknesses"]),
+        winner_strengths=drop_empty(answer["winner_strengths"]),
+        loser_weaknesses=drop_empty(answer["loser_weaknesses"]),
         instruction_following={
-            side: Following(score=float(following["score"]), issues=filled(following["issues"]))
+            side: Following(score=float(following["score"]), issues=drop_empty(following["issues"]))
             for side, following in answer["instruction_following"].items()
             if side in SIDES
         },
@@ -269,7 +269,9 @@ def question(
         key="",
         model=analyst.model,
         system=SYSTEM,
-        content=tuple(text_block(text) for text in _content(analyst, (winner, loser), comparisons)),
+        content=tuple(
+            text_block(text) for text in _analyst_texts(analyst, (winner, loser), comparisons)
+        ),
         schema=SCHEMA,
         read=read_answer,
         max_tokens=analyst.max_tokens,
@@ -281,15 +283,15 @@ def question(
     return replace(request, key=hashlib.sha256(body.encode()).hexdigest())
 
 
-def _content(
+def _analyst_texts(
     analyst: Analyst, sides: tuple[ShownWork, ShownWork], comparisons: Sequence[Comparison]
 ) -> Iterator[str]:
     """The texts of the request: task and verdict, then both sides, then what is asked."""
-    skills = _skills(sides, analyst.shown_chars // SKILLS)
+    skills = _skill_files(sides, analyst.shown_chars // SKILLS)
     texts = [_verdict_text(comparison) for comparison in comparisons[:2]]
     texts = [cut(text, analyst.shown_chars // VERDICTS // len(texts))[0] for text in texts]
     taken = sum(len(text) for own in skills for _, text in own) + sum(map(len, texts))
-    works = _works(sides, analyst.shown_chars - taken)
+    works = _show_works(sides, analyst.shown_chars - taken)
     nonce = _nonce(texts, skills, works)
     winner, loser = sides
     yield TASK.format(
@@ -309,11 +311,11 @@ def _content(
             comparison=texts[1],
         )
     for name, side, files, work in zip(("winner", "loser"), sides, skills, works, strict=True):
-        yield _side(name, side, files, work, nonce)
+        yield _side_text(name, side, files, work, nonce)
     yield QUESTION
 
 
-def _side(
+def _side_text(
     name: str, side: ShownWork, files: Sequence[tuple[str, str]], work: Showing, nonce: str
 ) -> str:
     parts = [OPEN.format(name=name, nonce=nonce, label=_line(side.label), skill=_line(side.skill))]
@@ -325,11 +327,11 @@ def _side(
     else:
         parts.append(OPENED.format(calls=transcript_of(side.case.transcript).setup_calls))
     # Sides are no secret here: what was covered up for a judge is shown as it is.
-    parts += [uncovered(block["text"], work.originals) for block in work.blocks]
+    parts += [uncover_names(block["text"], work.originals) for block in work.blocks]
     return "".join([*parts, CLOSE.format(nonce=nonce)])
 
 
-def _skills(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, str]]]:
+def _skill_files(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, str]]]:
     """The files of both skills, within room; SKILL.md comes first."""
     files = [(at, name, text) for at, side in enumerate(sides) for name, text in side.files]
     given = shares([len(text) for *_, text in files], room)
@@ -340,7 +342,7 @@ def _skills(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, str]]
     return found
 
 
-def _works(sides: Sequence[ShownWork], room: int) -> list[Showing]:
+def _show_works(sides: Sequence[ShownWork], room: int) -> list[Showing]:
     """What each put out and how; each has half of the room."""
     cases = (replace(side.case, hidden=(), configurations=()) for side in sides)
     return [showing_of(case, room // 2, images=False) for case in cases]

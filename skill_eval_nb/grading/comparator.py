@@ -24,15 +24,24 @@ from skill_eval_nb.models.ask import (
     Question,
     a_list,
     an_object,
-    filled,
-    formed,
+    check_form,
+    drop_empty,
     one_of,
     text_block,
 )
 
-from .evidence import SHOWN_CHARS, Cover, Showing, uncovered
+from .evidence import SHOWN_CHARS, Cover, Showing, uncover_names
 from .evidence.contents import IMAGES, IMAGES_BYTES
-from .judge import EXPECTED, Case, GraderSettings, Unjudged, indented, now, showing_of, usage_of
+from .judge import (
+    EXPECTED,
+    Case,
+    GraderSettings,
+    Unjudged,
+    indent_further_lines,
+    now,
+    showing_of,
+    usage_of,
+)
 
 Answer = dict[str, Any]
 """A whole and sound answer, of the form `SCHEMA`; what it is asked for in the order asked."""
@@ -51,7 +60,7 @@ def read_answer(raw: Any, n_expectations: int, n_criteria: int) -> Answer:
             there twice, or was never asked for; or something has no evidence; or the winner is
             the side that is scored lower, both by the criteria and as a whole.
     """
-    answer = formed(raw, SCHEMA)
+    answer = check_form(raw, SCHEMA)
     look = AnswerCheck()
     look.nonempty(answer, "reasoning", "the answer")
     ordered: dict[str, list[Any]] = {}
@@ -188,12 +197,12 @@ def prepare(
     hidden = tuple(dict.fromkeys((*case.hidden, *other.hidden)))
     sides = tuple(dict.fromkeys((*case.configurations, *other.configurations)))
     cases = [replace(each, hidden=hidden, configurations=sides) for each in (case, other)]
-    first, second = _shown(cases, shown_chars, images)
+    first, second = _show_both(cases, shown_chars, images)
     skill_text = {line.strip() for line in skill_lines if len(line.strip()) >= MIN_LINE}
     cover = Cover(hidden, sides)
     return Prepared(
         case=case,
-        showings=(_stripped(first, skill_text), _stripped(second, skill_text)),
+        showings=(_strip_skill_lines(first, skill_text), _strip_skill_lines(second, skill_text)),
         prompt=cover(case.prompt),
         expected=case.expected_output and cover(case.expected_output),
         criteria=tuple(
@@ -201,11 +210,11 @@ def prepare(
             for each in criteria_of(case.dimensions)
         ),
         expectations=tuple(cover(each.text) for each in case.expectations),
-        nonce=_nonce(first.nonce, second.nonce),
+        nonce=_joint_nonce(first.nonce, second.nonce),
     )
 
 
-def _shown(cases: Iterable[Case], chars: int, images: bool) -> list[Showing]:
+def _show_both(cases: Iterable[Case], chars: int, images: bool) -> list[Showing]:
     half = chars // 2
     both = [(case, showing_of(case, half, images=images)) for case in cases]
     spare = [half - (showing.shown.chars or 0) for _, showing in both]
@@ -217,14 +226,14 @@ def _shown(cases: Iterable[Case], chars: int, images: bool) -> list[Showing]:
     ]
 
 
-def _stripped(showing: Showing, lines: Collection[str]) -> Showing:
+def _strip_skill_lines(showing: Showing, lines: Collection[str]) -> Showing:
     """What is shown, without lines of a skill, and with half of a request's pictures at most."""
     left_out = list(showing.shown.left_out)
     blocks: list[dict[str, Any]] = []
     hidden = pictures = size = 0
     for block in showing.blocks:
         if block["type"] == "text":
-            text, times = _without(block["text"], showing.nonce, lines)
+            text, times = _remove_lines(block["text"], showing.nonce, lines)
             hidden += times
             blocks.append(text_block(text))
             continue
@@ -242,15 +251,15 @@ def _stripped(showing: Showing, lines: Collection[str]) -> Showing:
     return replace(showing, blocks=tuple(blocks), shown=shown)
 
 
-def _without(text: str, nonce: str, lines: Collection[str]) -> tuple[str, int]:
+def _remove_lines(text: str, nonce: str, lines: Collection[str]) -> tuple[str, int]:
     """A text of which the transcripts have lost some lines, and how many."""
     lost = 0
 
-    def cleaned(found: re.Match[str]) -> str:
+    def clean_transcript(found: re.Match[str]) -> str:
         nonlocal lost
         kept = []
         for line in found[2].split("\n"):
-            is_hint = any(text in line or _piece(line, text) for text in lines)
+            is_hint = any(text in line or _is_piece_of(line, text) for text in lines)
             lost += is_hint
             kept.append(_LEFT_OUT if is_hint else line)
         return "".join((found[1], "\n".join(kept), found[3]))
@@ -258,15 +267,15 @@ def _without(text: str, nonce: str, lines: Collection[str]) -> tuple[str, int]:
     if not lines:
         return text, 0
     pattern = _PART.format(nonce=re.escape(nonce))
-    return re.sub(pattern, cleaned, text, flags=re.DOTALL), lost
+    return re.sub(pattern, clean_transcript, text, flags=re.DOTALL), lost
 
 
-def _piece(line: str, of: str) -> bool:
+def _is_piece_of(line: str, of: str) -> bool:
     """Whether a line is what a cut has left of another one."""
     return len(line.strip()) >= MIN_LINE and line.strip() in of
 
 
-def _nonce(nonce: str, other: str) -> str:
+def _joint_nonce(nonce: str, other: str) -> str:
     """Letters that belong to both works, whatever their order, and stand in no text of a suite."""
     return hashlib.sha256("".join(sorted((nonce, other))).encode()).hexdigest()[: len(nonce)]
 
@@ -295,27 +304,27 @@ def comparison_of(
     answer, usage = answered.value, answered.usage
     order = prepared.showings[::-1] if swapped else prepared.showings
     originals = {side: case.originals for side, case in zip("AB", order, strict=True)}
-    back = {side: _uncovering(own) for side, own in originals.items()}
-    both = _uncovering(_shared(originals["A"], originals["B"]))
+    back = {side: _uncover_with(own) for side, own in originals.items()}
+    both = _uncover_with(_common_names(originals["A"], originals["B"]))
     qualities = {side: answer[f"quality_{side.lower()}"] for side in back}
     return Comparison(
         winner=answer["winner"],
         reasoning=both(answer["reasoning"]),
-        rubric={side: _rubric(answer["scores"], prepared, side, back[side]) for side in back},
+        rubric={side: _side_scores(answer["scores"], prepared, side, back[side]) for side in back},
         output_quality={
             side: OutputQuality(
                 score=float(quality["score"]),
-                strengths=[back[side](text) for text in filled(quality["strengths"])],
-                weaknesses=[back[side](text) for text in filled(quality["weaknesses"])],
+                strengths=[back[side](text) for text in drop_empty(quality["strengths"])],
+                weaknesses=[back[side](text) for text in drop_empty(quality["weaknesses"])],
             )
             for side, quality in qualities.items()
         },
         expectation_results={
-            side: _results(answer["expectations"], prepared, side, back[side])
+            side: _side_results(answer["expectations"], prepared, side, back[side])
             for side in back
             if answer["expectations"]
         },
-        key_differentiators=[both(text) for text in filled(answer["key_differentiators"])],
+        key_differentiators=[both(text) for text in drop_empty(answer["key_differentiators"])],
         timestamp=now(),
         judge_model=model,
         shown={side: showing.shown for side, showing in zip("AB", order, strict=True)},
@@ -326,7 +335,7 @@ def comparison_of(
     )
 
 
-def _rubric(
+def _side_scores(
     scores: Sequence[Answer], prepared: Prepared, side: str, back: Callable[[str], str]
 ) -> SideRubric:
     """The scores under the rubric's own names."""
@@ -352,7 +361,7 @@ def _rubric(
     )
 
 
-def _results(
+def _side_results(
     verdicts: Sequence[Answer], prepared: Prepared, side: str, back: Callable[[str], str]
 ) -> ExpectationResults:
     details = [
@@ -373,11 +382,11 @@ def _results(
     )
 
 
-def _uncovering(originals: Mapping[str, str]) -> Callable[[str], str]:
-    return lambda text: uncovered(text, originals)
+def _uncover_with(originals: Mapping[str, str]) -> Callable[[str], str]:
+    return lambda text: uncover_names(text, originals)
 
 
-def _shared(names: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
+def _common_names(names: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
     """What stands behind covers of both works; one that means two things stays a cover."""
     return {
         cover: name
@@ -437,14 +446,14 @@ def last_text(criteria: Sequence[Criterion], expectations: Sequence[str]) -> str
     parts = ["Now compare work A with work B.\n"]
     if expectations:
         parts.append("Expectations. Answer each once for both works, under the id in brackets:\n")
-        parts += [f"[E{n}] {indented(text)}" for n, text in enumerate(expectations, 1)]
+        parts += [f"[E{n}] {indent_further_lines(text)}" for n, text in enumerate(expectations, 1)]
         parts.append("")
     else:
         parts.append("No expectations are asked for: `expectations` is empty.\n")
     parts.append("Criteria. Score both works on each once, under the id in brackets:\n")
     for n, criterion in enumerate(criteria, 1):
         parts.append(f"[C{n}] {' '.join(criterion.name.split())} ({criterion.group})")
-        parts += [f"    {indented(line)}" for line in criterion.about]
+        parts += [f"    {indent_further_lines(line)}" for line in criterion.about]
     parts.append(
         "\nThen say of each work what is good and bad about it and how good it is, from 1 to 10; "
         "what made the difference between them; why, in a few sentences; and who wins.\n"

@@ -52,7 +52,7 @@ def grade(
         dimensions: the rubric, for its weights; else those kept with the scores.
 
     Raises:
-        ValueError: there is no judging, or the gate was not passed: `unjudged` is for these.
+        ValueError: there is no judging, or the gate was not passed: `grade_unjudged` is for these.
     """
     if not judgings:
         raise ValueError("a grading is made of judgings, and there is none")
@@ -60,20 +60,20 @@ def grade(
         raise ValueError("the gate was not passed: the judge is skipped, and nothing is graded")
     numbered = sorted(judgings, key=lambda judging: judging.judging or 0)
     scores = _scores(numbered)
-    verdicts = _verdicts(numbered)
+    verdicts = _voted_verdicts(numbered)
     models = list(dict.fromkeys(judging.judge_model for judging in numbered if judging.judge_model))
     return Grading(
         expectations=verdicts,
-        summary=_summary(verdicts),
+        summary=_count_verdicts(verdicts),
         rubric_scores=scores,
         rubric_summary=rubric_summary(scores, dimensions),
         claims=_once(
             (claim for judging in numbered for claim in judging.claims), lambda claim: claim.claim
         ),
-        user_notes_summary=_notes(numbered),
-        eval_feedback=_feedback(numbered),
+        user_notes_summary=_merge_notes(numbered),
+        eval_feedback=_merge_feedback(numbered),
         execution_metrics=metrics,
-        timing=_timing(numbered, timing),
+        timing=_grading_timing(numbered, timing),
         judge_model=", ".join(models) or None,
         timestamp=max(
             (judging.timestamp for judging in numbered if judging.timestamp), default=None
@@ -81,7 +81,7 @@ def grade(
     )
 
 
-def unjudged(
+def grade_unjudged(
     structural: Structural, metrics: Metrics | None = None, timing: Timing | None = None
 ) -> Grading:
     """The grading of a run that no judge looks at: the verdicts of layer 1, and why.
@@ -102,7 +102,7 @@ def unjudged(
         summary=structural.summary,
         user_notes_summary=UserNotesSummary(needs_review=[why]),
         execution_metrics=metrics,
-        timing=_timing((), timing),
+        timing=_grading_timing((), timing),
     )
 
 
@@ -113,10 +113,10 @@ def _scores(judgings: Sequence[Judging]) -> dict[str, RubricScore]:
         for name, score in judging.rubric_scores.items():
             if score.score is not None:
                 every.setdefault(name, []).append(score)
-    return {name: _score(ones) for name, ones in every.items()}
+    return {name: _mean_score(ones) for name, ones in every.items()}
 
 
-def _score(ones: Sequence[RubricScore]) -> RubricScore:
+def _mean_score(ones: Sequence[RubricScore]) -> RubricScore:
     given = [score.score for score in ones if score.score is not None]
     middle = median(given)
     nearest = min(ones, key=lambda score: abs((score.score or 0) - middle))
@@ -125,7 +125,7 @@ def _score(ones: Sequence[RubricScore]) -> RubricScore:
     )
 
 
-def _verdicts(judgings: Sequence[Judging]) -> list[GradedExpectation]:
+def _voted_verdicts(judgings: Sequence[Judging]) -> list[GradedExpectation]:
     votes: dict[tuple[str | None, str, int], list[GradedExpectation]] = {}
     for judging in judgings:
         met: dict[tuple[str | None, str], int] = {}
@@ -163,7 +163,7 @@ def _verdict(ones: Sequence[GradedExpectation]) -> GradedExpectation:
     )
 
 
-def _summary(verdicts: Sequence[GradedExpectation]) -> Summary | None:
+def _count_verdicts(verdicts: Sequence[GradedExpectation]) -> Summary | None:
     passed = sum(verdict.passed is True for verdict in verdicts)
     failed = sum(verdict.passed is False for verdict in verdicts)
     if not verdicts:
@@ -172,7 +172,7 @@ def _summary(verdicts: Sequence[GradedExpectation]) -> Summary | None:
     return Summary(passed=passed, failed=failed, total=len(verdicts), pass_rate=rate)
 
 
-def _notes(judgings: Sequence[Judging]) -> UserNotesSummary | None:
+def _merge_notes(judgings: Sequence[Judging]) -> UserNotesSummary | None:
     given = [
         judging.user_notes_summary for judging in judgings if judging.user_notes_summary is not None
     ]
@@ -185,7 +185,7 @@ def _notes(judgings: Sequence[Judging]) -> UserNotesSummary | None:
     )
 
 
-def _feedback(judgings: Sequence[Judging]) -> EvalFeedback | None:
+def _merge_feedback(judgings: Sequence[Judging]) -> EvalFeedback | None:
     given = [judging.eval_feedback for judging in judgings if judging.eval_feedback is not None]
     if not given:
         return None
@@ -205,7 +205,7 @@ def _once(items: Iterable[T], text: Callable[[T], str]) -> list[T]:
     return list(first.values())
 
 
-def _timing(judgings: Sequence[Judging], timing: Timing | None) -> GradingTiming | None:
+def _grading_timing(judgings: Sequence[Judging], timing: Timing | None) -> GradingTiming | None:
     graded = [judging.seconds for judging in judgings if judging.seconds is not None]
     grader = round(sum(graded), 3) if graded else None
     executor = None

@@ -43,15 +43,15 @@ from skill_eval_nb.models.ask import (
     a_list,
     an_object,
     ask,
-    filled,
-    formed,
+    check_form,
+    drop_empty,
     or_null,
     text_block,
 )
 
-from .evidence import Showing, show, uncovered
+from .evidence import Showing, show, uncover_names
 from .evidence.contents import SHOWN_CHARS
-from .grades import grade, rubric_summary, unjudged
+from .grades import grade, grade_unjudged, rubric_summary
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
@@ -66,13 +66,13 @@ __all__ = [
     "Unjudged",
     "calls",
     "grade",
+    "grade_unjudged",
     "judge",
     "prepare",
     "questions",
     "read_answer",
     "read_judging",
     "same_model",
-    "unjudged",
     "worst",
 ]
 
@@ -147,7 +147,10 @@ def last_text(part: JudgeCall) -> str:
         parts.append(
             "Expectations. Answer each of them once, under the id in brackets and in this order:\n"
         )
-        parts += [f"[{name}] {indented(expectation.text)}" for name, expectation in expectations]
+        parts += [
+            f"[{name}] {indent_further_lines(expectation.text)}"
+            for name, expectation in expectations
+        ]
         parts.append("")
     else:
         parts.append("No expectations are asked for: `expectations` is empty.\n")
@@ -156,7 +159,7 @@ def last_text(part: JudgeCall) -> str:
             "Dimensions. Score each of them once, under its name as it stands after ### and in "
             "this order:\n"
         )
-        parts += [_dimension(dimension) for dimension in dimensions]
+        parts += [_dimension_text(dimension) for dimension in dimensions]
     else:
         parts.append("No dimensions are asked for: `dimensions` is empty.\n")
     if not part.remarks:
@@ -164,15 +167,18 @@ def last_text(part: JudgeCall) -> str:
     return "\n".join(parts)
 
 
-def _dimension(dimension: Dimension) -> str:
+def _dimension_text(dimension: Dimension) -> str:
     lines = [f"### {' '.join(dimension.name.split())} (weight {dimension.weight:g})"]
     if dimension.description:
-        lines.append(indented(dimension.description))
-    lines += [f"- {score}: {indented(text)}" for score, text in sorted(dimension.scoring.items())]
+        lines.append(indent_further_lines(dimension.description))
+    lines += [
+        f"- {score}: {indent_further_lines(text)}"
+        for score, text in sorted(dimension.scoring.items())
+    ]
     return "\n".join(lines) + "\n"
 
 
-def indented(text: str) -> str:
+def indent_further_lines(text: str) -> str:
     """Further lines of a text are set in, so that none of them looks like a new item."""
     return "\n    ".join(text.strip().splitlines())
 
@@ -429,12 +435,12 @@ def questions(
     if cached if cached is not None else judge.judgings > 1 or judge.per_dimension:
         content[-1] = {**content[-1], "cache_control": {"type": "ephemeral"}}
     return tuple(
-        _question(judge, case, number, part, [*content, text_block(last_text(part))])
+        _call_question(judge, case, number, part, [*content, text_block(last_text(part))])
         for part in calls(judge, case, number)
     )
 
 
-def _question(
+def _call_question(
     judge: Judge, case: Case, number: int, part: JudgeCall, content: Sequence[dict[str, Any]] = ()
 ) -> Question[Answer]:
     """What one call asks; without content it only reads the reply."""
@@ -493,7 +499,7 @@ def read_answer(raw: Any, expectations: Iterable[str], dimensions: Iterable[str]
     Traceback (most recent call last):
     skill_eval_nb...BadAnswer: dimension `depth` has no evidence
     """
-    answer = formed(raw, SCHEMA)
+    answer = check_form(raw, SCHEMA)
     look = AnswerCheck()
     verdicts = look.named(answer["expectations"], "expectation", "id", list(expectations))
     scores = look.named(answer["dimensions"], "dimension", "name", list(dimensions))
@@ -551,7 +557,7 @@ def read_judging(
     if len(replies) != len(parts):
         raise Unjudged(f"{len(parts)} calls were to be answered, and {len(replies)} were")
     answers = [
-        _question(judge, case, number, part).value(reply)
+        _call_question(judge, case, number, part).value(reply)
         for part, reply in zip(parts, replies, strict=True)
     ]
     usage = sum((reply.usage for reply in replies), Usage())
@@ -576,7 +582,8 @@ def judging_of(
     judge, case, showing = prepared.judge, prepared.case, prepared.showing
     parts = calls(judge, case, number)
     answers = [
-        in_all_texts(answer, lambda text: uncovered(text, showing.originals)) for answer in answers
+        in_all_texts(answer, lambda text: uncover_names(text, showing.originals))
+        for answer in answers
     ]
     verdicts = {name: check for answer in answers for name, check in answer["expectations"].items()}
     scores = {name: score for answer in answers for name, score in answer["dimensions"].items()}
@@ -604,8 +611,8 @@ def judging_of(
             for n, expectation in enumerate(case.expectations, 1)
         ],
         claims=[Claim(**{name: claim[name] for name in _CLAIM}) for claim in first["claims"]],
-        user_notes_summary=_notes(first["user_notes"]),
-        eval_feedback=_feedback(first["eval_feedback"]),
+        user_notes_summary=_read_notes(first["user_notes"]),
+        eval_feedback=_read_feedback(first["eval_feedback"]),
         dimension_order=[dimension.name for part in parts for dimension in part.dimensions],
         expectation_order=[name for part in parts for name, _ in part.expectations],
         per_dimension=judge.per_dimension or None,
@@ -618,12 +625,12 @@ def judging_of(
     )
 
 
-def _notes(stated: dict[str, list[str]]) -> UserNotesSummary | None:
-    notes = {name: filled(stated[name]) for name in _NOTES}
+def _read_notes(stated: dict[str, list[str]]) -> UserNotesSummary | None:
+    notes = {name: drop_empty(stated[name]) for name in _NOTES}
     return UserNotesSummary(**notes) if any(notes.values()) else None
 
 
-def _feedback(stated: dict[str, Any]) -> EvalFeedback | None:
+def _read_feedback(stated: dict[str, Any]) -> EvalFeedback | None:
     if not stated["suggestions"] and not stated["overall"]:
         return None
     suggestions = [
@@ -664,7 +671,7 @@ async def judge(
     ready = prepared or await asyncio.to_thread(prepare, judge, case)
     given: list[Answered[Answer]] = []  # refused and half a judging's too: they are paid for
 
-    async def answers() -> list[Answer]:
+    async def ask_all() -> list[Answer]:
         """To all calls, one after the other: the first one fills the cache."""
         before = len(given)
         for question in questions(ready, number):
@@ -672,14 +679,14 @@ async def judge(
         return [answered.value for answered in given[before:]]
 
     try:
-        found = await answers()
+        found = await ask_all()
     except ModelFault as fault:
         if fault.kind != "refused" or not ready.showing.shown.images:
             raise Unjudged(f"the judge model gave no answer: {fault}") from fault
         # One picture that the API cannot read spoils the whole request, whatever we looked at.
         ready = await asyncio.to_thread(prepare, judge, case, images=False)
         try:
-            found = await answers()
+            found = await ask_all()
         except ModelFault as again:
             raise Unjudged(f"the judge model gave no answer: {again}") from again
     return judging_of(

@@ -16,7 +16,7 @@ from skill_eval_nb.disk import leads_out, read_bytes
 from skill_eval_nb.documents import SuggestionAggregate, dump, to_json
 from skill_eval_nb.documents.evals import AggregatedSuggestion, SuggestionSource
 from skill_eval_nb.models import Connection, Prices
-from skill_eval_nb.models.ask import AnswerCheck, Answered, Question, a_list, an_object, formed
+from skill_eval_nb.models.ask import AnswerCheck, Answered, Question, a_list, an_object, check_form
 from skill_eval_nb.running.asking import Item, Terms, answers_of
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.tables.frames import Backend, frame_of, to_pandas
@@ -26,7 +26,7 @@ from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
 from .values import Suggestion
-from .wording import KINDS, Mention, grouped, mentions
+from .wording import KINDS, Mention, group_mentions, mentions
 
 THRESHOLD = 0.8
 """Chosen on labelled pairs: `python -m bench.grouping`."""
@@ -176,7 +176,7 @@ class Aggregate(Shown):
             total_runs=self.total_runs,
             threshold=self.threshold,
             merged_by=self.merged_by,
-            suggestions=[_documented(suggestion) for suggestion in self.suggestions],
+            suggestions=[_suggestion_document(suggestion) for suggestion in self.suggestions],
         )
 
     def write(self, path: PathLike, *, force: bool = False) -> Path:
@@ -265,13 +265,13 @@ def aggregate(
     if not 0 <= threshold <= 1:
         raise refuse(f"threshold is {threshold}: it must be from 0 (same words) to 1 (same topic)")
     every = mentions(ws)
-    groups, merging = grouped(every, threshold), None
+    groups, merging = group_mentions(every, threshold), None
     if merge_model is not None:
         kept = Path(ws.path, OWN, "merging") if ws.path and Path(ws.path).is_dir() else None
         terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
-        groups, merging = merged(groups, merge_model, kept, terms)
+        groups, merging = merge_groups(groups, merge_model, kept, terms)
     order = {mention: place for place, mention in enumerate(every)}
-    groups.sort(key=lambda group: (-_frequency(group), min(order[mention] for mention in group)))
+    groups.sort(key=lambda group: (-_count_runs(group), min(order[mention] for mention in group)))
     runs = frame_of(ws, "runs")
     skills, iterations = (runs[name].unique().to_list() for name in ("skill", "iteration"))
     return Aggregate(
@@ -342,7 +342,7 @@ def _is_ours(file: Path) -> bool:
         return False
 
 
-def _documented(suggestion: Suggestion) -> AggregatedSuggestion:
+def _suggestion_document(suggestion: Suggestion) -> AggregatedSuggestion:
     sources = [
         SuggestionSource(
             **each.run._asdict(), kind=each.kind, expectation=each.expectation, reason=each.reason
@@ -364,8 +364,8 @@ def _suggestion(many: Sequence[Mention], nearest: Mention) -> Suggestion:
     return Suggestion(
         key=f"s-{sha256(content.encode()).hexdigest()[:8]}",
         reason=nearest.source.reason,
-        frequency=_frequency(many),
-        assertion=_assertion(many),
+        frequency=_count_runs(many),
+        assertion=_label_of_group(many),
         action=actions.most_common(1)[0][0] if actions else None,
         kind=min(kinds, key=lambda kind: (-kinds[kind], KINDS.index(kind))),
         sources=sources,
@@ -390,11 +390,11 @@ def action_of(kind: str, reason: str) -> str | None:
     return action[:1].upper() + action[1:]
 
 
-def _frequency(many: Sequence[Mention]) -> int:
+def _count_runs(many: Sequence[Mention]) -> int:
     return len({mention.source.run for mention in many})
 
 
-def _assertion(many: Sequence[Mention]) -> str | None:
+def _label_of_group(many: Sequence[Mention]) -> str | None:
     """The label that the expectation has; its text where evals give it several ids."""
     about = [mention.about for mention in many if mention.about is not None]
     if not about:
@@ -413,7 +413,7 @@ def _about(suggestion: Suggestion) -> str:
 # ── a model merges further ───────────────────────────────────────────────────────────────────
 
 
-def merged(
+def merge_groups(
     groups: Sequence[Group], model: str, kept: Path | None, terms: Terms
 ) -> tuple[list[Group], Merging]:
     """Groups, those joined that a model says to be the same; none is ever parted.
@@ -434,9 +434,9 @@ def merged(
         ModelFault: no API key was found; nothing was sent.
     """
     parts = _parts(groups)
-    items = {at: _item(part, model, kept) for at, part in enumerate(parts) if len(part) > 1}
+    items = {at: _merge_item(part, model, kept) for at, part in enumerate(parts) if len(part) > 1}
 
-    def stored() -> dict[str, Same]:
+    def read_merges() -> dict[str, Same]:
         found = {}
         for key, question in ((item.key, item.question) for item in items.values()):
             try:
@@ -445,13 +445,15 @@ def merged(
                 continue
         return found if kept else {}
 
-    answers = answers_of(list(items.values()), stored, "a merge of suggestions", terms)
+    answers = answers_of(list(items.values()), read_merges, "a merge of suggestions", terms)
     if terms.dry_run:
         return list(groups), Merging(model, answers.worst_usd)
     joined = [
         group
         for at, part in enumerate(parts)
-        for group in _joined(part, answers.values.get(items[at].key, []) if at in items else [])
+        for group in _join_groups(
+            part, answers.values.get(items[at].key, []) if at in items else []
+        )
     ]
     return joined, Merging(
         model,
@@ -476,10 +478,14 @@ def _identity(group: Group) -> str:
     return next((mention.about.identity for mention in group if mention.about), "")
 
 
-def _item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Same]:
+def _merge_item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Same]:
     lines = "\n".join(
         json.dumps(
-            {"number": number, "expectation": _shown(group), "reason": group[0].source.reason}
+            {
+                "number": number,
+                "expectation": _expectation_text(group),
+                "reason": group[0].source.reason,
+            }
         )
         for number, group in enumerate(part, 1)
     )
@@ -494,33 +500,33 @@ def _item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Same]:
         system=SYSTEM,
         content=[{"type": "text", "text": text}],
         schema=SCHEMA,
-        read=partial(_read, [_identity(group) for group in part]),
+        read=partial(_read_same, [_identity(group) for group in part]),
         who="the model that merges",
     )
 
-    def save(answered: Answered[Same]) -> Same:
+    def save_merge(answered: Answered[Same]) -> Same:
         if kept is not None:
             content = {"model": model, "same": answered.value}
             write_atomic(kept / f"{key}.json", to_json(content))
         return answered.value
 
-    return Item(key, f"{len(part)} suggestions", question, kept, save)
+    return Item(key, f"{len(part)} suggestions", question, kept, save_merge)
 
 
-def _shown(group: Group) -> str | None:
+def _expectation_text(group: Group) -> str | None:
     """The expectation that a group is about: its text, else the grader's name of it."""
     about = next((mention.about for mention in group if mention.about), None)
     return about.text if about else group[0].source.expectation
 
 
-def _read(about: Sequence[str], answer: Any) -> Same:
+def _read_same(about: Sequence[str], answer: Any) -> Same:
     """The lists of an answer; `about` has what each suggestion is about, "" for what is missing.
 
     Raises:
         BadAnswer: it has a number that is not there or stands twice, or joins expectations.
     """
     look = AnswerCheck()
-    same = formed(answer, SCHEMA)["same"]
+    same = check_form(answer, SCHEMA)["same"]
     seen: set[int] = set()
     for joined in same:
         numbers = [n for n in joined if 1 <= n <= len(about)]
@@ -535,7 +541,7 @@ def _read(about: Sequence[str], answer: Any) -> Same:
     return [joined for joined in same if len(joined) > 1]
 
 
-def _joined(part: Sequence[Group], same: Same) -> list[Group]:
+def _join_groups(part: Sequence[Group], same: Same) -> list[Group]:
     """The groups of a part; of those that are joined, the largest gives the wording."""
     lists = [[part[number - 1] for number in numbers] for numbers in same]
     taken = {number for numbers in same for number in numbers}

@@ -32,7 +32,7 @@ from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
-from skill_eval_nb.stats.preference import FIRST, LAST, TIE, most_often, settled
+from skill_eval_nb.stats.preference import FIRST, LAST, TIE, most_often, settle_orders
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import Backend, to_pandas
 from skill_eval_nb.text import brief, count
@@ -48,7 +48,15 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.files import kept_skills, skill_now, skill_of
 
-from .evidence import LARGEST_SHOWN, Paid, Progress, documents_at, paid, texts, write_numbered
+from .evidence import (
+    LARGEST_SHOWN,
+    Paid,
+    Progress,
+    documents_at,
+    paid_fields,
+    texts,
+    write_numbered,
+)
 from .pairs import within
 
 LETTERS = ("A", "B")
@@ -139,7 +147,7 @@ class Analysed(Paid):
             ]
             winner, loser = brief(analysis.winner, 80), brief(analysis.loser, 80)
             yield Items(lines, f"eval {brief(analysis.eval_id)}: {winner} won against {loser}")
-        yield from self._left("Not analysed")
+        yield from self._left_blocks("Not analysed")
 
 
 def analyse(
@@ -194,8 +202,8 @@ def analyse(
     if not ours.path:
         raise refuse("this workspace was made of tables: there are no comparisons on disk")
     terms = Terms(connection, prices, budget_usd, concurrency, dry_run, progress, stop)
-    won, left = _settled(_chosen(_comparisons(ours.path), comparison))
-    analyst = _analyst(model, won, terms)
+    won, left = _split_won(_chosen(_stored_comparisons(ours.path), comparison))
+    analyst = _choose_analyst(model, won, terms)
     behind = _RunLookup(stored_runs(ours.path) if won else (), sides)
     items: list[Item[Stored]] = []
     for pair in won:
@@ -205,7 +213,7 @@ def analyse(
         except Unjudged as why:
             left.append(LeftOut(pair.first.within, str(why)))
     folders = dict.fromkeys(item.folder for item in items if item.folder is not None)
-    answers = answers_of(items, partial(stored, folders), "an analysis", terms)
+    answers = answers_of(items, partial(read_analyses, folders), "an analysis", terms)
     there = {item.what: answers.values[item.key] for item in items if item.key in answers.values}
     alone = sum(pair.first.document.pair is None for pair in won)
     note = (
@@ -213,14 +221,16 @@ def analyse(
         "have won because of that."
     )
     return Analysed(
-        **paid(items, answers, terms, left),
+        **paid_fields(items, answers, terms, left),
         model=analyst and analyst.model,
         notes=(*behind.notes, *((note,) if alone else ())),
-        explained=tuple(_explained(what, *entry) for what, entry in there.items()),
+        explained=tuple(_explain_comparison(what, *entry) for what, entry in there.items()),
     )
 
 
-def _analyst(model: str | Analyst | None, won: Sequence[_WonPair], terms: Terms) -> Analyst | None:
+def _choose_analyst(
+    model: str | Analyst | None, won: Sequence[_WonPair], terms: Terms
+) -> Analyst | None:
     """Who is asked; None where there is nothing to ask."""
     if isinstance(model, Analyst):
         return model
@@ -266,7 +276,7 @@ class _WonPair(NamedTuple):
     winner: str
 
 
-def _comparisons(path: str) -> list[_StoredComparison]:
+def _stored_comparisons(path: str) -> list[_StoredComparison]:
     """Every comparison below a path, in the natural order of their files."""
     found = find(path)
     files = read_files(found.layout.files, Problems())
@@ -297,7 +307,7 @@ def _chosen(
     return [each for each in every if each in meant or each.document.pair in pairs]
 
 
-def _settled(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], list[LeftOut]]:
+def _split_won(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], list[LeftOut]]:
     """The pairs with a winner, and the others with the reason.
 
     A comparison that belongs to no pair is taken at its word: nobody asked in the other order.
@@ -314,7 +324,7 @@ def _settled(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], 
         first = own[0]
         orders: tuple[list[Comparison], list[Comparison]] = ([], [])
         for other in own:
-            orders[_turned(first.document, other.document)].append(other.document)
+            orders[_is_other_order(first.document, other.document)].append(other.document)
         winner, reason = _winner(first.document, orders)
         if winner is None:
             left.append(LeftOut(first.within, reason))
@@ -338,7 +348,7 @@ def _winner(
     if first.pair is None:
         return (first.winner, "") if first.winner in LETTERS else (None, "a tie")
     first_seen, second_seen = (Counter(comparison.winner for comparison in own) for own in seen)
-    winner = settled((first_seen, second_seen))
+    winner = settle_orders((first_seen, second_seen))
     if winner in LETTERS:
         return winner, ""
     if winner is None:
@@ -349,7 +359,7 @@ def _winner(
     return None, f"the orders disagree ({forth} and then {back} won): a tie"
 
 
-def _turned(first: Comparison, other: Comparison) -> bool:
+def _is_other_order(first: Comparison, other: Comparison) -> bool:
     """Whether another comparison of the same pair shows the two runs in the other order."""
     if first.runs and other.runs:
         return other.runs.get("A") != first.runs.get("A")
@@ -359,7 +369,7 @@ def _turned(first: Comparison, other: Comparison) -> bool:
 # ── what stands behind them ──────────────────────────────────────────────────────────────────
 
 
-def _explained(comparison: str, path: Path, document: Analysis) -> Explained:
+def _explain_comparison(comparison: str, path: Path, document: Analysis) -> Explained:
     """An analysis of a comparison, which is given by its file below what was loaded."""
     run = document.runs["winner"]
     return Explained(
@@ -399,7 +409,7 @@ class _RunLookup:
             Unjudged: a run is not there, nothing says which it is, or it cannot be shown.
         """
         letters = (won.winner, _other(won.winner))
-        runs = [self._run(won.first, letter) for letter in letters]
+        runs = [self._run_behind(won.first, letter) for letter in letters]
         winner, loser = map(self._work, letters, runs)
         request = question(analyst, winner, loser, won.documents)
         folder = won.first.path.parent
@@ -418,7 +428,7 @@ class _RunLookup:
 
         return Item(request.key, won.first.within, request, folder, save)
 
-    def _run(self, comparison: _StoredComparison, letter: str) -> StoredRun:
+    def _run_behind(self, comparison: _StoredComparison, letter: str) -> StoredRun:
         """The run behind a letter."""
         stated = comparison.document.runs.get(letter)
         if stated is None:
@@ -494,7 +504,7 @@ def _is(run: StoredRun, stated: ComparedRun) -> bool:
     return stated.workspace in (None, run.workspace.name) and stated.path == within(run)
 
 
-def stored(folders: Iterable[Path]) -> dict[str, Stored]:
+def read_analyses(folders: Iterable[Path]) -> dict[str, Stored]:
     """The analyses in these folders by their fingerprints; what cannot be read has none."""
     paths = (path for folder in folders for path in sorted(folder.glob("analysis*.json")))
     found = documents_at(paths, Analysis)

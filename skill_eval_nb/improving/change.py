@@ -243,8 +243,8 @@ def _new_problems(suite: OpenSuite, after: bytes) -> Problems:
         return found
     if not text.document.evals:
         found.add("error", "no-evals", path, "the suite would have no evals")
-    known = Counter(map(_kind, _checked(name, suite.data, suite.text.dialect)))
-    for problem in _checked(name, after, suite.text.dialect):
+    known = Counter(map(_kind, _check_suite(name, suite.data, suite.text.dialect)))
+    for problem in _check_suite(name, after, suite.text.dialect):
         # What stands there more often than before, wherever in its list.
         if known[_kind(problem)]:
             known[_kind(problem)] -= 1
@@ -257,7 +257,7 @@ def _new_problems(suite: OpenSuite, after: bytes) -> Problems:
     return found
 
 
-def _checked(name: str, data: bytes, dialect: str) -> list[Problem]:
+def _check_suite(name: str, data: bytes, dialect: str) -> list[Problem]:
     with TemporaryDirectory() as folder:
         path = Path(folder, name)
         path.write_bytes(data)

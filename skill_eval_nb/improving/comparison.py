@@ -42,15 +42,23 @@ from skill_eval_nb.stats.preference import (
     Wins,
     majority,
     most_often,
-    settled,
+    settle_orders,
 )
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import Backend, to_pandas
-from skill_eval_nb.text import chance, count, percent, signed
+from skill_eval_nb.text import chance, count, percent, with_sign
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 
-from .evidence import Paid, Progress, documents_at, paid, skill_folders, texts, write_numbered
+from .evidence import (
+    Paid,
+    Progress,
+    documents_at,
+    paid_fields,
+    skill_folders,
+    texts,
+    write_numbered,
+)
 from .pairs import ComparedSide, Named, Pair, PairedRun, pairs_of, sides_of
 
 T = TypeVar("T")
@@ -102,7 +110,7 @@ class Compared(Paid):
     @property
     def verdict(self) -> Winner:
         """Who wins, in words."""
-        return verdict(self.figures, self.a, self.b)
+        return decide_winner(self.figures, self.a, self.b)
 
     @property
     def winner(self) -> str | None:
@@ -125,11 +133,14 @@ class Compared(Paid):
         yield Pairs(rows, "Can the comparator be trusted?")
         evals = self.by_eval
         dicts = evals.to_dict("records") if hasattr(evals, "iloc") else evals.to_dicts()
-        rows = [(f"eval {row['eval_id']} ({row['eval_name']})", self._won(row)) for row in dicts]
+        rows = [
+            (f"eval {row['eval_id']} ({row['eval_name']})", self._winner_of_eval(row))
+            for row in dicts
+        ]
         yield Table(("", ""), rows[:MOST], "By eval", more=len(rows) - MOST)
-        yield from self._left("Not compared")
+        yield from self._left_blocks("Not compared")
 
-    def _won(self, row: Mapping[str, Any]) -> str:
+    def _winner_of_eval(self, row: Mapping[str, Any]) -> str:
         """Who won an eval, and by how many pairs."""
         if not row["n_settled"]:
             return f"not settled (0 of {row['n_pairs']} pairs in both orders)"
@@ -203,18 +214,18 @@ def compare(
     ours = ws if isinstance(ws, Workspace) else load(ws)
     terms = Terms(connection, prices, budget_usd, concurrency, dry_run, progress, stop)
     sides = sides_of(ours, a, b)
-    comparator = _comparator(model, sides, terms)
+    comparator = _choose_comparator(model, sides, terms)
     pairs, left = pairs_of(*sides, evals)
-    orders, unshown = _orders(comparator, pairs, sides, repeat, seed)
+    orders, unshown = _plan_orders(comparator, pairs, sides, repeat, seed)
     homes = sorted({run.stored.workspace for pair in pairs for run in (pair.a, pair.b)})
     items = [_item(order, comparator, sides, terms.known_prices) for order in orders]
-    answers = answers_of(items, partial(stored, homes), "a comparison", terms)
+    answers = answers_of(items, partial(read_comparisons, homes), "a comparison", terms)
     compared = [
         PairAnswer(order.pair, order.swapped, answers.values.get(order.fingerprint))
         for order in orders
     ]
     return Compared(
-        **paid(items, answers, terms, [*left, *unshown]),
+        **paid_fields(items, answers, terms, [*left, *unshown]),
         model=comparator.model,
         notes=tuple(_notes(sides, comparator, pairs)),
         a=sides[0].label,
@@ -226,7 +237,7 @@ def compare(
     )
 
 
-def _comparator(
+def _choose_comparator(
     model: str | Comparator | None, sides: Sequence[ComparedSide], terms: Terms
 ) -> Comparator:
     if isinstance(model, Comparator):
@@ -274,7 +285,7 @@ class _Order(NamedTuple):
     fingerprint: str
 
 
-def _orders(
+def _plan_orders(
     comparator: Comparator,
     pairs: Sequence[Pair],
     sides: Sequence[ComparedSide],
@@ -390,7 +401,7 @@ def folder_of(workspace: Path) -> Path:
     return Path(inside(workspace / FOLDER, workspace))
 
 
-def stored(workspaces: Iterable[Path]) -> dict[str, Comparison]:
+def read_comparisons(workspaces: Iterable[Path]) -> dict[str, Comparison]:
     """The comparisons of these workspaces by their fingerprints; what cannot be read has none."""
     folders = map(folder_of, workspaces)
     paths = (path for folder in folders for path in sorted(folder.glob("comparison-*.json")))
@@ -418,12 +429,12 @@ def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> dict[str, An
     import polars as pl
 
     whole, text = pl.Int64, pl.String
-    pairs = [_pair(own) for own in _grouped(compared, lambda answer: answer.pair.place)]
+    pairs = [_pair_row(own) for own in _group_by(compared, lambda answer: answer.pair.place)]
     names = ("pair", "run_a", "run_b", "winner", "a_first", "b_first")
     schema = dict.fromkeys(EVAL, text) | {"run_number": whole} | dict.fromkeys(names, text)
     schema |= {"consistent": pl.Boolean, "repeated_same": pl.Boolean, "n_comparisons": whole}
     table = pl.DataFrame(pairs, schema | {"reasons": pl.List(text)})
-    evals = [_eval(own) for own in _grouped(pairs, itemgetter(*EVAL))]
+    evals = [_eval_row(own) for own in _group_by(pairs, itemgetter(*EVAL))]
     counts = dict.fromkeys(("n_pairs", "n_settled", "wins", "losses", "ties"), whole)
     by_eval = pl.DataFrame(evals, dict.fromkeys(EVAL, text) | counts | {"winner": text})
     rows = []
@@ -439,14 +450,14 @@ def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> dict[str, An
     return {"pairs": frames[0], "by_eval": frames[1], "figures": figures}
 
 
-def _grouped(values: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+def _group_by(values: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     groups: dict[Hashable, list[T]] = {}
     for value in values:
         groups.setdefault(key(value), []).append(value)
     return list(groups.values())
 
 
-def _pair(own: Sequence[PairAnswer]) -> dict[str, Any]:
+def _pair_row(own: Sequence[PairAnswer]) -> dict[str, Any]:
     """A row of `pairs`."""
     pair = own[0].pair
     answers: Orders = (Counter(), Counter())
@@ -457,7 +468,7 @@ def _pair(own: Sequence[PairAnswer]) -> dict[str, Any]:
             letters = "b is A, a is B" if swapped else "a is A, b is B"
             reasons.append(f"({letters}) {comparison.reasoning}")
     forth, back = map(most_often, answers)
-    winner = settled(answers)
+    winner = settle_orders(answers)
     again = [seen for seen in answers if seen.total() > 1]
     turned = {FIRST: LAST, LAST: FIRST, TIE: TIE}
     return {
@@ -475,7 +486,7 @@ def _pair(own: Sequence[PairAnswer]) -> dict[str, Any]:
     }
 
 
-def _eval(own: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _eval_row(own: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A row of `by_eval`."""
     letters = {who: letter for letter, who in WHO.items()}
     winners = [letters[row["winner"]] for row in own if row["winner"] is not None]
@@ -509,7 +520,7 @@ class Winner:
         return self.reason
 
 
-def verdict(row: Mapping[str, Any], a: str, b: str) -> Winner:
+def decide_winner(row: Mapping[str, Any], a: str, b: str) -> Winner:
     """The verdict on *these evals*, and what of it holds for tasks like these.
 
     A side wins where the exact p of its wins over pairs is at most 5 %. Nobody wins where
@@ -533,12 +544,12 @@ def verdict(row: Mapping[str, Any], a: str, b: str) -> Winner:
     )
     if row["p"] is None or row["p"] > 1 - LEVEL:
         p = "nothing was decided" if row["p"] is None else f"exact p {chance(row['p'])}"
-        reason = f"Unclear who is better on these evals: {counts}; {p}.{_unsteady(row)}"
+        reason = f"Unclear who is better on these evals: {counts}; {p}.{_doubts_text(row)}"
         return Winner(None, "unclear", reason)
     winner, other = (a, b) if wins > losses else (b, a)
     reason = (
         f"{winner} is better than {other} on these evals: {counts}; exact p "
-        f"{chance(row['p'])}. {_beyond(row, wins > losses)}{_unsteady(row)}"
+        f"{chance(row['p'])}. {_beyond(row, wins > losses)}{_doubts_text(row)}"
     )
     return Winner(winner, "wins", reason)
 
@@ -566,7 +577,7 @@ def _found_out(row: Mapping[str, Any], pairs: int) -> str:
     place, times = ("first", primacy) if primacy > recency else ("last", recency)
     return (
         f"No winner: the comparator was found out. It preferred what it saw {place} in {times} of "
-        f"{count(pairs, 'pair')} (preference fairness {signed(row['preference_fairness'])}, "
+        f"{count(pairs, 'pair')} (preference fairness {with_sign(row['preference_fairness'])}, "
         f"position consistency {row['position_consistency']:.2f}). Choose another comparator."
     )
 
@@ -585,7 +596,7 @@ def _beyond(row: Mapping[str, Any], a_wins: bool) -> str:
     return f"Whether it holds for tasks like these is open (over evals, exact p {exact})."
 
 
-def _unsteady(row: Mapping[str, Any]) -> str:
+def _doubts_text(row: Mapping[str, Any]) -> str:
     """What to bear in mind of the comparator; "" where there is nothing."""
     doubts = []
     stability, consistency = row["repetition_stability"], row["position_consistency"]

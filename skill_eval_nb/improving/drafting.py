@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from skill_eval_nb.documents import Dimension, StructuralExpectation, mend
-from skill_eval_nb.grading.structural.outputs import BadGlob, list_outputs, matching
+from skill_eval_nb.grading.structural.outputs import BadGlob, list_outputs, match_pattern
 from skill_eval_nb.grading.structural.search import BadPattern
 from skill_eval_nb.grading.structural.types import sought_by
 from skill_eval_nb.models.ask import (
@@ -28,12 +28,12 @@ from skill_eval_nb.models.ask import (
     Question,
     a_list,
     an_object,
-    fenced,
-    formed,
+    check_form,
+    fence_lines,
     one_of,
     or_null,
     short,
-    shortened,
+    shorten_text,
 )
 from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
 from skill_eval_nb.running.protocol import Refused
@@ -178,7 +178,7 @@ def draft(
         answer = ask_model(evidence, model, Terms(connection, prices, budget_usd, dry_run=dry_run))
     by_rule = [draft_ for rule in RULES for draft_ in rule(evidence)]
     prompts = {name: eval_.prompt for name, eval_ in evidence.suite.items()}
-    every = ordered([*by_rule, *(answer.value or ())])
+    every = order_drafts([*by_rule, *(answer.value or ())])
     return Drafts(every, answer, measured=find_measured(ws.path), prompts=prompts)
 
 
@@ -200,18 +200,18 @@ def _texts_of(item: SuiteItem, asked: str) -> Iterator[tuple[str, str]]:
         yield from _texts_of(inner, asked)
 
 
-def ordered(drafts: Iterable[Draft]) -> list[Draft]:
+def order_drafts(drafts: Iterable[Draft]) -> list[Draft]:
     """Drafts without repeats, those that rest on most runs first.
 
     A change that differs in its description alone is the same; the first one counts.
     """
     first: dict[str, Draft] = {}
     for draft in drafts:
-        first.setdefault(_essence(draft), draft)
+        first.setdefault(_draft_essence(draft), draft)
     return sorted(first.values(), key=lambda draft: -len(draft.runs))
 
 
-def _essence(draft: Draft) -> str:
+def _draft_essence(draft: Draft) -> str:
     """What a draft changes, apart from how it is described."""
     new: list[Any] = [
         item
@@ -344,7 +344,7 @@ class Material:
     text: str
 
 
-def material(evidence: Evidence) -> Material:
+def gather_material(evidence: Evidence) -> Material:
     """Choose what is shown and write it down.
 
     Outputs are of one half of the evals: what is drafted can be proved on the other half.
@@ -355,13 +355,13 @@ def material(evidence: Evidence) -> Material:
     suggestions = {f"G{n}": suggestion for n, suggestion in enumerate(found, 1)}
     outputs = list(_outputs(evidence))
     parts = [
-        ("skill", [shortened(evidence.skill_text(), SKILL_CHARS)]),
-        ("evals", list(_evals(evidence))),
-        ("checks", [_check(name, check) for name, check in checks.items()]),
-        ("dimensions", [_dimension(name, *entry) for name, entry in dimensions.items()]),
+        ("skill", [shorten_text(evidence.skill_text(), SKILL_CHARS)]),
+        ("evals", list(_eval_lines(evidence))),
+        ("checks", [_check_line(name, check) for name, check in checks.items()]),
+        ("dimensions", [_dimension_line(name, *entry) for name, entry in dimensions.items()]),
         (
             "suggestions",
-            [_suggestion(name, suggestion) for name, suggestion in suggestions.items()],
+            [_suggestion_line(name, suggestion) for name, suggestion in suggestions.items()],
         ),
         ("outputs", [text for _, text in outputs]),
     ]
@@ -370,44 +370,45 @@ def material(evidence: Evidence) -> Material:
         ("checks", len(evidence.checks) - MOST_CHECKS),
         ("suggestions", len(evidence.found.suggestions) - MOST_SUGGESTIONS),
     ]
-    nonce, blocks = fenced(parts)
+    nonce, blocks = fence_lines(parts)
     text = [f"The fences' nonce is {nonce}.", *blocks]
     text += [f"{n} more {what} are not shown." for what, n in left_out if n > 0]
     looked_at = tuple(dict.fromkeys(eval_id for eval_id, _ in outputs))
     return Material(checks, dimensions, suggestions, looked_at, "\n\n".join(text))
 
 
-def _evals(evidence: Evidence) -> Iterator[str]:
+def _eval_lines(evidence: Evidence) -> Iterator[str]:
     for eval_id, eval_ in list(evidence.suite.items())[:MOST_EVALS]:
         yield f"[{eval_id}] {brief(evidence.names[eval_id], 80)}: {_line(eval_.prompt)}"
 
 
-def _check(number: str, check: Check) -> str:
+def _check_line(number: str, check: Check) -> str:
     layer = "structural" if check.structural else "judged"
     gate = "; critical" if check.critical else ""
     figures = " | ".join(str(row["reason"]) for row in check.figures) or "no verdicts"
-    fields = _fields(check) if check.structural else ""
+    fields = _check_fields(check) if check.structural else ""
     return (
-        f"[{number}] ({layer}{gate}; evals {_listed(check.evals)}) {check.named}{fields}: {figures}"
+        f"[{number}] ({layer}{gate}; evals {_join_names(check.evals)}) "
+        f"{check.named}{fields}: {figures}"
     )
 
 
-def _fields(check: Check) -> str:
+def _check_fields(check: Check) -> str:
     names = "type pattern match match_any match_regex count operator tool tools skill".split()
     given = {name: getattr(check.definition, name) for name in names}
     return " " + ", ".join(f"{name} {_line(str(value))}" for name, value in given.items() if value)
 
 
-def _dimension(number: str, dimension: Dimension, evals: tuple[str, ...]) -> str:
+def _dimension_line(number: str, dimension: Dimension, evals: tuple[str, ...]) -> str:
     anchors = "; ".join(f"{at}: {_line(text)}" for at, text in sorted(dimension.scoring.items()))
     name = f"{dimension.id} {dimension.name}" if dimension.id else dimension.name
     return (
-        f"[{number}] (weight {dimension.weight:g}; evals {_listed(evals)}) {brief(name, 80)}: "
+        f"[{number}] (weight {dimension.weight:g}; evals {_join_names(evals)}) {brief(name, 80)}: "
         f"{_line(dimension.description or 'no description')} Anchors: {anchors or 'none'}"
     )
 
 
-def _suggestion(number: str, suggestion: Suggestion) -> str:
+def _suggestion_line(number: str, suggestion: Suggestion) -> str:
     about = (
         f"about {_line(suggestion.assertion)}"
         if suggestion.assertion
@@ -415,7 +416,7 @@ def _suggestion(number: str, suggestion: Suggestion) -> str:
     )
     action = f" To do: {_line(suggestion.action)}" if suggestion.action else ""
     return (
-        f"[{number}] ({suggestion.frequency} runs; {about}; evals {_listed(suggestion.evals)}) "
+        f"[{number}] ({suggestion.frequency} runs; {about}; evals {_join_names(suggestion.evals)}) "
         f"{_line(suggestion.reason)}{action}"
     )
 
@@ -461,10 +462,10 @@ def _read_beginning(folder: Path) -> str:
             continue
         if b"\0" not in data:
             text += data[: MOST_CHARS * 4].decode("utf-8", "replace") + "\n"
-    return shortened(text[:MOST_CHARS], OUTPUT_CHARS) if text.strip() else ""
+    return shorten_text(text[:MOST_CHARS], OUTPUT_CHARS) if text.strip() else ""
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(brief(name) for name in names)
 
 
@@ -487,7 +488,9 @@ _STRUCTURAL = (
 )
 
 
-def read(raw: Any, evidence: Evidence, given: Material, model: str) -> tuple[Draft, ...]:
+def drafts_of_answer(
+    raw: Any, evidence: Evidence, given: Material, model: str
+) -> tuple[Draft, ...]:
     """The drafts of an answer.
 
     Raises:
@@ -496,7 +499,7 @@ def read(raw: Any, evidence: Evidence, given: Material, model: str) -> tuple[Dra
     look = AnswerCheck()
     found = [
         _draft(stated, look, f"drafts[{at}]", evidence, given, model)
-        for at, stated in enumerate(formed(raw, SCHEMA)["drafts"])
+        for at, stated in enumerate(check_form(raw, SCHEMA)["drafts"])
     ]
     look.done()
     return tuple(found)
@@ -615,7 +618,7 @@ def _see_check(item: Mapping[str, Any], look: AnswerCheck, where: str) -> None:
     try:
         sought_by(expectation, 0)
         if expectation.pattern is not None:
-            matching(expectation.pattern, [])
+            match_pattern(expectation.pattern, [])
     except (BadPattern, BadGlob) as error:
         look.wrong(f"{where}: {error}")
 
@@ -626,8 +629,8 @@ def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[
     What costs something is asked only where a budget is given. The answer is kept beside the
     runs that it rests on.
     """
-    given = material(evidence)
-    reader = partial(read, evidence=evidence, given=given, model=model)
+    given = gather_material(evidence)
+    reader = partial(drafts_of_answer, evidence=evidence, given=given, model=model)
     run = next(iter(evidence.stored.values()), None)
     folder, wish = run and run.workspace / OWN / "drafts", "Now draft the changes.\n"
     return ask_once(model, SYSTEM, given.text, wish, folder, terms, schema=SCHEMA, read=reader)
@@ -651,13 +654,13 @@ def ask_once(
     )
     file = folder and folder / f"{question.key}.json"
 
-    def stored() -> dict[str, tuple[Draft, ...]]:
+    def read_stored() -> dict[str, tuple[Draft, ...]]:
         return {question.key: read_drafts(file)} if file and file.is_file() else {}
 
-    def save(answered: Answered[tuple[Draft, ...]]) -> tuple[Draft, ...]:
+    def save_drafts(answered: Answered[tuple[Draft, ...]]) -> tuple[Draft, ...]:
         if file:
             write_drafts(file, answered.value)
         return answered.value
 
-    item = Item(question.key, "drafts", question, folder, save)
-    return answer_of(item, stored, "a draft by a model", terms)
+    item = Item(question.key, "drafts", question, folder, save_drafts)
+    return answer_of(item, read_stored, "a draft by a model", terms)

@@ -27,7 +27,7 @@ from skill_eval_nb.documents import (
     to_json,
 )
 from skill_eval_nb.documents.base import fields_of, origin_of, plainly
-from skill_eval_nb.documents.dialects import kind_of, read, recognise
+from skill_eval_nb.documents.dialects import kind_of, read_as_shared, recognise
 from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
 from skill_eval_nb.running.suite import USUAL, PlannedEval, complete, folder_names, ids_of, name_of
@@ -38,7 +38,7 @@ from skill_eval_nb.workspace import (
     NothingToLoad,
     PathLike,
     Problems,
-    catalogued,
+    catalogue_files,
     find,
     read_files,
 )
@@ -125,7 +125,7 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
         raise refuse(f"workspace {home} is not there, or is no folder")
     found = find([path] if home is None else [home, path])
     files = read_files(found.layout.files, Problems())
-    index = catalogued(found.layout, files, found.base, Problems())
+    index = catalogue_files(found.layout, files, found.base, Problems())
     suites = suite_keys(files, index)
     mine = next((suite for suite in suites if os.path.realpath(suite) == str(path)), None)
     if mine is None:
@@ -199,7 +199,7 @@ def text_of(name: str, data: bytes) -> Text:
         what = f"a `{kind}` document" if kind else "none of the known documents"
         raise refuse(f"{name} is {what}, not an eval suite")
     dialect = recognise("evals", value)
-    document, _ = read("evals", value)
+    document, _ = read_as_shared("evals", value)
     return Text(value, document, dialect)
 
 
@@ -382,7 +382,7 @@ def _names(document: Document) -> tuple[str | None, str | None, str | None]:
     )
 
 
-def _called(document: Document | None) -> str:
+def _call_item(document: Document | None) -> str:
     """What to call an item: by its id, else its name, else its text."""
     return next(filter(None, _names(document)), "an item") if document is not None else "an item"
 
@@ -433,7 +433,7 @@ class _Style:
     def added(self, new: SuiteItem, part: str, mine: Sequence[Document], taken: list[Any]) -> Any:
         """A new item of a list, with its id, which is then taken."""
         beside = mine or self.items.get(KINDS[part], [])
-        item = self._worded(new, part, beside)
+        item = self._word_item(new, part, beside)
         if not isinstance(item, dict):
             return item
         key = self.name(KINDS[part], "id")
@@ -456,7 +456,7 @@ class _Style:
         """
         raw, kind = raw_of(old), KINDS[part]
         if not isinstance(raw, dict):
-            return self._worded(new, part, [old])
+            return self._word_item(new, part, [old])
         fields = {own: field for field, own in keys_of(old).items()}
         if isinstance(new, str):
             text = next((own for own, field in fields.items() if field == "text"), None)
@@ -465,7 +465,7 @@ class _Style:
             # An expectation with a type is a check: what such a one looks for are fields too.
             looks = ((key, _field_of(StructuralExpectation, key)) for key in raw)
             fields = {key: field for key, field in looks if field in LOOKS} | fields
-        item = self._worded(new, part, [old])
+        item = self._word_item(new, part, [old])
         given = {_field_of(kind, key): value for key, value in item.items()}
         out = {}
         for key, value in raw.items():
@@ -486,7 +486,7 @@ class _Style:
             by_name and item[name] == other.get(name)
         )
 
-    def _worded(self, new: SuiteItem, part: str, beside: Sequence[Document]) -> Any:
+    def _word_item(self, new: SuiteItem, part: str, beside: Sequence[Document]) -> Any:
         """An item with the file's names, its id as it was given."""
         kind = KINDS[part]
         given = {"text": new} if isinstance(new, str) else dict(new)
@@ -498,23 +498,23 @@ class _Style:
                 given = {"name": _short_name(given["text"]), **given}
         out = {_field_of(kind, key): value for key, value in given.items()}
         if kind is Eval:
-            self._lists(out)
+            self._rename_lists(out)
             if beside and all("files" in keys_of(eval_) for eval_ in beside):
                 out.setdefault("files", [])
         return {self.name(kind, field): value for field, value in out.items()}
 
-    def _lists(self, eval_: dict[str, Any]) -> None:
+    def _rename_lists(self, eval_: dict[str, Any]) -> None:
         """Give the lists of a new eval the file's names, too."""
 
-        def items(given: Sequence[Any], part: str) -> list[Any]:
+        def add_items(given: Sequence[Any], part: str) -> list[Any]:
             taken: list[Any] = []
             return [self.added(item, part, [], taken) for item in given]
 
-        eval_ |= {part: items(eval_[part], part) for part in OTHER if eval_.get(part)}
+        eval_ |= {part: add_items(eval_[part], part) for part in OTHER if eval_.get(part)}
         rubric = eval_.get("quality_rubric")
         if isinstance(rubric, Mapping):
             name = self.name(QualityRubric, "dimensions")
-            dimensions = items(rubric.get("dimensions", []), "dimensions")
+            dimensions = add_items(rubric.get("dimensions", []), "dimensions")
             eval_["quality_rubric"] = {**rubric, name: dimensions}
 
 
@@ -575,7 +575,7 @@ class _Editor:
     def __init__(self, suite: OpenSuite, style: _Style, now: _State) -> None:
         self.now = now
         self._suite, self._style = suite, style
-        self._document, _ = read("evals", now.value)
+        self._document, _ = read_as_shared("evals", now.value)
 
     def take(self, draft: Draft) -> None:
         """Take in a draft.
@@ -605,7 +605,7 @@ class _Editor:
         fresh: list[int | None] = [None] * len(draft.new)
         if draft.target is None:
             places.extend(fresh)
-            self._put(draft, None, listed, None)
+            self._put_items(draft, None, listed, None)
             return
         place = self._suite.eval_of(draft.target)
         if (place, PART) in by:
@@ -617,7 +617,7 @@ class _Editor:
         places[own : own + 1] = fresh
         raw = raw_of(self._document.evals[own])
         at = next(at for at, item in enumerate(listed.value) if item is raw)
-        self._put(draft, None, listed, at)
+        self._put_items(draft, None, listed, at)
 
     def _on_eval(self, draft: Draft, place: int) -> None:
         name, target, by = self._suite.keys[place].id, draft.target, self.now.by
@@ -637,12 +637,12 @@ class _Editor:
             lists = [listed]
             if draft.part in OTHER:
                 lists.append(self._of_eval(OTHER[draft.part], eval_))
-            listed, at = _found(lists, target, name)
+            listed, at = _find_in_lists(lists, target, name)
             document = listed.documents[at]
             names = () if document is None else filter(None, _names(document))
             by |= dict.fromkeys(((place, each) for each in names), draft.key)
         by.setdefault((place, PART), draft.key)
-        self._put(draft, place, listed, at)
+        self._put_items(draft, place, listed, at)
 
     def _of_eval(self, part: str, eval_: Eval) -> _List:
         raw = raw_of(eval_)
@@ -662,7 +662,7 @@ class _Editor:
         inner = keys_of(rubric).get("dimensions", inner)
         return _list_of(part, raw[outer], inner, rubric.dimensions)
 
-    def _put(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> None:
+    def _put_items(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> None:
         """Put the new items in the place of one, or behind all.
 
         Raises:
@@ -677,7 +677,7 @@ class _Editor:
             items = [style.added(item, part, listed.known, taken) for item in draft.new]
             for other, known in zip(listed.value, listed.documents, strict=True):
                 if any(style.is_there(item, other, part) for item in items):
-                    raise refuse(f"such an item is there already: {_called(known)}")
+                    raise refuse(f"such an item is there already: {_call_item(known)}")
         end = len(listed.value)
         listed.value[slice(end, end) if at is None else slice(at, at + 1)] = items
         listed.above[listed.name] = listed.value
@@ -701,7 +701,7 @@ def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) ->
     return _List(part, above, name, value, found)
 
 
-def _found(lists: Sequence[_List], target: str, name: str) -> tuple[_List, int]:
+def _find_in_lists(lists: Sequence[_List], target: str, name: str) -> tuple[_List, int]:
     """The item that is meant, and the list that it stands in.
 
     Raises:
@@ -717,5 +717,5 @@ def _found(lists: Sequence[_List], target: str, name: str) -> tuple[_List, int]:
     there = [document for listed in lists for document in listed.known]
     near = get_close_matches(target, [name for item in there for name in _names(item) if name], n=1)
     hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
-    every = ", ".join(brief(_called(item)) for item in there) or "none"
+    every = ", ".join(brief(_call_item(item)) for item in there) or "none"
     raise refuse(f"eval {name}: there is no item `{brief(target, 80)}`{hint} {every}")

@@ -32,9 +32,9 @@ from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import contents
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.skill_md import read_text
-from skill_eval_nb.text import brief, count, dollars, quoted
+from skill_eval_nb.text import brief, count, dollars, in_quotes
 from skill_eval_nb.view import Block, Shown, Table, Text, reasons
-from skill_eval_nb.workspace import Problems, catalogued, find, read_files
+from skill_eval_nb.workspace import Problems, catalogue_files, find, read_files
 from skill_eval_nb.workspace.files import SKILL_FILE, kept_skills, skill_now
 
 from .values import Part, RunRef, Suggestion
@@ -135,7 +135,7 @@ class Paid(Shown):
             f"{dollars(self.cost_usd)}"
         )
 
-    def _left(self, caption: str) -> list[Block]:
+    def _left_blocks(self, caption: str) -> list[Block]:
         """What came to nothing, every reason once, and the notes."""
         why = [("failed", failure.reason) for failure in self.failed]
         why += [("left out", left.reason) for left in self.left_out]
@@ -143,7 +143,7 @@ class Paid(Shown):
         return [table, *(Text(note, soft=True) for note in self.notes)]
 
 
-def paid(
+def paid_fields(
     items: Iterable[Item[V]], answers: Answers[V], terms: Terms, left_out: Iterable[LeftOut] = ()
 ) -> dict[str, Any]:
     """The fields of `Paid` that answers give."""
@@ -239,7 +239,7 @@ class Check:
     @property
     def named(self) -> str:
         """Its id and its words; its words alone where it has no id."""
-        words = quoted(self.text)
+        words = in_quotes(self.text)
         return words if self.target == self.text else f"{brief(self.target)} ({words})"
 
     @property
@@ -320,10 +320,11 @@ class Evidence:
         return "\n".join(map(read_text, skill_folders(self.stored.values())))
 
 
-def suggested(suggestions: Iterable[Suggestion]) -> str:
+def quote_graders(suggestions: Iterable[Suggestion]) -> str:
     """What graders said, each with the number of runs that said it."""
     return " ".join(
-        f"Graders of {count(suggestion.frequency, 'run')} said: {quoted(suggestion.reason, REASON)}"
+        f"Graders of {count(suggestion.frequency, 'run')} said: "
+        f"{in_quotes(suggestion.reason, REASON)}"
         + ("" if suggestion.reason.rstrip().endswith((".", "!", "?")) else ".")
         for suggestion in suggestions
     )
@@ -363,7 +364,7 @@ def evidence_of(ws: Workspace, found: Aggregate, baseline: str | None) -> Eviden
         if run.eval is not None:
             suite.setdefault(ref.eval_id, run.eval)
     if lacking := set(runs["eval_id"]) - set(suite):
-        suite |= {name: eval_ for name, eval_ in _defined(ws) if name in lacking}
+        suite |= {name: eval_ for name, eval_ in _evals_of_suites(ws) if name in lacking}
     names = dict(runs.select("eval_id", "eval_name").unique(maintain_order=True).iter_rows())
     try:
         checks = _checks(ws, suite, baseline)
@@ -374,13 +375,13 @@ def evidence_of(ws: Workspace, found: Aggregate, baseline: str | None) -> Eviden
     return Evidence(ws, found, suite, names, stored, checks, sides)
 
 
-def _defined(ws: Workspace) -> Iterator[tuple[str, Eval]]:
+def _evals_of_suites(ws: Workspace) -> Iterator[tuple[str, Eval]]:
     """The evals that suites define, the first definition last; runs may have no folder."""
     if not os.path.isdir(ws.path):  # noqa: PTH112 an empty path is no folder
         return
     found = find(ws.path)
     files = read_files(found.layout.files, Problems())
-    index = catalogued(found.layout, files, found.base, Problems())
+    index = catalogue_files(found.layout, files, found.base, Problems())
     workspaces = set(ws.polars("runs")["workspace"])
     for folder, key, eval_ in reversed(index.definitions):
         if index.names[folder][0] in workspaces:
@@ -400,7 +401,7 @@ def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> t
             together.setdefault(key, (check, []))[1].append(eval_id)
     defined = list(together.values())
     rows = _own_rows(defined, ws.polars("expectations"))
-    figures = _figures(ws, rows, baseline)
+    figures = _check_figures(ws, rows, baseline)
     verdicts: list[dict[RunRef, bool]] = [{} for _ in defined]
     for *keys, number, passed in rows.select(*KEYS, "check", "passed").iter_rows():
         if passed is not None:
@@ -450,7 +451,7 @@ def _own_rows(
     return table.with_columns(numbers).drop_nulls("check")
 
 
-def _figures(
+def _check_figures(
     ws: Workspace, rows: pl.DataFrame, baseline: str | None
 ) -> dict[int, tuple[Mapping[str, Any], ...]]:
     """`stats.discrimination` of each check, each eval of each iteration a block of its own."""

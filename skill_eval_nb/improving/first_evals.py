@@ -17,11 +17,11 @@ from skill_eval_nb.models.ask import (
     AnswerCheck,
     a_list,
     an_object,
-    fenced,
-    filled,
-    formed,
+    check_form,
+    drop_empty,
+    fence_lines,
     short,
-    shortened,
+    shorten_text,
 )
 from skill_eval_nb.models.stand_in import JUDGE, MODELS
 from skill_eval_nb.running.asking import Terms
@@ -153,48 +153,48 @@ def draft_evals(
     answer = ask_once(
         model,
         SYSTEM,
-        _shown(source, wish),
+        _prompt_text(source, wish),
         "",
         Path(home).expanduser() / OWN / "evals",
         Terms(connection, prices, budget_usd, dry_run=dry_run),
         schema=SCHEMA,
-        read=partial(read, n=n, skill=source.name, model=model),
+        read=partial(read_first_evals, n=n, skill=source.name, model=model),
         max_tokens=TOKENS_AROUND + TOKENS_AN_EVAL * n,
     )
     measured = read_skill_md(source.folder / SKILL_FILE)
     return Drafts(answer.value or (), answer, source.folder, measured)
 
 
-def _shown(source: SkillSource, wish: str) -> str:
+def _prompt_text(source: SkillSource, wish: str) -> str:
     others = [name for name in source.files if name != SKILL_FILE]
     parts = [
-        ("skill", [shortened(read_text(source.folder), SKILL_CHARS)]),
-        ("files", list(islice(_beginnings(source, others), MOST_FILES))),
+        ("skill", [shorten_text(read_text(source.folder), SKILL_CHARS)]),
+        ("files", list(islice(_file_beginnings(source, others), MOST_FILES))),
     ]
-    nonce, blocks = fenced(parts)
+    nonce, blocks = fence_lines(parts)
     left = len(others) - MOST_FILES
     more = [f"{left} more files are not shown."] if left > 0 else []
     first = f"The skill is {source.name}. The fences' nonce is {nonce}."
     return "\n\n".join([first, *blocks, *more, wish])
 
 
-def _beginnings(source: SkillSource, names: list[str]) -> Iterator[str]:
+def _file_beginnings(source: SkillSource, names: list[str]) -> Iterator[str]:
     for name in names:
         try:
             text = decode_text(read_bytes(source.folder / name, source.folder))
         except OSError as error:
             text = f"[it cannot be read: {error.strerror}]"
-        yield f"[{name}]\n{'[no text]' if text is None else shortened(text, FILE_CHARS)}"
+        yield f"[{name}]\n{'[no text]' if text is None else shorten_text(text, FILE_CHARS)}"
 
 
-def read(raw: Any, n: int, skill: str, model: str) -> tuple[Draft, ...]:
+def read_first_evals(raw: Any, n: int, skill: str, model: str) -> tuple[Draft, ...]:
     """The drafts of an answer, those that the skill should help with first.
 
     Raises:
         BadAnswer: with everything that is wrong, each fault at its eval.
     """
     look = AnswerCheck()
-    stated = formed(raw, SCHEMA)
+    stated = check_form(raw, SCHEMA)
     rubric = [
         read_item(dimension, look, f"rubric[{at}]", "dimensions")
         for at, dimension in enumerate(stated["rubric"])
@@ -215,7 +215,7 @@ def read(raw: Any, n: int, skill: str, model: str) -> tuple[Draft, ...]:
         _see_files(row, look, where, inputs)
         if "-" in skill and skill.casefold() in row["prompt"].casefold():
             look.wrong(f"{where}: `prompt` names the skill, {skill}")
-        drafts.append(_draft(row, look, where, rubric if row["skill_helps"] else [], model))
+        drafts.append(_eval_draft(row, look, where, rubric if row["skill_helps"] else [], model))
     look.done()
     return tuple(sorted(drafts, key=lambda draft: SAME in draft.why))
 
@@ -223,14 +223,16 @@ def read(raw: Any, n: int, skill: str, model: str) -> tuple[Draft, ...]:
 SAME = "The skill should change nothing here. "
 
 
-def _draft(row: dict[str, Any], look: AnswerCheck, where: str, rubric: Any, model: str) -> Draft:
+def _eval_draft(
+    row: dict[str, Any], look: AnswerCheck, where: str, rubric: Any, model: str
+) -> Draft:
     checks = [
         read_item(check, look, f"{where}.checks[{at}]", "structural_expectations")
         for at, check in enumerate(row["checks"])
     ]
     if not checks:
         look.wrong(f"{where} has no check that a program makes")
-    judged = filled(row["judged"])
+    judged = drop_empty(row["judged"])
     names = ("name", "prompt", "expected_output", "why")
     name, prompt, expected, why = (look.nonempty(row, name, where) for name in names)
     files = {file["path"]: file["text"] for file in row["files"]}

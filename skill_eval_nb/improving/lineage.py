@@ -27,9 +27,9 @@ from .versions import (
     VersionRuns,
     by_version,
     earlier_of,
-    given,
+    find_kept,
+    given_parents,
     in_words,
-    kept,
     stated_by_version,
     versions_of,
 )
@@ -273,8 +273,8 @@ class _Trace:
                 found.append(replace(version, **first))
                 best, measured = side, version.mean is not None
                 continue
-            parent, known_from = self._parent(place, best)
-            version = self._against(place, parent, version)
+            parent, known_from = self._find_parent(place, best)
+            version = self._compare_with(place, parent, version)
             changed = self.kept.changes(parent, side)
             files: dict[str, Any] = {}
             if changed is not None:
@@ -282,7 +282,7 @@ class _Trace:
                 files["lines_added"] = sum(file.added or 0 for file in changed)
                 files["lines_removed"] = sum(file.removed or 0 for file in changed)
             found.append(replace(version, parent=parent.version, parent_from=known_from, **files))
-            over_best = version if parent == best else self._against(place, best, version)
+            over_best = version if parent == best else self._compare_with(place, best, version)
             if over_best.grading_result == "won" or (not measured and version.mean is not None):
                 best, measured, tied = side, True, False
             elif over_best.grading_result == "tie":
@@ -314,7 +314,7 @@ class _Trace:
             started_at=oldest(side.of(self.tables["runs"])["started_at"]),
         )
 
-    def _parent(self, place: int, best: VersionRuns) -> tuple[VersionRuns, str]:
+    def _find_parent(self, place: int, best: VersionRuns) -> tuple[VersionRuns, str]:
         """The version that the one in this place was made from, and how that is known."""
         mine = self.sides[place].version
         before = {side.version: side for side in self.sides[:place]}
@@ -325,7 +325,7 @@ class _Trace:
             return before[stated], "stated"
         return best, "best so far"
 
-    def _against(self, place: int, parent: VersionRuns, version: Version) -> Version:
+    def _compare_with(self, place: int, parent: VersionRuns, version: Version) -> Version:
         """Against the parent's runs: those of the version's own iteration, where it ran the parent.
 
         Where nothing says which version that was, it was the one before.
@@ -338,16 +338,16 @@ class _Trace:
             same = self.kept.same(own, parent)
             if same or (same is None and parent == self.sides[place - 1]):
                 parent = own
-        return self._decided(side, parent, version)
+        return self._decide_version(side, parent, version)
 
-    def _decided(self, child: VersionRuns, parent: VersionRuns, version: Version) -> Version:
+    def _decide_version(self, child: VersionRuns, parent: VersionRuns, version: Version) -> Version:
         """A version compared with another one, on these evals."""
-        version = replace(version, compared=_compared(child, parent))
+        version = replace(version, compared=_comparison_words(child, parent))
         before, after = (self._by_eval(side, self.metric) for side in (parent, child))
         name = self.metric.removeprefix(RUBRIC).replace("_", " ")
         if before.is_empty() or after.is_empty():
             return replace(version, reason=f"Nothing to compare: one of them has no {name}.")
-        row = self._delta(child, parent)
+        row = self._delta_row(child, parent)
         if not row["n_evals"]:
             return replace(version, reason=f"Nothing to compare: no eval has a {name} in both.")
         result = RESULTS.get(row["verdict"], "tie")
@@ -368,7 +368,7 @@ class _Trace:
             reason=reason,
         )
 
-    def _delta(self, child: VersionRuns, parent: VersionRuns) -> Mapping[str, Any]:
+    def _delta_row(self, child: VersionRuns, parent: VersionRuns) -> Mapping[str, Any]:
         """The row of `stats.deltas` of two sides, whichever iterations they are of."""
         import polars as pl
 
@@ -395,7 +395,7 @@ def _mean(by_eval: pl.DataFrame) -> float | None:
     return sum(means) / len(means) if means else None
 
 
-def _compared(child: VersionRuns, parent: VersionRuns) -> str:
+def _comparison_words(child: VersionRuns, parent: VersionRuns) -> str:
     if child.iteration == parent.iteration:
         return f"{child.configuration} against {parent.configuration} in {child.iteration}"
     if child.configuration == parent.configuration:
@@ -458,21 +458,28 @@ def history(
     """
     if better(metric) is None:
         raise refuse(f"no version can win by {metric}: neither more nor less of it is better")
-    workspace, skill = _only(ws.polars("runs"))
+    workspace, skill = _only_skill(ws.polars("runs"))
     ws = by_version(ws)
     tables = {name: ws.polars(name) for name in TABLES}
     sides, notes = versions_of(tables["runs"], configuration)
     rows = ws.polars("history").filter(workspace=workspace, skill=skill).to_dicts()
     known, why_not = stated_by_version(rows, sides)
     versions = _Trace(
-        tables, sides, metric, worth, level, given(parents, sides), known, kept(ws, tables["runs"])
+        tables,
+        sides,
+        metric,
+        worth,
+        level,
+        given_parents(parents, sides),
+        known,
+        find_kept(ws, tables["runs"]),
     ).versions()
     notes += why_not
     started = oldest(version.started_at for version in versions)
     return Lineage(workspace, skill, metric, level, versions, started, tuple(notes))
 
 
-def _only(runs: pl.DataFrame) -> tuple[str, str]:
+def _only_skill(runs: pl.DataFrame) -> tuple[str, str]:
     """The one workspace and skill that the runs are of; no names where there are none."""
     every = sorted(runs.select("workspace", "skill").unique().rows())
     if len(every) > 1:

@@ -54,17 +54,17 @@ def sides_of(ws: Workspace, a: Named, b: Named) -> tuple[ComparedSide, ComparedS
         Refused: there is no such side, or it could be several.
         FileNotFoundError, NothingToLoad: a path leads to nothing.
     """
-    first, second = _named(ws, a), _named(ws, b)
-    configurations = [_configuration(*each) for each in (first, second)]
+    first, second = _resolve_name(ws, a), _resolve_name(ws, b)
+    configurations = [_choose_configuration(*each) for each in (first, second)]
     together = first[0] is second[0] and first[1] is second[1] is None
     sides = [
-        _side(own, iteration, mine, configurations if together else [mine])
+        _latest_side(own, iteration, mine, configurations if together else [mine])
         for (own, iteration, _), mine in zip((first, second), configurations, strict=True)
     ]
-    return _labelled(*sides), _labelled(*reversed(sides))
+    return _label_side(*sides), _label_side(*reversed(sides))
 
 
-def _named(ws: Workspace, name: Named) -> tuple[Workspace, str | None, str | None]:
+def _resolve_name(ws: Workspace, name: Named) -> tuple[Workspace, str | None, str | None]:
     """The workspace, iteration and configuration that are meant, as far as they are named."""
     if isinstance(name, Workspace):
         return name, None, None
@@ -88,9 +88,9 @@ def _named(ws: Workspace, name: Named) -> tuple[Workspace, str | None, str | Non
     return load(Path(name).expanduser()), None, None
 
 
-def _configuration(ws: Workspace, iteration: str | None, configuration: str | None) -> str:
+def _choose_configuration(ws: Workspace, iteration: str | None, configuration: str | None) -> str:
     """The configuration of a side: the with-skill one, where none was named."""
-    there = sorted({row["configuration"] for row in _rows(ws, iteration)}, key=natural)
+    there = sorted({row["configuration"] for row in _run_rows(ws, iteration)}, key=natural)
     if configuration is not None:
         if configuration not in there:
             raise refuse(no_such("configuration", configuration, there))
@@ -105,16 +105,16 @@ def _configuration(ws: Workspace, iteration: str | None, configuration: str | No
     return "with_skill" if "with_skill" in skilled else skilled[0]
 
 
-def _rows(ws: Workspace, iteration: str | None) -> list[Row]:
+def _run_rows(ws: Workspace, iteration: str | None) -> list[Row]:
     rows = ws.polars("runs").to_dicts()
     return [row for row in rows if iteration in (None, row["iteration"])]
 
 
-def _side(
+def _latest_side(
     ws: Workspace, iteration: str | None, configuration: str, needed: Iterable[str]
 ) -> ComparedSide:
     """The runs of a side, of the latest iteration that has all configurations that are needed."""
-    rows = _rows(ws, iteration)
+    rows = _run_rows(ws, iteration)
     found: dict[str, dict[str, set[str]]] = {}
     for row in rows:
         own = found.setdefault(row["workspace"], {})
@@ -141,7 +141,7 @@ def _side(
     return ComparedSide(ws, own_rows, configuration, taken, notes=tuple(notes))
 
 
-def _labelled(side: ComparedSide, other: ComparedSide) -> ComparedSide:
+def _label_side(side: ComparedSide, other: ComparedSide) -> ComparedSide:
     """A side with its label, made of whatever sets it apart from the other."""
     version = None
     if side.ws is not other.ws:
@@ -231,9 +231,9 @@ def pairs_of(
         Refused: there is no such eval, or both sides are the same runs.
     """
     left: list[LeftOut] = []
-    wanted = _ids([*a.rows, *b.rows], evals)
-    first = _stored(a.ws)
-    stored = (first, first if b.ws is a.ws else _stored(b.ws))
+    wanted = _eval_ids([*a.rows, *b.rows], evals)
+    first = _stored_by_folder(a.ws)
+    stored = (first, first if b.ws is a.ws else _stored_by_folder(b.ws))
     both = [[*_runs(side, wanted, own, left)] for side, own in zip((a, b), stored, strict=True)]
     ours, theirs = both
     if {run.stored.folder for run in ours} & {run.stored.folder for run in theirs}:
@@ -249,28 +249,28 @@ def pairs_of(
                 "ws.select(workspace=…)"
             )
 
-    def place(run: PairedRun) -> tuple[Any, ...]:
+    def match_key(run: PairedRun) -> tuple[Any, ...]:
         if a.ws is b.ws:
             return run.ref.workspace, run.ref.eval_id, run.ref.run_number
         return run.task, run.ref.eval_id if run.task in twice else None, run.ref.run_number
 
-    waiting = {place(run): run for run in theirs}
+    waiting = {match_key(run): run for run in theirs}
     pairs = []
     for run in ours:
-        partner = waiting.pop(place(run), None)
+        partner = waiting.pop(match_key(run), None)
         if partner is None:
-            left.append(_alone(run, b))
+            left.append(_left_alone(run, b))
         else:
             names = json.dumps(sorted((run.who, partner.who))).encode("utf-8", "replace")
             pairs.append(Pair(hashlib.sha256(names).hexdigest()[:12], run, partner))
-    return pairs, [*left, *(_alone(run, a) for run in waiting.values())]
+    return pairs, [*left, *(_left_alone(run, a) for run in waiting.values())]
 
 
-def _alone(run: PairedRun, other: ComparedSide) -> LeftOut:
+def _left_alone(run: PairedRun, other: ComparedSide) -> LeftOut:
     return LeftOut(_run_named(run.ref), f"{other.label} has no such run of the same eval")
 
 
-def _ids(rows: Iterable[Row], evals: Iterable[str | int] | None) -> set[str]:
+def _eval_ids(rows: Iterable[Row], evals: Iterable[str | int] | None) -> set[str]:
     """The ids of evals that are named by id or name; all where none is named."""
     names = {row[name]: row["eval_id"] for name in ("eval_name", "eval_id") for row in rows}
     wanted = names if evals is None else [str(eval_) for eval_ in evals]
@@ -296,7 +296,7 @@ def _runs(
             yield PairedRun(ref, row["executor_model"], found)
 
 
-def _stored(ws: Workspace) -> dict[Path, StoredRun]:
+def _stored_by_folder(ws: Workspace) -> dict[Path, StoredRun]:
     if not ws.path:
         raise refuse("this workspace was made of tables: there are no outputs to compare")
     return {run.folder.resolve(): run for run in stored_runs(ws.path)}

@@ -9,9 +9,9 @@ import msgspec
 
 from skill_eval_nb.documents import Eval
 from skill_eval_nb.stats.expectations import FAILS, FLAKY, HURTS, PASSES
-from skill_eval_nb.text import brief, count, figure, quoted, some
+from skill_eval_nb.text import brief, count, figure, in_quotes, some
 
-from .evidence import KEYS, Check, Evidence, form, runs_of, suggested
+from .evidence import KEYS, Check, Evidence, form, quote_graders, runs_of
 from .values import ANCHORS, Draft, Kind, RunRef, Suggestion, SuiteItem, new_draft
 
 RARELY = 0.1
@@ -34,7 +34,7 @@ Scores = Sequence[tuple[RunRef, float, str | None]]
 """What judges gave in a dimension: run, score and evidence."""
 
 
-def useless(evidence: Evidence) -> Iterator[Draft]:
+def drop_useless(evidence: Evidence) -> Iterator[Draft]:
     """Drop what always passes or always fails; take out of the gate what chance decides.
 
     What is critical stays, unless another critical check fails wherever it would. A critical
@@ -54,20 +54,20 @@ def useless(evidence: Evidence) -> Iterator[Draft]:
                 "would still count."
             )
             item = {**msgspec.to_builtins(check.definition), "critical": False}
-            yield _changed("demote", check, [item], gate, suggestions)
+            yield _change_check("demote", check, [item], gate, suggestions)
         elif check.critical and evidence.stand_in(check) is None:
             continue
         elif passes or check.is_all(FAILS):
-            yield _changed("drop", check, (), evidence.gate(check), suggestions)
+            yield _change_check("drop", check, (), evidence.gate(check), suggestions)
 
 
-def rewording(evidence: Evidence) -> Iterator[Draft]:
+def reword_unsteady(evidence: Evidence) -> Iterator[Draft]:
     """Word anew what is judged now so, now so, and what graders call vague."""
     for check in evidence.checks:
         vague = [mention for mention in evidence.about(check) if mention.kind == "vague"]
         if not check.structural and (vague or check.is_any(FLAKY)):
             why = "Write what decides it."
-            yield _changed("reword", check, [""], why, vague)
+            yield _change_check("reword", check, [""], why, vague)
 
 
 def of_rubric(evidence: Evidence) -> Iterator[Draft]:
@@ -114,7 +114,7 @@ def of_rubric(evidence: Evidence) -> Iterator[Draft]:
         yield new_draft("sharpen", "dimensions", evals, name, [item], why, runs=runs)
 
 
-def missed(evidence: Evidence) -> Iterator[Draft]:
+def add_missed(evidence: Evidence) -> Iterator[Draft]:
     """Add an expectation for what several runs miss: in a grader's words, else to be written."""
     for suggestion in evidence.found.suggestions:
         evals = [eval_id for eval_id in evidence.suite if eval_id in suggestion.evals]
@@ -131,7 +131,7 @@ def missed(evidence: Evidence) -> Iterator[Draft]:
             if text
             else "Write the expectation; prefer a check that a program can make."
         )
-        why = f"{suggested([suggestion])} {note}"
+        why = f"{quote_graders([suggestion])} {note}"
         runs = runs_of([], [suggestion])
         yield new_draft(
             "add", "expectations", evals, None, [text], why, runs=runs, suggestions=[suggestion.key]
@@ -146,7 +146,7 @@ def of_evals(evidence: Evidence) -> Iterator[Draft]:
     for eval_id, (n_with, n_without) in too_easy(evidence).items():
         why = (
             f"Every one of {n_with} runs of {evidence.sides[0]} and {n_without} of "
-            f"{evidence.sides[1]} passes all checks of {quoted(evidence.names[eval_id])}: its "
+            f"{evidence.sides[1]} passes all checks of {in_quotes(evidence.names[eval_id])}: its "
             "task is too easy to show what the skill is good for. Write a harder "
             "one."
         )
@@ -155,7 +155,7 @@ def of_evals(evidence: Evidence) -> Iterator[Draft]:
         yield new_draft("reword", "evals", (eval_id,), eval_id, [item], why, runs=runs)
 
 
-def _changed(
+def _change_check(
     kind: Kind, check: Check, new: Sequence[SuiteItem], why: str, suggestions: Sequence[Suggestion]
 ) -> Draft:
     """A draft for what goes, with the check's figures and what graders said of it."""
@@ -165,7 +165,7 @@ def _changed(
         check.evals,
         check.target,
         new,
-        " ".join(filter(None, (check.in_words, suggested(suggestions), why))),
+        " ".join(filter(None, (check.in_words, quote_graders(suggestions), why))),
         runs=runs_of([check], suggestions),
         suggestions=[suggestion.key for suggestion in suggestions],
     )
@@ -215,14 +215,16 @@ def _to_add(evidence: Evidence, baseline: str) -> Iterator[Draft]:
 def common(evals: list[Eval]) -> dict[str, Any]:
     """The form of a new eval: what every eval of the suite has, and no task yet."""
 
-    def shared(lists: list[Any]) -> list[Any]:
+    def shared_items(lists: list[Any]) -> list[Any]:
         forms = set.intersection(*({form(item) for item in own} for own in lists))
         return [item for item in lists[0] if form(item) in forms]
 
-    texts = [expectation.text for expectation in shared([eval_.expectations for eval_ in evals])]
-    structural = shared([eval_.structural_expectations for eval_ in evals])
+    texts = [
+        expectation.text for expectation in shared_items([eval_.expectations for eval_ in evals])
+    ]
+    structural = shared_items([eval_.structural_expectations for eval_ in evals])
     rubrics = [eval_.quality_rubric.dimensions if eval_.quality_rubric else [] for eval_ in evals]
-    dimensions = msgspec.to_builtins(shared(rubrics))
+    dimensions = msgspec.to_builtins(shared_items(rubrics))
     item: dict[str, Any] = {"prompt": ""}
     item |= {"expectations": texts} if texts else {}
     item |= {"structural_expectations": msgspec.to_builtins(structural)} if structural else {}
@@ -262,10 +264,10 @@ def _quote(evidence: Evidence, scores: Scores, at: tuple[int, ...]) -> str:
 
 
 RULES: tuple[Callable[[Evidence], Iterator[Draft]], ...] = (
-    useless,
-    rewording,
+    drop_useless,
+    reword_unsteady,
     of_rubric,
-    missed,
+    add_missed,
     of_evals,
 )
 """In the order in which drafts that rest on equally much are given."""

@@ -17,7 +17,7 @@ from skill_eval_nb.stats.pairing import pairs, side, sides
 from skill_eval_nb.stats.values import EVAL, ITERATION, MODEL, RUN, in_order, natural, runs_of
 from skill_eval_nb.stats.verdict import say_luck
 from skill_eval_nb.tables.frames import like
-from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, signed
+from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, with_sign
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
 from .values import Draft, schema_of
@@ -187,31 +187,31 @@ class Tried(Shown):
             yield Text(f"{begins} what it replaces: {self.why_better}.")
         yield self._suite_table()
         if self.about is not None:
-            yield from self._disagreements(self.about)
+            yield from self._disagreement_blocks(self.about)
         yield Items(self.notes, "What else to know")
 
     def _suite_table(self) -> Block:
         """The suite's differences before and after."""
 
-        def change(row: Mapping[str, Any], when: str) -> str:
+        def change_cell(row: Mapping[str, Any], when: str) -> str:
             estimate, p = row[f"estimate{when}"], row[f"p{when}"]
             known = MISSING not in (_cell(estimate), _cell(p))
-            return f"{signed(estimate)} (p {chance(p)})" if known else MISSING
+            return f"{with_sign(estimate)} (p {chance(p)})" if known else MISSING
 
         rows = [
             (
                 row["iteration"],
                 row["configuration"],
                 row["metric"].replace("_", " "),
-                change(row, BEFORE),
-                change(row, AFTER),
+                change_cell(row, BEFORE),
+                change_cell(row, AFTER),
             )
             for row in _rows(self.suite)
         ]
         heads = ("iteration", "configuration", "metric", "before", "after")
         return Table(heads, rows, "The suite's difference, before and after")
 
-    def _disagreements(self, about: About) -> Iterator[Block]:
+    def _disagreement_blocks(self, about: About) -> Iterator[Block]:
         """Where its verdict is not the judge's."""
         like = "" if about.likeness is None else f", {percent(about.likeness)} alike"
         runs = count(len(self.disagreements), "run")
@@ -318,7 +318,7 @@ class Trial:
             parts[what, "all"] = chosen = self.runs.select(*RUN, "status", value)
             if found_on:
                 parts[what, "elsewhere"] = chosen.filter(~pl.col("eval_id").is_in(found_on))
-        found = {key: differences(part, who, *key, self.level) for key, part in parts.items()}
+        found = {key: side_differences(part, who, *key, self.level) for key, part in parts.items()}
         first = {key: next(iter(several), None) for key, several in found.items()}
         proof: Where = "elsewhere" if found_on else "all"
         mine, theirs = first.get(("draft", proof)), first.get(("replaced", proof))
@@ -328,10 +328,12 @@ class Trial:
         elif mine is not None and theirs is not None:
             own, other = parts["draft", proof], parts["replaced", proof]
             gained = own.with_columns((pl.col("value") - other["value"]).alias("value"))
-            is_better, why = _better(_pair_values(gained, who), mine, theirs, self.level)
+            is_better, why = _is_better(_pair_values(gained, who), mine, theirs, self.level)
         rows = [asdict(part) for several in found.values() for part in several]
         return {
-            "sides": pl.concat([_counted(part, *key, scored) for key, part in parts.items()]),
+            "sides": pl.concat(
+                [_count_outcomes(part, *key, scored) for key, part in parts.items()]
+            ),
             "deltas": pl.DataFrame(rows, schema_of(Difference)),
             "delta": first.get(("draft", "all")),
             "elsewhere": first.get(("draft", "elsewhere")),
@@ -377,7 +379,7 @@ class Trial:
 # ── the sides compared ───────────────────────────────────────────────────────────────────────
 
 
-def _counted(values: pl.DataFrame, what: What, where: Where, scored: str) -> pl.DataFrame:
+def _count_outcomes(values: pl.DataFrame, what: What, where: Where, scored: str) -> pl.DataFrame:
     """Rows of `sides`: how many runs came to which outcome on each side."""
     import polars as pl
 
@@ -398,7 +400,7 @@ def _counted(values: pl.DataFrame, what: What, where: Where, scored: str) -> pl.
     return in_order(own, configuration=side)
 
 
-def differences(
+def side_differences(
     values: pl.DataFrame, who: pl.DataFrame, what: What, where: Where, level: float
 ) -> list[Difference]:
     """Each configuration against its baseline, inside evals.
@@ -425,7 +427,7 @@ def differences(
         cells, p, least = _values_of(evals), None, None
         met = {value for cell in cells for own in cell for value in own}
         if met and met <= {0, 1}:
-            p, least = _exact(evals)
+            p, least = _exact_p(evals)
         elif met:
             p = compare(cells, "suite", level).p
         says = _says(figures["estimate"], p, least, met, level)
@@ -451,18 +453,18 @@ def _values_of(paired: pl.DataFrame) -> list[Cell]:
     return paired.select("values", "baseline_values").rows()
 
 
-def _exact(paired: pl.DataFrame) -> tuple[float, float]:
+def _exact_p(paired: pl.DataFrame) -> tuple[float, float]:
     """The p of passes on two sides, eval by eval, and the smallest that there could be."""
     import polars as pl
 
-    def passed(values: str) -> pl.Expr:
+    def count_passes(values: str) -> pl.Expr:
         return pl.col(values).list.sum().cast(pl.Int64)
 
     tables = paired.select(
         pl.lit(0, pl.Int64).alias("row"),
-        passed("values").alias("passed"),
+        count_passes("values").alias("passed"),
         pl.col("n_runs").alias("scored"),
-        passed("baseline_values").alias("passed_baseline"),
+        count_passes("baseline_values").alias("passed_baseline"),
         pl.col("n_runs_baseline").alias("scored_baseline"),
     )
     ((_, p, least),) = exact_tests(tables).iter_rows()
@@ -484,7 +486,7 @@ def _says(
     return "no more than chance"
 
 
-def _better(
+def _is_better(
     gained: pl.DataFrame, mine: Difference, theirs: Difference, level: float
 ) -> tuple[bool | None, str]:
     """Whether a draft tells the sides apart better than what it replaces, and why.
@@ -497,7 +499,7 @@ def _better(
         return None, "no eval has a figure of both on both sides"
     found = compare(cells, "suite", level)
     estimate, p = found.estimate or 0.0, 1.0 if found.p is None else found.p
-    against = f"{signed(mine.estimate)} against {signed(theirs.estimate)}"
+    against = f"{with_sign(mine.estimate)} against {with_sign(theirs.estimate)}"
     if estimate <= NOTHING:
         return False, f"it tells the sides apart no more than what it replaces: {against}"
     if p > 1 - level + NOTHING:
@@ -536,7 +538,8 @@ def in_words(found: Mapping[str, Any], draft: Draft, begins: str, alone: str) ->
     else:
         says = SAYS[proof.says]
     return (
-        f"{begins} {sides}, {signed(proof.estimate or 0)} on {count(proof.n_evals, 'eval')}{on}, "
+        f"{begins} {sides}, {with_sign(proof.estimate or 0)} on "
+        f"{count(proof.n_evals, 'eval')}{on}, "
         f"exact p {chance(proof.p)}: {says}"
     )
 
@@ -554,7 +557,7 @@ def suite_in_words(begins: str, suite: pl.DataFrame, metric: str, gates: int = 0
         known = "no p without two runs of an eval on a side"
         exact = known if p is None else f"exact p {chance(p)}"
         figures.append(
-            "nothing to compare" if estimate is None else f"{signed(estimate)} ({exact})"
+            "nothing to compare" if estimate is None else f"{with_sign(estimate)} ({exact})"
         )
     return (
         f"{begins} the suite's difference in {metric.replace('_', ' ')}{where} goes from "

@@ -75,7 +75,7 @@ def try_dimensions(trial: Trial) -> Tried:
     rows = ws.polars("dimensions").filter(pl.col("eval_id").is_in(runs["eval_id"].to_list()))
     values: dict[What, Values] = {}
     evidence: list[str] = []
-    target = None if draft.target is None else _target(rows, draft.target)
+    target = None if draft.target is None else _target_name(rows, draft.target)
     if target is not None:
         by_place = dict(stored.filter(dimension=target).select("run", "score").iter_rows())
         old = [by_place.get(at) for at in range(runs.height)]
@@ -86,7 +86,7 @@ def try_dimensions(trial: Trial) -> Tried:
             return trial.result("not tried", f"No stored run has a score on {target}.")
         coming = {dimension.name: (dimension.weight, values["replaced"]) for dimension in new}
     else:
-        judged = _judged(trial, new)
+        judged = _judge_dimensions(trial, new)
         if isinstance(judged, Tried):
             return judged
         notes = tuple(judged.notes(runs))
@@ -94,13 +94,13 @@ def try_dimensions(trial: Trial) -> Tried:
             dimension.name: (dimension.weight, judged.scores(dimension.name, runs.height))
             for dimension in new
         }
-        values = {"draft": _weighted(list(coming.values())), **values}
+        values = {"draft": _weighted_scores(list(coming.values())), **values}
         evidence = [judged.evidence(at) for at in range(runs.height)]
     names = {"draft": "score", "replaced": "replaced_score"}
     columns = [pl.Series(names[what], own, pl.Float64) for what, own in values.items()]
     if evidence:
         columns.insert(1, pl.Series("evidence", evidence, pl.String))
-    by_run = runs.select(RUN).hstack(columns).hstack(_means(runs, stored, target, coming))
+    by_run = runs.select(RUN).hstack(columns).hstack(_rubric_means(runs, stored, target, coming))
     suite = cache(partial(trial.suite, by_run, (MEAN,)))
     found = trial.compared(values, "scored")
     if "draft" not in values:
@@ -173,7 +173,7 @@ class _Judged:
                 yield warning
 
 
-def _judged(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried:
+def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried:
     """What a judge says of new dimensions; where none is known or paid for, what to do."""
     models = sorted(set(trial.runs["judge_model"].drop_nulls()))
     model = trial.terms.model(trial.judge_model, models)
@@ -184,7 +184,7 @@ def _judged(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried:
     connection = trial.terms.connection
     free = model in MODELS if connection is None else connection.stand_in is not None
     dry_run = trial.terms.budget_usd is None and not free
-    found = _judge(trial, model, _cases(trial, new), free=free, dry_run=dry_run)
+    found = _judge(trial, model, _judge_cases(trial, new), free=free, dry_run=dry_run)
     if not (dry_run and found.to_judge):
         return found
     usd = found.price_usd
@@ -222,7 +222,7 @@ def _judge(
         report = terms.progress and partial(_tell, terms.progress, before)
         mine = replace(terms, budget_usd=budget, dry_run=dry_run, progress=report)
         items = list(batch.values())
-        answers = answers_of(items, partial(_stored, items), "a try-out", mine)
+        answers = answers_of(items, partial(_stored_judgings, items), "a try-out", mine)
         for place, item in batch.items():
             if item.key in answers.values:
                 found.judgings[place] = answers.values[item.key]
@@ -290,14 +290,14 @@ def folder_of(home: Path, key: str) -> Path:
     return home / OWN / "tries" / name / "judgings"  # `judgings` are never taken for results
 
 
-def _stored(items: Sequence[Item[Judging]]) -> dict[str, Judging]:
+def _stored_judgings(items: Sequence[Item[Judging]]) -> dict[str, Judging]:
     """The judgings that were kept; one that cannot be read is none."""
     paths = (item.folder / f"{item.key}.json" for item in items if item.folder is not None)
     found = documents_at(paths, Judging)
     return {path.stem: judging for path, judging in found if judging.rubric_scores}
 
 
-def _cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | str]:
+def _judge_cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | str]:
     """What a judge is shown of each run, with these dimensions alone; or why it is not judged."""
     ws, runs, rubric = trial.ws, trial.runs, QualityRubric(list(dimensions))
     sides = tuple(sorted(set(ws.polars("runs")["configuration"])))
@@ -309,7 +309,7 @@ def _cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | str]:
     }
     stored = stored_at(runs.filter(runs["reason"].is_null())["folder"])
 
-    def case(row: Mapping[str, Any]) -> Case | str:
+    def case_of_run(row: Mapping[str, Any]) -> Case | str:
         definition = evals.get(tuple(row[name] for name in KEY))
         run: StoredRun | None = stored.get(row["folder"])
         if row["reason"] is not None or run is None:
@@ -323,7 +323,7 @@ def _cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | str]:
         shown = replace(run, eval=definition)
         return case_of(shown, tuple(dict.fromkeys(names)), sides)
 
-    return [case(row) for row in runs.iter_rows(named=True)]
+    return [case_of_run(row) for row in runs.iter_rows(named=True)]
 
 
 # ── scores and weights ───────────────────────────────────────────────────────────────────────
@@ -340,7 +340,7 @@ def _scores(trial: Trial) -> pl.DataFrame:
     )
 
 
-def _target(rows: pl.DataFrame, target: str) -> str:
+def _target_name(rows: pl.DataFrame, target: str) -> str:
     """The name of the dimension that is meant: by its id, else by its name."""
     ids = rows.filter(rows["dimension_id"] == target)["dimension"]
     names = [name for name in rows["dimension"].unique() if plain(name) == plain(target)]
@@ -359,7 +359,7 @@ def _is_reweighed(rows: pl.DataFrame, target: str, new: Sequence[Dimension]) -> 
     )
 
 
-def _weighted(given: Sequence[tuple[float, Values]]) -> Values:
+def _weighted_scores(given: Sequence[tuple[float, Values]]) -> Values:
     """The weighted mean of several dimensions, run by run; one of them is itself."""
     if len(given) == 1:
         return given[0][1]
@@ -372,7 +372,7 @@ def _weighted(given: Sequence[tuple[float, Values]]) -> Values:
     return means
 
 
-def _means(
+def _rubric_means(
     runs: pl.DataFrame,
     scores: pl.DataFrame,
     target: str | None,

@@ -158,7 +158,7 @@ def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
         runs = runs.join(wanted, on=["workspace", "skill"], how="semi", maintain_order="left")
     folders = [folder_of(ws.path, path) for path in runs["path"]]
     reasons = [
-        _reason(status, folder, shared, ws.path)
+        _reason_unseen(status, folder, shared, ws.path)
         for status, folder, shared in zip(runs["status"], folders, runs["shared"], strict=True)
     ]
     more = {"folder": folders, "reason": reasons}
@@ -176,7 +176,7 @@ def folder_of(base: str, path: str) -> str:
     return path if path == base or path.startswith("/") else f"{base or '.'}/{path}"
 
 
-def _reason(status: str, folder: str, shared: bool, base: str) -> str | None:
+def _reason_unseen(status: str, folder: str, shared: bool, base: str) -> str | None:
     """Why a run's outputs cannot be looked at; errored runs have no verdict at all."""
     if status == "errored":
         return RUN_ERRORED
@@ -205,7 +205,7 @@ Verdicts = Mapping[What, Sequence[Verdict]]
 """The verdicts on the draft and on what it replaces, run by run."""
 
 
-def _unscored(reason: str) -> Verdict:
+def _unscored_verdict(reason: str) -> Verdict:
     return Verdict(None, f"Not scored: {reason}")
 
 
@@ -225,7 +225,7 @@ def _try_checks(trial: Trial) -> Tried:
     if checks:
         verdicts["draft"] = [_all(of_run) for of_run in zip(*each, strict=True)]
     if draft.target is not None:
-        verdicts["replaced"] = _replaced(trial, draft.target, gone)
+        verdicts["replaced"] = _replaced_verdicts(trial, draft.target, gone)
         if not checks and all(verdict.passed is None for verdict in verdicts["replaced"]):
             return trial.result("not tried", f"No run has a verdict on {draft.target}.")
     critical = [(check.critical, column) for check, column in zip(checks, each, strict=True)]
@@ -234,15 +234,15 @@ def _try_checks(trial: Trial) -> Tried:
     was, now = _open(GATE + BEFORE), _open(GATE + AFTER)
     gates: int = by_run.select((was != now).sum()).item()
     more = {}
-    found, about = _compared(trial, verdicts), None
+    found, about = _compare_verdicts(trial, verdicts), None
     if not checks:
         answer = suite_in_words(_without(draft), suite(), CHECKED, gates)
     else:
-        answer = _answer(trial, found, verdicts["draft"], gates)
+        answer = _check_answer(trial, found, verdicts["draft"], gates)
         words = [check.description for check in checks if check.description]
-        about = _about(draft, words or gone["text"].head(1).to_list(), judged)
+        about = _judged_about(draft, words or gone["text"].head(1).to_list(), judged)
     if about is not None:
-        more["disagreements"] = _disagreements(trial, about, verdicts["draft"], judged)
+        more["disagreements"] = _find_disagreements(trial, about, verdicts["draft"], judged)
     return trial.result(
         "tried",
         answer,
@@ -279,8 +279,8 @@ def _try_verdicts(trial: Trial) -> Tried:
         gone = judged.filter(pl.col("text").is_in(texts))
     if gone.is_empty():
         return trial.result("not tried", f"No stored run has a verdict on {draft.target}.")
-    none = _unscored("no judge has decided it")
-    verdicts: Verdicts = {"replaced": [verdict or none for verdict in _stored(gone, runs)]}
+    none = _unscored_verdict("no judge has decided it")
+    verdicts: Verdicts = {"replaced": [verdict or none for verdict in _stored_verdicts(gone, runs)]}
     places, goes = set(gone["place"]), set(gone["run"])
     rest: dict[int, list[bool]] = {}
     for run, place, passed in judged.select("run", "place", "passed").iter_rows():
@@ -302,7 +302,7 @@ def _try_verdicts(trial: Trial) -> Tried:
         by_run=by_run,
         suite=suite,
         notes=(note,) if draft.new else (),
-        **_compared(trial, verdicts),
+        **_compare_verdicts(trial, verdicts),
     )
 
 
@@ -330,7 +330,7 @@ def _verdicts(
     def look(place: tuple[str, str | None]) -> list[Verdict]:
         folder, reason = place
         if reason is not None:
-            return [_unscored(reason)] * len(checks)
+            return [_unscored_verdict(reason)] * len(checks)
         transcript = transcript_in(folder) if transcripts else None
         outputs = list_outputs(f"{folder}/outputs")
         setting = CheckContext(outputs, transcript, trial.near, trial.allow_scripts, "bubblewrap")
@@ -359,7 +359,7 @@ def _verdicts(
 
 def _all(of_run: Sequence[Verdict]) -> Verdict:
     """Several checks as one: it passes where all of them pass."""
-    mark = _passes(_passed(of_run))
+    mark = _all_pass(_marks_of(of_run))
     evidences = [verdict.evidence or "" for verdict in of_run if verdict.passed is mark]
     return Verdict(mark, "; ".join(dict.fromkeys(evidences)))
 
@@ -393,36 +393,36 @@ def _worst(rows: pl.DataFrame) -> pl.DataFrame:
     return worst.unique("run", keep="first").select("run", "passed", "evidence")
 
 
-def _stored(rows: pl.DataFrame, runs: pl.DataFrame) -> list[Verdict | None]:
+def _stored_verdicts(rows: pl.DataFrame, runs: pl.DataFrame) -> list[Verdict | None]:
     """The verdict of each run; None where the run has no row."""
     there = {run: Verdict(*verdict) for run, *verdict in _worst(rows).iter_rows()}
     return [
-        _unscored(RUN_ERRORED) if status == "errored" else there.get(run)
+        _unscored_verdict(RUN_ERRORED) if status == "errored" else there.get(run)
         for run, status in enumerate(runs["status"])
     ]
 
 
-def _replaced(trial: Trial, target: str, gone: pl.DataFrame) -> list[Verdict]:
+def _replaced_verdicts(trial: Trial, target: str, gone: pl.DataFrame) -> list[Verdict]:
     """The verdicts on a draft's target: stored ones; where there is none, checked now."""
     runs = trial.runs
-    stored, reasons = _stored(gone, runs), runs["reason"].to_list()
+    stored, reasons = _stored_verdicts(gone, runs), runs["reason"].to_list()
     places = {folder: at for at, folder in enumerate(runs["folder"])}
     lacking = [
         folder for folder, at in places.items() if stored[at] is None and reasons[at] is None
     ]
     for folder, run in stored_at(lacking).items():
         every = expectations_of(run.eval) if run.eval else ()
-        check = next((known for known in every if _is(known, target)), None)
+        check = next((known for known in every if _is_target(known, target)), None)
         if check is not None:
             ((stored[places[folder]],),) = _verdicts(trial, [check], runs[places[folder]])
     none = "no verdict on it is stored, and its definition was not found"
     return [
-        verdict or _unscored(reason or none)
+        verdict or _unscored_verdict(reason or none)
         for verdict, reason in zip(stored, reasons, strict=True)
     ]
 
 
-def _is(check: Check, target: str) -> bool:
+def _is_target(check: Check, target: str) -> bool:
     text = check.text if isinstance(check, Expectation) else check.description
     return check.id == target or plain(text or "") == plain(target)
 
@@ -430,11 +430,11 @@ def _is(check: Check, target: str) -> bool:
 # ── what they come to ────────────────────────────────────────────────────────────────────────
 
 
-def _compared(trial: Trial, verdicts: Verdicts) -> dict[str, object]:
-    return trial.compared({what: _passed(column) for what, column in verdicts.items()})
+def _compare_verdicts(trial: Trial, verdicts: Verdicts) -> dict[str, object]:
+    return trial.compared({what: _marks_of(column) for what, column in verdicts.items()})
 
 
-def _passed(verdicts: Sequence[Verdict]) -> list[bool | None]:
+def _marks_of(verdicts: Sequence[Verdict]) -> list[bool | None]:
     return [verdict.passed for verdict in verdicts]
 
 
@@ -446,7 +446,7 @@ def _by_run(trial: Trial, verdicts: Verdicts) -> pl.DataFrame:
     for what, column in verdicts.items():
         begin = "" if what == "draft" else "replaced_"
         evidence = [verdict.evidence for verdict in column]
-        columns.append(pl.Series(f"{begin}passed", _passed(column), pl.Boolean))
+        columns.append(pl.Series(f"{begin}passed", _marks_of(column), pl.Boolean))
         columns.append(pl.Series(f"{begin}evidence", evidence, pl.String))
     return trial.runs.select(RUN).with_columns(columns)
 
@@ -455,11 +455,11 @@ def _without(draft: Draft) -> str:
     return f"Without {brief(draft.target or '')}"
 
 
-def _answer(
+def _check_answer(
     trial: Trial, found: Mapping[str, object], verdicts: Sequence[Verdict], gates: int
 ) -> str:
     """How the sides differ in a drafted check, in one sentence."""
-    scored = [passed for passed in _passed(verdicts) if passed is not None]
+    scored = [passed for passed in _marks_of(verdicts) if passed is not None]
     if not scored:
         ((reason, times),) = Counter(verdict.evidence for verdict in verdicts).most_common(1)
         return f"It was scored in none of {count(len(verdicts), 'run')}: {times} × {reason}."
@@ -485,7 +485,7 @@ def _notes(trial: Trial, each: Sequence[Sequence[Verdict]], *, alone: bool) -> I
         yield "No judged expectation is about the same, so there is no judge to hold it against."
 
 
-def _about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> About | None:
+def _judged_about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> About | None:
     """The judged expectation that a draft is about.
 
     It is the draft's target where that is a judged one; else the expectation that is nearest
@@ -504,7 +504,7 @@ def _about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> About | 
     return About(texts[place], "the nearest in words", alike) if alike >= LIKE else None
 
 
-def _disagreements(
+def _find_disagreements(
     trial: Trial, about: About, verdicts: Sequence[Verdict], judged: pl.DataFrame
 ) -> pl.DataFrame:
     """The runs whose verdict is not the judge's: RUN, and `passed` and `evidence` of both.
@@ -566,10 +566,10 @@ def _figures(
             if not own:
                 base = True if gate is None and none_else else gate
             else:
-                explains_gate = (_gate(own) is not False) is gate
-                base = _gate(rest) if explains_gate else gate
+                explains_gate = (_gate_of(own) is not False) is gate
+                base = _gate_of(rest) if explains_gate else gate
             coming = [(0, column[at].passed, is_critical) for is_critical, column in new]
-            opens = _gate([*coming, (0, base, True)])
+            opens = _gate_of([*coming, (0, base, True)])
             marks = [verdict[1] for verdict in (*rest, *coming) if verdict[1] is not None]
             share = fmean(marks) if marks and (own or none_else) else None
             was_open, is_open = gate is not False, opens is not False
@@ -583,14 +583,14 @@ def _figures(
     return pl.DataFrame(found, schema, orient="row")
 
 
-def _passes(marks: Collection[bool | None]) -> bool | None:
+def _all_pass(marks: Collection[bool | None]) -> bool | None:
     """Whether all checks passed; None where nobody knows."""
     return False if False in marks else None if None in marks else True
 
 
-def _gate(checks: Sequence[tuple[int, bool | None, bool]]) -> bool | None:
+def _gate_of(checks: Sequence[tuple[int, bool | None, bool]]) -> bool | None:
     """Whether all critical ones of some checks passed; None where nobody knows."""
-    return _passes([passed for _, passed, critical in checks if critical])
+    return _all_pass([passed for _, passed, critical in checks if critical])
 
 
 def _open(column: str) -> pl.Expr:

@@ -161,7 +161,7 @@ def missing_in(part: Part, new: Sequence[SuiteItem]) -> tuple[str, ...]:
     >>> missing_in("dimensions", [{"name": "tone", "scoring": {"1": "rude", "5": "kind"}}])
     ('description', 'scoring.3')
     """
-    return tuple(dict.fromkeys(name for item in new for name in _missing(part, item)))
+    return tuple(dict.fromkeys(name for item in new for name in _missing_fields(part, item)))
 
 
 def new_draft(
@@ -194,14 +194,14 @@ def new_draft(
     )
 
 
-def edited(draft: Draft, new: Sequence[SuiteItem]) -> Draft:
+def edit_draft(draft: Draft, new: Sequence[SuiteItem]) -> Draft:
     """A draft with other items in the place of its own; it has a key of its own.
 
     What is missing is looked at again. What it rests on stays, as where it was found: an edit
     of what was seen on some evals is no less seen there.
 
     >>> blank = new_draft("reword", "expectations", ["1"], "It is good", [""], "Vague.")
-    >>> blank.missing, edited(blank, ["It names the author"]).missing
+    >>> blank.missing, edit_draft(blank, ["It names the author"]).missing
     (('text',), ())
     """
     key = key_of(draft.part, draft.evals, draft.target, new)
@@ -220,21 +220,21 @@ _WANTED: Mapping[str, tuple[str, ...]] = {
 """The texts that an item of a part, and a check of a type, must have."""
 
 
-def _missing(part: Part, item: SuiteItem) -> Iterator[str]:
+def _missing_fields(part: Part, item: SuiteItem) -> Iterator[str]:
     given: Mapping[str, Any] = {"text": item} if isinstance(item, str) else item
     kind = str(given.get("type")) if part == "structural_expectations" else ""
     wanted = (*_WANTED[part], *_WANTED.get(kind, ()))
-    yield from (name for name in wanted if not _says(given.get(name)))
+    yield from (name for name in wanted if not _has_text(given.get(name)))
     if kind in ("file_contains", "file_not_contains"):
         yield from () if any(given.get(name) for name in LOOKED_FOR) else ("match",)
     if kind == "file_count" and given.get("count") is None:
         yield "count"
     if part == "dimensions":
         scoring = given.get("scoring") or {}
-        yield from (f"scoring.{at}" for at in ANCHORS if not _says(scoring.get(at)))
+        yield from (f"scoring.{at}" for at in ANCHORS if not _has_text(scoring.get(at)))
 
 
-def _says(text: Any) -> bool:
+def _has_text(text: Any) -> bool:
     return isinstance(text, str) and bool(text.strip())
 
 
@@ -274,7 +274,7 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
     faults: list[str] = []
     for number, stated in enumerate(listed):
         try:
-            found.append(_draft(stated))
+            found.append(_read_draft(stated))
         except msgspec.ValidationError as error:
             faults.append(f"{path}: $.drafts[{number}] is no draft ({error})")
     if faults:
@@ -282,8 +282,8 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
     return tuple(found)
 
 
-def _draft(raw: Any) -> Draft:
+def _read_draft(raw: Any) -> Draft:
     if isinstance(raw, dict) and (odd := [*(raw.keys() - Draft.__annotations__.keys())]):
         raise msgspec.ValidationError(f"Object contains unknown field `{odd[0]}`")
     draft = msgspec.convert({"key": "", **raw} if isinstance(raw, dict) else raw, Draft)
-    return edited(draft, draft.new)
+    return edit_draft(draft, draft.new)

@@ -16,7 +16,7 @@ from skill_eval_nb.running.skill import contents, digest
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.text import brief, count, quoted
+from skill_eval_nb.text import brief, count, in_quotes
 from skill_eval_nb.workspace import NO_ITERATION
 from skill_eval_nb.workspace.files import (
     SKILL_FILE,
@@ -173,17 +173,17 @@ def _in_words(change: FileChange) -> str:
         return f"{name} {change.kind}"
     if change.kind != "changed":
         return f"{name} {change.kind}, {count(change.added or change.removed, 'line')}"
-    first = "" if change.first is None else f", first: {quoted(change.first)}"
+    first = "" if change.first is None else f", first: {in_quotes(change.first)}"
     return f"{name} +{change.added} −{change.removed} lines{first}"
 
 
 def _files(folder: Path) -> dict[str, bytes]:
     root = folder.resolve()
     found = contents(root)
-    return {name: _read(root / name) for name in sorted([*found.files, *found.links])}
+    return {name: _read_or_reason(root / name) for name in sorted([*found.files, *found.links])}
 
 
-def _read(path: Path) -> bytes:
+def _read_or_reason(path: Path) -> bytes:
     try:
         return str(path.readlink()).encode() if path.is_symlink() else read_bytes(path)
     except OSError as error:
@@ -252,7 +252,7 @@ class Kept:
         return None if before is None or after is None else changes(before, after)
 
 
-def kept(ws: Workspace, runs: pl.DataFrame) -> Kept:
+def find_kept(ws: Workspace, runs: pl.DataFrame) -> Kept:
     """Look for the versions in the folder above the iterations that the runs lie in."""
     base = Path(ws.path).absolute()
     if not ws.path or runs.is_empty():
@@ -287,7 +287,7 @@ def by_version(ws: Workspace) -> Workspace:
     passes = _passes(ws)
     if not passes:
         return ws
-    tables = {name: _named(ws.polars(name), passes) for name in TABLES}
+    tables = {name: _name_versions(ws.polars(name), passes) for name in TABLES}
     return Workspace.from_tables(tables, ws.path, ws.backend)
 
 
@@ -308,20 +308,20 @@ def _passes(ws: Workspace) -> dict[int, str]:
         return {}
     pairs = dict(zip(passes, versions, strict=True))
     same = all(
-        _near(runs.filter(run_number=number)["pass_rate"].mean(), means.filter(iteration=name))
+        _is_near(runs.filter(run_number=number)["pass_rate"].mean(), means.filter(iteration=name))
         for number, name in pairs.items()
     )
     return pairs if same else {}
 
 
-def _near(mean: object, stated: pl.DataFrame) -> bool:
+def _is_near(mean: object, stated: pl.DataFrame) -> bool:
     values = stated["value"].to_list()
     return isinstance(mean, float) and all(
         value is not None and abs(mean - value) < NEAR for value in values
     )
 
 
-def _named(frame: pl.DataFrame, passes: dict[int, str]) -> pl.DataFrame:
+def _name_versions(frame: pl.DataFrame, passes: dict[int, str]) -> pl.DataFrame:
     """A run-level table with the version as iteration, of which it is the only run."""
     import polars as pl
 
@@ -356,7 +356,9 @@ def stated_by_version(
     return {}, [why]
 
 
-def given(parents: Mapping[str, str] | None, versions: Iterable[VersionRuns]) -> dict[str, str]:
+def given_parents(
+    parents: Mapping[str, str] | None, versions: Iterable[VersionRuns]
+) -> dict[str, str]:
     """Who was made from whom, by our names; iterations may be named as well as versions.
 
     Raises:

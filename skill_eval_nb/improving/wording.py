@@ -76,18 +76,18 @@ def finder(data: Any) -> Finder:
             checks.setdefault(tuple(key), []).append(About(own, text))
 
     @cache
-    def find(key: tuple[str, ...], words: str | None, reason: str) -> About | None:
+    def find_cached(key: tuple[str, ...], words: str | None, reason: str) -> About | None:
         own = known.get(key, []), numbered.get(key, [])
-        return _named(words, *own) if words is not None else _by_number(reason, *own)
+        return _about_by_words(words, *own) if words is not None else _by_number(reason, *own)
 
-    def found(run: RunRef, words: str | None, reason: str) -> About | None:
+    def find_about(run: RunRef, words: str | None, reason: str) -> About | None:
         key = (run.workspace, run.skill, run.iteration, run.eval_id)
-        return find(key, words, reason if words is None else "")
+        return find_cached(key, words, reason if words is None else "")
 
-    return found
+    return find_about
 
 
-def _named(words: str, known: list[About], numbered: list[About]) -> About | None:
+def _about_by_words(words: str, known: list[About], numbered: list[About]) -> About | None:
     """The expectation that a grader's words name."""
     led = _LED.fullmatch(words.strip())
     wanted = [plain(words), *([plain(led["rest"])] if led and led["rest"] else [])]
@@ -167,15 +167,15 @@ def mentions(data: Any) -> tuple[Mention, ...]:
             about, wording = wording, VAGUE
         found[Source(RunRef(*run), kind, about, wording)] = None
 
-    def mention(source: Source) -> Mention:
+    def mention_of(source: Source) -> Mention:
         about = find(source.run, source.expectation, source.reason)
         vague = About(None, source.expectation or "") if source.kind == "vague" else None
         return Mention(source, about or vague)
 
-    return tuple(map(mention, sorted(found, key=_order)))
+    return tuple(map(mention_of, sorted(found, key=_source_order)))
 
 
-def _order(source: Source) -> tuple[Any, ...]:
+def _source_order(source: Source) -> tuple[Any, ...]:
     run = [natural(str(key)) for key in source.run]
     return (run, KINDS.index(source.kind), source.expectation or "", source.reason)
 
@@ -454,7 +454,7 @@ Block = tuple[str, ...]
 """What is compared with each other: a suite, and what in it is spoken of."""
 
 
-def grouped(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, ...]]:
+def group_mentions(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, ...]]:
     """Suggestions that say the same, the wording first that is nearest to all others.
 
     The distance of two wordings is 0 for the same words and 1 where they share none
@@ -486,17 +486,17 @@ def _of_suite(many: Sequence[Mention], threshold: float) -> Iterator[tuple[Menti
     for name, sayers in sorted(blocks.items()):
         rows = sorted(sayers)
         by_text = [sayers[row] for row in rows]
-        apart = distances(measured, rows, known=name[0] == "about")
+        apart = text_distances(measured, rows, known=name[0] == "about")
         together: dict[int, list[int]] = {}
-        for at, label in enumerate(_cut(apart, threshold)):
+        for at, label in enumerate(_cut_tree(apart, threshold)):
             together.setdefault(label, []).append(at)
         for own in together.values():
-            nearest = _nearest(apart, own, [len(by_text[at]) for at in own])
+            nearest = _nearest_row(apart, own, [len(by_text[at]) for at in own])
             others = [at for at in own if at != nearest]
             yield tuple(mention for at in (nearest, *others) for mention in by_text[at])
 
 
-def distances(measured: Vectors, rows: Sequence[int], *, known: bool) -> NDArray[np.float64]:
+def text_distances(measured: Vectors, rows: Sequence[int], *, known: bool) -> NDArray[np.float64]:
     """How far texts are apart, 0-1; `known`: all are about one known expectation."""
     alike = likeness(measured, rows)
     if known:
@@ -516,7 +516,7 @@ def _block(mention: Mention) -> Block:
     return ("missing",) if mention.source.expectation is None else ("unknown",)
 
 
-def _cut(apart: NDArray[np.float64], threshold: float) -> list[int]:
+def _cut_tree(apart: NDArray[np.float64], threshold: float) -> list[int]:
     """A number of its group for each row."""
     if len(apart) == 1:
         return [1]
@@ -524,7 +524,7 @@ def _cut(apart: NDArray[np.float64], threshold: float) -> list[int]:
     return fcluster(tree, threshold + 0.1**DIGITS, criterion="distance").tolist()
 
 
-def _nearest(apart: NDArray[np.float64], rows: Sequence[int], counts: Sequence[int]) -> int:
+def _nearest_row(apart: NDArray[np.float64], rows: Sequence[int], counts: Sequence[int]) -> int:
     """The row that is nearest to all others, each as often as it was said."""
     far = apart[np.ix_(rows, rows)] @ np.array(counts, dtype=float)
     return rows[int(np.argmin(np.round(far, DIGITS)))]

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from .client import Call, Client, ModelFault, Reply
-from .usage import Meter, encoded, worst_case
+from .usage import Meter, encode_body, worst_case
 
 REQUESTS = 100_000
 """Requests that a batch holds at most."""
@@ -65,7 +65,7 @@ async def submit(
             f"The id of a request is 1 to 64 of a–z, A–Z, 0–9, _ and -: not {odd[0]!r}."
         )
     ids: list[str] = []
-    for body in _packed(requests):
+    for body in _pack_bodies(requests):
         try:
             call = Call("post", _PATH, _id, body, once=True)
             ids.append(await client.exchange(call, deadline=deadline))
@@ -91,14 +91,14 @@ async def collect(client: Client, batch_id: str, *, deadline: float = 600.0) -> 
     end = time.monotonic() + deadline
     sizes: dict[str, int] = {}
     for id_ in batch_id.split(","):
-        call = Call("get", f"{_PATH}/{quote(id_, safe='')}", _status)
-        status, sizes[id_] = await client.exchange(call, deadline=_left(end))
+        call = Call("get", f"{_PATH}/{quote(id_, safe='')}", _read_status)
+        status, sizes[id_] = await client.exchange(call, deadline=_seconds_left(end))
         if status != "ended":
             return None
     results: Results = {}
     for id_, size in sizes.items():
         call = Call("get", f"{_PATH}/{quote(id_, safe='')}/results", _lines(size))
-        results |= await client.exchange(call, deadline=_left(end))
+        results |= await client.exchange(call, deadline=_seconds_left(end))
     return results
 
 
@@ -114,7 +114,7 @@ async def cancel(client: Client, batch_id: str, *, deadline: float = 60.0) -> No
     for id_ in batch_id.split(","):
         call = Call("post", f"{_PATH}/{quote(id_, safe='')}/cancel", _id, b"{}")
         try:
-            await client.exchange(call, deadline=_left(end))
+            await client.exchange(call, deadline=_seconds_left(end))
         except ModelFault as fault:
             faults.append(fault)
     if faults:
@@ -206,7 +206,7 @@ async def answers(
                 if not fault.sent:
                     reserved.release()
                 raise
-        while (results := await _looked(client, batch_id, end)) is None:
+        while (results := await _look_for_results(client, batch_id, end)) is None:
             if time.monotonic() + every > end:
                 raise ModelFault(
                     "timeout",
@@ -220,7 +220,7 @@ async def answers(
         reserved.settle(results)
 
 
-async def _looked(client: Client, batch_id: str, end: float) -> Results | None:
+async def _look_for_results(client: Client, batch_id: str, end: float) -> Results | None:
     """As `collect`; a server that is busy now may not be at the next look."""
     try:
         return await collect(client, batch_id)
@@ -230,17 +230,17 @@ async def _looked(client: Client, batch_id: str, end: float) -> Results | None:
         raise
 
 
-def _left(end: float) -> float:
+def _seconds_left(end: float) -> float:
     # A call that begins late has still a moment, so that its own words are heard.
     return max(end - time.monotonic(), 0.1)
 
 
-def _packed(requests: Mapping[str, Mapping[str, Any]]) -> Iterator[bytes]:
+def _pack_bodies(requests: Mapping[str, Mapping[str, Any]]) -> Iterator[bytes]:
     """Bodies of batches, each as large as may be."""
     lines: list[bytes] = []
     size = 0
     for name, request in requests.items():
-        line = encoded({"custom_id": name, "params": request})
+        line = encode_body({"custom_id": name, "params": request})
         if lines and (len(lines) >= REQUESTS or size + len(line) + 1 > BYTES - 100):
             yield b'{"requests":[' + b",".join(lines) + b"]}"
             lines, size = [], 0
@@ -256,7 +256,7 @@ def _id(body: bytes) -> str:
     return found
 
 
-def _status(body: bytes) -> tuple[str, int]:
+def _read_status(body: bytes) -> tuple[str, int]:
     """How far a batch is, and how many requests it has."""
     batch = json.loads(body)
     return str(batch["processing_status"]), sum(batch["request_counts"].values())
@@ -265,16 +265,16 @@ def _status(body: bytes) -> tuple[str, int]:
 def _lines(size: int) -> Callable[[bytes], Results]:
     """What reads the results of a batch of `size` requests."""
 
-    def read(body: bytes) -> Results:
+    def read_lines(body: bytes) -> Results:
         lines = [json.loads(line) for line in body.splitlines() if line.strip()]
         if len(lines) != size:
             raise ValueError(f"there are {len(lines)} of {size} results")
-        return {line["custom_id"]: _result(line["result"]) for line in lines}
+        return {line["custom_id"]: _read_result(line["result"]) for line in lines}
 
-    return read
+    return read_lines
 
 
-def _result(result: Mapping[str, Any]) -> Reply | ModelFault:
+def _read_result(result: Mapping[str, Any]) -> Reply | ModelFault:
     kind = result["type"]
     if kind == "succeeded":
         try:

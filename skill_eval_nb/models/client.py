@@ -37,7 +37,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
-from .usage import Meter, Usage, encoded, worst_case
+from .usage import Meter, Usage, encode_body, worst_case
 
 if TYPE_CHECKING:
     import anthropic
@@ -245,21 +245,21 @@ async def attempt_at(
 
     try:
         async with asyncio.timeout(seconds):
-            response = await _request(sdk, call, seconds)
+            response = await _send_request(sdk, call, seconds)
     except TimeoutError:
         message = f"No answer came within {seconds:.3g} s."
         return Trouble("timeout", message, again=True, billed=True)
     except anthropic.APIError as error:
-        return _troubled(error, str(sdk.base_url), key)
+        return _trouble_of_sdk(error, str(sdk.base_url), key)
     # Nothing is read of an answer, or cut out of it, that still holds the key: half is too much.
     body = hidden(response.content, secrets_of(response.request))
     try:
         return call.read(body)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        return _unreadable(error, response.headers.get("content-type", "no stated type"), body)
+        return _trouble_of_body(error, response.headers.get("content-type", "no stated type"), body)
 
 
-async def _request(
+async def _send_request(
     sdk: anthropic.AsyncAnthropic, call: Call[Any], seconds: float
 ) -> httpx2.Response:
     """The SDK's request, with the body sent as it is and the answer's left unread."""
@@ -274,7 +274,7 @@ async def _request(
     )
 
 
-def _troubled(error: anthropic.APIError, address: str, key: str) -> Trouble:
+def _trouble_of_sdk(error: anthropic.APIError, address: str, key: str) -> Trouble:
     """What an error of the SDK means, without what the request kept secret."""
     import anthropic
 
@@ -284,11 +284,11 @@ def _troubled(error: anthropic.APIError, address: str, key: str) -> Trouble:
         body = hidden(answer.content, secrets)
         trouble = trouble_of_status(answer.status_code, answer.headers, body, key=key)
     else:
-        trouble = _unconnected(error.__cause__ or error, address)
+        trouble = _trouble_of_connection(error.__cause__ or error, address)
     return replace(trouble, message=hidden(trouble.message.encode(), secrets).decode())
 
 
-def _unconnected(error: BaseException, address: str) -> Trouble:
+def _trouble_of_connection(error: BaseException, address: str) -> Trouble:
     """What a failure below HTTP means: whether anything had been sent is what matters."""
     import httpx2
 
@@ -309,7 +309,7 @@ def _unconnected(error: BaseException, address: str) -> Trouble:
     return Trouble("connection", f"The connection was cut ({reason}).", again=True, billed=True)
 
 
-def _unreadable(error: Exception, kind: str, body: bytes) -> Trouble:
+def _trouble_of_body(error: Exception, kind: str, body: bytes) -> Trouble:
     """What a body means that has the status of success, but is no whole answer."""
     start = body[:200].decode(errors="replace")
     why = str(error) or type(error).__name__
@@ -447,11 +447,11 @@ class Client:
         model = request.get("model")
         if not isinstance(model, str) or not model:
             raise ValueError(f"The request's `model` is no name: {model!r}.")
-        content = encoded(request)
+        content = encode_body(request)
         worst = worst_case(request, size=len(content))
         call = Call("post", "/v1/messages", lambda body: Reply.of(json.loads(body)), content)
 
-        async def attempt(seconds: float) -> Reply | Trouble:
+        async def attempt_paid(seconds: float) -> Reply | Trouble:
             await self._pace.turn()
             ticket = meter.reserve(model, worst)
             try:
@@ -467,7 +467,7 @@ class Client:
                 meter.release(ticket)
             return got
 
-        return await until_answered(attempt, deadline=deadline)
+        return await until_answered(attempt_paid, deadline=deadline)
 
     async def exchange(self, call: Call[T], *, deadline: float) -> T:
         """Any call that costs nothing, by the same rules.
@@ -477,10 +477,10 @@ class Client:
             ValueError: for a deadline that is not above 0.
         """
 
-        async def attempt(seconds: float) -> T | Trouble:
+        async def attempt_free(seconds: float) -> T | Trouble:
             return await attempt_at(self._sdk, call, seconds, key=self._key)
 
-        return await until_answered(attempt, deadline=deadline, once=call.once)
+        return await until_answered(attempt_free, deadline=deadline, once=call.once)
 
 
 @asynccontextmanager
@@ -647,7 +647,7 @@ def trouble_of_status(
     kind: Kind = "refused" if not again else "timeout" if status == 408 else "overloaded"
     hint = _HINTS.get(status, "").format(key=key)
     number = headers.get("request-id")
-    parts = [f"HTTP {status}", _words(body), f"(request {number})" if number else ""]
+    parts = [f"HTTP {status}", _error_words(body), f"(request {number})" if number else ""]
     message = " ".join(part for part in parts if part)
     return Trouble(
         kind,
@@ -724,7 +724,7 @@ def patience(left: float, *, unanswered: bool) -> float:
     return left if unanswered else left * 2 / 3
 
 
-def _words(body: bytes) -> str:
+def _error_words(body: bytes) -> str:
     """What an error's body says, in one short line: the API's JSON, a page, or plain text."""
     text = body[:20_000].decode(errors="replace")
     try:

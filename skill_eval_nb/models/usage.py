@@ -172,7 +172,7 @@ def worst_case(request: Mapping[str, Any], *, size: int | None = None) -> Usage:
     for part in ("system", "messages", "tools", "cache_control"):
         found.look(request.get(part), part)
     if size is None:
-        size = len(encoded(request))
+        size = len(encode_body(request))
     most = size - found.bytes + ADDED * (1 + found.tools) + IMAGE * found.images
     most += CONTEXT if found.documents else 0
     if not found.marks:
@@ -229,7 +229,7 @@ class _Found:
                 self.look(value, key)
 
 
-def encoded(body: Mapping[str, Any]) -> bytes:
+def encode_body(body: Mapping[str, Any]) -> bytes:
     """A body as compact JSON in UTF-8; all in ASCII where it has lone surrogates.
 
     Raises:
@@ -488,15 +488,15 @@ _LADDER = ("cache_read", "input", "cache_write", "cache_write_1h")
 def _rates(entry: Any, factors: Factors = Factors()) -> Rates:  # noqa: B008 - it is frozen
     """The rates of an entry, whose missing figures are multiples of its plain input's."""
 
-    def whole(part: Any) -> Any:
+    def fill_rates(part: Any) -> Any:
         if not isinstance(part, dict) or not isinstance(part.get("input"), int | float):
             return part
         rates = {
             name: part["input"] * factor for name, factor in msgspec.structs.asdict(factors).items()
         }
-        return rates | {"batch": factors.batch} | part | {"long": whole(part.get("long"))}
+        return rates | {"batch": factors.batch} | part | {"long": fill_rates(part.get("long"))}
 
-    rates = msgspec.convert(whole(entry), Rates)
+    rates = msgspec.convert(fill_rates(entry), Rates)
     if rates.over:
         raise msgspec.ValidationError("`over` belongs into `long`")
     return rates
@@ -576,7 +576,7 @@ class Prices:
 
 
 @cache
-def _published() -> Prices:
+def _published_prices() -> Prices:
     """The prices of Anthropic's models that hold today, as the installed genai-prices has them."""
     from genai_prices import data
 
@@ -589,7 +589,9 @@ def _published() -> Prices:
         tiers = {tier.start for figure in figures.values() for tier in getattr(figure, "tiers", ())}
         entry = None
         for over in sorted({0, *tiers}, reverse=True):
-            known = {name: _at(rate, over) for name, rate in figures.items() if rate is not None}
+            known = {
+                name: _figure_at(rate, over) for name, rate in figures.items() if rate is not None
+            }
             entry = known | {"long": entry, "over": over}
         # One that a budget could not rely on has no price, as if it were not there.
         with suppress(ValueError):
@@ -597,7 +599,7 @@ def _published() -> Prices:
     return Prices(f"{now:%Y-%m-%d}, as genai-prices {version('genai-prices')} has them", models)
 
 
-def _at(price: Any, over: int) -> float:
+def _figure_at(price: Any, over: int) -> float:
     """A figure of genai-prices for calls that read more than `over` tokens."""
     tiers = (tier.price for tier in reversed(getattr(price, "tiers", ())) if tier.start <= over)
     return float(next(tiers, getattr(price, "base", price)))
@@ -627,16 +629,16 @@ def load_prices(path: str | os.PathLike[str] | None = None) -> Prices:
         BadPrices: where a file cannot be read, or does not say what it should, with what is
             wrong with each model.
     """
-    published = _published()
+    published = _published_prices()
     given = os.fspath(path) if path is not None else os.environ.get(VARIABLE)
     if not given:
         return published
-    own = _read(Path(given))
+    own = _read_prices(Path(given))
     date = f"{own.date} ({Path(given).name}), {published.date}"
     return Prices(date, {**published.models, **own.models})
 
 
-def _read(path: Path) -> Prices:
+def _read_prices(path: Path) -> Prices:
     try:
         content = msgspec.json.decode(read_bytes(path))
     except OSError as error:

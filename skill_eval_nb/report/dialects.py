@@ -135,16 +135,16 @@ def _whole_evals(runs: Runs) -> set[Any]:
 
 def _write_iterations(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
     """Each iteration's configurations with their evals, the share of runs that passed a check."""
-    blocks = [_iteration(benchmark) for benchmark, _, _ in group]
+    blocks = [_iteration_entry(benchmark) for benchmark, _, _ in group]
     losses = ["Rubric scores and single runs have no place: checks have the share that passed."]
     return without_none({"skill_name": _skill(group), "iterations": blocks}), losses
 
 
-def _iteration(benchmark: Benchmark) -> Plain:
+def _iteration_entry(benchmark: Benchmark) -> Plain:
     summary = benchmark.run_summary
     sides = []
     for name in dict.fromkeys([run.configuration for run in benchmark.runs] + list(summary)):
-        tests = [_test(runs) for runs in _by_eval(_of_side(benchmark.runs, name)).values()]
+        tests = [_test_entry(runs) for runs in _by_eval(_of_side(benchmark.runs, name)).values()]
         overall = {
             of: _mean_of(getattr(summary.get(name), own, None)) for of, own in OVERALL.items()
         }
@@ -157,7 +157,7 @@ def _iteration(benchmark: Benchmark) -> Plain:
     return without_none({**about, "configurations": sides, "deltas": without_none(deltas) or None})
 
 
-def _test(runs: Sequence[BenchmarkRun]) -> Plain:
+def _test_entry(runs: Sequence[BenchmarkRun]) -> Plain:
     checks: dict[str, list[GradedExpectation]] = {}
     for expectation in (one for run in runs for one in run.expectations):
         checks.setdefault(expectation.text, []).append(expectation)

@@ -24,13 +24,13 @@ from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import count, some
 
 from .content import line, newest
-from .left_out import remarks
+from .left_out import list_remarks
 from .measured import (
     NO_ITERATION,
     IterationFigures,
     Row,
     measure,
-    printed,
+    print_difference,
     slices,
     unit,
 )
@@ -85,7 +85,7 @@ def _metrics(measured: IterationFigures) -> list[str]:
 def _of_configuration(measured: IterationFigures, name: str) -> ConfigurationSummary:
     return ConfigurationSummary(
         **{metric: _stats(measured, name, metric) for metric in _metrics(measured)},
-        consistency=rounded(measured.figure(name, "consistency"), "consistency"),
+        consistency=round_figure(measured.figure(name, "consistency"), "consistency"),
         rubric_dimensions={
             dimension: found
             for dimension in measured.dimensions
@@ -97,7 +97,7 @@ def _of_configuration(measured: IterationFigures, name: str) -> ConfigurationSum
 def _of_delta(measured: IterationFigures, name: str) -> ConfigurationSummary:
     """The differences of the two means, as the document has them, where some eval is paired."""
     figures: dict[str, Any] = {
-        metric: printed(measured.gap(name, metric), metric)
+        metric: print_difference(measured.gap(name, metric), metric)
         for metric in _metrics(measured)
         if measured.delta(name, metric) is not None
     }
@@ -109,16 +109,17 @@ def _stats(measured: IterationFigures, name: str, metric: str) -> Stats | None:
         return None
     return Stats(
         **{
-            statistic: rounded(measured.figure(name, metric, statistic), metric)
+            statistic: round_figure(measured.figure(name, metric, statistic), metric)
             for statistic in ("mean", "stddev", "min", "max")
         }
     )
 
 
-def rounded(value: float | None, metric: str) -> Any:
+def round_figure(value: float | None, metric: str) -> Any:
     """A figure without the digits that mean nothing; whole where it counts things and is whole.
 
-    >>> rounded(0.1 + 0.2, "pass_rate"), rounded(3800.0, "tokens"), rounded(None, "tokens")
+    >>> (round_figure(0.1 + 0.2, "pass_rate"), round_figure(3800.0, "tokens"),
+    ...  round_figure(None, "tokens"))
     (0.3, 3800, None)
     """
     if value is None:
@@ -157,23 +158,23 @@ def benchmark(ws: Workspace, timestamp: str | None = None) -> list[Benchmark]:
 
 def document(measured: IterationFigures, timestamp: str | None = None) -> Benchmark:
     """The aggregate of one iteration."""
-    runs = ordered(measured)
+    runs = order_runs(measured)
     notes, verdicts, scores = (
         _by_run(measured.ws.polars(table)) for table in ("notes", "expectations", "rubric_scores")
     )
     return Benchmark(
         metadata=_metadata(measured, runs, timestamp),
         runs=[
-            _run(row, notes[key], verdicts[key], scores[key])
+            _benchmark_run(row, notes[key], verdicts[key], scores[key])
             for row in runs
             for key in (_key(row),)
         ],
         run_summary=run_summary(measured),
-        notes=remarks(measured),
+        notes=list_remarks(measured),
     )
 
 
-def ordered(measured: IterationFigures) -> list[Row]:
+def order_runs(measured: IterationFigures) -> list[Row]:
     """The runs by eval, the compared configuration before the baseline, by number."""
     place = {name: at for at, name in enumerate(in_document_order(measured))}
     return sorted(
@@ -196,16 +197,18 @@ def _metadata(
         cells[_key(row)[:-1]] += 1
     return BenchmarkMetadata(
         skill_name=place.skill,
-        executor_model=_named(runs, "executor_model"),
-        analyzer_model=_named(runs, "judge_model"),
+        executor_model=_name_models_of_runs(runs, "executor_model"),
+        analyzer_model=_name_models_of_runs(runs, "judge_model"),
         timestamp=timestamp or newest(row["started_at"] for row in runs),
         evals_run=list(dict.fromkeys(_number(row["eval_id"]) for row in runs)),
         runs_per_configuration=max(cells.values(), default=None),
-        iteration=_iteration(place.iteration),
+        iteration=_iteration_number(place.iteration),
     )
 
 
-def _run(row: Row, notes: list[Row], verdicts: list[Row], scores: list[Row]) -> BenchmarkRun:
+def _benchmark_run(
+    row: Row, notes: list[Row], verdicts: list[Row], scores: list[Row]
+) -> BenchmarkRun:
     status = [] if row["status"] == "graded" else [f"status: {row['status']}"]
     return BenchmarkRun(
         configuration=row["configuration"],
@@ -214,25 +217,25 @@ def _run(row: Row, notes: list[Row], verdicts: list[Row], scores: list[Row]) -> 
         run_number=row["run_number"],
         result=RunResult(
             **{
-                name: rounded(row[name], name)
+                name: round_figure(row[name], name)
                 for name in RunResult.__struct_fields__
                 if name in row
                 and (name != "overall_efficiency" or row["rubric_normalized"] is not None)
             }
         ),
-        expectations=[_expectation(verdict) for verdict in rated(verdicts)],
+        expectations=[_graded_expectation(verdict) for verdict in counted_checks(verdicts)],
         notes=status + [note["text"] for note in notes if note["kind"] != "analyst"],
         rubric_scores=_scores(scores),
         model=row["executor_model"],
     )
 
 
-def rated(verdicts: list[Row]) -> list[Row]:
+def counted_checks(verdicts: list[Row]) -> list[Row]:
     """The expectations that a run's pass rate counts: the judged, else the structural ones."""
     return [verdict for verdict in verdicts if verdict["layer"] == "judged"] or verdicts
 
 
-def _expectation(row: Row) -> GradedExpectation:
+def _graded_expectation(row: Row) -> GradedExpectation:
     return GradedExpectation(
         **{
             name: row[name]
@@ -250,7 +253,7 @@ def _scores(rows: list[Row]) -> dict[str, RubricScore]:
             judgings[row["dimension"]].append(row)
     return {
         dimension: RubricScore(
-            score=rounded(sum(row["score"] for row in rows) / len(rows), dimension),
+            score=round_figure(sum(row["score"] for row in rows) / len(rows), dimension),
             evidence=next((row["evidence"] for row in rows if row["evidence"]), None),
             weight=rows[0]["weight"],
         )
@@ -269,7 +272,7 @@ def _key(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in KEY)
 
 
-def _named(runs: list[Row], column: str) -> str | None:
+def _name_models_of_runs(runs: list[Row], column: str) -> str | None:
     """The model that the runs name, or all of them where they name several."""
     return ", ".join(sorted({row[column] for row in runs if row[column]})) or None
 
@@ -279,7 +282,7 @@ def _number(name: str) -> int | str:
     return int(name) if re.fullmatch(r"0|[1-9][0-9]{0,14}", name) else name
 
 
-def _iteration(name: str) -> int | str | None:
+def _iteration_number(name: str) -> int | str | None:
     found = re.fullmatch(r"iteration-([1-9][0-9]{0,8})", name)
     return int(found[1]) if found else None if name == NO_ITERATION else name
 
@@ -325,11 +328,11 @@ def with_spread(
     summary: dict[str, ConfigurationSummary],
 ) -> tuple[dict[str, ConfigurationSummary], list[str]]:
     """The summary with a 0 for each standard deviation of a single run, and whether there are."""
-    filled = {name: _filled(side) for name, side in summary.items()}
+    filled = {name: _fill_stddevs(side) for name, side in summary.items()}
     return filled, [NO_SPREAD] if filled != summary else []
 
 
-def _filled(summary: ConfigurationSummary) -> ConfigurationSummary:
+def _fill_stddevs(summary: ConfigurationSummary) -> ConfigurationSummary:
     changes: dict[str, Any] = {
         name: _spread(value) for name, value in asdict(summary).items() if isinstance(value, Stats)
     }

@@ -18,7 +18,7 @@ from skill_eval_nb.workspace import write_atomic
 from .dialects import SPANNING, OneIteration, benchmark_as
 from .document import document
 from .measured import NO_ITERATION, Slice, folders
-from .page import Reported, latest, reported, whole
+from .page import Reported, latest, measure_iterations, whole
 from .page import render_html as html_of
 from .page import render_markdown as markdown_of
 from .verdicts import answers, full_name
@@ -75,7 +75,7 @@ def write_benchmark(
         OSError: a file cannot be written.
     """
     form_of("benchmark", dialect)
-    return _write_benchmarks(ws, reported(ws), Path(folder), dialect, timestamp)
+    return _write_benchmarks(ws, measure_iterations(ws), Path(folder), dialect, timestamp)
 
 
 def write_report(
@@ -91,7 +91,7 @@ def write_report(
     description of each step.
     """
     form_of("benchmark", dialect)
-    every = reported(ws, progress)
+    every = measure_iterations(ws, progress)
     if progress is not None:
         progress("drawing report.html")
     written = _write_benchmarks(ws, every, Path(folder), dialect, timestamp)
@@ -140,7 +140,7 @@ def write_tables(
         )
     frames = {name: ws.polars(name) for name in (TABLES if names is None else names)}
     if format == "csv" and quote_formulas:
-        frames = {name: _quoted(frame) for name, frame in frames.items()}
+        frames = {name: _quote_formulas(frame) for name, frame in frames.items()}
     return [
         write_atomic(Path(folder, f"{name}.{format}"), FORMATS[format](frame))
         for name, frame in frames.items()
@@ -151,7 +151,7 @@ def _write_benchmarks(
     ws: Workspace, every: Sequence[Reported], folder: Path, dialect: str, timestamp: str | None
 ) -> Written:
     written = Written()
-    groups = _groups(every, spans_iterations=dialect in SPANNING)
+    groups = _group_by_file(every, spans_iterations=dialect in SPANNING)
     for below, group in zip(folders(list(groups)), groups.values(), strict=True):
         ones = [
             OneIteration(document(one.measured, timestamp), one.measured, number)
@@ -169,7 +169,7 @@ def _write_benchmarks(
     return Written(written, written.losses)
 
 
-def _groups(
+def _group_by_file(
     every: Sequence[Reported], *, spans_iterations: bool
 ) -> dict[Slice, list[tuple[Reported, int]]]:
     """What goes into one file: iterations, each with its number in its workspace and skill."""
@@ -184,13 +184,13 @@ def _groups(
     return groups
 
 
-def _parquet(frame: pl.DataFrame) -> bytes:
+def _parquet_bytes(frame: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
     return buffer.getvalue()
 
 
-def _joined(frame: pl.DataFrame) -> pl.DataFrame:
+def _join_lists(frame: pl.DataFrame) -> pl.DataFrame:
     """The same with each list of texts as one text."""
     import polars as pl
     import polars.selectors as cs
@@ -198,16 +198,16 @@ def _joined(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(cs.by_dtype(pl.List(pl.String)).list.join("; "))
 
 
-def _quoted(frame: pl.DataFrame) -> pl.DataFrame:
+def _quote_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     """The same with a `'` before each text that a spreadsheet would run."""
     import polars.selectors as cs
 
-    return _joined(frame).with_columns(cs.string().str.replace(r"\A[=+\-@\t\r]", "'${0}"))
+    return _join_lists(frame).with_columns(cs.string().str.replace(r"\A[=+\-@\t\r]", "'${0}"))
 
 
 FORMATS: dict[str, Callable[[pl.DataFrame], bytes | str]] = {
-    "parquet": _parquet,
-    "csv": lambda frame: _joined(frame).write_csv(),
+    "parquet": _parquet_bytes,
+    "csv": lambda frame: _join_lists(frame).write_csv(),
     "json": lambda frame: frame.write_json() + "\n",
 }
 """What tables can be written as."""

@@ -27,7 +27,7 @@ from skill_eval_nb.stats.values import (
 )
 from skill_eval_nb.stats.verdict import Row, also_beyond, say_answer
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.text import called, count, quoted, some
+from skill_eval_nb.text import as_label, count, in_quotes, some
 from skill_eval_nb.view import Block, Mark, Shown, Title
 
 from .content import Verdict, line, section
@@ -266,15 +266,15 @@ def _find_suites(ws: Workspace, baseline: str | None, versus: str | None) -> Ite
         why = why if versus is None else ""
         for name, column in ((versus, "iteration"), (baseline, "configuration")):
             if name not in (None, *part.polars("runs")[column]):
-                why = f"There is no run of {called(name)}"
-        place = ", ".join(called(name) for name in (suite[1], names[-1]) if name != NO_ITERATION)
+                why = f"There is no run of {as_label(name)}"
+        place = ", ".join(as_label(name) for name in (suite[1], names[-1]) if name != NO_ITERATION)
         yield Suite(keys, place, part, looked_at, sides, why)
 
 
 def _compare(suite: Suite, metric: str, baseline: str | None, level: float) -> Iterator[Finding]:
     """The configurations that are looked at, each against its other side."""
     how = {"baseline": baseline, "versus": suite.sides, "level": level}
-    pairs = [] if suite.why else compare(suite.ws, metric, **how)
+    pairs = [] if suite.why else compare_metric(suite.ws, metric, **how)
     pairs = [pair for pair in pairs if pair[0]["configuration"] in suite.configurations]
     yield from (read_comparison(*pair, place=suite.place) for pair in pairs)
     if not pairs:
@@ -282,7 +282,7 @@ def _compare(suite: Suite, metric: str, baseline: str | None, level: float) -> I
         yield Finding("regression", CANNOT_TELL, suite.place, "Comparison", NOTHING, f"{why}.")
 
 
-def compare(data: Any, metric: str, **how: Any) -> list[tuple[Row, Row]]:
+def compare_metric(data: Any, metric: str, **how: Any) -> list[tuple[Row, Row]]:
     """The rows of `deltas` of each comparison: about these evals, and about tasks like these."""
     rows = [stats.deltas(data, metric, scope=scope, **how).to_dicts() for scope in SCOPES]
     return [(these, also_beyond(these, beyond)) for these, beyond in zip(*rows, strict=True)]
@@ -291,7 +291,7 @@ def compare(data: Any, metric: str, **how: Any) -> list[tuple[Row, Row]]:
 def _name_side(row: Row) -> str:
     """A configuration, and its model where a row has one."""
     models = (row.get(name) for name in ("configuration", *MODEL))
-    return ", ".join(called(name) for name in models if name)
+    return ", ".join(as_label(name) for name in models if name)
 
 
 def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
@@ -311,7 +311,7 @@ def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
     amount = difference(missed, metric).lstrip("+")
     says = f"{words}. {row['reason']}"
     if row["unpaired"]:
-        says += f" Without both sides, and so left out: {some(map(quoted, row['unpaired']))}."
+        says += f" Without both sides, and so left out: {some(map(in_quotes, row['unpaired']))}."
     if verdict == "hurts":
         end, short = REGRESSION, "regression"
     elif verdict == "helps" or (verdict in BEARS and missed is not None):
@@ -324,7 +324,7 @@ def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
         short = verdict if (verdict or "").startswith("too few") else "cannot tell"
         steps = (step for step, _ in answer.next_steps)
         says = " ".join(filter(None, (says, answer.lean, *steps)))
-    name = f"{metric_name(metric)} of {_name_side(row)} against {called(row['baseline'])}"
+    name = f"{metric_name(metric)} of {_name_side(row)} against {as_label(row['baseline'])}"
     return Finding("regression", end, place, name, short, says, {**row, "missed": missed})
 
 
@@ -378,7 +378,7 @@ def set_beside(ws: Workspace, other: Workspace) -> tuple[Workspace, str]:
         new_name=pl.when(other_prompt).then(new_name).otherwise("eval_name"),
     )
 
-    def join(name: str) -> pl.DataFrame:
+    def join_theirs(name: str) -> pl.DataFrame:
         frame = ws.polars(name)
         if not {*ITERATION, *EVAL} <= set(frame.columns):
             return frame
@@ -386,7 +386,7 @@ def set_beside(ws: Workspace, other: Workspace) -> tuple[Workspace, str]:
         theirs = theirs.with_columns(eval_id="new_id", eval_name="new_name", **place)
         return pl.concat([frame, theirs.select(frame.columns)])
 
-    return Workspace.from_tables({name: join(name) for name in TABLES}, ws.path), label
+    return Workspace.from_tables({name: join_theirs(name) for name in TABLES}, ws.path), label
 
 
 def _list_evals(ws: Workspace) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from skill_eval_nb.disk import decode_text, read_bytes, write_atomic
 from skill_eval_nb.documents.tools import Part
-from skill_eval_nb.documents.transcript import blocks, message_of, read_events, role_of
+from skill_eval_nb.documents.transcript import event_blocks, message_of, read_events, role_of
 from skill_eval_nb.stats.values import read_time
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.columns import RUN_KEYS
@@ -115,8 +115,8 @@ def write_inspect(
         paths = [Path(ws.path, path, "outputs") for path in ws.polars("runs")["path"]]
         if there := sum(map(Path.is_dir, paths)):
             losses["left out: the files that runs have put out; `path` says where they lie"] = there
-    for path, part in _parts(ws):
-        log = _log(part, timestamp, losses)
+    for path, part in _log_parts(ws):
+        log = _build_log(part, timestamp, losses)
         # a loop may run in this thread, as it does in a notebook
         with tempfile.TemporaryDirectory() as aside, ThreadPoolExecutor(1) as thread:
             log_file = Path(aside, f"log.{format}")
@@ -162,7 +162,7 @@ class _Part:
         return [] if rows is None else rows.drop(_KEYS).to_dicts()
 
 
-def _parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
+def _log_parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
     """The logs to write: where each lies, without its ending, and what it is of."""
     places = [(slice_, slice_.of(ws)) for slice_ in slices(ws)]
     places = [(slice_, part) for slice_, part in places if part.polars("runs").height]
@@ -191,7 +191,7 @@ def _parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
                 yield home / folder / free(PurePosixPath(safe_name(side) or "runs"), taken), known
 
 
-def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
+def _build_log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
     from inspect_ai import log as inspect
     from inspect_ai.model import ModelConfig
     from inspect_ai.viewer import ViewerConfig
@@ -235,7 +235,9 @@ def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
             completed_at=max(filter(None, ends), default=""),
             model_usage={model: usage} if (usage := _usage(runs)) else {},
         ),
-        samples=[_sample(part, run, model, f"{own}-{at}", losses) for at, run in enumerate(runs)],
+        samples=[
+            _build_sample(part, run, model, f"{own}-{at}", losses) for at, run in enumerate(runs)
+        ],
     )
 
 
@@ -260,7 +262,7 @@ def _figure(name: str, runs: list[Row]) -> EvalScore | None:
     )
 
 
-def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -> EvalSample:
+def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -> EvalSample:
     from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalError, EvalSample
     from inspect_ai.model import GenerateConfig, ModelOutput
@@ -312,7 +314,7 @@ def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -
             )
             for at, output in zip(answers, outputs, strict=True)
         ],
-        scores=_scores(part, run),
+        scores=_scores_of_run(part, run),
         metadata={name: value for name, value in metadata.items() if value not in (None, [])},
         model_usage={model: usage} if usage else {},
         total_time=run["time_seconds"],
@@ -338,7 +340,7 @@ def _usage(runs: list[Row]) -> ModelUsage | None:
     )
 
 
-def _scores(part: _Part, run: Row) -> dict[str, Score]:
+def _scores_of_run(part: _Part, run: Row) -> dict[str, Score]:
     """The figures of a run, its checks and its dimensions; what a value cannot say is metadata."""
     from inspect_ai.scorer import Score
 
@@ -432,13 +434,13 @@ def _messages_of(
         losses["lines of a transcript that are no JSON, or no message, are left out"] += 1
     for _, raw in read.events if read is not None else ():
         event = Part(raw).clean()  # no text of it holds a key
-        role, parts, id_ = role_of(event), blocks(event), message_of(event).get("id")
+        role, parts, id_ = role_of(event), event_blocks(event), message_of(event).get("id")
         if role == "user":
             found += (_input(block, calls) for block in parts)
         elif role != "assistant":
             continue
         elif answer is not None and answer == id_ and found[-1].role == "assistant":
-            _extend(found[-1], _answer(parts, calls))  # an answer may come a block a line
+            _extend_answer(found[-1], _answer(parts, calls))  # an answer may come a block a line
         else:
             found.append(_answer(parts, calls))
         answer = id_ if role == "assistant" else None
@@ -465,7 +467,7 @@ def _answer(blocks: list[Block], calls: dict[str, str]) -> ChatMessageAssistant:
     return ChatMessageAssistant(content=content, tool_calls=tool_calls or None)
 
 
-def _extend(before: ChatMessage, more: ChatMessageAssistant) -> None:
+def _extend_answer(before: ChatMessage, more: ChatMessageAssistant) -> None:
     """Add to an answer what a further line has of it."""
     assert before.role == "assistant"
     before.content = [*before.content, *more.content]  # type: ignore[list-item]

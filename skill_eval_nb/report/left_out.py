@@ -23,7 +23,7 @@ from .measured import (
     interval,
     metric_name,
     p_value,
-    printed,
+    print_difference,
 )
 from .verdicts import answers
 
@@ -39,7 +39,7 @@ MOST = 20
 """Problems that are named one by one."""
 
 
-def lacking(measured: IterationFigures) -> Iterator[Part]:
+def list_left_out(measured: IterationFigures) -> Iterator[Part]:
     """What was left out of an iteration."""
     if sentences := lacking_sentences(measured):
         yield Bullets(tuple(sentences))
@@ -89,7 +89,7 @@ def lacking_sentences(measured: IterationFigures) -> list[str]:
         *_without_figures(measured),
         *_uneven(measured),
         *_not_scored(measured),
-        *_alike(measured),
+        *_list_alike(measured),
     ]
 
 
@@ -128,7 +128,7 @@ def _uneven(measured: IterationFigures) -> Iterator[str]:
         if (gap := measured.gap(name, metric)) is not None
         and (delta := measured.delta(name, metric)) is not None
         and not isclose(gap, delta, rel_tol=1e-9, abs_tol=1e-12)
-        and printed(gap, metric) != printed(delta, metric)
+        and print_difference(gap, metric) != print_difference(delta, metric)
     ]
     if turned and not measured.stated:
         yield (
@@ -146,7 +146,7 @@ def _not_scored(measured: IterationFigures) -> Iterator[str]:
         )
 
 
-def _alike(measured: IterationFigures) -> Iterator[str]:
+def _list_alike(measured: IterationFigures) -> Iterator[str]:
     """Metrics that are in no table of means and deltas, as no run differs from another."""
     if alike := measured.alike:
         known = [f"{metric_name(name).lower()} {figure(it, name)}" for name, it in alike.items()]
@@ -163,7 +163,7 @@ def _note_texts(measured: IterationFigures, *, lost: bool) -> list[str]:
     return [line(row["text"], 2000) for row in notes]
 
 
-def noted(measured: IterationFigures) -> Iterator[Part]:
+def list_noted(measured: IterationFigures) -> Iterator[Part]:
     """What to look at first."""
     if sentences := _note_texts(measured, lost=False):
         yield Bullets(tuple(sentences))
@@ -178,7 +178,7 @@ MOST_STATED = 30
 STATED = "What benchmark.json states"
 
 
-def audit(measured: IterationFigures) -> Iterator[Part]:
+def list_audit(measured: IterationFigures) -> Iterator[Part]:
     """The audit of an iteration that has runs to hold it against."""
     return iter(()) if measured.stated else audit_parts(measured.ws)
 
@@ -200,14 +200,14 @@ def audit_parts(ws: Workspace) -> Iterator[Part]:
     yield Table(
         "Stated, and what the runs give",
         ("Configuration", "Figure", "Likely cause", "Stated", "Runs give"),
-        tuple(_stated(row) for row in wrong[:MOST_STATED]),
+        tuple(_stated_row(row) for row in wrong[:MOST_STATED]),
         labels=3,
     )
     if len(wrong) > MOST_STATED:
         yield Paragraph(f"{len(wrong) - MOST_STATED:,} more: stats.audit has them all.")
 
 
-def _stated(row: Row) -> tuple[str, ...]:
+def _stated_row(row: Row) -> tuple[str, ...]:
     return (
         line(row["configuration"]),
         f"{metric_name(row['metric'])}, {row['statistic']}",
@@ -285,7 +285,7 @@ def _show_figures(row: Row) -> tuple[str, ...]:
     return *both, interval(row), p_value(row["p"])
 
 
-def remarks(measured: IterationFigures) -> list[str]:
+def list_remarks(measured: IterationFigures) -> list[str]:
     """The remarks on an iteration, each once."""
     analyst_notes = measured.ws.polars("notes").filter(kind="analyst")["text"].to_list()
     beside = [
@@ -294,11 +294,11 @@ def remarks(measured: IterationFigures) -> list[str]:
         for words in (answer.lean, *(step for step, _ in answer.next_steps))
     ]
     noted = [*_note_texts(measured, lost=False), *filter(None, beside)]
-    ours = [*_comparison(measured), *noted, *lacking_sentences(measured)]
+    ours = [*_say_compared_pair(measured), *noted, *lacking_sentences(measured)]
     return list(dict.fromkeys([*analyst_notes, *ours]))
 
 
-def _comparison(measured: IterationFigures) -> Iterator[str]:
+def _say_compared_pair(measured: IterationFigures) -> Iterator[str]:
     """Which two configurations `delta` compares, where that could be taken for another pair."""
     if len(measured.compared) > 1:
         name, *others = (line(name) for name in measured.compared)

@@ -217,7 +217,7 @@ def _parts(library: Library) -> Iterator[Part]:
         yield Verdict(answer.claim, answer.because)
     if not rows:
         yield Paragraph("No skill here has an eval with a pass rate on two sides.")
-    yield Bullets(tuple(_remarks(library)))
+    yield Bullets(tuple(_say_in_common(library)))
     for answer in library.answers:
         own = [(name, row) for _, name, row in library.named(answer)]
         yield Picture(
@@ -264,7 +264,7 @@ def _cells(row: Row) -> tuple[Cell, ...]:
     )
 
 
-def _remarks(library: Library) -> Iterator[str]:
+def _say_in_common(library: Library) -> Iterator[str]:
     """What the skills have in common."""
     rows = library.rows
     evals, silent, passed = (

@@ -25,7 +25,7 @@ from skill_eval_nb.stats.values import (
 )
 from skill_eval_nb.tables import TABLES, Table, Workspace
 from skill_eval_nb.tables.document_rows import DELTA
-from skill_eval_nb.text import MISSING, chance, fixed
+from skill_eval_nb.text import MISSING, chance, format_fixed
 from skill_eval_nb.workspace.layout import NO_ITERATION
 
 from .content import Figure, line
@@ -126,10 +126,10 @@ def folders(parts: Sequence[Slice]) -> list[PurePosixPath]:
     for part in parts:
         skills.setdefault(part.workspace, set()).add(part.skill)
     taken: set[str] = set()
-    return [free(_folder(part, len(skills[part.workspace]) > 1), taken) for part in parts]
+    return [free(_slice_folder(part, len(skills[part.workspace]) > 1), taken) for part in parts]
 
 
-def _folder(slice_: Slice, by_skill: bool) -> PurePosixPath:
+def _slice_folder(slice_: Slice, by_skill: bool) -> PurePosixPath:
     names = re.split(r"[/\\]+", slice_.workspace)
     names += [slice_.skill] if by_skill else []
     names += [slice_.iteration] if slice_.iteration != NO_ITERATION else []
@@ -239,11 +239,11 @@ class IterationFigures:
 def measure(ws: Workspace, place: Slice) -> IterationFigures:
     """The figures of one iteration of a workspace."""
     part = place.of(ws)
-    figures = _counted if part.polars("runs").height else _stated
+    figures = _figures_from_runs if part.polars("runs").height else _figures_as_stated
     return figures(place, part)
 
 
-def _counted(place: Slice, part: Workspace) -> IterationFigures:
+def _figures_from_runs(place: Slice, part: Workspace) -> IterationFigures:
     summary = stats.summarize(part).to_dicts()
     every = overview(part)
     deltas, beyond = ([row for row in every if row["scope"] == scope] for scope in SCOPES)
@@ -254,7 +254,7 @@ def _counted(place: Slice, part: Workspace) -> IterationFigures:
     return IterationFigures(place, part, names, baseline, figures, own, like, notes)
 
 
-def _stated(place: Slice, part: Workspace) -> IterationFigures:
+def _figures_as_stated(place: Slice, part: Workspace) -> IterationFigures:
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for row in part.polars("stated").iter_rows(named=True):
         key = row["configuration"], row["metric"]
@@ -327,12 +327,12 @@ def figure(value: float | None, metric: str) -> str:
         case "rate":
             return f"{_short(value * 100, 1)}%"
         case "seconds":
-            return f"{fixed(value, 1)} s"
+            return f"{format_fixed(value, 1)} s"
         case "tokens" | "characters":
-            return fixed(value, 0)
+            return format_fixed(value, 0)
         case "usd":
-            return f"${fixed(value, 2 if value >= 1 else 4)}"
-    return fixed(value, 2) if metric.startswith(RUBRIC) else _short(value, 2)
+            return f"${format_fixed(value, 2 if value >= 1 else 4)}"
+    return format_fixed(value, 2) if metric.startswith(RUBRIC) else _short(value, 2)
 
 
 def difference(value: float | None, metric: str) -> str:
@@ -381,7 +381,7 @@ def with_n(shown: str, n: float | None) -> Figure:
 
 def _short(value: float, decimals: int) -> str:
     """With at most so many decimals, and none where they are 0."""
-    shown = fixed(value, decimals)
+    shown = format_fixed(value, decimals)
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
@@ -420,12 +420,13 @@ def how(measured: IterationFigures) -> str:
 _PRINTED = {"rate": "+.2f", "seconds": "+.1f", "tokens": "+.0f", "usd": "+.4f"}
 
 
-def printed(value: float | None, metric: str) -> str | None:
+def print_difference(value: float | None, metric: str) -> str | None:
     """A difference as the documents print it.
 
-    >>> printed(0.5, "pass_rate"), printed(-13.04, "time_seconds"), printed(1700, "tokens")
+    >>> (print_difference(0.5, "pass_rate"), print_difference(-13.04, "time_seconds"),
+    ...  print_difference(1700, "tokens"))
     ('+0.50', '-13.0', '+1700')
-    >>> printed(-0.001, "pass_rate"), printed(None, "tokens")
+    >>> print_difference(-0.001, "pass_rate"), print_difference(None, "tokens")
     ('+0.00', None)
     """
     if value is None:

@@ -31,10 +31,10 @@ from .content import (
 from .left_out import (
     OPINION,
     STATED,
-    audit,
     audit_parts,
-    lacking,
-    noted,
+    list_audit,
+    list_left_out,
+    list_noted,
     opinion_parts,
     opinions,
     problem_parts,
@@ -51,13 +51,13 @@ from .measured import (
 )
 from .verdicts import (
     certainty,
-    checks,
+    check_parts,
     cost,
     evals,
     full_name,
     heading_of,
     judge,
-    opening,
+    opening_parts,
     rubric,
     variance,
     verdicts,
@@ -70,15 +70,15 @@ if TYPE_CHECKING:
 
 
 SECTIONS: dict[str, Callable[[IterationFigures], Iterator[Part]]] = {
-    "Notable": noted,
+    "Notable": list_noted,
     "How sure is that?": certainty,
     "Evals": evals,
     "Rubric dimensions": rubric,
     "Where the variance comes from": variance,
     "Can the judge be trusted?": judge,
-    "Checks": checks,
-    "What was left out, and why": lacking,
-    STATED: audit,
+    "Checks": check_parts,
+    "What was left out, and why": list_left_out,
+    STATED: list_audit,
     OPINION: opinions,
     "What it cost": cost,
 }
@@ -93,7 +93,9 @@ class Reported:
     section: Section
 
 
-def reported(ws: Workspace, progress: Callable[[str], object] | None = None) -> list[Reported]:
+def measure_iterations(
+    ws: Workspace, progress: Callable[[str], object] | None = None
+) -> list[Reported]:
     """Every iteration of a workspace, in natural order; `progress` is told which comes next."""
     places = slices(ws)
     every = []
@@ -118,7 +120,7 @@ def whole(ws: Workspace, every: Sequence[Reported]) -> Section:
     skills = {report.measured.place.skill for report in every}
     of = line(skills.pop()) if len(skills) == 1 else count(len(skills), "skill")
     parts = (replace(report.section, heading=full_name(report.measured)) for report in every)
-    return section(f"Benchmarks of {of}", _overview(ws, every), (*parts, *audits))
+    return section(f"Benchmarks of {of}", _overview_parts(ws, every), (*parts, *audits))
 
 
 def _audits(ws: Workspace, every: Sequence[Reported]) -> Iterator[Section]:
@@ -137,14 +139,14 @@ def _section_of(measured: IterationFigures) -> Section:
     """What stands first, then the sections that have something to say."""
     sections = (section(heading, parts(measured)) for heading, parts in SECTIONS.items())
     return section(
-        heading_of(measured), opening(measured), (part for part in sections if part.parts)
+        heading_of(measured), opening_parts(measured), (part for part in sections if part.parts)
     )
 
 
-def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
+def _overview_parts(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     """What each skill does, and the iterations side by side."""
     figures = [report.measured for report in every]
-    yield from _verdicts(every)
+    yield from _latest_verdicts(every)
     yield Picture(
         "The pass rate and the rubric of each configuration, iteration by iteration.",
         partial(charts.iterations, ws),
@@ -156,7 +158,7 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     )
 
 
-def _verdicts(every: Sequence[Reported]) -> Iterator[Part]:
+def _latest_verdicts(every: Sequence[Reported]) -> Iterator[Part]:
     """For each skill the verdict of its last iteration that compares anything, a model each."""
     for measured in latest(every):
         verdict = next(part for part in verdicts(measured) if isinstance(part, Verdict))
@@ -265,7 +267,7 @@ svg { display: block; max-width: 100%; height: auto; overflow: visible; }
 """
 
 
-def stylesheet() -> str:
+def build_stylesheet() -> str:
     """The page's rules, and those that give the charts' inks the page's colours."""
     from skill_eval_nb.charts import theme as look
 
@@ -342,28 +344,28 @@ def html(ws: Workspace) -> str:
 
     The page fetches nothing and runs nothing; every text from a file is escaped.
     """
-    return render_html(whole(ws, reported(ws)))
+    return render_html(whole(ws, measure_iterations(ws)))
 
 
 def render_html(content: Section) -> str:
     """The page of a section and all inside it."""
     if sum(bool(inner.sections) for inner in content.sections) > PICTURED:
         content = _with_few_pictures(content)
-    body = "\n".join(_section(content, 1, itertools.count(1)))
-    return _PAGE.format(title=escape(content.heading), style=stylesheet(), body=body)
+    body = "\n".join(_section_html(content, 1, itertools.count(1)))
+    return _PAGE.format(title=escape(content.heading), style=build_stylesheet(), body=body)
 
 
-def _section(section: Section, level: int, numbers: Iterator[int]) -> Iterator[str]:
+def _section_html(section: Section, level: int, numbers: Iterator[int]) -> Iterator[str]:
     """The lines of a section; the first level stands in `main` by itself."""
     number = next(numbers)
     yield f'<section id="s{number}">' if level > 1 else '<header id="s1">'
     yield f"<h{level}>{escape(section.heading)}</h{level}>"
-    yield from (_part(part, f"s{number}p{place}") for place, part in enumerate(section.parts))
+    yield from (_part_html(part, f"s{number}p{place}") for place, part in enumerate(section.parts))
     if level == 1:
-        yield from _contents(section)
+        yield from _contents_links(section)
         yield "</header>"
     for inner in section.sections:
-        yield from _section(inner, min(level + 1, 6), numbers)
+        yield from _section_html(inner, min(level + 1, 6), numbers)
     if level > 1:
         yield "</section>"
 
@@ -382,7 +384,7 @@ def _plain(of: Section) -> Section:
     return Section(of.heading, parts, tuple(map(_plain, of.sections)))
 
 
-def _contents(whole: Section) -> Iterator[str]:
+def _contents_links(whole: Section) -> Iterator[str]:
     """Links to the parts of a page that holds several benchmarks."""
     if not any(inner.sections for inner in whole.sections):
         return
@@ -394,7 +396,7 @@ def _contents(whole: Section) -> Iterator[str]:
     yield "</ul></nav>"
 
 
-def _part(part: Part, name: str) -> str:
+def _part_html(part: Part, name: str) -> str:
     match part:
         case Paragraph(text, command):
             return f"<p>{escape(text)}{command and f' <code>{escape(command)}</code>'}</p>"
@@ -403,18 +405,18 @@ def _part(part: Part, name: str) -> str:
         case Bullets(items):
             return "<ul>" + "".join(f"\n<li>{escape(item)}</li>" for item in items) + "\n</ul>"
         case Table():
-            return _table(part)
+            return _table_html(part)
         case Picture():
             return f"<figure>\n{inline_svg(part.draw(), part.alt, name)}\n</figure>"
 
 
-def _table(table: Table) -> str:
-    classes = [_class(place, table) for place in range(len(table.header))]
+def _table_html(table: Table) -> str:
+    classes = [_column_class(place, table) for place in range(len(table.header))]
     head = "".join(
         f'<th scope="col"{kind}>{escape(cell)}</th>'
         for kind, cell in zip(classes, table.header, strict=True)
     )
-    rows = "\n".join(f"<tr>{_row(row, classes)}</tr>" for row in table.rows)
+    rows = "\n".join(f"<tr>{_row_html(row, classes)}</tr>" for row in table.rows)
     caption = escape(table.caption)
     return (
         f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">'
@@ -423,22 +425,22 @@ def _table(table: Table) -> str:
     )
 
 
-def _row(row: tuple[Cell, ...], classes: list[str]) -> str:
-    first, *rest = (f"{kind}>{_cell(cell)}" for kind, cell in zip(classes, row, strict=True))
+def _row_html(row: tuple[Cell, ...], classes: list[str]) -> str:
+    first, *rest = (f"{kind}>{_cell_html(cell)}" for kind, cell in zip(classes, row, strict=True))
     return f'<th scope="row"{first}</th>' + "".join(f"<td{cell}</td>" for cell in rest)
 
 
-def _cell(cell: Cell) -> str:
+def _cell_html(cell: Cell) -> str:
     if isinstance(cell, str):
         return escape(cell)
     return escape(cell.shown) + ("" if cell.n is None else f" <small>n = {cell.n:,}</small>")
 
 
-def _class(place: int, table: Table) -> str:
+def _column_class(place: int, table: Table) -> str:
     """The class of a column: figures, or texts that are too short to be broken."""
     if place >= table.labels:
         return ' class="figure"'
-    texts = (_cell(row[place]) for row in table.rows)
+    texts = (_cell_html(row[place]) for row in table.rows)
     return ' class="short"' if all(len(text) <= SHORT for text in texts) else ""
 
 
@@ -460,7 +462,7 @@ def markdown(ws: Workspace) -> str:
     No run, no benchmark.json and no eval was found.
     <BLANKLINE>
     """
-    return render_markdown(whole(ws, reported(ws)))
+    return render_markdown(whole(ws, measure_iterations(ws)))
 
 
 def render_markdown(content: Section) -> str:

@@ -14,7 +14,7 @@ from skill_eval_nb.stats.comparison import fewest_moved
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
 from skill_eval_nb.stats.next_step import say_how
-from skill_eval_nb.stats.summary import explained
+from skill_eval_nb.stats.summary import explain_adjustment
 from skill_eval_nb.stats.values import HEADLINE, MODEL, RUBRIC, is_stand_in, model_name, natural
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import Answer, say_answer, word_of
@@ -64,13 +64,13 @@ def full_name(measured: IterationFigures) -> str:
     return ", ".join(line(name) for name in dict.fromkeys(names) if name not in ("", NO_ITERATION))
 
 
-def opening(measured: IterationFigures) -> Iterator[Part]:
+def opening_parts(measured: IterationFigures) -> Iterator[Part]:
     """The parts that stand before every other section."""
     runs = measured.ws.polars("runs")
     if runs.select(is_stand_in(*MODEL, "judge_model").any()).item():
         yield Paragraph(OFFLINE)
     yield from verdicts(measured)
-    yield Paragraph(_facts(measured))
+    yield Paragraph(_say_facts(measured))
     metrics = measured.metrics
     if metrics:
         rows = tuple((metric_name(metric), *cells(measured, metric)) for metric in metrics)
@@ -101,7 +101,7 @@ def answers(measured: IterationFigures) -> Iterator[Answer]:
             yield say_answer(own, measured.beyond[name, HEADLINE], metric_name(HEADLINE))
 
 
-def _facts(measured: IterationFigures) -> str:
+def _say_facts(measured: IterationFigures) -> str:
     """What was run, by and judged by whom, from where."""
     runs = measured.ws.polars("runs")
     facts = []
@@ -163,7 +163,7 @@ def certainty(measured: IterationFigures) -> Iterator[Part]:
             "Of tasks like these nothing can be claimed: that takes at least "
             f"{fewest_moved()} evals that differ between the sides."
         )
-    yield Paragraph(f"{EXACT} {explained(metric_name(HEADLINE).lower())}")
+    yield Paragraph(f"{EXACT} {explain_adjustment(metric_name(HEADLINE).lower())}")
 
 
 def _of_scope(title: str, measured: IterationFigures, known: Sequence[Key], *, own: bool) -> Table:
@@ -174,14 +174,18 @@ def _of_scope(title: str, measured: IterationFigures, known: Sequence[Key], *, o
         title,
         ("Metric", *(["Compared"] if several else []), *HEADER),
         tuple(
-            (metric_name(metric), *([line(name)] if several else []), *_deltas(rows[name, metric]))
+            (
+                metric_name(metric),
+                *([line(name)] if several else []),
+                *_delta_cells(rows[name, metric]),
+            )
             for name, metric in known
         ),
         labels=1 + several,
     )
 
 
-def _deltas(row: Row) -> tuple[Cell, ...]:
+def _delta_cells(row: Row) -> tuple[Cell, ...]:
     metric = row["metric"]
     delta, word = difference(row["estimate"], metric), word_of(row["verdict"], metric)
     return delta, interval(row), p_value(row["p_adjusted"]), word or MISSING
@@ -270,12 +274,12 @@ def cost(measured: IterationFigures) -> Iterator[Part]:
         partial(charts.quality_against_cost, measured.ws),
     )
     names = measured.configurations
-    rows = tuple((metric_name(metric), *_totals(measured, metric)) for metric in metrics)
+    rows = tuple((metric_name(metric), *_total_figures(measured, metric)) for metric in metrics)
     together = ("Together",) if len(names) > 1 else ()
     yield Table("All runs added up (n = runs that say)", ("", *map(line, names), *together), rows)
 
 
-def _totals(measured: IterationFigures, metric: str) -> Iterator[Figure]:
+def _total_figures(measured: IterationFigures, metric: str) -> Iterator[Figure]:
     """A total for each configuration, and for all of them where there are several."""
     counts = [measured.figure(name, metric, "n") or 0 for name in measured.configurations]
     sums = [
@@ -299,7 +303,7 @@ SILENT = ({PASSES}, {FAILS})
 CheckRow = Mapping[str, Any]
 
 
-def _compared(measured: IterationFigures) -> list[CheckRow]:
+def _compared_checks(measured: IterationFigures) -> list[CheckRow]:
     """The expectations that are held against a baseline, as `stats.discrimination` has them."""
     if measured.ws.polars("expectations").is_empty():
         return []
@@ -311,25 +315,25 @@ def _n(row: CheckRow, end: str) -> int:
     return row[f"n_passed{end}"] + row[f"n_failed{end}"]
 
 
-def checks(measured: IterationFigures) -> Iterator[Part]:
+def check_parts(measured: IterationFigures) -> Iterator[Part]:
     """The checks of an iteration."""
     if measured.ws.polars("expectations").height:
         yield Picture(
             "Every expectation by configuration and eval: how often it passed.",
             partial(charts.expectation_matrix, measured.ws),
         )
-    compared = _compared(measured)
+    compared = _compared_checks(measured)
     if compared:
         yield Picture(
             "Every expectation by its pass rate with the skill and without.",
             partial(charts.discrimination, measured.ws, measured.baseline),
         )
-        yield Paragraph(_classes(compared))
-    yield from _proven([row for row in compared if row["class"] in (SEPARATES, HURTS)])
-    yield from _silent(measured, compared)
+        yield Paragraph(_count_classes(compared))
+    yield from _proven_table([row for row in compared if row["class"] in (SEPARATES, HURTS)])
+    yield from _silent_table(measured, compared)
 
 
-def _classes(compared: list[CheckRow]) -> str:
+def _count_classes(compared: list[CheckRow]) -> str:
     """How many expectations are of which class, comparison by comparison."""
     sentences: list[str] = []
     for (who, other), own in groupby(
@@ -342,7 +346,7 @@ def _classes(compared: list[CheckRow]) -> str:
     return " ".join(sentences)
 
 
-def _proven(rows: list[CheckRow]) -> Iterator[Part]:
+def _proven_table(rows: list[CheckRow]) -> Iterator[Part]:
     """The table of what is proven, the largest differences first."""
     if not rows:
         return
@@ -350,25 +354,25 @@ def _proven(rows: list[CheckRow]) -> Iterator[Part]:
     yield Table(
         "Checks that tell the sides apart; n counts verdicts, p is exact and allows for all checks",
         ("Check", "Class", "Evals", "Pass rate", "Baseline", "Difference", "p"),
-        tuple(_cells(row) for row in largest[:MOST]),
+        tuple(_check_cells(row) for row in largest[:MOST]),
         labels=3,
     )
     yield from _more(len(rows))
 
 
-def _cells(row: CheckRow) -> tuple[str | Figure, ...]:
+def _check_cells(row: CheckRow) -> tuple[str | Figure, ...]:
     sides = (("pass_rate", ""), ("baseline_pass_rate", "_baseline"))
     return (
         line(row["text"]),
         row["class"],
-        _evals(row["evals"]),
+        _join_evals(row["evals"]),
         *(with_n(figure(row[rate], "pass_rate"), _n(row, end)) for rate, end in sides),
         difference(row["estimate"], "pass_rate"),
         f"{row['p_adjusted']:.2g}",
     )
 
 
-def _silent(measured: IterationFigures, compared: list[CheckRow]) -> Iterator[Part]:
+def _silent_table(measured: IterationFigures, compared: list[CheckRow]) -> Iterator[Part]:
     """The table of what always passes, or always fails, on both sides of every comparison.
 
     Those of most evals come first.
@@ -388,7 +392,12 @@ def _silent(measured: IterationFigures, compared: list[CheckRow]) -> Iterator[Pa
         "n counts verdicts",
         ("Check", "Verdict", "Evals", *(f"n {line(name)}" for name in measured.configurations)),
         tuple(
-            (line(own[0]["text"]), own[0]["class"], _evals(own[0]["evals"]), *_ns(measured, own))
+            (
+                line(own[0]["text"]),
+                own[0]["class"],
+                _join_evals(own[0]["evals"]),
+                *_ns(measured, own),
+            )
             for own in silent[:MOST]
         ),
         labels=3,
@@ -404,7 +413,7 @@ def _ns(measured: IterationFigures, rows: list[CheckRow]) -> Iterator[str]:
     return (f"{number:,}" for number in n.values())
 
 
-def _evals(names: list[str]) -> str:
+def _join_evals(names: list[str]) -> str:
     return some((line(name, 60) for name in names), most=3)
 
 
@@ -487,7 +496,7 @@ def judge(measured: IterationFigures) -> Iterator[Part]:
     yield Table(
         "Scores of the same output, judged again; sem is the standard error of measurement",
         ("Dimension", "Who", "Equal", "Within 1 point", "sem", "ICC(A,1)", "Alpha", "AC2", "n"),
-        tuple(_agreement(row) for row in again),
+        tuple(_agreement_cells(row) for row in again),
         labels=2,
     )
     notes = dict.fromkeys(row["note"] for row in again if row["note"])
@@ -495,7 +504,7 @@ def judge(measured: IterationFigures) -> Iterator[Part]:
         yield Paragraph(note)
 
 
-def _agreement(row: Row) -> tuple[Cell, ...]:
+def _agreement_cells(row: Row) -> tuple[Cell, ...]:
     who = line(row["judge"]) if row["kind"] == ITSELF else line(f"{row['judge']}, {row['other']}")
     return (
         line(row["dimension"]),

@@ -23,7 +23,7 @@ from skill_eval_nb.models.ask import Answered, Question, Unanswered, ask
 from skill_eval_nb.text import dollars
 
 from .budget import Budget
-from .journal import paying
+from .journal import hold_paid_folders
 from .protocol import Refused, find_number_faults, find_unpriced, refuse
 from .threads import in_thread, several, to_the_end
 
@@ -348,15 +348,17 @@ def answers_of(
     worst = worst_usd([item.question for item in missing.values()], prices)
     if terms.dry_run or not missing:
         return Answers(before, frozenset(before), worst_usd=worst)
-    with paying({item.folder for item in missing.values() if item.folder is not None}, doing):
+    with hold_paid_folders(
+        {item.folder for item in missing.values() if item.folder is not None}, doing
+    ):
         before, missing = look()
         values, by_question = dict(before), {item.question.key: item for item in missing.values()}
 
-        def keep(question: Question[Any], answered: Answered[Any]) -> None:
+        def keep_answer(question: Question[Any], answered: Answered[Any]) -> None:
             item = by_question[question.key]
             values[item.key] = item.save(answered)
 
-        def report(progress: AskingProgress) -> None:
+        def report_item(progress: AskingProgress) -> None:
             assert terms.progress is not None
             terms.progress(replace(progress, what=by_question[progress.what].what))
 
@@ -366,8 +368,8 @@ def answers_of(
             prices=prices,
             budget_usd=terms.budget_usd,
             concurrency=terms.concurrency,
-            keep=keep,
-            progress=None if terms.progress is None else report,
+            keep=keep_answer,
+            progress=None if terms.progress is None else report_item,
             stop=terms.stop,
         )
     failed = {

@@ -48,7 +48,7 @@ class NoJudging(Exception):
         self.reason, self.answered = reason, answered
 
 
-def batched(of: T, prepared: Prepared, number: int, name: str) -> BatchedJudging[T]:
+def batch_judging(of: T, prepared: Prepared, number: int, name: str) -> BatchedJudging[T]:
     """A judging with its requests, whose ids are `name` and a number each.
 
     None is marked for the cache: writing to it costs more, and the requests of a batch are
@@ -71,7 +71,7 @@ def worst_usd(judgings: Iterable[BatchedJudging[Any]], prices: PriceList) -> flo
     return meter.worst_usd
 
 
-def bring(
+def bring_results(
     client: Any,
     judgings: Iterable[BatchedJudging[Any]],
     meter: Meter,
@@ -159,9 +159,9 @@ class Batches:
             reservation = ledger.budget.take_up(launch.worst_usd)
             judgings: list[BatchedJudging[Run]] = []
             for run in (plan.run_of(cell) for cell in plan.cells if cell.key in numbers):
-                judgings += await self._prepare(run, numbers[run.cell.key])
+                judgings += await self._prepare_run(run, numbers[run.cell.key])
             ids = ",".join(ledger.journal.record.batches[launch.number])
-            ends = await self._bring(judgings, reservation, launch.number, ids)
+            ends = await self._bring_batch(judgings, reservation, launch.number, ids)
             await self._go_on({key: ends[key] for key in ends if key in self.held})
 
     async def _judge(self, runs: list[Run]) -> None:
@@ -171,7 +171,7 @@ class Batches:
             judgings: list[BatchedJudging[Run]] = []
             usd = cost = 0.0
             while runs:
-                more = await self._prepare(runs[0], engine.missing(runs[0]).judgings)
+                more = await self._prepare_run(runs[0], engine.missing(runs[0]).judgings)
                 cost = worst_usd(more, engine.plan.prices)
                 if budget.left_usd is not None and usd + cost > budget.left_usd:
                     break
@@ -183,25 +183,25 @@ class Batches:
                 if runs:
                     engine.short = engine.short or ("batch of judgings", cost)
                 return
-            await self._go_on(await self._bring(judgings, reservation))
+            await self._go_on(await self._bring_batch(judgings, reservation))
 
-    async def _prepare(self, run: Run, numbers: Sequence[int]) -> list[BatchedJudging[Run]]:
+    async def _prepare_run(self, run: Run, numbers: Sequence[int]) -> list[BatchedJudging[Run]]:
         from skill_eval_nb.grading.judge import Unjudged, prepare
 
         judge, hidden = self._engine.judge, self._engine.hidden
         assert judge is not None
 
-        def prepared() -> list[BatchedJudging[Run]]:
+        def prepare_judgings() -> list[BatchedJudging[Run]]:
             ready, key = prepare(judge, case_of(run, hidden)), run.cell.key
-            return [batched(run, ready, each, f"{key}-{each}-") for each in numbers]
+            return [batch_judging(run, ready, each, f"{key}-{each}-") for each in numbers]
 
         try:
-            return await asyncio.to_thread(prepared)
+            return await asyncio.to_thread(prepare_judgings)
         except Unjudged as error:
             self._engine.end_unjudged(run, error.reason)
             return []
 
-    async def _bring(
+    async def _bring_batch(
         self,
         judgings: Sequence[BatchedJudging[Run]],
         reservation: Budget,
@@ -223,13 +223,13 @@ class Batches:
         async with ledger.step("batch", "", folder, reservation, number, **data) as step:
             step.stays = ids is not None
 
-            def created(id_: str) -> None:
+            def note_submitted(id_: str) -> None:
                 step.stays = True  # from now on the next start takes it up
                 ledger.journal.add(SUBMITTED, launch=step.number, id=id_)
 
             try:
                 client = await engine.connected()
-                results = await bring(client, judgings, reservation, ids, created)
+                results = await bring_results(client, judgings, reservation, ids, note_submitted)
             except ModelFault as fault:
                 again = "Start the plan again to continue"
                 raise JobFailed(f"judging by a batch: {fault} {again}") from fault
@@ -241,9 +241,9 @@ class Batches:
 
     async def _go_on(self, ends: Mapping[str, tuple[Run, str | None]]) -> None:
         """Send runs on, those with judgings that did not come back once more."""
-        await several((self._end(*end) for end in ends.values()), self._engine.plan.concurrency)
+        await several((self._end_run(*end) for end in ends.values()), self._engine.plan.concurrency)
 
-    async def _end(self, run: Run, reason: str | None) -> None:
+    async def _end_run(self, run: Run, reason: str | None) -> None:
         engine = self._engine
         if reason is not None:
             engine.end_unjudged(run, reason)

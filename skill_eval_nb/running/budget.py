@@ -332,7 +332,7 @@ class Budget(Tally):
         return super().__getstate__()
 
 
-def noted(path: Path) -> float | None:
+def read_noted(path: Path) -> float | None:
     """US dollars that a step can have cost by its notes; None where there are none.
 
     A note that was cut short is passed over: it is written before the call that it counts.

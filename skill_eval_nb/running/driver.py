@@ -29,14 +29,14 @@ from .budget import Budget
 from .engine import Engine
 from .files import Unwritable, clear, clear_error, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
-from .journal import DECIDED, ENDED, STARTED, Journal, read, sweep
+from .journal import DECIDED, ENDED, STARTED, Journal, read_journal, sweep
 from .ledger import close_interrupted
 from .pool import JobFailed, warm_up
 from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Hidden, Run, Spec
-from .spec import errored as why_errored
+from .spec import reason_errored as why_errored
 from .steps import CannotRun
 from .suite import SUITE, is_ours, metadata_of
-from .threads import exiting, run_alone
+from .threads import is_exiting, run_alone
 
 NOT_SWEPT = frozenset(("outputs", "inputs", SNAPSHOTS))
 """Folders that hold what others made."""
@@ -146,7 +146,7 @@ class Driver:
         )
         interrupted, self._batches = close_interrupted(journal, plan.folder)
         waiting = sum(batch.worst_usd or 0.0 for batch in self._batches.values())
-        spent = max(read(plan.folder).spent_usd - waiting, 0.0)
+        spent = max(read_journal(plan.folder).spent_usd - waiting, 0.0)
         budget = Budget(plan.budget_usd, plan.prices, spent)
         self._engine = Engine(
             plan, self._pool, journal, budget, skills, hidden_names(plan), self._report
@@ -223,19 +223,19 @@ class Driver:
                 judged = plan.judge is not None and (here or plan.judge_batch)
                 executor = plan.executor if executes else None
                 self._warm = warm_up(plan.connection, executor, judged=judged)
-            run_alone(self._drive())
+            run_alone(self._drive_engine())
         except BaseException as error:  # noqa: BLE001 -- told below, and raised
-            if exiting():
+            if is_exiting():
                 engine.stopping = True
             else:
                 fatal = error
                 if not isinstance(error, (Unwritable, OSError)):
                     engine.halt()
-        fatal = self._conclude(fatal)
+        fatal = self._conclude_job(fatal)
         if fatal is not None:
             raise JobFailed(self._message) from fatal
 
-    async def _drive(self) -> None:
+    async def _drive_engine(self) -> None:
         self._loop = asyncio.get_running_loop()
         engine = self._engine
         async with engine:
@@ -266,7 +266,7 @@ class Driver:
             self._engine.rest.clear()
         return why is not None
 
-    def _conclude(self, fatal: BaseException | None) -> BaseException | None:
+    def _conclude_job(self, fatal: BaseException | None) -> BaseException | None:
         engine, trace = self._engine, None
         if fatal is not None:
             status: Status = "failed"

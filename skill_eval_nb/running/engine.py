@@ -38,9 +38,9 @@ from .spec import (
     Spec,
     state,
 )
-from .spec import errored as why_errored
+from .spec import reason_errored as why_errored
 from .steps import CannotRun, case_of, check, execute, grade, judge
-from .threads import exiting, several
+from .threads import is_exiting, several
 
 if TYPE_CHECKING:
     from skill_eval_nb.grading.judge import Prepared
@@ -152,11 +152,11 @@ class Engine:
     async def _make(self, run: Run) -> None:
         missing = run.missing
         if missing.execute:
-            if not await self._execute(run):
+            if not await self._execute_run(run):
                 return
             missing = self.missing(run)
         if missing.check:
-            if not await self._check(run):
+            if not await self._check_run(run):
                 return
             missing = self.missing(run)
         if missing.judgings and self.judge is not None:
@@ -168,7 +168,7 @@ class Engine:
             missing = self.missing(run)
         await self.end(run, graded=not missing.grade)
 
-    async def _execute(self, run: Run) -> bool:
+    async def _execute_run(self, run: Run) -> bool:
         order = Order(EXECUTE, run, self._terms, skill=self._skills[run.cell.configuration])
         try:
             ended = await self._do_paid(order, self.plan.limits.usd)
@@ -178,7 +178,7 @@ class Engine:
             return self.end_errored(run, f"{run.cell.folder}: {ended.reason}")
         return ended is not None
 
-    async def _check(self, run: Run) -> bool:
+    async def _check_run(self, run: Run) -> bool:
         ended = await self._do(Order(CHECK, run, self._terms), None)
         if ended is None or ended.reason is None:
             return ended is not None
@@ -225,7 +225,7 @@ class Engine:
             except (Unwritable, OSError):
                 raise
             except Exception as error:
-                if exiting():
+                if is_exiting():
                     raise
                 trace = traceback.format_exc()
                 self.ledger.journal.add("trace", key=run.cell.key, traceback=trace)
@@ -272,7 +272,7 @@ class Engine:
         """Do a step; once more where a worker took it along and it has written nothing."""
         worst = reservation.cap_usd if reservation is not None else None
         try:
-            return await self._attempt(order, reservation, prepared)
+            return await self._attempt_step(order, reservation, prepared)
         except Lost as error:
             if isinstance(error.__cause__, BrokenExecutor):
                 raise JobFailed(f"{error}. Start the plan again with a new pool") from error
@@ -282,12 +282,12 @@ class Engine:
             again = None if is_check else self.ledger.budget.allot(worst)
             if not self.stopping and (is_check or again):
                 try:
-                    return await self._attempt(order, again, prepared)
+                    return await self._attempt_step(order, again, prepared)
                 except Lost as once_more:
                     error = once_more
             return None if self.stopping else self._at_fault(order, str(error), None)
 
-    async def _attempt(
+    async def _attempt_step(
         self, order: Order, reservation: Budget | None, prepared: Prepared | None
     ) -> Ended | None:
         run = order.run
@@ -331,7 +331,7 @@ class Engine:
         except Exception as error:  # noqa: BLE001 -- told, with its trace
             reason = f"{type(error).__name__}: {error}"
             return self._at_fault(order, reason, traceback.format_exc())
-        if ended.reason is not None and order.step == JUDGE and exiting():
+        if ended.reason is not None and order.step == JUDGE and is_exiting():
             raise Interrupted
         return ended
 
@@ -344,7 +344,7 @@ class Engine:
 
     def _at_fault(self, order: Order, reason: str, trace: str | None) -> Ended:
         """A run whose step failed by an error of a program: it is errored, and says so."""
-        if exiting():
+        if is_exiting():
             raise Interrupted
         if order.step == EXECUTE:
             mark_errored(order.run, reason)

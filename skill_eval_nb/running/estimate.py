@@ -34,7 +34,7 @@ class PastRuns:
     calls: list[float] = field(default_factory=list)
 
 
-def measured(workspace: Path, model: str) -> dict[str, PastRuns]:
+def measure_past_runs(workspace: Path, model: str) -> dict[str, PastRuns]:
     """The runs of a workspace that a model has done, by configuration.
 
     Only whole runs count, and only in the folders that this toolkit writes:
@@ -252,7 +252,7 @@ def estimate_runs(
 ) -> CostPart:
     """The runs of a configuration: as runs like them came to, else as assumed."""
     number = len(uses)
-    calls, tokens, usd = _sums(uses, prices, model)
+    calls, tokens, usd = _sum_uses(uses, prices, model)
     if measured is None or len(measured.tokens) < ENOUGH:
         return CostPart(what, number, calls, tokens, usd)
     if len(measured.usd) >= ENOUGH and usd is not None:
@@ -268,7 +268,7 @@ def estimate_judging(
     uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool
 ) -> CostPart:
     """All judgings."""
-    return CostPart("judging", len(uses), *_sums(uses, prices, model, batch=batch))
+    return CostPart("judging", len(uses), *_sum_uses(uses, prices, model, batch=batch))
 
 
 def assumptions(
@@ -300,7 +300,7 @@ def assumptions(
     return (*texts, *retold.values())
 
 
-def _sums(
+def _sum_uses(
     uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool = False
 ) -> tuple[Span, Span, Span | None]:
     low, high = sum((use.low for use in uses), Usage()), sum((use.high for use in uses), Usage())
@@ -341,7 +341,7 @@ LEAST_USD = 0.05
 
 
 def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
-    """What the missing steps may come to; `known` are the runs that were `measured`."""
+    """What the missing steps may come to; `known` is what `measure_past_runs` gives."""
     todo = plan.todo
     parts = []
     for side in plan.sides:
@@ -366,7 +366,7 @@ def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
     return Estimate(tuple(parts), assumptions(parts, plan.executor.name, facts))
 
 
-def limited(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:
+def limit_runs(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:
     """Under a budget each run has a limit in dollars: four times its high estimate.
 
     It is the dearest that any run of the plan may be, or that one like it has been.

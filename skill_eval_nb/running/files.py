@@ -28,7 +28,7 @@ from skill_eval_nb.documents import Faults, Judging, Timing, dump, mend, parse, 
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.read import decoder
 
-from .spec import AFTER_RUN, DONE, ERRORED, EXECUTED, JUDGINGS, Run, errored
+from .spec import AFTER_RUN, DONE, ERRORED, EXECUTED, JUDGINGS, Run, reason_errored
 from .suite import Input, place_inputs
 
 STAGING = ".staging"
@@ -58,29 +58,29 @@ def work_folders(iteration: Path, key: str, launch: int) -> tuple[Path, Path]:
     stands in its /proc/self/mountinfo, and the workspace's tells what is tried. Each launch has
     its own: a worker that was given up for lost may still be writing.
     """
-    places, disk = _places(iteration), _disk(iteration)
-    near = (place for place in places if disk is not None and _disk(place.parent) == disk)
+    places, disk = _run_places(iteration), _disk_of(iteration)
+    near = (place for place in places if disk is not None and _disk_of(place.parent) == disk)
     place = next(near, places[0])
     staging = place / f"{key}-{launch}"
     return staging, staging.with_name(f"{staging.name}.scratch")
 
 
-def _places(iteration: Path) -> list[Path]:
+def _run_places(iteration: Path) -> list[Path]:
     """The folders in which an iteration's runs may be made."""
-    name = hashlib.sha256(os.fsencode(f"{_user()}:{iteration.resolve()}")).hexdigest()[:16]
+    name = hashlib.sha256(os.fsencode(f"{_user_id()}:{iteration.resolve()}")).hexdigest()[:16]
     return [Path(folder(), f"run-{name}") for folder in _TEMPORARY]
 
 
-def _own(folder: Path) -> bool:
+def _is_own(folder: Path) -> bool:
     """Whether a folder is this user's: where it lies, others may make one of that name."""
-    return folder.lstat().st_uid == _user()
+    return folder.lstat().st_uid == _user_id()
 
 
-def _user() -> int:
+def _user_id() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
 
 
-def _disk(folder: Path) -> int | None:
+def _disk_of(folder: Path) -> int | None:
     """The disk that a folder is on; None where nothing can be made in it."""
     return folder.stat().st_dev if os.access(folder, os.W_OK | os.X_OK) else None
 
@@ -103,7 +103,7 @@ def make_ready(staging: Path, scratch: Path, inputs: Sequence[Input]) -> None:
         OSError: a folder cannot be made, or another user has made it.
     """
     staging.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not _own(staging.parent):
+    if not _is_own(staging.parent):
         raise PermissionError(errno.EPERM, "another user's", str(staging.parent))
     for folder in (staging, scratch):
         remove(folder)
@@ -141,10 +141,10 @@ def put_in_place(staging: Path, iteration: Path, place: Path) -> None:
     near = iteration / STAGING / staging.name
     near.parent.mkdir(parents=True, exist_ok=True)
     remove(near)
-    _move(staging, near)
+    _move_folder(staging, near)
     old = near.with_name(f"{near.name}.replaced")
     if (place / EXECUTED).is_file():
-        if errored(place) is None:
+        if reason_errored(place) is None:
             remove(near)
             return
         place.rename(old)
@@ -152,7 +152,7 @@ def put_in_place(staging: Path, iteration: Path, place: Path) -> None:
     remove(old)
 
 
-def _move(source: Path, target: Path) -> None:
+def _move_folder(source: Path, target: Path) -> None:
     """Move a folder; from another disk it is copied.
 
     Raises:
@@ -176,8 +176,8 @@ def _move(source: Path, target: Path) -> None:
 
 def clear(iteration: Path) -> None:
     """Take away what is left of runs that are not whole."""
-    for folder in _places(iteration):
-        if os.path.lexists(folder) and _own(folder):
+    for folder in _run_places(iteration):
+        if os.path.lexists(folder) and _is_own(folder):
             remove(folder)
     remove(iteration / STAGING)
 
@@ -241,7 +241,7 @@ def write_judging(folder: Path, number: int, judging: Judging) -> None:
         Unwritable: it cannot be written.
     """
     path = folder / JUDGINGS / f"{number}.json"
-    writing(partial(write_atomic, root=folder), path, to_json(dump(judging)))
+    call_writer(partial(write_atomic, root=folder), path, to_json(dump(judging)))
 
 
 def read_document(path: Path, kind: type[Any]) -> Any:
@@ -262,13 +262,13 @@ def write(path: Path, data: bytes) -> None:
     Raises:
         Unwritable: no room, no permission, or a disk that fails.
     """
-    writing(write_atomic, path, data)
+    call_writer(write_atomic, path, data)
 
 
 T = TypeVar("T")
 
 
-def writing(function: Callable[..., T], *given: Any) -> T:
+def call_writer(function: Callable[..., T], *given: Any) -> T:
     """Call what writes files: an error of the machine is told as one.
 
     Raises:
@@ -333,7 +333,7 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
     """
     work = run / "outputs"
     open_up(work)
-    same = [input_.name for input_ in inputs if _keep(input_, work, run / "inputs")]
+    same = [input_.name for input_ in inputs if _keep_input(input_, work, run / "inputs")]
     left_out = _take_away(work)
     files = sorted(
         path.relative_to(work).as_posix()
@@ -341,10 +341,12 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
         for path in (Path(folder, name) for name in names)
         if not path.is_symlink()
     )
-    return Collected(tuple(files), tuple(sorted(same)), tuple(left_out), _characters(work, files))
+    return Collected(
+        tuple(files), tuple(sorted(same)), tuple(left_out), _count_characters(work, files)
+    )
 
 
-def _keep(input_: Input, work: Path, inputs: Path) -> bool:
+def _keep_input(input_: Input, work: Path, inputs: Path) -> bool:
     """Put an input that is still as it was copied beside the outputs; whether it is."""
     path, target = work / input_.name, inputs / input_.name
     if not is_plain(path, work) or not path.is_file():
@@ -373,7 +375,7 @@ def _take_away(work: Path) -> list[str]:
                 (names if name in names else files).remove(name)
         for path in (Path(folder, name) for name in (*names, *files)):
             mode = path.lstat().st_mode
-            what = _odd(path, mode, work)
+            what = _odd_kind(path, mode, work)
             if what is not None:
                 removed.append(f"{path.relative_to(work).as_posix()}: {what}")
                 path.unlink()
@@ -382,7 +384,7 @@ def _take_away(work: Path) -> list[str]:
     return sorted(removed)
 
 
-def _odd(path: Path, mode: int, work: Path) -> str | None:
+def _odd_kind(path: Path, mode: int, work: Path) -> str | None:
     """What something is that cannot be kept; None for what can be."""
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return None
@@ -400,7 +402,7 @@ def _drop_empty(folder: Path, work: Path) -> None:
         folder = folder.parent
 
 
-def _characters(work: Path, files: list[str]) -> int | None:
+def _count_characters(work: Path, files: list[str]) -> int | None:
     counted: list[int] = []
     for name in files:
         path = work / name

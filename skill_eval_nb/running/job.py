@@ -179,7 +179,9 @@ class Job:
         self._driver = driver
         self._ended: Future[Progress] = Future()
         self._ended.set_running_or_notify_cancel()
-        self._thread = threading.Thread(target=self._run, name="skill-eval-nb job", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run_driver, name="skill-eval-nb job", daemon=True
+        )
 
     def begin(self) -> Job:
         """Start the thread; `Plan.start` has done so."""
@@ -236,7 +238,7 @@ class Job:
     def __repr__(self) -> str:
         return str(self.progress)
 
-    def _run(self) -> None:
+    def _run_driver(self) -> None:
         try:
             self._driver.run()
         except BaseException as error:  # noqa: BLE001 -- kept for whoever waits
@@ -352,13 +354,13 @@ def _in_a_console(job: Job, console: Console | None) -> None:
     else:
         told = {""}
 
-        def tell(now: Progress) -> None:
+        def tell_retry(now: Progress) -> None:
             without_seconds = now.retrying.rpartition(", ")[0]
             if without_seconds not in told:
                 told.add(without_seconds)
                 sys.stderr.write(f"{visible(now.retrying)}\n")
 
-        _follow(job, tell)
+        _follow(job, tell_retry)
 
 
 def _follow(job: Job, show: Callable[[Progress], object]) -> None:

@@ -32,7 +32,7 @@ from typing import Any
 from skill_eval_nb.disk import NO_LINK, NO_WAIT, open_regular
 from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK, PLANNED, STARTED
 from skill_eval_nb.workspace.layout import OWN
-from skill_eval_nb.workspace.writing import Locked, locked, name_process, now
+from skill_eval_nb.workspace.writing import Locked, hold_lock, name_process, now
 
 from .protocol import Refused, refuse
 
@@ -88,7 +88,7 @@ class Record:
     whole: int = 0
 
 
-def read(iteration: str | os.PathLike[str]) -> Record:
+def read_journal(iteration: str | os.PathLike[str]) -> Record:
     """What the journal of an iteration's folder says; nothing where there is none.
 
     A last line without its end was being written when the job was killed: it is not read.
@@ -115,10 +115,10 @@ def read(iteration: str | os.PathLike[str]) -> Record:
                 "wrote there; restore the file, or move the iteration's folder away"
             )
         events.append(event)
-    return _record(events, whole)
+    return _record_of(events, whole)
 
 
-def _record(events: list[Mapping[str, Any]], whole: int) -> Record:
+def _record_of(events: list[Mapping[str, Any]], whole: int) -> Record:
     spent, starts, last = 0.0, 0, 0
     waiting: dict[int, Launch] = {}
     batches: dict[int, tuple[str, ...]] = {}
@@ -167,11 +167,11 @@ class Journal:
         if not self.path.exists():
             _begin(self.path, planned)
         self._held = ExitStack()
-        self._held.enter_context(held([self.path.parent], A_JOB))
+        self._held.enter_context(hold_folders([self.path.parent], A_JOB))
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             self._held.callback(os.close, self._file)
-            self.record = read(iteration)
+            self.record = read_journal(iteration)
             os.ftruncate(self._file, self.record.whole)  # half a line, of a job that was killed
             self._last = self.record.last
             if not any(_same(event, planned) for event in self.record.events):
@@ -259,7 +259,7 @@ class Held(Refused):
 
 
 @contextmanager
-def held(folders: Iterable[Path], doing: str) -> Iterator[None]:
+def hold_folders(folders: Iterable[Path], doing: str) -> Iterator[None]:
     """Hold folders, which are made where they are missing, until the end of this process.
 
     Args:
@@ -274,19 +274,19 @@ def held(folders: Iterable[Path], doing: str) -> Iterator[None]:
         for folder in sorted({Path(os.path.realpath(path)) for path in folders}):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(locked(folder / LOCK, PATIENCE, doing=doing))
+                stack.enter_context(hold_lock(folder / LOCK, PATIENCE, doing=doing))
             except Locked as other:
-                raise Held([_sentence(folder, other)]) from None
+                raise Held([_held_sentence(folder, other)]) from None
             except OSError as error:
                 raise _unwritable(folder, error) from error
         yield
 
 
 @contextmanager
-def paying(
+def hold_paid_folders(
     folders: Iterable[Path], doing: str, *, into: Iterable[Path] | None = None
 ) -> Iterator[None]:
-    """Hold folders as `held` does, cleared of half files, and sure to take what is paid for.
+    """Hold folders as `hold_folders` does, cleared of half files, sure to take what is paid for.
 
     Args:
         folders: which are held.
@@ -299,7 +299,7 @@ def paying(
         Refused: one of them cannot be written.
     """
     folders = list(folders)
-    with held(folders, doing):
+    with hold_folders(folders, doing):
         make_ready(folders if into is None else into)
         yield
 
@@ -366,7 +366,7 @@ def _unwritable(folder: Path, error: OSError) -> Refused:
     )
 
 
-def _sentence(folder: Path, other: Locked) -> str:
+def _held_sentence(folder: Path, other: Locked) -> str:
     about, by = other.holder, name_process(other.holder)
     since = f", since {about['at']}" if "at" in about else ""
     return (

@@ -89,7 +89,7 @@ class UnreadableGrading(ValueError):
     """A document that is needed cannot be read; the message says which and why."""
 
 
-def judged(folder: Path) -> ExistingGrades:
+def read_existing(folder: Path) -> ExistingGrades:
     """The judgings of a run.
 
     Raises:
@@ -98,7 +98,7 @@ def judged(folder: Path) -> ExistingGrades:
     for name in ("judgings", "grading.json", "timing.json"):  # what will be written
         if fault := leads_out(folder / name, folder):
             raise UnreadableGrading(f"{folder / name} cannot be written: {fault}")
-    judgings = dict(_numbered(folder / "judgings"))
+    judgings = dict(_numbered_judgings(folder / "judgings"))
     timing = document(folder / "timing.json", Timing)
     places = [folder / "grading.json"]
     if timing is None or timing.executor is None:  # else what lies there is the agent's alone
@@ -106,7 +106,7 @@ def judged(folder: Path) -> ExistingGrades:
     found = next((place for place in places if place.is_file()), None)
     if found is None:
         return ExistingGrades(folder, judgings, None)
-    grading, faults = _read(found, Grading, folder)
+    grading, faults = _read_needed(found, Grading, folder)
     if grading.layer == STRUCTURAL:  # no judge's: what is judged now takes its place
         return ExistingGrades(folder, judgings, None)
     useless = not grading.expectations and not grading.rubric_scores
@@ -115,13 +115,13 @@ def judged(folder: Path) -> ExistingGrades:
         return ExistingGrades(folder, judgings, grading, keep=reason)
     if not judgings:
         return ExistingGrades(folder, {1: _as_judging(grading)}, grading, preserve=1)
-    return _beside(folder, judgings, grading)
+    return _grades_beside(folder, judgings, grading)
 
 
-def _numbered(folder: Path) -> list[tuple[int, Judging]]:
+def _numbered_judgings(folder: Path) -> list[tuple[int, Judging]]:
     found = []
     for path in folder.glob("*.json") if folder.is_dir() else ():
-        judging, _ = _read(path, Judging, folder.parent)
+        judging, _ = _read_needed(path, Judging, folder.parent)
         number = int(path.stem) if path.stem.isdecimal() else judging.judging
         if number is None:
             raise UnreadableGrading(f"{path} has no number: call it 1.json, 2.json, …")
@@ -129,9 +129,9 @@ def _numbered(folder: Path) -> list[tuple[int, Judging]]:
     return sorted(found, key=lambda pair: pair[0])
 
 
-def _beside(folder: Path, judgings: dict[int, Judging], grading: Grading) -> ExistingGrades:
+def _grades_beside(folder: Path, judgings: dict[int, Judging], grading: Grading) -> ExistingGrades:
     """A grading that lies beside judgings: is it made of them?"""
-    source = _source(grading, judgings)
+    source = _find_source(grading, judgings)
     if source is None and grading.rubric_scores:
         reason = "grading.json was not made from the judgings next to it; it was left unchanged"
         return ExistingGrades(folder, judgings, grading, keep=reason)
@@ -143,7 +143,7 @@ def _beside(folder: Path, judgings: dict[int, Judging], grading: Grading) -> Exi
     return ExistingGrades(folder, judgings, grading, preserve=number)
 
 
-def _source(grading: Grading, judgings: dict[int, Judging]) -> int | None:
+def _find_source(grading: Grading, judgings: dict[int, Judging]) -> int | None:
     """The judging whose scores a grading shows; the first where it shows a mean; else None."""
     for number, judging in judgings.items():
         if _same(grading.rubric_scores, [judging]):
@@ -201,7 +201,7 @@ def preserve(before: ExistingGrades) -> None:
         write_judging(before.folder, number, before.judgings[number])
 
 
-def regrade(
+def regrade_run(
     before: ExistingGrades,
     new: dict[int, Judging],
     expectations: Sequence[Expectation],
@@ -221,7 +221,7 @@ def regrade(
     every = {**before.judgings, **new}
     new_grading = grade(
         document(folder / "structural.json", Structural),
-        [aligned(every[number], expectations) for number in sorted(every)],
+        [align_judging(every[number], expectations) for number in sorted(every)],
         document(folder / "metrics.json", Metrics),
         document(folder / "timing.json", Timing),
         dimensions=dimensions,
@@ -249,7 +249,7 @@ def _take_times(grading: Grading, new_grading: Grading) -> None:
             grading.timing.total_duration_seconds = round(executor + grader, 3)
 
 
-def aligned(judging: Judging, expectations: Sequence[Expectation]) -> Judging:
+def align_judging(judging: Judging, expectations: Sequence[Expectation]) -> Judging:
     """A judging whose verdicts have the suite's words, so that votes are counted together.
 
     A verdict belongs to an expectation by its id, else by its text, else (where there are as
@@ -258,10 +258,10 @@ def aligned(judging: Judging, expectations: Sequence[Expectation]) -> Judging:
     by_id = {
         expectation.id: expectation for expectation in expectations if expectation.id is not None
     }
-    by_text = {_plain(expectation.text): expectation for expectation in expectations}
+    by_text = {_fold_case(expectation.text): expectation for expectation in expectations}
     known = [
         (by_id.get(expectation.id) if expectation.id is not None else None)
-        or by_text.get(_plain(expectation.text))
+        or by_text.get(_fold_case(expectation.text))
         for expectation in judging.expectations
     ]
     if not any(known) and len(known) == len(expectations):
@@ -277,7 +277,7 @@ def aligned(judging: Judging, expectations: Sequence[Expectation]) -> Judging:
     )
 
 
-def _plain(text: str) -> str:
+def _fold_case(text: str) -> str:
     return " ".join(text.lower().split())
 
 
@@ -287,10 +287,10 @@ def document(path: Path, kind: type[D]) -> D | None:
     Raises:
         UnreadableGrading: there is one, and it cannot be read.
     """
-    return _read(path, kind, path.parent)[0] if path.is_file() else None
+    return _read_needed(path, kind, path.parent)[0] if path.is_file() else None
 
 
-def _read(path: Path, kind: type[D], run: Path) -> tuple[D, Any]:
+def _read_needed(path: Path, kind: type[D], run: Path) -> tuple[D, Any]:
     try:
         raw = parse(read_bytes(path, run), Faults())
     except (NotJSON, OSError) as error:
@@ -339,7 +339,7 @@ def work_of(runs: Iterable[StoredRun]) -> tuple[list[JudgeTask], list[LeftOut]]:
             )
             if reason is None:
                 case = case_of(run, skills[run.workspace], tuple(sides[run.workspace]))
-                work.append(JudgeTask(run, case, judged(run.folder)))
+                work.append(JudgeTask(run, case, read_existing(run.folder)))
                 continue
         except UnreadableGrading as error:
             reason = str(error)
@@ -370,11 +370,11 @@ def case_of(run: StoredRun, skills: tuple[str, ...], sides: tuple[str, ...]) -> 
         inputs=run.inputs,
         hidden=skills,
         configurations=sides,
-        ignored=tuple(_ignored(run)),
+        ignored=tuple(_ignored_names(run)),
     )
 
 
-def _ignored(run: StoredRun) -> Iterable[str]:
+def _ignored_names(run: StoredRun) -> Iterable[str]:
     if run.transcript is not None and run.transcript.parent == run.outputs:
         yield run.transcript.name
     if not (run.folder / "metrics.json").is_file():
@@ -583,5 +583,5 @@ def settle(work: JudgeTask, number: int, new: dict[int, Judging]) -> None:
     """
     preserve(work.before)
     write_judging(work.run.folder, number, new[number])
-    regrade(work.before, new, work.case.expectations, work.case.dimensions)
+    regrade_run(work.before, new, work.case.expectations, work.case.dimensions)
     clear_error(work.run.folder)

@@ -18,12 +18,12 @@ from typing import Any
 
 from skill_eval_nb.models.client import ON_RETRY, Retry
 
-from .budget import Budget, noted
+from .budget import Budget, read_noted
 from .files import clear, notes_of
 from .job import InFlight
 from .journal import CANCELLED, ERRORED, FINISHED, INTERRUPTED, LOST, Journal, Launch
 from .spec import Ended
-from .threads import exiting
+from .threads import is_exiting
 
 
 class Lost(Exception):
@@ -136,11 +136,11 @@ class Ledger:
             event, told = LOST, {"reason": str(error)}
             raise
         except Exception as error:
-            if not exiting():
+            if not is_exiting():
                 event, told = ERRORED, {"reason": str(error), "traceback": traceback.format_exc()}
             raise
         finally:
-            usd = self._close(reservation)
+            usd = self._close_money(reservation)
             if not step.stays:
                 self.journal.add(event, launch=number, usd=usd, **told)
                 step.notes.unlink(missing_ok=True)
@@ -164,7 +164,7 @@ class Ledger:
         trace = {} if ended.trace is None else {"traceback": ended.trace}
         return ERRORED, {**told, "reason": ended.reason, **trace}
 
-    def _close(self, reservation: Budget | None) -> float | None:
+    def _close_money(self, reservation: Budget | None) -> float | None:
         """Give back the rest of a step's money; gives what it has cost, in US dollars."""
         if reservation is None:
             return None
@@ -187,7 +187,7 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         if number in journal.record.batches:
             batches[number] = launch
             continue
-        notes = noted(notes_of(iteration, number))
+        notes = read_noted(notes_of(iteration, number))
         worst = launch.worst_usd
         usd = worst if notes is None else notes if worst is None else min(notes, worst)
         by = "worst" if notes is None else "notes"

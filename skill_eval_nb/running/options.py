@@ -21,7 +21,7 @@ from .protocol import (
     Executor,
     Limits,
     find_number_faults,
-    gathered,
+    gather_refusals,
     is_amount,
     no_such,
     refuse,
@@ -60,14 +60,14 @@ def read_all(
     if home == root:
         faults.append(f"workspace {given} is the skill's own folder; choose another")
     main = suite = path = None
-    with gathered(faults):
+    with gather_refusals(faults):
         given = Path(evals).expanduser() if evals is not None else None
         if given is not None and given.is_symlink() and not given.exists():
             raise refuse(f"evals {evals} is a link that leads nowhere")
         path = given or (find_suite(root) if root.is_dir() else None)
-    with gathered(faults):
+    with gather_refusals(faults):
         main = read_skill(skill, path, apart=[home])
-    with gathered(faults):
+    with gather_refusals(faults):
         suite = read_suite(path, root) if path is not None else None
     return main, suite, home
 
@@ -84,7 +84,7 @@ def sides_of(
     if isinstance(configurations, Mapping):
         for name, folder in configurations.items():
             source = None
-            with gathered(faults):
+            with gather_refusals(faults):
                 evals, apart = (suite and suite.path), [home] if home else []
                 source = read_skill(folder, evals, apart=apart) if folder is not None else None
             sides.append(Side(name, source))
@@ -102,13 +102,13 @@ def sides_of(
                 )
         if len(set(names)) < len(names):
             faults.append(f"a configuration is named twice: {', '.join(names)}")
-    faults += [fault for side in sides if (fault := _misnamed(side.name))]
+    faults += [fault for side in sides if (fault := _misnaming_fault(side.name))]
     if not configurations:
         faults.append("there is no configuration; give `with_skill`, `without_skill` or both")
     return tuple(sides)
 
 
-def _misnamed(name: str) -> str | None:
+def _misnaming_fault(name: str) -> str | None:
     """Why a name cannot be that of a configuration: it would be read as something else."""
     if not _NAME.fullmatch(name):
         return (
@@ -238,17 +238,17 @@ def models_of(
     return worker, judge
 
 
-def advice(plan: Spec, usd: Span | None) -> Iterator[str]:
+def give_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
     """Each thing that is allowed, and may still not be what was meant.
 
     Args:
         plan: what is asked for.
         usd: its estimate in US dollars; None where a price is not known.
     """
-    yield from _skills(plan)
-    yield from _grading(plan)
-    yield from _models(plan)
-    yield from _money(plan, usd)
+    yield from _skill_advice(plan)
+    yield from _grading_advice(plan)
+    yield from _model_advice(plan)
+    yield from _money_advice(plan, usd)
     if plan.sandbox == "none":
         yield (
             'sandbox="none": an agent\'s commands can read and change anything you can, on both '
@@ -256,7 +256,7 @@ def advice(plan: Spec, usd: Span | None) -> Iterator[str]:
         )
 
 
-def _skills(plan: Spec) -> Iterator[str]:
+def _skill_advice(plan: Spec) -> Iterator[str]:
     offered = {side.name: side.skill for side in plan.sides}
     if len(offered) == 1:
         yield "one configuration only: there is no baseline, so there is no delta"
@@ -272,7 +272,7 @@ def _skills(plan: Spec) -> Iterator[str]:
         yield f"the evals are for skill `{stated}`, and the skill's own name is `{name}`"
 
 
-def _grading(plan: Spec) -> Iterator[str]:
+def _grading_advice(plan: Spec) -> Iterator[str]:
     nothing = [
         eval_.name for eval_ in plan.evals if not eval_.has_structural and not eval_.has_judged
     ]
@@ -294,7 +294,7 @@ def _grading(plan: Spec) -> Iterator[str]:
         )
 
 
-def _models(plan: Spec) -> Iterator[str]:
+def _model_advice(plan: Spec) -> Iterator[str]:
     from skill_eval_nb.grading.judge import same_model
 
     models = [plan.executor_model]
@@ -312,18 +312,18 @@ def _models(plan: Spec) -> Iterator[str]:
         yield why
 
 
-def _money(plan: Spec, usd: Span | None) -> Iterator[str]:
+def _money_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
     if usd is None:
         names = [plan.executor_model, *([plan.judge_model] if plan.judge_model else [])]
         unknown = [name for name in dict.fromkeys(names) if not plan.prices.known(name)]
         yield from (plan.prices.unknown(model) for model in unknown)
     if plan.budget_usd is not None:
-        yield from _budget(plan, plan.budget_usd, usd)
+        yield from _budget_advice(plan, plan.budget_usd, usd)
     elif usd is None or usd.high > 0:
         yield "no budget is set: nothing but the limits of each run holds the cost"
 
 
-def _budget(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]:
+def _budget_advice(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]:
     """What the budget does not reach for; nothing where nothing is missing."""
     todo, cap = plan.todo, plan.limits.usd
     spent = plan.spent_usd

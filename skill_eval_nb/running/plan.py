@@ -18,15 +18,15 @@ from skill_eval_nb.text import brief, count, dollars, some
 from skill_eval_nb.view import Block, Card, Cards, Items, Mark, Pairs, Shown, Table, Text, Title
 from skill_eval_nb.workspace.jobs import read_job
 
-from .estimate import Estimate, estimate_of, limited, measured
+from .estimate import Estimate, estimate_of, limit_runs, measure_past_runs
 from .job import Job, Progress
-from .journal import read
+from .journal import read_journal
 from .options import (
     Skills,
-    advice,
     evals_of,
     executor_of,
     figures,
+    give_advice,
     looks_of,
     models_of,
     price_table,
@@ -63,11 +63,11 @@ def name_blocks(
         *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
     ]
     yield "counts", Cards(counts)
-    yield "size", Text(_size(plan, todo))
+    yield "size", Text(_plan_size(plan, todo))
     marked = [(Mark("warning", "look"), warning) for warning in warnings]
     yield "warnings", Table(("", ""), marked, "Look at this before starting")
-    yield "settings", Pairs(tuple(_settings(plan)), "What is run")
-    if estimate := tuple(_estimate(whole)):
+    yield "settings", Pairs(tuple(_setting_rows(plan)), "What is run")
+    if estimate := tuple(_estimate_rows(whole)):
         yield "estimate", Table(HEADS, estimate, "Estimate, low to high", right=HEADS[1:])
     else:
         yield "estimate", Text("nothing is missing that costs money.", "Estimate:")
@@ -81,7 +81,7 @@ def name_blocks(
     yield "start", Text(last)
 
 
-def _size(plan: Spec, todo: tuple[Run, ...]) -> str:
+def _plan_size(plan: Spec, todo: tuple[Run, ...]) -> str:
     runs = max((cell.run_number for cell in plan.cells), default=0)
     factors = (
         count(len(plan.evals), "eval"),
@@ -97,7 +97,7 @@ def _size(plan: Spec, todo: tuple[Run, ...]) -> str:
     return f"{whole}; {done:,} done, {len(todo):,} to do"
 
 
-def _settings(plan: Spec) -> Iterator[tuple[str, str]]:
+def _setting_rows(plan: Spec) -> Iterator[tuple[str, str]]:
     for side in plan.sides:
         if side.skill is None:
             yield side.name, "no skill"
@@ -112,24 +112,24 @@ def _settings(plan: Spec) -> Iterator[tuple[str, str]]:
         ends = f"decided at {decision['runs']}" if decision else "the job ends where one decides"
         yield "looks", f"at {some(plan.looks, 9)} runs a side; {ends}"
     yield "executor", f"{plan.executor.name}, model {plan.executor_model}"
-    yield "judge", _judge(plan)
+    yield "judge", _judge_text(plan)
     limits = plan.limits
     money = f", {dollars(limits.usd)}" if limits.usd is not None else ""
     times = f"{count(limits.turns, 'turn')}, {limits.seconds:,.0f} s"
     yield "limits of a run", f"{times}, {limits.output_tokens:,} tokens an answer{money}"
     yield "sandbox", "none: commands are not kept in" if plan.sandbox == "none" else plan.sandbox
-    yield "budget", _budget(plan)
+    yield "budget", _budget_text(plan)
     yield "at a time", f"{count(plan.concurrency, 'step')}, order by seed {plan.seed}"
 
 
-def _budget(plan: Spec) -> str:
+def _budget_text(plan: Spec) -> str:
     spent = plan.spent_usd
     if plan.budget_usd is None:
         return f"none; {dollars(spent)} is spent" if spent else "none"
     return dollars(plan.budget_usd) + (f", of which {dollars(spent)} is spent" if spent else "")
 
 
-def _judge(plan: Spec) -> str:
+def _judge_text(plan: Spec) -> str:
     if plan.judge is None:
         return "none"
     ways = [
@@ -140,7 +140,7 @@ def _judge(plan: Spec) -> str:
     return f"model {plan.judge.model}, {', '.join(ways)}"
 
 
-def _estimate(whole: Estimate) -> Iterator[tuple[str, str, str, str, str]]:
+def _estimate_rows(whole: Estimate) -> Iterator[tuple[str, str, str, str, str]]:
     parts = [part for part in whole.parts if part.number]
     for part in parts:
         number = count(part.number, "judging" if part.what == "judging" else "run")
@@ -323,9 +323,9 @@ def plan_runs(
         looks=planned,
     )
     plan = _place(plan, iteration, runs)
-    known = measured(plan.workspace, plan.executor_model)
-    estimate, plan = estimate_of(plan, known), limited(plan, known)
-    warnings = (*main.warnings, *suite.warnings, *advice(plan, estimate.usd))
+    known = measure_past_runs(plan.workspace, plan.executor_model)
+    estimate, plan = estimate_of(plan, known), limit_runs(plan, known)
+    warnings = (*main.warnings, *suite.warnings, *give_advice(plan, estimate.usd))
     return Plan(**vars(plan), estimate=estimate, warnings=warnings)
 
 
@@ -354,7 +354,7 @@ def _find_planned_looks(
         Refused: others are asked for: looks after the first run are not planned.
     """
     begun = read_job(iteration).looks
-    if looks and looks != begun and read(iteration).starts:
+    if looks and looks != begun and read_journal(iteration).starts:
         how = f"with looks at {some(begun, 9)}" if begun else "without looks"
         raise refuse(
             f"{iteration.name} was begun {how}, and looks are planned before the first run: leave "

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .budget import Budget, Halted, noted
+from .budget import Budget, Halted, read_noted
 from .files import STAGING, InTheWay, Unwritable
 from .ledger import Launched, Ledger, Lost
 from .protocol import Executor
@@ -93,7 +93,7 @@ class WorkerResult:
     raised: tuple[str, str, str] | None = None
 
 
-def work(order: Order, meter: Budget | None, notes: str | None, halt: str) -> WorkerResult:
+def work_step(order: Order, meter: Budget | None, notes: str | None, halt: str) -> WorkerResult:
     """Do a step in a worker; this is what is sent there.
 
     Args:
@@ -153,7 +153,7 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
     reservation = step.reservation
     meter = reservation.copy_rest() if reservation is not None else None
     notes = str(step.notes) if meter is not None else None
-    call = partial(work, order, meter, notes, str(ledger.home / STAGING / HALT))
+    call = partial(work_step, order, meter, notes, str(ledger.home / STAGING / HALT))
     try:
         future = pool.submit(call)
     except RuntimeError as error:
@@ -189,7 +189,7 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
 def _count_lost(step: Launched) -> None:
     """What a lost step can have cost: by its notes, else all that was allotted to it."""
     if step.reservation is not None:
-        found = noted(step.notes)
+        found = read_noted(step.notes)
         step.reservation.count((step.reservation.cap_usd or 0.0) if found is None else found)
 
 
@@ -207,7 +207,7 @@ def local_dask(workers: int = 4, threads: int = 4) -> Iterator[Pool]:
     Raises:
         ImportError: Dask is not installed.
     """
-    distributed = _distributed()
+    distributed = _import_distributed()
     with (
         distributed.LocalCluster(
             n_workers=workers,
@@ -233,11 +233,11 @@ def dask_at(address: str) -> Iterator[Pool]:
         ImportError: Dask is not installed.
         OSError: there is no scheduler at the address.
     """
-    with _distributed().Client(address) as client:
+    with _import_distributed().Client(address) as client:
         yield client.get_executor(pure=False)
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
     try:
         import distributed
     except ImportError:

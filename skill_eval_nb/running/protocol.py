@@ -89,7 +89,7 @@ def is_amount(value: Any) -> bool:
 
 
 @contextmanager
-def gathered(faults: list[str]) -> Iterator[None]:
+def gather_refusals(faults: list[str]) -> Iterator[None]:
     """Note what is refused inside, so that what comes afterwards is looked at as well."""
     try:
         yield
@@ -246,24 +246,24 @@ GROUP = "skill_eval_nb.executors"
 
 def executor_names() -> tuple[str, ...]:
     """The names of all executors that are installed, in order of the alphabet."""
-    return tuple(sorted(_registered().names))
+    return tuple(sorted(_registered_entries().names))
 
 
-def _registered() -> EntryPoints:
+def _registered_entries() -> EntryPoints:
     """The entries of our group, looked up again only where something was installed since.
 
     To look, every package that is installed has to be opened: a tenth of a second, each time
     that a form is drawn.
     """
-    return _found(tuple((place, _changed(place)) for place in sys.path))
+    return _cached_entries(tuple((place, _changed_at(place)) for place in sys.path))
 
 
 @lru_cache(maxsize=1)
-def _found(_: tuple[tuple[str, int], ...]) -> EntryPoints:
+def _cached_entries(_: tuple[tuple[str, int], ...]) -> EntryPoints:
     return entry_points(group=GROUP)
 
 
-def _changed(place: str) -> int:
+def _changed_at(place: str) -> int:
     """When something was last put into a folder that modules are looked for in."""
     try:
         return Path(place).stat().st_mtime_ns
@@ -282,7 +282,7 @@ def executor(name: str, **options: Any) -> Executor:
         ValueError: no executor has this name, it cannot be imported, it does not take
             these options, or what it makes is no executor.
     """
-    found = _registered().select(name=name)
+    found = _registered_entries().select(name=name)
     if not found:
         raise ValueError(
             f"{no_such('executor', name, executor_names())}. Others are registered under the "

@@ -33,8 +33,8 @@ from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_ato
 from skill_eval_nb.workspace.layout import OWN
 
 from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures, reached_by
-from .batch import BatchedJudging, NoJudging, batched, bring, judging_from, worst_usd
-from .journal import held, make_ready
+from .batch import BatchedJudging, NoJudging, batch_judging, bring_results, judging_from, worst_usd
+from .journal import hold_folders, make_ready
 from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, work_of
 from .protocol import Refused, refuse
 from .stored_runs import stored_runs
@@ -131,7 +131,7 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
     ids = [] if state is None else list(state["ids"])
     judgings = await _judgings(job, items, by_name, ids)
     if state is None:
-        judgings = await _affordable(job, judgings)
+        judgings = await _take_affordable(job, judgings)
         items = [(name_of(each.of.run.folder, job.home), each.number) for each in judgings]
     if not judgings:
         path.unlink(missing_ok=True)
@@ -154,7 +154,9 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
         if state is None:
             note(None)
         try:
-            results = await bring(client, judgings, reservation, ",".join(ids) or None, note)
+            results = await bring_results(
+                client, judgings, reservation, ",".join(ids) or None, note
+            )
         except (ModelFault, BudgetSpent) as fault:
             if not ids and not getattr(fault, "sent", False):
                 path.unlink()  # it was surely not taken: nothing is under way
@@ -182,16 +184,16 @@ async def _judgings(
         if ids and any(judging.batch == mark for judging in work.before.judgings.values()):
             continue  # it was written before an interruption
         if run not in prepared:
-            prepared[run] = await _prepared(job, work)
+            prepared[run] = await _prepare_or_reason(job, work)
         shown = prepared[run]
         if isinstance(shown, str):
             await job.conclude(work, number, shown)
         else:
-            judgings.append(batched(work, shown, number, name))
+            judgings.append(batch_judging(work, shown, number, name))
     return judgings
 
 
-async def _prepared(job: Rejudging, work: JudgeTask) -> Prepared | str:
+async def _prepare_or_reason(job: Rejudging, work: JudgeTask) -> Prepared | str:
     """A run made ready to be judged, or why it cannot be."""
     try:
         return await asyncio.to_thread(prepare, job.judge, work.case)
@@ -199,7 +201,7 @@ async def _prepared(job: Rejudging, work: JudgeTask) -> Prepared | str:
         return error.reason
 
 
-async def _affordable(
+async def _take_affordable(
     job: Rejudging, judgings: list[BatchedJudging[JudgeTask]]
 ) -> list[BatchedJudging[JudgeTask]]:
     """As many of the judgings, from the first on, as the budget holds at their worst."""
@@ -253,7 +255,7 @@ async def judge_all(job: Rejudging, work: list[JudgeTask]) -> None:
 
 async def _judge_run(client: Client, job: Rejudging, work: JudgeTask) -> None:
     """All new judgings of a run, one after the other: the first one fills the cache."""
-    prepared = await _prepared(job, work)
+    prepared = await _prepare_or_reason(job, work)
     for number in job.numbers(work):
         if isinstance(made := prepared, Prepared):
             made = await job.judge_once(client, work, made)
@@ -333,7 +335,7 @@ def judge_again(
         )
     given = Path(path).expanduser()
     home = given if given.is_dir() else given.parent
-    with nullcontext() if dry_run else held({run.home for run in runs}, "judging"):
+    with nullcontext() if dry_run else hold_folders({run.home for run in runs}, "judging"):
         work, left = work_of(runs)
         left += [
             LeftOut(Path(problem.path), problem.message)
@@ -397,7 +399,7 @@ def _worst_usd(job: Rejudging, work: Iterable[JudgeTask], *, batch: bool) -> flo
         each = prices.cost(worst(job.judge, task.case, prepared=prepared), job.judge.model)
         if each is None:
             return None
-        by_batch = [batched(task, prepared, n, "") for n in job.numbers(task) if batch]
+        by_batch = [batch_judging(task, prepared, n, "") for n in job.numbers(task) if batch]
         usd += each * len(job.numbers(task)) + worst_usd(by_batch, prices)
     return usd
 

@@ -228,7 +228,7 @@ def read_skill(
         Refused: there is no SKILL.md, its front matter lacks a name or a description, or
             the folder cannot be copied; all faults at once. It is a ValueError.
     """
-    root = _root(folder)
+    root = _skill_root(folder)
     excluded = [Path(path) for path in apart if _is_below(Path(path), root)]
     if evals is not None:
         beside = Path(evals).resolve().parent
@@ -276,7 +276,7 @@ def stage(
     if expected is not None and source.digest != expected:
         raise refuse(_CHANGED.format(source=source))
     if not target.exists():
-        _copy(source, target)
+        _copy_skill(source, target)
     copied = digest(target, contents(target))
     if copied != source.digest:
         was = "the skill has changed" if expected is None else "something has changed the copy"
@@ -287,7 +287,7 @@ def stage(
     return Skill(source.name, source.description, target)
 
 
-def _copy(source: SkillSource, target: Path) -> None:
+def _copy_skill(source: SkillSource, target: Path) -> None:
     """Copy beside the target and rename, so that a copy is never half there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     half = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
@@ -304,7 +304,7 @@ def _copy(source: SkillSource, target: Path) -> None:
         shutil.rmtree(half, ignore_errors=True)
 
 
-def _root(folder: str | os.PathLike[str]) -> Path:
+def _skill_root(folder: str | os.PathLike[str]) -> Path:
     given = Path(folder).expanduser()
     if given.name == SKILL_FILE and given.is_file():
         given = given.parent

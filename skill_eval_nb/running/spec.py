@@ -33,7 +33,7 @@ from skill_eval_nb.disk import open_regular, read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.models import Connection, Prices
 
-from .journal import DECIDED, NAME, PLANNED, read
+from .journal import DECIDED, NAME, PLANNED, read_journal
 from .protocol import Executor, Limits, SandboxKind, Skill, refuse
 from .skill import SkillSource, stage
 from .suite import PlannedEval, Suite
@@ -108,7 +108,7 @@ def state(
     everything = Missing(execute=True, check=has_structural, judgings=wanted, grade=bool(wanted))
     if not (folder / EXECUTED).is_file():
         return everything
-    failed = errored(folder)
+    failed = reason_errored(folder)
     if failed is not None and not retry_errored:
         return Missing()
     if failed is not None and not failed.startswith(AFTER_RUN):
@@ -122,7 +122,7 @@ def state(
     return Missing(judgings=lacks, grade=bool(wanted) and (bool(lacks) or _is_older(folder)))
 
 
-def errored(folder: Path) -> str | None:
+def reason_errored(folder: Path) -> str | None:
     """Why a run errored, in words; None where it did not, or was not executed yet."""
     timing = _object(folder / EXECUTED) or {}
     if timing.get("status") != ERRORED:
@@ -346,7 +346,7 @@ class Spec:
     @property
     def decision(self) -> Mapping[str, Any] | None:
         """What the journal says of the planned look that decided; None where none has."""
-        events = read(self.folder).events if self.looks else ()
+        events = read_journal(self.folder).events if self.looks else ()
         mine = {"event": DECIDED, "evals": self.asked["evals"]}
         return next((event for event in events if mine.items() <= event.items()), None)
 
@@ -379,7 +379,7 @@ class Spec:
         Raises:
             ValueError: something else wrote into the journal.
         """
-        return read(self.folder).spent_usd
+        return read_journal(self.folder).spent_usd
 
     def eval_of(self, cell: Cell) -> PlannedEval:
         """The eval that a cell is a run of."""
@@ -480,11 +480,11 @@ def make_cells(
                 home = f"iteration-{iteration}/{eval_.folder}/{configuration}/run-{number}"
                 cells.append(Cell(eval_.id, eval_.name, configuration, number, home, key))
 
-    def drawn(cell: Cell) -> tuple[int, str, str]:
+    def draw_key(cell: Cell) -> tuple[int, str, str]:
         block = (seed, cell.run_number, cell.eval_id)
         return cell.run_number, _hash(*block), _hash(*block, cell.configuration)
 
-    return tuple(sorted(cells, key=drawn))
+    return tuple(sorted(cells, key=draw_key))
 
 
 def _hash(*parts: object) -> str:
@@ -585,7 +585,7 @@ def plain(value: Any) -> Any:
     return getattr(value, "__qualname__", type(value).__qualname__)
 
 
-def planned(iteration: Path) -> list[Fingerprint] | None:
+def read_planned(iteration: Path) -> list[Fingerprint] | None:
     """The fingerprints in the journal of an iteration; None where it has no journal.
 
     A line that is no JSON, as one that was cut off, tells nothing.
@@ -626,7 +626,7 @@ def choose_iteration(
             )
         return wanted, "continued" if wanted in there else "as asked for"
     for number in sorted(there, reverse=True):
-        if planned(there[number]) and _others(there[number], mine) is None:
+        if read_planned(there[number]) and _others(there[number], mine) is None:
             return number, "continued: skill, evals, models, executor, limits and seed are the same"
     if not there:
         return 1, "the first"
@@ -647,7 +647,7 @@ def iterations_of(workspace: Path) -> dict[int, Path]:
 def is_prepared(iteration: Path) -> bool:
     """Whether an iteration was prepared, and holds nothing but the evals that it is for."""
     try:
-        events = read(iteration).events
+        events = read_journal(iteration).events
     except ValueError:  # something else wrote there
         return False
     if not events or any(event.get("event") != PREPARED for event in events):
@@ -658,7 +658,7 @@ def is_prepared(iteration: Path) -> bool:
 
 def _others(iteration: Path, mine: Fingerprint) -> str | None:
     """In what an iteration differs from a plan; None where the plan continues it."""
-    found = planned(iteration)
+    found = read_planned(iteration)
     if not iteration.is_dir():
         return "nothing can be kept, as it is no folder"
     if not found:

@@ -24,6 +24,7 @@ from .budget import Budget, Halted
 from .files import (
     OF_MACHINE,
     Collected,
+    call_writer,
     collect,
     make_ready,
     notes_of,
@@ -34,7 +35,6 @@ from .files import (
     work_folders,
     write,
     write_judging,
-    writing,
 )
 from .protocol import Execution, Executor, Refused, Task
 from .spec import (
@@ -48,7 +48,7 @@ from .spec import (
     Hidden,
     Order,
     Run,
-    errored,
+    reason_errored,
 )
 from .threads import cut_off, to_the_end
 from .transcript import as_lines, as_markdown
@@ -93,11 +93,11 @@ def structural_json(structural: Structural) -> bytes:
 
 def unjudged_json(folder: Path, structural: Structural) -> bytes:
     """The bytes of grading.json in the folder of a run that no judge looks at."""
-    from skill_eval_nb.grading.judge import unjudged
+    from skill_eval_nb.grading.judge import grade_unjudged
 
     metrics = read_document(folder / "metrics.json", Metrics)
     timing = read_document(folder / EXECUTED, Timing)
-    return to_json(dump(unjudged(structural, metrics, timing)))
+    return to_json(dump(grade_unjudged(structural, metrics, timing)))
 
 
 def timing_of(
@@ -118,8 +118,8 @@ def timing_of(
         total_tokens=usage.total or None,  # none were counted: not known
         duration_ms=round(seconds * 1000),
         total_duration_seconds=seconds,
-        executor_start=_instant(began),
-        executor_end=_instant(began + seconds),
+        executor_start=_iso_time(began),
+        executor_end=_iso_time(began + seconds),
         executor_duration_seconds=seconds,
         model=model,
         status=DONE if execution.status == "done" else ERRORED,
@@ -159,7 +159,7 @@ def metrics_of(execution: Execution, collected: Collected, transcript: str) -> M
     )
 
 
-def _instant(seconds: float) -> str:
+def _iso_time(seconds: float) -> str:
     at = datetime.fromtimestamp(seconds, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -191,10 +191,10 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
     try:
         folders = (staging, scratch, run.eval.inputs)
         if run.eval.inputs:
-            ready = asyncio.to_thread(writing, make_ready, *folders)
+            ready = asyncio.to_thread(call_writer, make_ready, *folders)
             await to_the_end(ready, then_go=True)
         else:  # two folders are made sooner than a thread has its turn
-            writing(make_ready, *folders)
+            call_writer(make_ready, *folders)
         task = Task(
             prompt=run.eval.definition.prompt,
             folder=staging / "outputs",
@@ -208,25 +208,27 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
             client=client,
         )
         began, clock = time.time(), time.perf_counter()
-        execution, trace = await bounded(plan.executor, task, meter)
-        own_usd = execution.cost_usd if unasked(meter) else None
+        execution, trace = await execute_bounded(plan.executor, task, meter)
+        own_usd = execution.cost_usd if is_meter_unasked(meter) else None
     except Refused as error:
-        execution = _nothing(str(error))
+        execution = _empty_execution(str(error))
     seconds = time.perf_counter() - clock
-    execution = priced(execution, meter)
-    done = asyncio.to_thread(writing, _put, order, execution, began, seconds)
+    execution = price_execution(execution, meter)
+    done = asyncio.to_thread(call_writer, _put_in_place, order, execution, began, seconds)
     trace = await to_the_end(done) or trace
-    return Ended(errored(run.place), trace, seconds, own_usd=own_usd)
+    return Ended(reason_errored(run.place), trace, seconds, own_usd=own_usd)
 
 
-async def bounded(executor: Executor, task: Task, meter: Meter) -> tuple[Execution, str | None]:
+async def execute_bounded(
+    executor: Executor, task: Task, meter: Meter
+) -> tuple[Execution, str | None]:
     """Let an executor work, under a clock that it cannot stop; and the trace of its error."""
     working = asyncio.ensure_future(executor.execute(task, meter))
     most = task.limits.seconds + OVER
     try:
         await asyncio.wait((working,), timeout=most)
         if not working.done():
-            return _nothing(
+            return _empty_execution(
                 f"the executor `{executor.name}` did not end within {most:g} s (its limit is "
                 f"{task.limits.seconds:g} s), and was cut off"
             ), None
@@ -234,40 +236,42 @@ async def bounded(executor: Executor, task: Task, meter: Meter) -> tuple[Executi
     except asyncio.CancelledError:
         if not working.done() or not working.cancelled():
             raise
-        return _nothing(f"the executor `{executor.name}` cancelled itself"), None
+        return _empty_execution(f"the executor `{executor.name}` cancelled itself"), None
     except Exception as error:  # noqa: BLE001 -- anybody may have written it
         reason = f"the executor `{executor.name}` failed: {type(error).__name__}: {error}"
-        return _nothing(reason), traceback.format_exc()
+        return _empty_execution(reason), traceback.format_exc()
     finally:
         if not working.done():
             await cut_off(working)
     if not isinstance(execution, Execution):
         reason = f"the executor `{executor.name}` gave a {type(execution).__name__}, no Execution"
-        return _nothing(reason), None
+        return _empty_execution(reason), None
     return execution, None
 
 
-def _nothing(reason: str) -> Execution:
+def _empty_execution(reason: str) -> Execution:
     from skill_eval_nb.models import Usage
 
     return Execution("errored", reason, (), Usage(), None, None, "")
 
 
-def priced(execution: Execution, meter: Meter) -> Execution:
+def price_execution(execution: Execution, meter: Meter) -> Execution:
     """The meter knows what every call cost by the user's prices, the cut off ones too."""
-    if not isinstance(meter, Budget) or (unasked(meter) and execution.cost_usd is not None):
+    if not isinstance(meter, Budget) or (
+        is_meter_unasked(meter) and execution.cost_usd is not None
+    ):
         return execution  # what it says itself is all there is
     usage = execution.usage if execution.usage.calls else meter.usage
     cost = None if meter.cost_usd is None else meter.worst_usd
     return replace(execution, usage=usage, cost_usd=cost)
 
 
-def unasked(meter: Meter) -> bool:
+def is_meter_unasked(meter: Meter) -> bool:
     """Whether an executor has asked no meter for anything that was billed."""
     return isinstance(meter, Budget) and not meter.usage.calls and not meter.worst_usd
 
 
-def _put(order: Order, execution: Execution, began: float, seconds: float) -> str | None:
+def _put_in_place(order: Order, execution: Execution, began: float, seconds: float) -> str | None:
     """Write all of a run's files and put it in place.
 
     What an agent left behind may be such that it cannot be collected: then the run is

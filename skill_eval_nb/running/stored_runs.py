@@ -30,7 +30,7 @@ from skill_eval_nb.workspace import (
     Problem,
     Problems,
     RunPlace,
-    catalogued,
+    catalogue_files,
     find,
     folder_of,
     read_files,
@@ -40,7 +40,7 @@ from skill_eval_nb.workspace import (
 from skill_eval_nb.workspace.layout import is_iteration
 from skill_eval_nb.workspace.read import load_document, load_if_there
 
-from .journal import held
+from .journal import hold_folders
 from .protocol import Refused, refuse
 from .steps import structural_json, unjudged_json
 
@@ -149,7 +149,7 @@ def stored_runs(
     found = find(with_suite(top_of(target), evals))
     noted.extend(found.problems)
     files = read_files(found.layout.files, noted)
-    who = catalogued(found.layout, files, found.base, noted)
+    who = catalogue_files(found.layout, files, found.base, noted)
     defined: dict[tuple[str, str], Eval] = {}  # the first definition counts, as in the tables
     for workspace, key, definition in who.definitions:
         defined.setdefault((workspace, key.id), definition)
@@ -159,7 +159,7 @@ def stored_runs(
             key = who.eval_of(run.place)
             suite = defined.get((run.place.workspace, key.id))
             described = files.metadata.get(folder_of(run.place))
-            stored.append(_stored(run, key, _completed(suite, described), noted))
+            stored.append(_make_stored(run, key, _complete_definition(suite, described), noted))
     return stored
 
 
@@ -186,7 +186,7 @@ def transcript_in(run: PathLike) -> Path | None:
     return next((path for path in paths if path.is_file() and leads_out(path, run) is None), None)
 
 
-def _completed(defined: Eval | None, described: EvalMetadata | None) -> Eval | None:
+def _complete_definition(defined: Eval | None, described: EvalMetadata | None) -> Eval | None:
     """A definition, with the checks of the metadata where it has none of its own."""
     if described is None:
         return defined
@@ -204,7 +204,9 @@ def _completed(defined: Eval | None, described: EvalMetadata | None) -> Eval | N
     return msgspec.structs.replace(defined, expectations=list(described.assertions))
 
 
-def _stored(run: RunPlace, key: EvalKey, definition: Eval | None, problems: Problems) -> StoredRun:
+def _make_stored(
+    run: RunPlace, key: EvalKey, definition: Eval | None, problems: Problems
+) -> StoredRun:
     place = run.place
     if place.configuration == UNSTATED and "grading.json" in run.files:
         places = read_run(run, problems)
@@ -273,7 +275,7 @@ class StoredChecks:
 
     def __str__(self) -> str:
         """The result in words, a line each."""
-        return "\n".join(_lines(self))
+        return "\n".join(_result_lines(self))
 
 
 def grade_stored(
@@ -332,7 +334,7 @@ def grade_stored(
             if (broken.evidence or "").startswith(CHECK_FAILED):
                 message = f"{_name(broken)}: {broken.evidence}"
                 problems.add("error", "check-failed", str(run.folder), message)
-        if (checked_run := _settled(run, found, force, problems)) is not None:
+        if (checked_run := _settle_structural(run, found, force, problems)) is not None:
             checked.append(checked_run)
     return StoredChecks(tuple(checked), tuple(dict.fromkeys(problems)))
 
@@ -363,7 +365,7 @@ def _to_check(run: StoredRun, problems: Problems) -> Path | None:
 _ERRORED = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
 
 
-def _settled(
+def _settle_structural(
     run: StoredRun, found: Structural, force: bool, problems: Problems
 ) -> CheckedRun | None:
     """Write what was found, or keep what is there."""
@@ -373,7 +375,7 @@ def _settled(
     differs: tuple[VerdictChange, ...] = ()
     if file.exists():
         stored = load_document(str(file), Structural, problems)
-        differs = tuple(_differences(stored, found)) if stored is not None else ()
+        differs = tuple(_verdict_changes(stored, found)) if stored is not None else ()
         if stored is not None and not differs and _says_same_of_gate(stored, found):
             return CheckedRun(folder, found, "same")
         if not force:
@@ -390,7 +392,7 @@ def _settled(
             return CheckedRun(folder, found, "kept", differs)
         outcome = "replaced"
     try:
-        with held([run.home], "a check of stored outputs"):
+        with hold_folders([run.home], "a check of stored outputs"):
             write_atomic(file, structural_json(found))
             grading = load_if_there(f"{folder}/grading.json", Grading, problems)
             if grading is not None and grading.layer == STRUCTURAL:
@@ -404,7 +406,7 @@ def _settled(
     return CheckedRun(folder, found, outcome, differs)
 
 
-def _differences(stored: Structural, found: Structural) -> Iterator[VerdictChange]:
+def _verdict_changes(stored: Structural, found: Structural) -> Iterator[VerdictChange]:
     """The checks whose verdicts differ; a check that is on one side only is one of them."""
     before = {_name(expectation): expectation for expectation in stored.expectations}
     for expectation in found.expectations:
@@ -435,7 +437,7 @@ def _change(difference: VerdictChange) -> str:
     return f"{difference.check} (there {_WORDS[difference.stored]}, now {_WORDS[difference.found]})"
 
 
-def _lines(result: StoredChecks) -> Iterator[str]:
+def _result_lines(result: StoredChecks) -> Iterator[str]:
     marks = [
         expectation.passed for run in result.runs for expectation in run.structural.expectations
     ]

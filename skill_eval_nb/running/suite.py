@@ -31,7 +31,7 @@ from skill_eval_nb.documents import (
     dump,
     parse,
 )
-from skill_eval_nb.documents.dialects import kind_of, read
+from skill_eval_nb.documents.dialects import kind_of, read_as_shared
 from skill_eval_nb.workspace.names import slug
 
 from .journal import NAME
@@ -77,7 +77,7 @@ def find_inputs(
     found: dict[str, Input] = {}
     for text in stated:
         try:
-            found.update((input_.name, input_) for input_ in _inputs(text, roots, hidden))
+            found.update((input_.name, input_) for input_ in _find_inputs(text, roots, hidden))
         except Refused as error:
             faults += error.faults
     if faults:
@@ -100,8 +100,8 @@ def place_inputs(inputs: Iterable[Input], folder: Path) -> None:
             raise refuse(f"input file {input_.source} has changed since the plan: plan again")
 
 
-def _inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[Input]:
-    name = _relative(text)
+def _find_inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[Input]:
+    name = _relative_path(text)
     for root in roots:
         path = root / name
         if not os.path.lexists(path):
@@ -119,10 +119,10 @@ def _inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[Input]:
             _input(file, f"{name}/{file.relative_to(path).as_posix()}", text, hidden)
             for file in files
         ]
-    raise refuse(_missing(text, name, roots))
+    raise refuse(_missing_file_text(text, name, roots))
 
 
-def _relative(text: str) -> str:
+def _relative_path(text: str) -> str:
     """A stated path in its shortest form; refused where it is absolute or goes upwards."""
     plain = text.strip()
     parts = PurePosixPath(plain).parts
@@ -155,7 +155,7 @@ def _input(path: Path, name: str, text: str, hidden: set[Path]) -> Input:
     return Input(path.resolve(), name, _digest(path), path.stat().st_size)
 
 
-def _missing(text: str, name: str, roots: Sequence[Path]) -> str:
+def _missing_file_text(text: str, name: str, roots: Sequence[Path]) -> str:
     """What to say of a file that is not there: the nearest name beside it."""
     for root in roots:
         there = (root / name).parent
@@ -285,7 +285,7 @@ def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
         except Refused as error:
             faults += [f"eval {id_}: {fault}" for fault in error.faults]
         whole = complete(eval_, id_, faults)
-        checks, judged = _layers(eval_, whole, faults)
+        checks, judged = _split_layers(eval_, whole, faults)
         evals.append(PlannedEval(id_, name, folder, whole, inputs, checks, judged))
     if not evals:
         faults.append(f"{at} has no evals")
@@ -313,7 +313,7 @@ def _read_suite(path: Path) -> tuple[Evals, list[str], list[str]]:
     if kind != "evals":
         what = f"is a `{kind}` document" if kind else "is none of the known documents"
         raise refuse(f"{path} {what}, not an eval suite with `evals`")
-    document, faults = read("evals", raw)
+    document, faults = read_as_shared("evals", raw)
     mended += faults
     lines = [
         (fault.severity, f"{path.name} at {fault.where}: {fault.message}")
@@ -349,19 +349,19 @@ def complete(eval_: Eval, id_: str, faults: list[str]) -> Eval:
     rubric = eval_.quality_rubric
     if rubric is not None:
         _once("dimension", [each.name for each in rubric.dimensions], id_, faults)
-        dimensions = _named("Q", rubric.dimensions, "dimension", id_, faults)
+        dimensions = _give_ids("Q", rubric.dimensions, "dimension", id_, faults)
         rubric = msgspec.structs.replace(rubric, dimensions=dimensions)
     structural = eval_.structural_expectations
     return msgspec.structs.replace(
         eval_,
         id=id_,
-        expectations=_named("E", eval_.expectations, "expectation", id_, faults),
-        structural_expectations=_named("S", structural, "structural expectation", id_, faults),
+        expectations=_give_ids("E", eval_.expectations, "expectation", id_, faults),
+        structural_expectations=_give_ids("S", structural, "structural expectation", id_, faults),
         quality_rubric=rubric,
     )
 
 
-def _layers(
+def _split_layers(
     stated: Eval, complete: Eval, faults: list[str]
 ) -> tuple[tuple[Expectation | StructuralExpectation, ...], tuple[Expectation, ...]]:
     """What layer 1 checks of an eval, and what is left for a judge.
@@ -393,7 +393,7 @@ def _layers(
 T = TypeVar("T", Expectation, StructuralExpectation, Dimension)
 
 
-def _named(letter: str, given: Sequence[T], kind: str, eval_: str, faults: list[str]) -> list[T]:
+def _give_ids(letter: str, given: Sequence[T], kind: str, eval_: str, faults: list[str]) -> list[T]:
     """Copies with ids: those that are stated, else letter and place, and if need be the next."""
     stated = [entry.id for entry in given if entry.id]
     _once(kind, stated, eval_, faults)

@@ -16,7 +16,7 @@ class Stopped(RuntimeError):
     """Somebody asked to stop; what was written stays."""
 
 
-def exiting() -> bool:
+def is_exiting() -> bool:
     """Whether this interpreter is on its way out, as when a kernel is restarted.
 
     Threads that are left go on for a while, but can begin none: what fails in them from then on
@@ -48,23 +48,23 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     over = threading.Event()  # an interrupted `Thread.join` takes a running thread for ended
     called_off = threading.Event()
 
-    async def main() -> T:
+    async def run_task() -> T:
         task = asyncio.ensure_future(work)
         running.append((asyncio.get_running_loop(), task))
         if called_off.is_set():
             task.cancel()
         return await task
 
-    def target() -> None:
+    def run_loop() -> None:
         try:
-            ended.append(asyncio.run(main()))
+            ended.append(asyncio.run(run_task()))
         except BaseException as error:  # noqa: BLE001 -- raised again where it is waited for
             failed.append(error)
         finally:
             over.set()
 
     try:
-        threading.Thread(target=target, name=name, daemon=True).start()
+        threading.Thread(target=run_loop, name=name, daemon=True).start()
         while not over.wait(0.1):  # in steps, so that an interrupt is heard on every system
             _heed(stop)
     except BaseException:
@@ -90,14 +90,14 @@ async def several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> 
     places = asyncio.Semaphore(at_a_time)
     coroutines = list(work)
 
-    async def placed(coroutine: Coroutine[Any, Any, None]) -> None:
+    async def run_in_turn(coroutine: Coroutine[Any, Any, None]) -> None:
         async with places:
             await coroutine
 
     try:
         async with asyncio.TaskGroup() as group:
             for coroutine in coroutines:
-                group.create_task(placed(coroutine))
+                group.create_task(run_in_turn(coroutine))
     except BaseExceptionGroup as failed:
         first = failed.exceptions[0]
         raise first from first.__cause__

@@ -31,20 +31,20 @@ _HARMFUL = re.compile(r"<(?=[A-Za-z/!?])|(?<=!)\[|\$")
 _ESCAPED = {"<": "&lt;", "[": "&#91;", "$": r"\$"}
 
 
-def fenced(text: str, language: str = "text") -> str:
+def fence_text(text: str, language: str = "text") -> str:
     """Text in a fence that nothing inside can close."""
     text = cut(text)
     fence = "`" * max(3, *(len(ticks) + 1 for ticks in _TICKS.findall(text)), 3)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
 
 
-def quoted(text: str) -> str:
+def quote_prose(text: str) -> str:
     r"""Prose as a block quote: its Markdown is shown, its HTML, images and formulas are not.
 
     Every fence in it is closed by one of the same length, so what stands in code is known for
     sure and may stay as it is.
 
-    >>> print(quoted("I <b>wrote</b> `a.md`:\n\n~~~html\n<b>\n~~~\n"))
+    >>> print(quote_prose("I <b>wrote</b> `a.md`:\n\n~~~html\n<b>\n~~~\n"))
     > I &lt;b>wrote&lt;/b> `a.md`:
     >
     > ```html
@@ -55,9 +55,9 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for piece in _pieces(lines) for line in piece.split("\n"))
 
 
-def folded(summary: str, text: str) -> str:
+def fold_text(summary: str, text: str) -> str:
     """Text that is shown once its summary is clicked; the summary is ours, not quoted."""
-    return f"<details><summary>{summary}</summary>\n\n{fenced(text)}\n\n</details>"
+    return f"<details><summary>{summary}</summary>\n\n{fence_text(text)}\n\n</details>"
 
 
 def cut(text: str) -> str:
@@ -68,10 +68,10 @@ def cut(text: str) -> str:
     return f"{text[:LONGEST]}\n({left_out:,} more characters: see transcript.jsonl)"
 
 
-def named(name: Any) -> str:
+def name_or_code(name: Any) -> str:
     r"""A name: as it is where it is a plain one, else as code.
 
-    >>> named("Bash"), named("a `b`\n# c")
+    >>> name_or_code("Bash"), name_or_code("a `b`\n# c")
     ('Bash', '`a b # c`')
     """
     return str(name) if re.fullmatch(r"[A-Za-z][\w.-]{0,79}", str(name), re.ASCII) else code(name)
@@ -89,7 +89,7 @@ def _pieces(lines: list[str]) -> Iterator[str]:
     for line in rest:
         opened = _FENCE.fullmatch(line)
         if opened is None:
-            yield _harmless(line)
+            yield _harmless_line(line)
             continue
         mark, inside = opened["mark"], []
         closing = re.compile(rf" {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*")
@@ -97,24 +97,24 @@ def _pieces(lines: list[str]) -> Iterator[str]:
             if closing.fullmatch(inner):
                 break
             inside.append(inner)
-        yield fenced("\n".join(inside), re.split(r"[^\w+#.-]", opened["info"], maxsplit=1)[0])
+        yield fence_text("\n".join(inside), re.split(r"[^\w+#.-]", opened["info"], maxsplit=1)[0])
 
 
-def _harmless(line: str) -> str:
+def _harmless_line(line: str) -> str:
     """A line without anything but Markdown; code in it is kept, as HTML where it must be."""
     shown, at = [], 0
     for span in _CODE.finditer(line):
         inside = span["code"]
         if _HARMFUL.search(inside):
             inside = "".join(c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in inside)
-            shown += [_escaped(line[at : span.start()]), f"<code>{inside.strip()}</code>"]
+            shown += [_escape_harmful(line[at : span.start()]), f"<code>{inside.strip()}</code>"]
         else:
-            shown += [_escaped(line[at : span.start()]), span[0]]
+            shown += [_escape_harmful(line[at : span.start()]), span[0]]
         at = span.end()
-    return "".join([*shown, _escaped(line[at:])])
+    return "".join([*shown, _escape_harmful(line[at:])])
 
 
-def _escaped(text: str) -> str:
+def _escape_harmful(text: str) -> str:
     return _HARMFUL.sub(lambda found: _ESCAPED[found[0]], text)
 
 
@@ -140,7 +140,7 @@ def _of_events(told: Iterable[Told], final: Step | None) -> Iterator[str]:
             yield from _of_step(step)
 
 
-def _final(told: Iterable[Told]) -> Step | None:
+def _last_words(told: Iterable[Told]) -> Step | None:
     """Where the agent's last words begin; None where it called a tool after them."""
     final = None
     for one in told:
@@ -157,63 +157,63 @@ def _since(at: float | None) -> str:
 
 def _of_step(step: Step) -> Iterator[str]:
     if step.who == "agent":
-        yield quoted(step.text)
+        yield quote_prose(step.text)
     elif step.who == "thinking":
         yield "Thinking:"
-        yield fenced(step.text)
+        yield fence_text(step.text)
     elif step.who == "call":
-        yield from _call(step.text, step.given)
+        yield from _call_lines(step.text, step.given)
     elif step.who == "result":
         yield from _result(step)
     elif step.who == "told":
         yield "### Instructions to the agent"
-        yield _body(step.text) if step.text.startswith(_BASE) else fenced(step.text)
+        yield _body(step.text) if step.text.startswith(_BASE) else fence_text(step.text)
     elif step.who == "system":
         yield "Told by the executor:"
-        yield quoted(step.text)
+        yield quote_prose(step.text)
     else:
         yield f"A block of type {code(step.text)}."
 
 
-def _call(name: Any, given: Any) -> Iterator[str]:
+def _call_lines(name: Any, given: Any) -> Iterator[str]:
     """A call of a tool: what is long or has lines stands for itself, to be read as it is."""
     if not isinstance(given, Mapping):
-        yield f"Calls {named(name)}:"
-        yield fenced(json.dumps(given, ensure_ascii=False), "json")
+        yield f"Calls {name_or_code(name)}:"
+        yield fence_text(json.dumps(given, ensure_ascii=False), "json")
         return
     rest = dict(given)
     command = rest.pop("command") if isinstance(rest.get("command"), str) else None
     long = {key: rest.pop(key) for key in [*rest] if "\n" in str(rest[key])}
     only = next(iter(rest.values())) if len(rest) == 1 else None
     if isinstance(only, str) and len(only) <= _INLINE and "`" not in only:
-        yield f"Calls {named(name)}: {code(only)}"
+        yield f"Calls {name_or_code(name)}: {code(only)}"
         rest = {}
     else:
-        yield f"Calls {named(name)}:"
+        yield f"Calls {name_or_code(name)}:"
     if command is not None:
-        yield fenced(command, "sh")
+        yield fence_text(command, "sh")
     if rest:
-        yield fenced(json.dumps(rest, ensure_ascii=False), "json")
+        yield fence_text(json.dumps(rest, ensure_ascii=False), "json")
     for key, value in long.items():
         yield f"{code(key)}:"
-        yield fenced(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        yield fence_text(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _result(step: Step) -> Iterator[str]:
     tool = step.call.text if step.call else None
     error = ", an error" if step.failed else ""
-    yield f"### Result of {named(tool) if tool else 'a tool'}{error}{_since(step.at)}"
+    yield f"### Result of {name_or_code(tool) if tool else 'a tool'}{error}{_since(step.at)}"
     if tool == "Skill" and step.text.startswith(_BASE):
         yield _body(step.text)
     elif step.call and not error and tool not in _WRITING and "SKILL.md" in str(step.call.given):
-        yield folded(f"what it showed of SKILL.md, {len(step.text):,} characters", step.text)
+        yield fold_text(f"what it showed of SKILL.md, {len(step.text):,} characters", step.text)
     else:
-        yield fenced(step.text)
+        yield fence_text(step.text)
 
 
 def _body(text: str) -> str:
     body = text.partition("\n\n")[2]
-    return folded(f"body of SKILL.md, {len(body):,} characters", text)
+    return fold_text(f"body of SKILL.md, {len(body):,} characters", text)
 
 
 MOST = 1e12
@@ -250,11 +250,11 @@ def as_markdown(
     events = tuple(events)
     told = [*read_steps(events, "({}, see transcript.jsonl)")]
     steps = [step for one in told for step in one.steps]
-    faults = _faults(events, reason)
+    faults = _error_reasons(events, reason)
     pieces = ["# Transcript", "\n".join(_about(events, steps, timing, skill_used, bool(faults)))]
-    pieces += ["## Prompt", fenced(prompt), *_of_events(told, _final(told))]
+    pieces += ["## Prompt", fence_text(prompt), *_of_events(told, _last_words(told))]
     if faults:
-        pieces += ["## Errored", *map(fenced, faults)]
+        pieces += ["## Errored", *map(fence_text, faults)]
     return "\n\n".join(filter(None, pieces)) + "\n"
 
 
@@ -272,22 +272,22 @@ def _about(
     if isinstance(model, str):
         yield f"- Model: {code(model)}"
     if timing and timing.executor:
-        yield f"- Executor: {named(timing.executor)}"
+        yield f"- Executor: {name_or_code(timing.executor)}"
     if seconds is not None:
         yield f"- Took: {seconds:,.1f} s"
     if timing or cost is not None:
         yield f"- Cost: {'not known' if cost is None else f'{cost:,.4f} USD'}"
     if events:
         used = Counter(call.text for call in calls_once(steps))
-        tools = ", ".join(f"{named(tool)} {n}" for tool, n in used.items())
+        tools = ", ".join(f"{name_or_code(tool)} {n}" for tool, n in used.items())
         yield f"- Tools: {tools or 'none used'}"
-    if (skill := _skill(steps, begun, skill_used)) is not None:
+    if (skill := _skill_line(steps, begun, skill_used)) is not None:
         yield f"- Skill: {skill}"
     if errored:
         yield "- Errored: the reason is at the end"
 
 
-def _skill(steps: Iterable[Step], begun: Event, skill_used: bool | None) -> str | None:
+def _skill_line(steps: Iterable[Step], begun: Event, skill_used: bool | None) -> str | None:
     if skill_used is None and any(
         step.call and step.call.text == "Skill" and not step.failed for step in steps
     ):
@@ -309,7 +309,7 @@ def _number(event: Event, key: str, unit: int = 1) -> float | None:
     return value / unit
 
 
-def _faults(events: Iterable[Event], reason: str | None) -> list[str]:
+def _error_reasons(events: Iterable[Event], reason: str | None) -> list[str]:
     """Why the run errored, each reason once; empty where it did not."""
     faults = [] if reason is None else [reason]
     for event in events:

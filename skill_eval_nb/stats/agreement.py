@@ -263,7 +263,7 @@ def raters(data: Any, human: Any = None) -> list[Raters]:
     """
     import polars as pl
 
-    judged = _judged(rows_of_runs(data, "rubric_scores"))
+    judged = _order_scores(rows_of_runs(data, "rubric_scores"))
     several = pl.col("judge").n_unique().over("output") > 1
     shared = judged.filter(several)
     found = [*_itself(judged), *_two(shared, shared, JUDGE)]
@@ -273,7 +273,7 @@ def raters(data: Any, human: Any = None) -> list[Raters]:
     return found
 
 
-def _judged(scores: pl.DataFrame) -> pl.DataFrame:
+def _order_scores(scores: pl.DataFrame) -> pl.DataFrame:
     """OUTPUT, judge, score, `output` and `eval`, in an order of their own.
 
     `output` numbers the runs × dimensions, `eval` the evals; scores that are no finite numbers
@@ -339,7 +339,7 @@ def _two(judged: pl.DataFrame, others: pl.DataFrame, kind: str, stray: int = 0) 
 
 
 def _human(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The human scores of judged outputs as `_judged` has them, and how many are of none."""
+    """The human scores of judged outputs as `_order_scores` has them, and how many are of none."""
     import narwhals as nw
     import polars as pl
     from polars import selectors as cs
@@ -562,14 +562,16 @@ def _figures(raters: Raters, scale: tuple[int, int], level: float) -> dict[str, 
         sem(raters.matrix),
         alpha(raters.matrix),
         ac2(raters.matrix, scale),
-        *([kappa(raters.matrix), *_difference(raters, level)] if raters.two else [None] * 4),
+        *([kappa(raters.matrix), *_rater_difference(raters, level)] if raters.two else [None] * 4),
     ]
     names = (*COUNTS, *DISTRIBUTION, *MEASURES)
     found: dict[str, Any] = dict(zip(names, [*counts, *given, beyond, *measures], strict=True))
     return found | {"note": doubts(found, raters, scale)}
 
 
-def _difference(raters: Raters, level: float) -> tuple[float | None, float | None, float | None]:
+def _rater_difference(
+    raters: Raters, level: float
+) -> tuple[float | None, float | None, float | None]:
     """The first rater minus the second, evals averaged last, with its t interval."""
     import numpy as np
 

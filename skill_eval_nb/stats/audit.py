@@ -58,35 +58,35 @@ def is_plain(printed: str) -> bool:
     return re.fullmatch(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", printed) is not None
 
 
-def rounding(printed: str, value: float) -> Rounding:
+def rounding_of(printed: str, value: float) -> Rounding:
     """How exactly `value` was printed; 0 where it is a fraction, or no number was printed.
 
     Args:
         printed: the figure as it was printed, with whatever stands around it.
         value: what was read from it, perhaps in another unit.
 
-    >>> rounding("+0.50", 0.5).half
+    >>> rounding_of("+0.50", 0.5).half
     0.005
-    >>> rounding("+9pp", 0.09).half
+    >>> rounding_of("+9pp", 0.09).half
     0.005
-    >>> rounding("3800", 3800.0)
+    >>> rounding_of("3800", 3800.0)
     Rounding(half=0.5, coarse=50.0)
-    >>> rounding("2/3", 2 / 3).half
+    >>> rounding_of("2/3", 2 / 3).half
     0.0
     """
     numbers = NUMBER.findall(printed)
     if FRACTION.search(printed) or not numbers:
         return Rounding(0.0, 0.0)
-    ways = [way for number in numbers for way in _ways(number)]
+    ways = [way for number in numbers for way in _read_commas(number)]
     units = (0.01, *UNITS) if PERCENT.search(printed) else UNITS
     for unit in units:
         for way in ways:
             if math.isclose(float(way) * unit, abs(value), rel_tol=1e-9, abs_tol=1e-12):
-                return _rounding(way, unit)
-    return _rounding(ways[-1], 1.0)
+                return _rounding_of_number(way, unit)
+    return _rounding_of_number(ways[-1], 1.0)
 
 
-def _ways(number: str) -> list[str]:
+def _read_commas(number: str) -> list[str]:
     """The ways to read a number's commas: between thousands, or as the decimal point."""
     whole = number.replace(",", "")
     return (
@@ -96,7 +96,7 @@ def _ways(number: str) -> list[str]:
     )
 
 
-def _rounding(number: str, unit: float) -> Rounding:
+def _rounding_of_number(number: str, unit: float) -> Rounding:
     digits, _, exponent = number.lower().partition("e")
     whole, _, decimals = digits.partition(".")
     power = int(exponent or 0) - len(decimals)
@@ -110,7 +110,7 @@ WHOLE = [column.name for column in TABLES["runs"].columns if column.type == "who
 """Metrics that are counts: a mean of `3800.0` is one that was stated as 3800."""
 
 
-def ready(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+def ready_stated(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     """The stated figures that runs could answer, each with how exactly it was printed.
 
     Those of an iteration without runs, of an unknown metric, and those that are no number
@@ -141,7 +141,7 @@ def ready(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
         .drop("scope")
     )
     printed = pl.col("stated_statistic") != "runs"  # and no mean of what its rows say
-    return figures.with_columns(_roundings(figures)).with_columns(
+    return figures.with_columns(_rounding_columns(figures)).with_columns(
         pl.when(metric == RUNS_EACH)
         .then(0.0)
         .when("plain")
@@ -151,14 +151,14 @@ def ready(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _roundings(figures: pl.DataFrame) -> list[pl.Series]:
+def _rounding_columns(figures: pl.DataFrame) -> list[pl.Series]:
     import polars as pl
 
     printed = [
         text.removesuffix(".0") if metric in WHOLE else text
         for text, metric in figures.select(pl.col("printed").fill_null(""), "metric").iter_rows()
     ]
-    found = [rounding(*pair) for pair in zip(printed, figures["value"], strict=True)]
+    found = [rounding_of(*pair) for pair in zip(printed, figures["value"], strict=True)]
     return [
         pl.Series("own", [each.half for each in found], pl.Float64),
         pl.Series("coarse", [each.coarse for each in found], pl.Float64),
@@ -238,7 +238,7 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     yield "missing run counted as 0, population standard deviation", figures(zeros, ddof=0)
     yield "per-eval mean", figures(evals)
     yield "per-eval mean, population standard deviation", figures(evals, ddof=0)
-    yield "pooled over expectations", figures(_expectations(values))
+    yield "pooled over expectations", figures(_rate_of_checks(values))
     for places in (2, 3):
         rounded = values.with_columns(value.round(places))
         yield "runs rounded before averaging", figures(rounded)
@@ -271,7 +271,7 @@ def _deltas(wide: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _expectations(values: pl.DataFrame) -> pl.DataFrame:
+def _rate_of_checks(values: pl.DataFrame) -> pl.DataFrame:
     """One pass rate a configuration: what passed in all its runs, of all that was scored."""
     import polars as pl
 
@@ -318,7 +318,7 @@ def explain(off: pl.DataFrame, stated: pl.DataFrame, values: pl.DataFrame) -> pl
     import polars as pl
 
     found = pl.DataFrame(schema={"row": off.schema["row"], "cause": pl.String})
-    for cause, rows in _candidates(off, stated, values):
+    for cause, rows in _candidate_causes(off, stated, values):
         if found.height == off.height:
             break
         fitting = rows.select("row", pl.lit(cause).alias("cause")).unique()
@@ -326,7 +326,7 @@ def explain(off: pl.DataFrame, stated: pl.DataFrame, values: pl.DataFrame) -> pl
     return found
 
 
-def _candidates(
+def _candidate_causes(
     off: pl.DataFrame, stated: pl.DataFrame, values: pl.DataFrame
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Each cause with the rows that it fits, the surest cause first."""
@@ -337,7 +337,7 @@ def _candidates(
     yield FEWER_RUNS, off.filter(pl.col("metric") == RUNS_EACH)
     yield from _without_baseline(delta, values)
     yield "sign of the delta turned", delta.filter(_within(value + recomputed, "half"))
-    yield from _zeros(off, values)
+    yield from _find_zeros(off, values)
     for cause, figures in misreadings(values):
         yield cause, compare(off.select(stated.columns), figures).filter("agrees")
     yield from _stated_means(delta, stated)
@@ -354,7 +354,7 @@ def _candidates(
     )
 
 
-def _zeros(off: pl.DataFrame, values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+def _find_zeros(off: pl.DataFrame, values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """A 0 where the runs give no figure, or where the runs were not found."""
     import polars as pl
 
@@ -478,7 +478,7 @@ def audit(workspace: Any) -> Any:
             f"`audit` takes a Workspace, for it needs several tables; this is a {kind}."
         )
     runs = runs_of(workspace)
-    stated = ready(frame_of(workspace, "stated"), runs)
+    stated = ready_stated(frame_of(workspace, "stated"), runs)
     values = _values(runs, scores_of(workspace), stated)
     found = compare(stated, pl.concat([figures(values), runs_each(runs)], how="diagonal"))
     off = found.filter(~pl.col("agrees"))

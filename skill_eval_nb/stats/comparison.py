@@ -13,10 +13,10 @@ from .inference.intervals import (
     Noise,
     cells,
     detectable,
+    detectable_by_flips,
     eval_noise,
-    flipped,
     run_noise,
-    settled,
+    settle_interval,
     tango,
     typical_values,
 )
@@ -121,7 +121,7 @@ def compare(
     shares = _shares(weights) if weights is not None and weighted else [1.0] * each
     if weighted:
         own = [share for share in shares for _ in range(strata)]
-        ones, others = (_scaled(side, own) for side in (ones, others))
+        ones, others = (_scale_values(side, own) for side in (ones, others))
     sides_means = [(_mean(side), _mean(other)) for side, other in zip(ones, others, strict=True)]
     means = [
         (_mean([scores for scores, _ in own]), _mean([other for _, other in own]))
@@ -140,7 +140,7 @@ def compare(
         with_more_evals = within and Noise(within.se / math.sqrt(2), 2 * within.df)
         with_more_runs = within and run_noise(*(side.twice() for side in both))
     else:
-        means, shares = _families(means, shares, families)
+        means, shares = _sum_families(means, shares, families)
         differences, units = [mean - other for mean, other in means], len(means)
         sufficient = sum(abs(own) > TINY for own in differences) >= fewest_moved(level)
         sides = [([mean], [other]) for mean, other in means]
@@ -161,7 +161,7 @@ def compare(
                 found = noise.interval(estimate, level)
         if found is None or p is None:
             return found
-        return settled(found, estimate, differs=p <= 1 - level + TINY, reach=reach)
+        return settle_interval(found, estimate, differs=p <= 1 - level + TINY, reach=reach)
 
     low, high = interval(level) or (None, None)
     inner = interval(2 * level - 1) if level > 0.5 else None
@@ -212,11 +212,13 @@ def _shares(weights: Sequence[float]) -> list[float]:
     return [len(weights) * weight / whole for weight in weights]
 
 
-def _scaled(side: Sequence[Sequence[float]], shares: Sequence[float]) -> list[Sequence[float]]:
+def _scale_values(
+    side: Sequence[Sequence[float]], shares: Sequence[float]
+) -> list[Sequence[float]]:
     return [[share * value for value in values] for values, share in zip(side, shares, strict=True)]
 
 
-def _families(
+def _sum_families(
     means: Sequence[tuple[float, float]],
     shares: Sequence[float],
     families: Sequence[str | None] | None,
@@ -290,6 +292,6 @@ def _detectable(noise: Noise | None, level: float, n: int) -> float | None:
     if noise is None:
         return None
     if n < MANY:
-        found = flipped(n, level)
+        found = detectable_by_flips(n, level)
         return None if found is None else found * noise.se * math.sqrt(n)
     return float(detectable(noise.se, noise.df, level))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skill_eval_nb.text import brief, chance, count, lower_first, quoted, signed, some
+from skill_eval_nb.text import brief, chance, count, in_quotes, lower_first, some, with_sign
 
 from .checks import CHECKED, COUNTED, SIDES, unpair
 from .comparison import Scope
@@ -223,7 +223,7 @@ def name_checks(of: Compared) -> str | None:
     if not of.checks:
         return None
     evals = [
-        f"{quoted(row['eval_name'])} ({row['n']} and {row['n_baseline']})" for row in of.checks
+        f"{in_quotes(row['eval_name'])} ({row['n']} and {row['n_baseline']})" for row in of.checks
     ]
     if of.known.counted:
         after = "These count all the same."
@@ -381,7 +381,9 @@ def strata(paired: pl.DataFrame, scope: Scope, level: float) -> dict[tuple[Any, 
         if len(found.models) > 1 and found.n_evals:
             factor, unit = IN_WORDS.get(UNITS.get(str(key[-1]), "1-5"), (1, ""))
             both = zip(found.models, found.estimates, strict=True)
-            named = "; ".join(f"{brief(name)} {signed(factor * own)}{unit}" for name, own in both)
+            named = "; ".join(
+                f"{brief(name)} {with_sign(factor * own)}{unit}" for name, own in both
+            )
             sentences.append(f"The mean over {len(found.models)} models, each as much: {named}.")
             if min(found.estimates) < 0 < max(found.estimates):
                 sentences.append("Their signs are opposite: the mean holds for none of them.")

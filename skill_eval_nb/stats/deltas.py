@@ -26,7 +26,7 @@ from .confounds import (
 )
 from .designs import Additions, Design
 from .inference.exact import Sides
-from .inference.multiple import Adjusted, deals, flips, jointly, over_evals
+from .inference.multiple import Adjusted, deals, flip_signs, jointly, over_evals
 from .labels import correct_by_labels, state_labels
 from .lean import LEANS
 from .looks import settle_looks
@@ -38,7 +38,7 @@ from .values import (
     MODEL,
     RUBRIC,
     UNITS,
-    confidence,
+    check_level,
     in_polars,
     natural,
     no_such,
@@ -164,13 +164,13 @@ def answers(
     )
     of_models = _are_lists(paired)
     evals = [
-        _evals(ones, others, weight, family, of_models=of_models)
+        _gather_evals(ones, others, weight, family, of_models=of_models)
         for (ones, others), weight, family in zip(sides, weights, families, strict=True)
     ]
     alone = [question.of(*arguments) for arguments in zip(metrics, evals, strict=True)]
     groups = rows.select(together).rows() if together else []
     dealt = _dealt(paired, values, question.scope, together, rows)
-    adjusted = _adjusted(alone, groups, dealt, question.level)
+    adjusted = _adjust_groups(alone, groups, dealt, question.level)
     found = [question.of(*arguments) for arguments in zip(metrics, evals, adjusted, strict=True)]
     each = zip(metrics, found, adjusted, strict=True)
     verdicts = [question.verdict(*arguments) for arguments in each]
@@ -196,7 +196,7 @@ def answers(
     return answered if together else answered.drop("p_adjusted")
 
 
-def _evals(
+def _gather_evals(
     ones: Sequence[Any],
     others: Sequence[Any],
     weights: tuple[float, ...] | None,
@@ -230,7 +230,7 @@ def _numbers(values: Sequence[float | None]) -> pl.Series:
     return pl.Series(values, dtype=pl.Float64)
 
 
-def _adjusted(
+def _adjust_groups(
     found: Sequence[PairedResult],
     groups: Sequence[Any],
     dealt: Callable[[Any, list[int]], Array | None],
@@ -275,7 +275,7 @@ def _dealt(
             if name in names
         )
 
-    def dealt(group: Any, places: list[int]) -> Array | None:
+    def deal_labels(group: Any, places: list[int]) -> Array | None:
         if values is None:
             return None
         metrics = [rows["metric"][at] for at in places]
@@ -290,7 +290,7 @@ def _dealt(
                 wide = wide.group_by(family.alias("family"), maintain_order=True).agg(
                     pl.col(metrics).sum()
                 )
-            return flips(wide.select(metrics).to_numpy().astype(float))
+            return flip_signs(wide.select(metrics).to_numpy().astype(float))
         named = dict(zip(together, group, strict=True))
         first, second = named["configuration"], named["baseline"]
         there = own.select(*EVAL, "metric")
@@ -321,7 +321,7 @@ def _dealt(
         ]
         return deals([eval_ for eval_ in evals if 0 < eval_[1] < len(eval_[0])])
 
-    return dealt
+    return deal_labels
 
 
 POOLS = ("model", "iteration")
@@ -640,7 +640,7 @@ def ask_deltas(
     if pool is not None and pool not in POOLS:
         raise no_such("pool", pool, POOLS)
     return DeltaQuestion(
-        next(known for known in SCOPES if known == scope), worth, confidence(level)
+        next(known for known in SCOPES if known == scope), worth, check_level(level)
     )
 
 

@@ -14,7 +14,7 @@ from skill_eval_nb.text import count, dollars, duration
 from .comparison import TINY, Scope, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE, Known, were_run_alike
 from .inference.intervals import POWER, detectable
-from .inference.multiple import flips
+from .inference.multiple import flip_signs
 from .lean import LEANS, SPREAD, SPREAD_DF, EvalRuns, SideRuns, borrow_variance, count_checks, lean
 from .pairing import Pairs
 from .values import HEADLINE, by_model, runs_of
@@ -134,7 +134,7 @@ def _flip_p(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if n > EXACT:
         noise = np.maximum(rows.std(axis=1, ddof=1), TINY) / math.sqrt(n)
         return 2 * special.stdtr(n - 1, -abs(rows.mean(axis=1)) / noise)
-    sums = abs(flips(rows.T))
+    sums = abs(flip_signs(rows.T))
     return (sums >= sums[0] - TINY).mean(axis=0)
 
 
@@ -251,7 +251,7 @@ class Additions:
     def lean_of(self, row: Row) -> dict[str, Any]:
         """LEANS of a row, null where noise cannot be borrowed or need not be."""
         compared = self._known.of(row)
-        evals, counted = self._checks.get(self._key(row), ([], []))
+        evals, counted = self._checks.get(self._row_key(row), ([], []))
         single = any(len(side.rates) == 1 for both in evals for side in both)
         if (
             row["scope"] == "population"
@@ -269,7 +269,7 @@ class Additions:
         Nor is there one for tasks like these in families: how alike new evals would be to those
         of their family is not known.
         """
-        key = self._key(row)
+        key = self._row_key(row)
         in_families = self._in_families and row["scope"] == "population"
         if row["verdict"] in (*DECIDED, None) or key not in self._values or in_families:
             return dict.fromkeys(("next_step", "next_runs", "designs"))
@@ -288,5 +288,5 @@ class Additions:
         as_dicts = [asdict(design) for design in designs]
         return {"next_step": words, "next_runs": next_runs, "designs": as_dicts}
 
-    def _key(self, row: Row) -> tuple[Any, ...]:
+    def _row_key(self, row: Row) -> tuple[Any, ...]:
         return tuple(row[name] for name in self._by)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.text import brief, chance, count, figure, signed
+from skill_eval_nb.text import brief, chance, count, figure, with_sign
 
 from .comparison import TINY
 from .inference.exact import exact_tests
@@ -18,7 +18,7 @@ from .values import (
     ITERATION,
     MODEL,
     RUN,
-    confidence,
+    check_level,
     in_order,
     is_table,
     natural,
@@ -102,13 +102,13 @@ REASON_COLUMNS = [
 
 def reason(row: Mapping[str, Any], level: float) -> str:
     """Why an expectation has its class, in a sentence with its figures."""
-    seen, alone = _seen(row), row["baseline"] is None
+    seen, alone = _say_passes(row), row["baseline"] is None
     p = f"exact p {chance(row['p'])}" if row["p"] is not None else ""
     if row["p"] is not None and row["p_adjusted"] > row["p"] * (1 + TINY):
         p += f", adjusted {figure(row['p_adjusted'])}"
     match row["class"]:
         case "separates" | "hurts":
-            return f"{seen}, {signed(row['estimate'])}: {p}."
+            return f"{seen}, {with_sign(row['estimate'])}: {p}."
         case "always passes" | "always fails":
             apart = "" if alone else ", which does not tell the sides apart"
             return f"{seen}{apart}; that supports ‘{at_least(fewest_scored(row), level)}’."
@@ -119,7 +119,7 @@ def reason(row: Mapping[str, Any], level: float) -> str:
         case "flaky":
             differ = "runs of the same eval and configuration differ more than the two sides do"
             return f"{seen}: {differ} ({p})."
-    return f"{seen}: {_missing(row, level, p)}."
+    return f"{seen}: {_explain_no_class(row, level, p)}."
 
 
 def fewest_scored(row: Mapping[str, Any]) -> int:
@@ -138,7 +138,7 @@ def at_least(runs: int, level: float) -> str:
     return f"in at least {math.floor(100 * share)} % of all runs, at {100 * level:g} % confidence"
 
 
-def _seen(row: Mapping[str, Any]) -> str:
+def _say_passes(row: Mapping[str, Any]) -> str:
     """How often it passed on either side."""
     sides = [
         f"{row[f'n_passed{end}']:,} of {count(scored, 'run')} of {brief(name)}"
@@ -148,7 +148,7 @@ def _seen(row: Mapping[str, Any]) -> str:
     return f"It passed in {' and '.join(sides)}" if sides else "It was scored in no run"
 
 
-def _missing(row: Mapping[str, Any], level: float, p: str) -> str:
+def _explain_no_class(row: Mapping[str, Any], level: float, p: str) -> str:
     """What keeps an expectation without a class."""
     scored, other = (row[f"n_passed{end}"] + row[f"n_failed{end}"] for end in ("", "_baseline"))
     alone = row["baseline"] is None
@@ -164,7 +164,7 @@ def _missing(row: Mapping[str, Any], level: float, p: str) -> str:
         return "too few runs of the same eval to tell chance from the eval"
     if not row["n_evals"]:
         return "in no eval on both sides"
-    lean = signed(row["estimate"]) if row["estimate"] else "no difference"
+    lean = with_sign(row["estimate"]) if row["estimate"] else "no difference"
     if row["least_p"] > 1 - level + TINY:
         return f"{lean}; even the clearest result of so few runs {say_luck(row['least_p'])}"
     return f"{lean}, no more than chance ({p})"
@@ -206,7 +206,7 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
     import polars as pl
 
     verdicts, runs = _verdicts_and_runs(data)
-    checks = _checks(_counted(verdicts, runs))
+    checks = _checks(_count_verdicts(verdicts, runs))
     cells = (
         checks.select("check", "configuration", "passed", "scored")
         .explode("configuration", "passed", "scored", empty_as_null=False)
@@ -219,7 +219,7 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
     rows = (
         checks.select("check", "eval", *CHECK, *KIND)
         .join(runs.select("eval", *PLACE).unique("eval"), on="eval")
-        .join(_compared(runs, baseline), on=ITERATION, nulls_equal=True)
+        .join(_sides_or_baseline(runs, baseline), on=ITERATION, nulls_equal=True)
     )
     for name, end in (("configuration", ""), ("baseline", "_baseline")):
         rows = _with_side(rows, cells, sizes, name, end)
@@ -260,7 +260,7 @@ def _verdicts_and_runs(data: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
     return verdicts, runs.join(evals, on=PLACE, nulls_equal=True).with_columns(errored)
 
 
-def _counted(verdicts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+def _count_verdicts(verdicts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     """Passed and scored by eval, configuration, CHECK and KIND, without runs that errored."""
     import polars as pl
 
@@ -282,15 +282,15 @@ def _checks(counted: pl.DataFrame) -> pl.DataFrame:
     """A row an expectation of an eval, with lists over the configurations, and its index."""
     import polars as pl
 
-    def listed(frame: pl.DataFrame, cells: pl.Expr) -> pl.DataFrame:
+    def list_by_check(frame: pl.DataFrame, cells: pl.Expr) -> pl.DataFrame:
         kind = pl.col("type").min(), pl.col("critical").max()
         return frame.group_by("eval", *CHECK).agg(*kind, cells)
 
     cells = pl.col("configuration", "passed", "scored")
-    checks = listed(counted, cells)
+    checks = list_by_check(counted, cells)
     if _is_known_by_two_names(checks):
-        checks = listed(
-            _identified(checks), cells.list.explode(keep_nulls=False, empty_as_null=False)
+        checks = list_by_check(
+            _unify_check_texts(checks), cells.list.explode(keep_nulls=False, empty_as_null=False)
         )
     return checks.with_row_index("check")
 
@@ -308,7 +308,7 @@ def _is_known_by_two_names(checks: pl.DataFrame) -> bool:
     return texts < checks.height or ids < with_id.height
 
 
-def _identified(checks: pl.DataFrame) -> pl.DataFrame:
+def _unify_check_texts(checks: pl.DataFrame) -> pl.DataFrame:
     """`checks` with one text for each id, and the id where the text has one elsewhere."""
     import polars as pl
 
@@ -319,7 +319,7 @@ def _identified(checks: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _compared(runs: pl.DataFrame, baseline: str | None) -> pl.DataFrame:
+def _sides_or_baseline(runs: pl.DataFrame, baseline: str | None) -> pl.DataFrame:
     """What `sides` gives; a baseline that nothing is compared with stands alone."""
     import polars as pl
 
@@ -431,14 +431,14 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
     cells = _in_order(cells).with_columns(pl.struct(key).rle_id().alias("row"))
     ids = pl.col("expectation_id").unique()
     found = (
-        _judged(cells, level)
+        _figures_by_row(cells, level)
         .drop("expectation_id")
         .join(
             cells.group_by("row").agg(
                 pl.when(ids.len() == 1).then(ids.first()).alias("expectation_id"),
                 pl.col("eval_name").unique(maintain_order=True).alias("evals"),
                 pl.col("eval_name")
-                .filter(~_entered())
+                .filter(~_enters_comparison())
                 .unique(maintain_order=True)
                 .alias("unpaired"),
             ),
@@ -478,7 +478,7 @@ def discrimination_by_eval(data: Any, baseline: str | None = None, level: float 
     [('1', 1.0, 'too little data'), ('2', 0.0, 'too little data')]
     """
     cells = _in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
-    found = _judged(cells.with_row_index("row"), level)
+    found = _figures_by_row(cells.with_row_index("row"), level)
     about = [*GROUP, *EVAL, *CHECK, *KIND, *COMPARISON]
     return order_answer(data, found.select(*about, *FIGURES))
 
@@ -504,18 +504,18 @@ def _in_order(cells: pl.DataFrame, **evals: Any) -> pl.DataFrame:
     return in_order(by_text, **dict.fromkeys(GROUP, natural), configuration=side, **evals)
 
 
-def _judged(cells: pl.DataFrame, level: float) -> pl.DataFrame:
+def _figures_by_row(cells: pl.DataFrame, level: float) -> pl.DataFrame:
     """The FIGURES of each `row` of cells, and its keys, which are those of its first cell."""
     import polars as pl
 
-    level = confidence(level)
+    level = check_level(level)
     tables = cells.select(
         *("row", "scored", "scored_baseline"),
         pl.col("n_passed").alias("passed"),
         pl.col("n_passed_baseline").alias("passed_baseline"),
     ).filter(cells["baseline"].is_not_null())
     rows = _figures(cells).join(exact_tests(tables), "row", how="left", maintain_order="left")
-    rows = _adjusted(rows).with_columns(pl.lit(level).alias("level"))
+    rows = _add_adjusted_p(rows).with_columns(pl.lit(level).alias("level"))
     rows = rows.with_columns(class_of(level).alias("class"))
     distinct = rows.select(REASON_COLUMNS).unique()
     reasons = [reason(row, level) for row in distinct.iter_rows(named=True)]
@@ -533,7 +533,7 @@ def _figures(cells: pl.DataFrame) -> pl.DataFrame:
     verdicts = pl.col("scored") + pl.col("scored_baseline")
     expected = passes * pl.col("scored") / verdicts
     rate, other = _rate(""), _rate("_baseline")
-    difference, entered = rate - other, _entered()
+    difference, entered = rate - other, _enters_comparison()
 
     def mean(rate: pl.Expr) -> pl.Expr:
         return pl.coalesce(rate.filter(entered).mean(), rate.mean())
@@ -555,7 +555,7 @@ def _figures(cells: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _entered() -> pl.Expr:
+def _enters_comparison() -> pl.Expr:
     """Whether an eval enters the comparison: scored on both sides, or on the only one."""
     import polars as pl
 
@@ -579,7 +579,7 @@ def _unrest(end: str) -> pl.Expr:
     return pl.when(pl.col(f"scored{end}") > 1).then(rate * (1 - rate))
 
 
-def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
+def _add_adjusted_p(rows: pl.DataFrame) -> pl.DataFrame:
     """`rows` with `p_adjusted`, over all expectations of a comparison."""
     import polars as pl
 

@@ -14,7 +14,7 @@ from .comparison import TINY, Scope
 from .confounds import Facts, Own, facts_of, is_judged, with_errors
 from .deltas import deltas, pair_figures
 from .interaction import Interaction, find_interaction
-from .pairing import pooled
+from .pairing import pool_models
 from .values import (
     GROUP,
     better,
@@ -120,7 +120,7 @@ def factors(
     def find_each(values: pl.DataFrame) -> dict[Any, Interaction]:
         """Whether the effect differs, by what the models have in common."""
         each = pair_figures(Own(data), values, baseline, None, None).paired
-        pairs = own.of(pooled(each, [column]))
+        pairs = own.of(pool_models(each, [column]))
         groups = pairs.group_by(keys, maintain_order=True)
         return {key: find_interaction(one, scope, level, of) for key, one in groups}
 

@@ -10,7 +10,7 @@ from skill_eval_nb.text import brief, chance, count, some
 
 from .comparison import TINY, Scope, fewest_moved, members_of
 from .inference.intervals import Noise, cells, run_noise
-from .inference.multiple import flips
+from .inference.multiple import flip_signs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ def flip_jointly(vectors: Array) -> list[float]:
     import numpy as np
 
     n = len(vectors)
-    means = flips(vectors) / n
+    means = flip_signs(vectors) / n
     squares = np.maximum((vectors**2).sum(axis=0) - n * means**2, 1e-12)
     sizes = np.where(np.abs(means) < 1e-12, 0.0, np.abs(means))
     t = sizes / np.sqrt(squares / (n - 1) / n)

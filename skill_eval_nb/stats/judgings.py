@@ -141,7 +141,7 @@ def of_several(judgings: pl.DataFrame) -> pl.DataFrame:
     return judges.filter(pl.col("judge") > 1).select(CELL)
 
 
-def freed(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels]:
+def remove_severity(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels]:
     """Runs as `by_run` has them, without the severity of their judges; and their panels.
 
     Where no judge shares an output with another, severity cannot be told from what each
@@ -153,14 +153,14 @@ def freed(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels]:
     """
     import numpy as np
 
-    runs, judges, scores = _matrix(judgings)
+    runs, judges, scores = _score_matrix(judgings)
     cells = runs.select(CELL).unique(maintain_order=True).with_row_index("cell")
     cell = runs.join(cells, on=CELL, nulls_equal=True, maintain_order="left")["cell"].to_numpy()
     there = ~np.isnan(scores)
     times = there.sum(axis=1)
     filled = np.where(there, scores, 0)
     off = np.where(there, scores - (filled.sum(axis=1) / times)[:, None], 0)
-    panels = _panels(cells.drop("cell"), judges, cell, there, off)
+    panels = _fit_panels(cells.drop("cell"), judges, cell, there, off)
     own = np.where(there, filled - panels.offsets[cell], 0)
     mean = own.sum(axis=1) / times
     within = (np.where(there, own - mean[:, None], 0) ** 2).sum(axis=1)
@@ -175,7 +175,7 @@ def _series(values: Array) -> pl.Series:
     return pl.Series(values)
 
 
-def _matrix(judgings: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...], Array]:
+def _score_matrix(judgings: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...], Array]:
     """The runs, the judges, and each judge's mean score of each run; NaN where there is none.
 
     Runs of a cell stand together, in an order that depends on their scores alone.
@@ -205,7 +205,7 @@ def _matrix(judgings: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...], Arra
     return runs.select(*CELL, *EVAL)[order], tuple(judges), scores[order.to_numpy()]
 
 
-def _panels(
+def _fit_panels(
     cells: pl.DataFrame, judges: tuple[str, ...], cell: Array, there: Array, off: Array
 ) -> Panels:
     """Least squares of score = output + judge, the outputs eliminated (Searle 1971, ch. 7).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.text import count, signed
+from skill_eval_nb.text import count, with_sign
 
 from .lean import LEANS
 from .pairing import UNSTATED
@@ -208,7 +208,7 @@ def state_labels(found: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
         which = "configuration" if own["iteration"].n_unique() < 2 else "iteration"
         sides = own.group_by(which).agg(pl.col("off").mean(), pl.col("n").sum()).sort(which)
         texts = [
-            f"{who} {signed(100 * off)} pp ({count(n, 'label')})" for who, off, n in sides.rows()
+            f"{who} {with_sign(100 * off)} pp ({count(n, 'label')})" for who, off, n in sides.rows()
         ]
         said = ", ".join(texts) or "no eval has enough of them"
         reasons.append(f"{row['reason']} Corrected by a human's labels: {said}.")

@@ -13,8 +13,8 @@ from skill_eval_nb.text import (
     chance,
     count,
     figure,
+    in_quotes,
     lower_first,
-    quoted,
     some,
 )
 
@@ -105,7 +105,7 @@ NOISE = ("run", "judge", "run + judge")
 """The components that differ from one run of an eval to the next."""
 
 
-def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
+def note_gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
     """What each configuration gains in pass rate, and for what: a note a comparison."""
     others = deltas(ws, secondary_metrics(ws), baseline, level=secondary_level(level)).to_dicts()
     costs = {
@@ -152,11 +152,13 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
     for rows in groups_of(_unproven(ws, found), *SIDES):
         rows.sort(key=lambda row: (abs(row["estimate"]) / row["noise"], row["dimension"]))
         effects = [
-            f"{quoted(row['dimension'], 40)} (runs of an eval differ by {figure(row['noise'])} "
+            f"{in_quotes(row['dimension'], 40)} (runs of an eval differ by {figure(row['noise'])} "
             f"points, the sides by {figure(abs(row['estimate']))})"
             for row in rows
         ]
-        judge = [quoted(row["dimension"], 40) for row in rows if row["judge"] > row["noise"] ** 2]
+        judge = [
+            in_quotes(row["dimension"], 40) for row in rows if row["judge"] > row["noise"] ** 2
+        ]
         runs = "" if len(judge) == len(rows) else "More runs would narrow it down."
         advice = "it is mostly the judge, so judge each output more often."
         more = f"{some(judge)}: {advice}" if judge else ""
@@ -216,7 +218,7 @@ NAMED = 3
 def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
     """A note for each of three classes, in each comparison that has expectations of it."""
     for every in groups_of(discrimination(ws, baseline, level), *SIDES):
-        for kind, sentence in ((HURTS, _hurts), (PASSES, _always), (FAILS, _always)):
+        for kind, sentence in ((HURTS, _say_hurts), (PASSES, _say_always), (FAILS, _say_always)):
             own = [row for row in every if row["class"] == kind]
             own.sort(key=lambda row: (-len(row["evals"]), row["text"]))
             if own:
@@ -231,16 +233,16 @@ def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iter
                 )
 
 
-def _hurts(rows: Sequence[Row], every: int, level: float) -> str:  # noqa: ARG001
+def _say_hurts(rows: Sequence[Row], every: int, level: float) -> str:  # noqa: ARG001
     who, other = brief(rows[0]["configuration"]), brief(rows[0]["baseline"])
-    named = some([f"{quoted(row['text'])} ({_sides(row)})" for row in rows], NAMED)
+    named = some([f"{in_quotes(row['text'])} ({_sides(row)})" for row in rows], NAMED)
     return (
         f"{len(rows):,} of {count(every, 'expectation')} passed less often in {who} than in "
         f"{other}: {named}. See what the skill makes worse."
     )
 
 
-def _always(rows: Sequence[Row], every: int, level: float) -> str:
+def _say_always(rows: Sequence[Row], every: int, level: float) -> str:
     passed = rows[0]["class"] == PASSES
     other = rows[0]["baseline"]
     where = f" and {brief(other)}" if other is not None else ""
@@ -256,7 +258,7 @@ def _always(rows: Sequence[Row], every: int, level: float) -> str:
     return (
         f"{len(rows):,} of {count(every, 'expectation')} always {verb} in "
         f"{brief(rows[0]['configuration'])}{where}: "
-        f"{some([quoted(row['text']) for row in rows], NAMED)}. "
+        f"{some([in_quotes(row['text']) for row in rows], NAMED)}. "
         f"{advice if fewest >= ADVISED else little}."
     )
 
@@ -288,7 +290,7 @@ def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterato
     for found in groups_of(counts, "configuration"):
         found.sort(key=lambda row: (-row["changed"] / row["expectations"], row["eval_name"]))
         shares = [
-            f"{quoted(row['eval_name'], 40)} ({row['changed']} of {row['expectations']})"
+            f"{in_quotes(row['eval_name'], 40)} ({row['changed']} of {row['expectations']})"
             for row in found
         ]
         yield note(
@@ -343,14 +345,14 @@ def left_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
         )
 
 
-def unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
+def note_unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
     """The evals of a comparison that lack a side: a note for all."""
     paired = pairs(values_of(ws, "pass_rate"), sides(runs_of(ws), baseline))
     for rows in groups_of(paired.drop_nulls(SIDES), *SIDES):
         alone = [row for row in rows if row["unpaired"] is not None]
         if alone:
             gaps = [
-                f"{quoted(row['eval_name'], 40)} ({brief(row['unpaired'], 80)})" for row in alone
+                f"{in_quotes(row['eval_name'], 40)} ({brief(row['unpaired'], 80)})" for row in alone
             ]
             yield note(
                 alone[0],
@@ -389,7 +391,7 @@ def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[
 
 def _usual(row: Row) -> str:
     """What a run took, and what is usual."""
-    value, usual = (sized(row[name], row["metric"]) for name in ("value", "median"))
+    value, usual = (format_sized(row[name], row["metric"]) for name in ("value", "median"))
     z = figure(row["modified_z"])
     return f"{USUAL[row['metric']]} {value}, where {usual} is usual (modified z {z})"
 
@@ -399,7 +401,7 @@ def _change(row: Row) -> str:
     if row["mean_without"] is None:
         return ""
     those = "it" if row["n_outliers"] == 1 else "such runs"
-    mean, without = (sized(row[name], row["metric"]) for name in ("mean", "mean_without"))
+    mean, without = (format_sized(row[name], row["metric"]) for name in ("mean", "mean_without"))
     return f" Without {those} the mean of {brief(row['configuration'])} is {without}, not {mean}."
 
 
@@ -421,7 +423,7 @@ def broken_triggers(ws: Workspace, baseline: str | None, level: float) -> Iterat
             yield note(row, "broken measurement", text, {})
 
 
-def families(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
+def note_families(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
     """The evals of an iteration that seem to belong together."""
     proposed = propose_families(ws)
     for of in runs_by_model(ws).select(GROUP).unique().iter_rows(named=True):
@@ -431,15 +433,15 @@ def families(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
 
 
 MAKERS = (
-    gains,
+    note_gains,
     silent_or_hurting,
     left_out,
-    unpaired,
+    note_unpaired,
     noisy_dimensions,
     unsteady_evals,
     standing_out,
     broken_triggers,
-    families,
+    note_families,
 )
 
 
@@ -509,21 +511,22 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         **dict.fromkeys(("evals", "expectations", "runs"), names),
         "numbers": pl.List(number),
     }
-    frame = pl.DataFrame(sorted(found, key=_place), types)
+    frame = pl.DataFrame(sorted(found, key=_note_order), types)
     return order_answer(
         data, frame.group_by(GROUP, maintain_order=True).head(most).select(list(types))
     )
 
 
-def _place(note: Note) -> Key:
+def _note_order(note: Note) -> Key:
     names = (natural(name or "") for name in group_of(note))
     return *names, KINDS.index(note["kind"]), side(note["configuration"] or ""), note["text"]
 
 
-def sized(value: float, metric: str) -> str:
+def format_sized(value: float, metric: str) -> str:
     """A figure of time, tokens or cost with its unit.
 
-    >>> sized(42.0, "time_seconds"), sized(1700.0, "tokens"), sized(0.0123, "cost_usd")
+    >>> (format_sized(42.0, "time_seconds"), format_sized(1700.0, "tokens"),
+    ...  format_sized(0.0123, "cost_usd"))
     ('42 s', '1,700 tokens', '$0.0123')
     """
     unit = UNITS[metric]
@@ -542,4 +545,4 @@ def amount(value: float, metric: str) -> str:
     sign = "+" if value > 0 else MINUS if value < 0 else ""
     if UNITS[metric] == "rate":
         return f"{sign}{figure(100 * abs(value))} pp"
-    return sign + sized(abs(value), metric)
+    return sign + format_sized(abs(value), metric)

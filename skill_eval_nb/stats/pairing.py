@@ -95,7 +95,7 @@ def sides(runs: pl.DataFrame, baseline: str | None = None, only: str | None = No
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
-def turned(frame: pl.DataFrame) -> pl.DataFrame:
+def swap_iterations(frame: pl.DataFrame) -> pl.DataFrame:
     """`frame` with iterations and configurations in each other's place.
 
     Iterations of one configuration are compared as configurations of one iteration are, so
@@ -216,7 +216,7 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
         .join(compared, on=ITERATION, nulls_equal=True)
         .join(cell, on=[*keys, "configuration"], how="left", nulls_equal=True)
         .join(other, on=[*keys, "baseline"], how="left", nulls_equal=True)
-        .filter(_there())
+        .filter(_has_model())
         .select(
             *GROUP,
             *EVAL,
@@ -238,7 +238,7 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     return in_order(paired, **dict.fromkeys(names, natural), configuration=side)
 
 
-def _there() -> pl.Expr:
+def _has_model() -> pl.Expr:
     """Whether a model ran either side of a comparison, or none did."""
     import polars as pl
 
@@ -247,7 +247,7 @@ def _there() -> pl.Expr:
     return run.any().over(*GROUP, *sides) | ~run.any().over(*ITERATION, *sides)
 
 
-def pooled(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFrame:
+def pool_models(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFrame:
     """`pairs` with each eval once: its mean over the models that have a pair of any eval.
 
     An eval that one of these models has no pair of is unpaired. `values` and `baseline_values`
@@ -426,7 +426,7 @@ class Pairs(NamedTuple):
 
     def turn(self, frame: pl.DataFrame) -> pl.DataFrame:
         """`frame` as the pairs are, or what comes of them as the data were."""
-        return turned(frame) if self.iterations else frame
+        return swap_iterations(frame) if self.iterations else frame
 
 
 def pair_sides(
@@ -446,19 +446,21 @@ def pair_sides(
             "`versus` ends with its baseline. A `baseline` beside it is the one whose change from "
             "one iteration to the other is taken off, and goes with no `pool`."
         )
-    own = turned(runs) if iterations else runs
+    own = swap_iterations(runs) if iterations else runs
     if iterations:
         models = by_model(own).select(*RUN, *MODEL).unique(RUN)
-        values = turned(values).drop(MODEL).join(models, on=RUN, how="left", nulls_equal=True)
+        values = (
+            swap_iterations(values).drop(MODEL).join(models, on=RUN, how="left", nulls_equal=True)
+        )
     compared = sides(own, baseline) if versus is None else sides(own, versus[1], only=versus[0])
     paired = pairs(values, compared)
     if versus is not None and baseline is not None:
         paired = less_change_of(paired, baseline)
         others = find_other_checks(checks, runs, sides(runs, baseline), one_suite=True)
-        others = turned(others.filter(pl.col("iteration").is_in(list(versus)))).drop(MODEL)
+        others = swap_iterations(others.filter(pl.col("iteration").is_in(list(versus)))).drop(MODEL)
         others = others.with_columns(configuration=pl.lit(versus[0]), baseline=pl.lit(versus[1]))
         others = others.unique([*ITERATION, *EVAL], maintain_order=True)
     else:
-        checks = turned(checks) if iterations else checks
+        checks = swap_iterations(checks) if iterations else checks
         others = find_other_checks(checks, own, compared, one_suite=not iterations)
-    return Pairs(pooled(paired) if pool == "model" else paired, values, iterations, others)
+    return Pairs(pool_models(paired) if pool == "model" else paired, values, iterations, others)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.frames import like
 
 from .comparison import SCOPES, Scope, fewest_moved
-from .inference.intervals import MANY, POWER, detectable, flipped
+from .inference.intervals import MANY, POWER, detectable, detectable_by_flips
 from .judgings import CELL, judgings_of
 from .lean import shrink_spread
 from .pairing import sides
@@ -20,10 +20,10 @@ from .values import (
     ITERATION,
     RUBRIC,
     UNITS,
-    confidence,
+    cast_columns,
+    check_level,
     no_such,
     runs_by_model,
-    typed,
     worth_having,
 )
 from .variance import EVAL_PART, JUDGE_PART, ROUGH, RUN_PART, Estimated, estimate
@@ -101,23 +101,24 @@ class Variances:
     def mde(self, of: Designs, scope: Scope, level: float, power: float = POWER) -> Array:
         """The smallest effect that is found with that power; NaN where no claim can be made.
 
-        By the noncentral t (see `detectable`), of few evals by their sign flip (see `flipped`).
+        By the noncentral t (see `detectable`), of few evals by their sign flip (see
+        `detectable_by_flips`).
         """
         import numpy as np
 
-        able = claimable(of, scope, level)
+        able = can_claim(of, scope, level)
         found = np.full(len(of), np.nan)
         mine = of[able]
         df, place = np.unique(self.freedom(mine, scope), return_inverse=True)
         found[able] = self.se(mine) * detectable(1.0, df, level, power)[place]
         for n in range(1, MANY if scope == "population" else 1):
-            few, factor = able & (of.evals == n), flipped(n, level, power)
+            few, factor = able & (of.evals == n), detectable_by_flips(n, level, power)
             if factor is not None:
                 found[few] = self.se(of[few]) * n**0.5 * factor
         return found
 
 
-def claimable(of: Designs, scope: Scope, level: float) -> Array:
+def can_claim(of: Designs, scope: Scope, level: float) -> Array:
     """Whether a design can reach a verdict at all.
 
     These evals need two runs a side; and the exact test must be able to reach p <= 1 - level:
@@ -134,7 +135,7 @@ def claimable(of: Designs, scope: Scope, level: float) -> Array:
     return enough & rare
 
 
-def every(evals: Array, runs: Array, judgings: Array) -> Designs:
+def every_design(evals: Array, runs: Array, judgings: Array) -> Designs:
     """Every combination of these numbers."""
     import numpy as np
 
@@ -178,7 +179,7 @@ class Basis:
     notes: tuple[str, ...] = ()
 
 
-def assumed(components: Mapping[str, float], n_sides: int, scope: Scope) -> Basis:
+def assume_basis(components: Mapping[str, float], n_sides: int, scope: Scope) -> Basis:
     """The basis of a plan without data.
 
     Args:
@@ -258,7 +259,7 @@ class PlannedSide:
         return None if self.run is None else self.run + (self.judge or 0)
 
 
-def measured(
+def measure_basis(
     data: Any, metric: str | None, *, n_sides: int, baseline: str | None, scope: Scope
 ) -> list[Basis]:
     """A basis for every configuration (one side) or comparison (two) of every metric.
@@ -313,9 +314,9 @@ def _sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
     return {
         tuple(cell[key] for key in CELL): PlannedSide(
             evals=own,
-            between=_known(part[EVAL_PART]),
-            run=_known(part[RUN_PART]),
-            judge=_known(part[JUDGE_PART]),
+            between=_null_if_nan(part[EVAL_PART]),
+            run=_null_if_nan(part[RUN_PART]),
+            judge=_null_if_nan(part[JUDGE_PART]),
             now=_now(own),
             price=cell["cost_usd"],
             seconds=cell["time_seconds"],
@@ -324,7 +325,7 @@ def _sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
     }
 
 
-def _known(value: float) -> float | None:
+def _null_if_nan(value: float) -> float | None:
     return None if value != value else float(value)  # noqa: PLR0124 - NaN
 
 
@@ -455,7 +456,7 @@ class Wish:
     def able(self, of: Designs) -> Array:
         """Whether designs can answer at all."""
         if self.target_se is None:
-            return claimable(of, self.scope, self.level)
+            return can_claim(of, self.scope, self.level)
         fewest = fewest_moved(self.level)
         return of.runs >= FEWEST_RUNS if self.scope == "suite" else of.evals >= fewest
 
@@ -497,7 +498,7 @@ class Rate:
         return designs.evals * (self.eval + designs.runs * per_run)
 
 
-def fixed(basis: Basis, wish: Wish) -> tuple[int | None, int | None, int | None]:
+def fixed_numbers(basis: Basis, wish: Wish) -> tuple[int | None, int | None, int | None]:
     """The numbers of evals, runs and judgings that stay as they are; None where planned.
 
     These evals stay these: `max_evals` of them, where no data say how many they are.
@@ -506,15 +507,15 @@ def fixed(basis: Basis, wish: Wish) -> tuple[int | None, int | None, int | None]
     return suite if wish.scope == "suite" else None, basis.runs, basis.judgings
 
 
-def cheapest(basis: Basis, variances: Variances, wish: Wish, rate: Rate) -> Now | None:
+def cheapest_design(basis: Basis, variances: Variances, wish: Wish, rate: Rate) -> Now | None:
     """The design that is sharp enough at the least cost, the smaller error first; or None."""
     import numpy as np
 
     axes = [
         np.arange(1, most + 1) if stays is None else np.array([stays])
-        for most, stays in zip(wish.most, fixed(basis, wish), strict=True)
+        for most, stays in zip(wish.most, fixed_numbers(basis, wish), strict=True)
     ]
-    designs = every(*axes)
+    designs = every_design(*axes)
     designs = designs[wish.met(variances, designs)]
     if not len(designs):
         return None
@@ -523,7 +524,7 @@ def cheapest(basis: Basis, variances: Variances, wish: Wish, rate: Rate) -> Now 
     return designs.row(first)
 
 
-def around(base: Now, basis: Basis, wish: Wish) -> Iterator[tuple[Now, str | None]]:
+def vary_design(base: Now, basis: Basis, wish: Wish) -> Iterator[tuple[Now, str | None]]:
     """The design, then those that differ from it in one number, and what that is."""
     yield base, None
     if basis.now not in (None, base):
@@ -651,25 +652,25 @@ def plan(
         target_se=_positive("target_se", target_se),
         effect=_positive("effect", effect),
         power=power,
-        level=confidence(level),
+        level=check_level(level),
         scope=scope,
         most=(max_evals, max_runs, max_judgings),
     )
-    _check(wish, data, components)
+    _check_wish(wish, data, components)
     if components is not None:
-        bases = [assumed(components, wish.n_sides, scope)]
+        bases = [assume_basis(components, wish.n_sides, scope)]
     else:
-        bases = measured(data, metric, n_sides=wish.n_sides, baseline=baseline, scope=scope)
+        bases = measure_basis(data, metric, n_sides=wish.n_sides, baseline=baseline, scope=scope)
     rates = {
         "price_usd": (price_per_run, price_per_judging, price_per_eval),
         "seconds": (seconds_per_run, seconds_per_judging, 0.0),
     }
-    plans = [_plan(basis, wish, rates) for basis in bases]
-    frame = pl.concat([pl.DataFrame(schema=_types()), *plans])
+    plans = [_plan_rows(basis, wish, rates) for basis in bases]
+    frame = pl.concat([pl.DataFrame(schema=_plan_types()), *plans])
     return frame if data is None else like(data, frame)
 
 
-def _types() -> dict[str, Any]:
+def _plan_types() -> dict[str, Any]:
     import polars as pl
 
     texts, wholes = (*KEYS, "scope", "changed", "note"), ("n_evals", "n_runs", "n_judgings")
@@ -677,7 +678,7 @@ def _types() -> dict[str, Any]:
     return types | dict.fromkeys(wholes, pl.Int64) | {"chosen": pl.Boolean}
 
 
-def _plan(basis: Basis, wish: Wish, given: Mapping[str, Given]) -> pl.DataFrame:
+def _plan_rows(basis: Basis, wish: Wish, given: Mapping[str, Given]) -> pl.DataFrame:
     """The rows of one plan."""
     import polars as pl
 
@@ -687,14 +688,14 @@ def _plan(basis: Basis, wish: Wish, given: Mapping[str, Given]) -> pl.DataFrame:
         columns: dict[str, Any] = {"chosen": [False]}
         notes = notes or ("The baseline is 0 or unknown: say which `effect` is to be found.",)
     else:
-        columns, answer = _designs(basis, basis.variances, wish, given)
+        columns, answer = _design_columns(basis, basis.variances, wish, given)
         notes = (answer, *notes)
     rows = pl.DataFrame(columns, strict=False).with_columns(
         *(pl.lit(value, pl.String).alias(name) for name, value in keys.items()),
         pl.lit(wish.target_se or wish.effect, pl.Float64).alias("wanted"),
         pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(" ".join(notes))).alias("note"),
     )
-    return typed(rows, _types())
+    return cast_columns(rows, _plan_types())
 
 
 def _of_metric(wish: Wish, basis: Basis) -> Wish:
@@ -704,7 +705,7 @@ def _of_metric(wish: Wish, basis: Basis) -> Wish:
     return replace(wish, effect=worth_having(str(basis.keys[-1]), basis.baseline_mean))
 
 
-def _designs(
+def _design_columns(
     basis: Basis, variances: Variances, wish: Wish, given: Mapping[str, Given]
 ) -> tuple[dict[str, Any], str]:
     """The columns of the designs, and the answer in a sentence."""
@@ -713,9 +714,9 @@ def _designs(
     rates = {name: _rate(basis, name, rate) for name, rate in given.items()}
     counted = Rate(run=basis.n_sides, judging=0 if basis.judgings else basis.n_sides)
     rated = (rate for rate in rates.values() if rate is not None and rate != Rate(0.0))
-    best = cheapest(basis, variances, wish, next(rated, counted))
+    best = cheapest_design(basis, variances, wish, next(rated, counted))
     base = best or basis.now or wish.most
-    rows = list(around(base, basis, wish))
+    rows = list(vary_design(base, basis, wish))
     designs = Designs(*np.array([design for design, _ in rows]).T)
     changed = np.array([what for _, what in rows], dtype=object)
     kept = wish.able(designs) | (np.arange(len(rows)) == 0) | (changed == AS_IT_WAS)
@@ -731,7 +732,7 @@ def _designs(
         "changed": changed[kept].tolist(),
     }
     costs = {name: rate.of(designs) for name, rate in rates.items() if rate}
-    return columns | costs, _answer(best, basis, wish)
+    return columns | costs, _answer_wish(best, basis, wish)
 
 
 def _rate(basis: Basis, name: str, given: Given) -> Rate | None:
@@ -744,11 +745,11 @@ def _rate(basis: Basis, name: str, given: Given) -> Rate | None:
     return Rate(per_run, (judging or 0) * basis.n_sides, written)
 
 
-def _answer(best: Now | None, basis: Basis, wish: Wish) -> str:
+def _answer_wish(best: Now | None, basis: Basis, wish: Wish) -> str:
     """Whether there is such a design, in a sentence."""
     if best:
         return f"The cheapest of the designs that {wish.requirement}."
-    free = zip(wish.most, LEVERS, fixed(basis, wish), strict=True)
+    free = zip(wish.most, LEVERS, fixed_numbers(basis, wish), strict=True)
     limits = " × ".join(f"{most} {lever}" for most, lever, stays in free if stays is None)
     shown = "what was run" if basis.now else "the largest of them"
     return f"No design up to {limits} would {wish.requirement}: this is {shown}."
@@ -760,7 +761,7 @@ def _positive(name: str, value: float | None) -> float | None:
     return value
 
 
-def _check(wish: Wish, data: Any, components: Mapping[str, float] | None) -> None:
+def _check_wish(wish: Wish, data: Any, components: Mapping[str, float] | None) -> None:
     """Whether it is said what is wanted, and from what."""
     if (data is None) == (components is None):
         raise ValueError("Give `data` or `components`: a plan starts from one of the two.")

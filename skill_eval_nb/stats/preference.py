@@ -36,13 +36,13 @@ def most_often(seen: Counter[str]) -> str | None:
     return None if not most else most[0] if len(most) == 1 else TIE
 
 
-def settled(orders: Orders) -> str | None:
+def settle_orders(orders: Orders) -> str | None:
     """`A` where the side wins that `orders` tells of, `B` where the other does, else a tie.
 
     A side wins where both orders name it. None where one of them was not seen: nobody can then
     tell the side from its place.
 
-    >>> settled((Counter("A"), Counter("B"))), settled((Counter("A"), Counter("A")))
+    >>> settle_orders((Counter("A"), Counter("B"))), settle_orders((Counter("A"), Counter("A")))
     ('A', 'tie')
     """
     forth, back = map(most_often, orders)
@@ -257,15 +257,15 @@ def _behind(side_: str) -> pl.Expr:
     """What a side is called by what differs: its configuration, its version, or both."""
     import polars as pl
 
-    def differs(name: str) -> pl.Expr:
+    def differs_in(name: str) -> pl.Expr:
         return (pl.col(f"{name} {FIRST}") != pl.col(f"{name} {LAST}")).fill_null(value=False)
 
     configuration, version = pl.col(f"configuration {side_}"), pl.col(f"version {side_}")
-    both = differs("configuration") & differs("version")
+    both = differs_in("configuration") & differs_in("version")
     return (
         pl.when(both)
         .then(pl.format("{} of {}", configuration, version))
-        .when(differs("version"))
+        .when(differs_in("version"))
         .then(version)
         .otherwise(pl.coalesce(configuration, version))
     )
@@ -275,7 +275,7 @@ def _figures(pairs: Sequence[tuple[str, Orders]]) -> dict[str, Any]:
     """All columns but KEYS and `n_left_out`, of two sides."""
     winners: dict[str, list[str]] = defaultdict(list)
     for eval_, orders in pairs:
-        winner = settled(orders)
+        winner = settle_orders(orders)
         if winner is not None:
             winners[eval_].append(winner)
     both = [tuple(map(most_often, orders)) for _, orders in pairs if all(orders)]

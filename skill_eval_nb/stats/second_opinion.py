@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.document_rows import DELTA, RUNS_EACH
-from skill_eval_nb.text import called, chance, figure, signed
+from skill_eval_nb.text import as_label, chance, figure, with_sign
 
-from .audit import CONSISTENCY, HAIR, audit, rounding
+from .audit import CONSISTENCY, HAIR, audit, rounding_of
 from .comparison import TINY
 from .confounds import DECIDED
 from .inference.multiple import benjamini_hochberg
@@ -123,7 +123,7 @@ def _claims_of(
         for side, other, value, stated in found:
             if value is None or abs(value) > HAIR:
                 printed = " against ".join(row["printed"] for row in stated)
-                half = math.fsum(rounding(row["printed"], row["value"]).half for row in stated)
+                half = math.fsum(rounding_of(row["printed"], row["value"]).half for row in stated)
                 about = tuple(home), path, agent, metric, side, other
                 yield StatedClaim(*about, value, printed, half, runs)
 
@@ -229,7 +229,7 @@ def _show_claim(claim: StatedClaim) -> str:
     """The claimed difference in a sentence."""
     unit = UNITS.get(claim.metric, "1-5" if claim.metric.startswith(RUBRIC) else "")
     factor, words = IN_WORDS.get(unit, (1, ""))
-    return signed(factor * (claim.value or 0.0)) + words
+    return with_sign(factor * (claim.value or 0.0)) + words
 
 
 ALIKE = "Run both sides together, with one model, one judge and the same checks."
@@ -313,7 +313,7 @@ def _without_runs(claim: StatedClaim) -> dict[str, Any]:
     """What can be said of a claim where nothing can be recomputed."""
     about = {"harness": claim.agent or None, "configuration": claim.side, "opinion": UNTOLD}
     if claim.value is None:
-        side = "One side" if claim.side in (None, UNSTATED) else called(claim.side)
+        side = "One side" if claim.side in (None, UNSTATED) else as_label(claim.side)
         why = f"{side} alone is stated: a mean by itself claims no difference."
         return about | {"why": why, "settle": NOT_CLAIMED}
     why = f"No run with this figure is there, so it cannot be checked.{say_luck_in_means(claim)}"

@@ -11,7 +11,7 @@ from skill_eval_nb.tables.frames import like
 from .checks import SIDES
 from .deltas import deltas
 from .looks import COMPARISON, Answer, Looks, check_looks, find_jobs, take_looks
-from .values import EVAL, ITERATION, confidence, headline_of, metrics_of, runs_of
+from .values import EVAL, ITERATION, check_level, headline_of, metrics_of, runs_of
 from .verdict import word_of
 
 __all__ = ["check_looks", "decide_look", "sequential"]
@@ -81,7 +81,7 @@ def sequential(
     suites = runs_of(data).group_by(ITERATION).agg(n=pl.struct(EVAL).n_unique())
     found = []
     for own in sorted(planned):
-        check_looks(own, max([1, *suites["n"]]), confidence(level))
+        check_looks(own, max([1, *suites["n"]]), check_level(level))
         rows = take_looks(data, own, level, _ask_deltas(metric, baseline, worth)).select(COLUMNS)
         if looks is None:
             names = [key for key, job in jobs.items() if job.looks == own]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.documents.sides import is_earlier
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.text import chance, count, lower_first, signed, some
+from skill_eval_nb.text import chance, count, lower_first, some, with_sign
 
 from .checks import SIDES
 from .comparison import OF_RATES, PairedResult, compare, fewest_moved
@@ -68,14 +68,14 @@ def measure_skills(ws: Workspace, level: float = 0.95) -> pl.DataFrame:
             row |= {**other, **{name: row[name] for name in LEANS}}
         rows.append(row)
     types = these.schema | dict.fromkeys(("p_adjusted", "lean_p_adjusted"), pl.Float64)
-    found = pl.DataFrame(_adjust(rows, level), types)
+    found = pl.DataFrame(_adjust_skills(rows, level), types)
     seen = pl.col("designs").list.first().struct
     costs = ("new_runs", "price_usd", "seconds")
     found = found.with_columns(seen.field(name).alias(name) for name in costs)
     return _join_runs(found.drop("designs"), part)
 
 
-def rank(row: Row) -> tuple[int, float]:
+def rank_skill(row: Row) -> tuple[int, float]:
     """A sorting key: what is decided, then what leans, then the others, the largest first."""
     known = 0 if row["verdict"] in DECIDED else 1 if row["lean"] not in (None, NO_LEAN) else 2
     return known, -abs(row["estimate"])
@@ -120,7 +120,7 @@ def _answer(ws: Workspace, scope: Any, level: float) -> pl.DataFrame:
     return found.drop_nulls("estimate").filter(first)
 
 
-def _adjust(rows: Sequence[Row], level: float) -> list[Row]:
+def _adjust_skills(rows: Sequence[Row], level: float) -> list[Row]:
     """The rows with p-values that allow for the others, without the claims that do not."""
     able = [row["verdict"] in (*DECIDED, *OPEN) for row in rows]
     p = holm_sidak([row["p"] if own else None for row, own in zip(rows, able, strict=True)])
@@ -134,7 +134,7 @@ def _adjust(rows: Sequence[Row], level: float) -> list[Row]:
             ends = {"lean_low": min(row["lean_low"], 0.0), "lean_high": max(row["lean_high"], 0.0)}
             change = {**change, "lean": NO_LEAN, **ends}
         adjusted.append({**row, **change, "p_adjusted": own, "lean_p_adjusted": of_lean})
-    return sorted(adjusted, key=rank)
+    return sorted(adjusted, key=rank_skill)
 
 
 def _join_runs(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
@@ -228,13 +228,15 @@ def average_skills(rows: Sequence[Row], level: float = 0.95) -> list[OverSkills]
     kinds: dict[str, list[Row]] = {}
     for row in rows:
         kinds.setdefault(name_baseline(row), []).append(row)
-    found = [_average(kind, own, level) for kind, own in kinds.items()]
+    found = [_average_skills(kind, own, level) for kind, own in kinds.items()]
     return sorted(found, key=lambda answer: -answer.n_skills)
 
 
-def _average(against: str, rows: Sequence[Row], level: float) -> OverSkills:
+def _average_skills(against: str, rows: Sequence[Row], level: float) -> OverSkills:
     able = [row for row in rows if row["verdict"] is not None]
-    found, failed = (_compare(able, level, name) for name in ("estimate", "estimate_with_errors"))
+    found, failed = (
+        _compare_skills(able, level, name) for name in ("estimate", "estimate_with_errors")
+    )
     n, (better, worse) = len({row["skill"] for row in able}), DOES[against]
     who, worth = f"The {n} skills", worth_having(HEADLINE, None)
     word, counted = (verdict(each, HEADLINE, worth)[0] for each in (found, failed))
@@ -257,19 +259,19 @@ def _average(against: str, rows: Sequence[Row], level: float) -> OverSkills:
         because += f" It takes {fewest_moved(level)} that differ from their baseline; "
         because += f"{found.moved} {'does' if found.moved == 1 else 'do'}."
     elif word == ERRORS_DECIDE:
-        because += f" With errors as failures it is {signed(100 * (failed.estimate or 0))} pp."
+        because += f" With errors as failures it is {with_sign(100 * (failed.estimate or 0))} pp."
     else:
-        ends = [signed(100 * end) for end in (found.low, found.high) if end is not None]
+        ends = [with_sign(100 * end) for end in (found.low, found.high) if end is not None]
         figures = f" ({'; '.join(filter(None, (' to '.join(ends), f'exact p {chance(p)}')))})"
     if found.estimate is not None:
-        claim += f": {signed(100 * found.estimate)} pp{figures}"
+        claim += f": {with_sign(100 * found.estimate)} pp{figures}"
     if left := len(rows) - len(able):
         because += f" Not counted, as there can be no verdict: {left:,} of {len(rows):,}."
     figures = found.estimate, found.low, found.high, p
-    return OverSkills(against, n, *figures, word, f"{claim}.", because + _each(rows))
+    return OverSkills(against, n, *figures, word, f"{claim}.", because + _say_each(rows))
 
 
-def _compare(rows: Sequence[Row], level: float, figure: str) -> PairedResult:
+def _compare_skills(rows: Sequence[Row], level: float, figure: str) -> PairedResult:
     """Skills as evals, by their mean difference; by `estimate` where a row has no such figure."""
     units: dict[str, list[float]] = {}
     for row in rows:
@@ -278,7 +280,7 @@ def _compare(rows: Sequence[Row], level: float, figure: str) -> PairedResult:
     return compare([(own, [0.0]) for own in units.values()], "population", level, OF_RATES)
 
 
-def _each(rows: Sequence[Row]) -> str:
+def _say_each(rows: Sequence[Row]) -> str:
     """What is known of each of several by itself, in a sentence."""
     met = Counter(row["verdict"] if row["verdict"] in DECIDED else row["lean"] for row in rows)
     each = []

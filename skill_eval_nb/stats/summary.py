@@ -102,7 +102,7 @@ def outliers(
     for metric in metrics:
         if metric not in METRICS:
             raise no_such("metric", metric, METRICS)
-    scored = _scored(_values(data, metrics))
+    scored = _score_outliers(_metric_values(data, metrics))
     apart = pl.col("away").abs() >= math.log(APART)
     outlying = (pl.col("modified_z").abs() >= threshold) & apart
     value = pl.col("value")
@@ -127,7 +127,7 @@ def outliers(
     )
 
 
-def _values(data: Any, metrics: Sequence[str]) -> pl.DataFrame:
+def _metric_values(data: Any, metrics: Sequence[str]) -> pl.DataFrame:
     """RUN, MODEL, metric, value of every run that did not error and has the figure, in order."""
     import polars as pl
 
@@ -141,7 +141,7 @@ def _values(data: Any, metrics: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _scored(values: pl.DataFrame) -> pl.DataFrame:
+def _score_outliers(values: pl.DataFrame) -> pl.DataFrame:
     """`values` with each run's median, n, compared_with and modified_z (null: not compared)."""
     import polars as pl
 
@@ -424,10 +424,10 @@ EXPLAINED = (
 PAGE_KEYS = [*GROUP, "configuration", "baseline", "metric"]
 
 
-def explained(headline: str, level: float = 0.95) -> str:
+def explain_adjustment(headline: str, level: float = 0.95) -> str:
     """How the figures of a page are adjusted, in a sentence or two.
 
-    >>> explained("pass rate")[:34]
+    >>> explain_adjustment("pass rate")[:34]
     'The pass rate is the headline. The'
     """
     alpha = 1 - secondary_level(level)

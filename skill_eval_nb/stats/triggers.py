@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.documents.evals import NO_SKILL_OPENED, find_broken_rates
 from skill_eval_nb.tables.frames import frame_of, like
-from skill_eval_nb.text import count, quoted
+from skill_eval_nb.text import count, in_quotes
 
-from .values import confidence, in_order, natural, no_such, typed
+from .values import cast_columns, check_level, in_order, natural, no_such
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +61,7 @@ def seen_of(data: Any) -> pl.DataFrame:
     """
     columns = getattr(data, "columns", None)
     attempts = columns is not None and "outcome" in columns
-    seen = _attempts(data) if attempts else _counted(data)
+    seen = _attempts(data) if attempts else _queries_with_counts(data)
     return in_order(seen, **dict.fromkeys(SUITE, natural))
 
 
@@ -100,7 +100,7 @@ def _attempts(data: Any) -> pl.DataFrame:
     texts = dict.fromkeys((*SUITE, "query", "split", "outcome", "reason", "instead"), pl.String)
     types: dict[str, Any] = texts | {"should_trigger": pl.Boolean}
     types |= dict.fromkeys(("tags", "opened"), pl.List(pl.String))
-    frame = typed(given, types)
+    frame = cast_columns(given, types)
     for outcome in frame["outcome"].unique().to_list():
         if outcome not in OUTCOMES:
             raise no_such("outcome", str(outcome), OUTCOMES)
@@ -119,7 +119,7 @@ def _attempts(data: Any) -> pl.DataFrame:
     return seen.with_columns(rate=_rate(), odd=pl.lit(value=False))
 
 
-def _counted(data: Any) -> pl.DataFrame:
+def _queries_with_counts(data: Any) -> pl.DataFrame:
     import polars as pl
 
     frame = frame_of(data, "triggers")
@@ -208,9 +208,9 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
 
     hit, missed = map(pl.col, SCORED)
     rate = pl.col("rate")
-    low, high = wilson(hit, hit + missed, confidence(level))
+    low, high = wilson(hit, hit + missed, check_level(level))
     right = pl.when("should_trigger").then(rate).otherwise(1 - rate)
-    near = pl.col("tags").list.eval(_plain(pl.element())).list.contains(NEAR_MISS)
+    near = pl.col("tags").list.eval(_plain_tag(pl.element())).list.contains(NEAR_MISS)
     instead = pl.col("instead").list.eval(pl.element().mode().sort()).list.first()
     answered = seen_of(data).select(
         *SUITE,
@@ -265,7 +265,7 @@ def wilson(hits: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
     return low, high
 
 
-def _plain(tag: pl.Expr) -> pl.Expr:
+def _plain_tag(tag: pl.Expr) -> pl.Expr:
     """A tag as one may write it: `Near-Miss`, `near_miss`."""
     return tag.str.to_lowercase().str.replace_all("[-_ ]+", " ").str.strip_chars()
 
@@ -306,13 +306,13 @@ def trigger_confusion(data: Any, threshold: float = 0.5, by: By | None = None) -
     import polars as pl
 
     keys = [*SUITE, *([by] if by else [])]
-    parts = parts_of(seen_of(data), by).with_columns(_verdict(threshold).alias("verdict"))
+    parts = parts_of(seen_of(data), by).with_columns(_query_outcome(threshold).alias("verdict"))
     groups = parts.partition_by(keys, maintain_order=True, as_dict=True)
     rows = [
         dict(zip(keys, key, strict=True)) | row
         for key, queries in groups.items()
         for should in (True, False, None)
-        for row in _rows(queries.filter(pl.col("should_trigger").eq_missing(should)), should)
+        for row in _class_rows(queries.filter(pl.col("should_trigger").eq_missing(should)), should)
     ]
     schema: Row = dict.fromkeys(keys, pl.String) | {"should_trigger": pl.Boolean}
     schema |= {"outcome": pl.String, "right": pl.Boolean}
@@ -321,7 +321,7 @@ def trigger_confusion(data: Any, threshold: float = 0.5, by: By | None = None) -
     return like(data, pl.DataFrame(rows, schema))
 
 
-def _verdict(threshold: float) -> pl.Expr:
+def _query_outcome(threshold: float) -> pl.Expr:
     """What a query counts as: one of OUTCOMES."""
     import polars as pl
 
@@ -331,7 +331,7 @@ def _verdict(threshold: float) -> pl.Expr:
     return scored.when(pl.col(COUNTS[2]) > 0).then(errored).otherwise(absent)
 
 
-def _rows(queries: pl.DataFrame, should: bool | None) -> list[Row]:
+def _class_rows(queries: pl.DataFrame, should: bool | None) -> list[Row]:
     """The four outcomes of one class; none of the unlabelled where there are none."""
     if should is None and queries.is_empty():
         return []
@@ -414,14 +414,14 @@ def trigger_doubts(data: Any) -> Any:
         (*key, *doubt)
         for key, own in groups.items()
         if own["rate"].count() or key[:2] not in measured
-        for doubt in _doubts(own)
+        for doubt in _doubt_queries(own)
     ]
     texts = dict.fromkeys([*SUITE, "doubt"], pl.String)
     schema: Row = texts | {"broken": pl.Boolean, "message": pl.String}
     return like(data, pl.DataFrame(rows, schema, orient="row"))
 
 
-def _doubts(queries: pl.DataFrame) -> Iterator[Doubt]:
+def _doubt_queries(queries: pl.DataFrame) -> Iterator[Doubt]:
     """What to say of one description, the worst first."""
     positives, negatives = (queries.filter(should_trigger=should) for should in (True, False))
     if queries["rate"].count():
@@ -430,14 +430,14 @@ def _doubts(queries: pl.DataFrame) -> Iterator[Doubt]:
         rates = queries.select("should_trigger", "rate").iter_rows()
         for name, message in find_broken_rates(rates, _why_never(positives)):
             yield name, True, message
-        yield from _shadowed(positives)
-        yield from _runs(queries)
+        yield from _doubt_shadowed(positives)
+        yield from _doubt_runs(queries)
     else:
-        yield "nothing measured", True, _nothing(queries)
-    yield from _stated(queries)
+        yield "nothing measured", True, _say_no_results(queries)
+    yield from _doubt_statements(queries)
 
 
-def _nothing(queries: pl.DataFrame) -> str:
+def _say_no_results(queries: pl.DataFrame) -> str:
     errored, absent = (total(queries, name) for name in COUNTS[2:])
     what = f"No run of {count(queries.height, 'query')} tells whether the skill is picked up: "
     if errored:
@@ -458,7 +458,8 @@ def _why_never(positives: pl.DataFrame) -> str:
     opened = _others(positives)
     if len(opened) == 1:
         return (
-            f"Wherever a skill was opened it was {quoted(min(opened))}, which takes these queries. "
+            f"Wherever a skill was opened it was {in_quotes(min(opened))}, which "
+            "takes these queries. "
             "Measure without it, or tell the two descriptions apart."
         )
     if opened:
@@ -466,16 +467,16 @@ def _why_never(positives: pl.DataFrame) -> str:
     return NO_SKILL_OPENED
 
 
-def _shadowed(positives: pl.DataFrame) -> Iterator[Doubt]:
+def _doubt_shadowed(positives: pl.DataFrame) -> Iterator[Doubt]:
     opened, missed = _others(positives), total(positives, SCORED[1]) or 0
     often = opened.total()
     if len(opened) == 1 and often >= max(FEW_MISSES, missed / 2):
         what = f"{often:,} of {count(missed, 'run')} that should have triggered opened "
         why = "instead. Compare what both descriptions claim."
-        yield "shadowed", False, f"{what}{quoted(min(opened))} {why}"
+        yield "shadowed", False, f"{what}{in_quotes(min(opened))} {why}"
 
 
-def _runs(queries: pl.DataFrame) -> Iterator[Doubt]:
+def _doubt_runs(queries: pl.DataFrame) -> Iterator[Doubt]:
     """Runs that no rate rests on, and too few to make one."""
     import polars as pl
 
@@ -494,7 +495,7 @@ def _runs(queries: pl.DataFrame) -> Iterator[Doubt]:
         yield "one run a query", False, what + "Run each three times or more."
 
 
-def _stated(queries: pl.DataFrame) -> Iterator[Doubt]:
+def _doubt_statements(queries: pl.DataFrame) -> Iterator[Doubt]:
     """What is odd about the queries themselves."""
     unlabelled, odd = queries["should_trigger"].null_count(), int(queries["odd"].sum())
     if unlabelled:
@@ -515,7 +516,7 @@ def _others(positives: pl.DataFrame) -> Counter[str]:
 def _reason(queries: pl.DataFrame) -> str:
     """The commonest reason, in brackets."""
     reasons = Counter(reason for own in queries["reasons"] for reason in own)
-    return f" (most often: {quoted(reasons.most_common(1)[0][0])})" if reasons else ""
+    return f" (most often: {in_quotes(reasons.most_common(1)[0][0])})" if reasons else ""
 
 
 SCORES = ("precision", "recall", "f1", "accuracy")
@@ -576,7 +577,10 @@ def intervals(
 
     generator = np.random.default_rng(seed)
     worst, best = (
-        _scores(*_drawn(positives, more, generator), *_drawn(negatives, 1 - more, generator))
+        _scores(
+            *_draw_queries(positives, more, generator),
+            *_draw_queries(negatives, 1 - more, generator),
+        )
         for more in (0.0, 1.0)
     )
     tail = (1 - level) / 2
@@ -591,7 +595,9 @@ def intervals(
     )
 
 
-def _drawn(class_: Class, more: float, generator: np.random.Generator) -> tuple[Array, Array]:
+def _draw_queries(
+    class_: Class, more: float, generator: np.random.Generator
+) -> tuple[Array, Array]:
     """What triggered and of how many, in each draw, with a query more that triggers at this rate.
 
     Queries that are alike are weighed at once.
@@ -684,12 +690,13 @@ def trigger_scores(
     """
     import polars as pl
 
-    level = confidence(level)
+    level = check_level(level)
     keys = [*SUITE, *([by] if by else [])]
     parts = parts_of(seen_of(data), by).with_columns(reaches(threshold).alias("triggers"))
     groups = parts.partition_by(keys, maintain_order=True, as_dict=True)
     rows = [
-        dict(zip(keys, key, strict=True)) | _row(own, level, seed) for key, own in groups.items()
+        dict(zip(keys, key, strict=True)) | _score_row(own, level, seed)
+        for key, own in groups.items()
     ]
     figures = [
         f"{prefix}{name}{end}" for prefix in ("", OF_RUNS) for name in SCORES for end in ENDS
@@ -699,7 +706,7 @@ def trigger_scores(
     return like(data, pl.DataFrame(rows, schema))
 
 
-def _row(queries: pl.DataFrame, level: float, seed: int) -> Row:
+def _score_row(queries: pl.DataFrame, level: float, seed: int) -> Row:
     """All columns but the keys."""
     labelled = queries.drop_nulls("should_trigger")
     measured = labelled.drop_nulls("rate")

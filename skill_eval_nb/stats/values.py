@@ -92,7 +92,7 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> ValueError:
     return ValueError(f"There is no {kind} `{name}`.{did_you_mean(name, names)} {there}")
 
 
-def confidence(level: float) -> float:
+def check_level(level: float) -> float:
     """The level, if it is one.
 
     Raises:
@@ -556,7 +556,7 @@ def finite(column: str) -> pl.Expr:
     return pl.when(pl.col(column).is_finite()).then(pl.col(column))
 
 
-def typed(frame: pl.DataFrame, types: Mapping[str, Any]) -> pl.DataFrame:
+def cast_columns(frame: pl.DataFrame, types: Mapping[str, Any]) -> pl.DataFrame:
     """The frame with these columns alone, each as its type; null throughout where it lacks one."""
     import polars as pl
 

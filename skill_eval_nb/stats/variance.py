@@ -5,10 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .judgings import CELL, Panels, by_eval, by_run, dimension, freed, judgings_of, of_several
+from .judgings import (
+    CELL,
+    Panels,
+    by_eval,
+    by_run,
+    dimension,
+    judgings_of,
+    of_several,
+    remove_severity,
+)
 from .pairing import side
 from .summary import place
-from .values import GROUP, RUBRIC, confidence, in_order, natural, order_answer, statistic
+from .values import GROUP, RUBRIC, check_level, in_order, natural, order_answer, statistic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,10 +77,10 @@ def mean_squares(evals: pl.DataFrame, n_cells: int, judges: Array) -> MeanSquare
     spread, lost, factor = judges.T
     own, scale = _sums(evals, cell, n_cells)
     total = _per_cell(own, cell, n_cells)
-    ms, df = _squares(total, lost)
+    ms, df = _mean_squares(total, lost)
     ms = np.where(ms < DUST * scale[:, None], 0.0, ms)
-    without, left = _squares(total[cell] - own, lost[cell])
-    effective = _effective(ms, df, _jackknife(without, left, cell, n_cells))
+    without, left = _mean_squares(total[cell] - own, lost[cell])
+    effective = _effective_df(ms, df, _jackknife(without, left, cell, n_cells))
     of_judges = np.divide(spread, lost, out=np.zeros(n_cells), where=lost > 0)
     return MeanSquares(
         ms=np.column_stack([ms, of_judges]),
@@ -105,7 +114,7 @@ def _sums(evals: pl.DataFrame, cell: Array, n_cells: int) -> tuple[Array, Array]
     return np.column_stack([*parts, squares / n, squares, n**2]), seconds / weights
 
 
-def _squares(sums: Array, lost: Array) -> tuple[Array, Array]:
+def _mean_squares(sums: Array, lost: Array) -> tuple[Array, Array]:
     """Mean squares and degrees of freedom of evals, runs and judgings; 0 where there are none."""
     import numpy as np
 
@@ -127,7 +136,7 @@ def _jackknife(without: Array, left: Array, cell: Array, n_cells: int) -> Array:
     return np.where(carried, apart * (evals - 1) / evals, np.nan)
 
 
-def _effective(ms: Array, df: Array, variance: Array) -> Array:
+def _effective_df(ms: Array, df: Array, variance: Array) -> Array:
     """Satterthwaite's 2 MS² / Var(MS), at least 1 and at most what the design gives.
 
     Under the normal distribution the two are equal; scores that pile up at an end of the
@@ -220,7 +229,7 @@ def estimate(judgings: pl.DataFrame) -> Estimated:
             on=CELL,
             nulls_equal=True,
         )
-        .join(_judged(panels), on=CELL, how="left", nulls_equal=True)
+        .join(_cells_with_judges(panels), on=CELL, how="left", nulls_equal=True)
         .with_columns(
             pl.when(rubric).then("n_judgings").alias("n_judgings"),
             (rubric | pl.col("metric").is_in(BY_JUDGE)).alias("judged"),
@@ -241,13 +250,13 @@ def _runs(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels | None]:
     several = of_several(judgings)
     if several.is_empty():
         return by_run(judgings), None
-    runs, panels = freed(judgings.join(several, on=CELL, nulls_equal=True))
+    runs, panels = remove_severity(judgings.join(several, on=CELL, nulls_equal=True))
     crossed = runs.select(CELL).unique()
     others = by_run(judgings.join(crossed, on=CELL, how="anti", nulls_equal=True))
     return pl.concat([runs, others]), panels
 
 
-def _judged(panels: Panels | None) -> pl.DataFrame:
+def _cells_with_judges(panels: Panels | None) -> pl.DataFrame:
     """CELL and JUDGED of the cells with more than one judge."""
     import polars as pl
 
@@ -261,7 +270,7 @@ def _judged(panels: Panels | None) -> pl.DataFrame:
     )
 
 
-def named(found: Estimated) -> pl.DataFrame:
+def name_components(found: Estimated) -> pl.DataFrame:
     """A row a cell × component that there is: `cell`, `level`, `component` and what `cells` has.
 
     What cannot be told apart is one component and has both names: without a second run of any
@@ -293,7 +302,7 @@ ROUGH = 20
 def note() -> pl.Expr:
     """The sentences that hold for a row of components, or null.
 
-    Reads what `named` gives and `df`, `spread` (the mean square), `raw` (unclipped).
+    Reads what `name_components` gives and `df`, `spread` (the mean square), `raw` (unclipped).
     """
     import polars as pl
 
@@ -301,7 +310,7 @@ def note() -> pl.Expr:
     unseen = (level == EVAL_PART) & (pl.col("n_evals") < 2)
     sentences = [
         pl.when(unseen).then(pl.lit("With one eval, what evals differ by cannot be seen.")),
-        _together(),
+        _explain_joined(),
         pl.when(pl.col("lost") == 0, level <= RUN_PART).then(
             pl.lit("Different judges scored different outputs: how severe each is, is part of it.")
         ),
@@ -318,14 +327,14 @@ def note() -> pl.Expr:
             pl.lit("No spread was seen, which does not make it 0.")
         ),
         pl.when((pl.col("df") < ROUGH - 1) & ~unseen).then(
-            pl.format("A rough guess: it rests on {}.", _ground())
+            pl.format("A rough guess: it rests on {}.", _say_ground())
         ),
     ]
     text = pl.concat_str(sentences, separator=" ", ignore_nulls=True)
     return pl.when(text != "").then(text).alias("note")
 
 
-def _together() -> pl.Expr:
+def _explain_joined() -> pl.Expr:
     """Why two or three components are one, and what would part them."""
     import polars as pl
 
@@ -343,7 +352,7 @@ def _together() -> pl.Expr:
     )
 
 
-def _ground() -> pl.Expr:
+def _say_ground() -> pl.Expr:
     """What a component rests on, counted."""
     import polars as pl
 
@@ -366,7 +375,7 @@ def component_bounds(found: MeanSquares, level: float) -> tuple[Array, Array]:
     import numpy as np
 
     low, high = _of_squares(found, level)
-    bounds = _combined(found.unmix, found.ms, low, high)
+    bounds = _combine_intervals(found.unmix, found.ms, low, high)
     return np.maximum(bounds[0], 0), np.maximum(bounds[1], 0)
 
 
@@ -386,7 +395,7 @@ def share_bounds(found: MeanSquares, level: float) -> tuple[Array, Array]:
         for _ in range(HALVINGS):
             middle = (lower + upper) / 2
             weights = found.unmix - middle[:, :, None] * whole
-            above = _combined(weights, found.ms, *squares)[side] > 0
+            above = _combine_intervals(weights, found.ms, *squares)[side] > 0
             lower, upper = np.where(above, middle, lower), np.where(above, upper, middle)
         return (lower if side == 0 else upper).round(8)
 
@@ -406,7 +415,7 @@ def _of_squares(found: MeanSquares, level: float) -> tuple[Array, Array]:
     return np.where(there, low, 0), np.where(there, high, 0)
 
 
-def _combined(weights: Array, ms: Array, low: Array, high: Array) -> tuple[Array, Array]:
+def _combine_intervals(weights: Array, ms: Array, low: Array, high: Array) -> tuple[Array, Array]:
     """The interval of weighted sums of mean squares; weights are cells × sums × 4."""
     import numpy as np
 
@@ -493,10 +502,10 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
     >>> variance(runs, "time_seconds").select("component", "variance", "share").rows()
     [('eval', 99.0, 0.98...), ('run', 2.0, 0.019...)]
     """
-    level = confidence(level)
+    level = check_level(level)
     found = estimate(judgings_of(data, metric))
     figures = _figures(found.found, level)
-    rows = named(found).join(figures, on=["cell", "level"], maintain_order="left")
+    rows = name_components(found).join(figures, on=["cell", "level"], maintain_order="left")
     estimable = rows.drop_nulls("component").with_columns(dimension(), note())
     return order_answer(data, estimable.select(COLUMNS))
 
@@ -580,7 +589,7 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
     import polars as pl
     from scipy import special
 
-    level = confidence(level)
+    level = check_level(level)
     found = estimate(judgings_of(data, metric))
     noise = found.cells.select(CELL).with_columns(
         pl.Series("ms", found.found.ms[:, JUDGE_PART]),
@@ -589,7 +598,7 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
     seen = pl.when(pl.col("ms") > 0).then(pl.col("t") * (pl.col("ms") * pl.col("inverse")).sqrt())
     rows = (
         noise.join(
-            _severities(found.panels), on=CELL, nulls_equal=True, maintain_order="left_right"
+            _severity_rows(found.panels), on=CELL, nulls_equal=True, maintain_order="left_right"
         )
         .with_columns(
             dimension(),
@@ -601,7 +610,7 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
     return order_answer(data, rows)
 
 
-def _severities(panels: Panels | None) -> pl.DataFrame:
+def _severity_rows(panels: Panels | None) -> pl.DataFrame:
     """A row a cell × judge that shares outputs: CELL, judge, severity, n_runs, inverse."""
     import polars as pl
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from skill_eval_nb.text import called, chance, count, figure, lower_first, signed
+from skill_eval_nb.text import as_label, chance, count, figure, lower_first, with_sign
 
 from .comparison import TINY, PairedResult, fewest_moved
 from .inference.intervals import BESIDE
@@ -182,7 +182,7 @@ def say_answer(suite: Row, beyond: Row, title: str = "Pass rate") -> Answer:
         beyond: that about tasks like these.
         title: what the metric is called, as it begins a sentence.
     """
-    who = called(suite["configuration"], 60)
+    who = as_label(suite["configuration"], 60)
     if not suite["n_evals"]:
         none = Claim(suite, f"There is nothing to compare {who} with", suite["reason"])
         return Answer(suite, [none], "", [])
@@ -220,11 +220,11 @@ def say_lean(row: Row) -> str:
         return ""
     factor, unit = IN_WORDS["rate"]
     estimate, low, high = (
-        signed(round(factor * row[name], 1)) for name in ("estimate", "lean_low", "lean_high")
+        with_sign(round(factor * row[name], 1)) for name in ("estimate", "lean_low", "lean_high")
     )
     does = "leans neither way" if row["lean"] == NO_LEAN else row["lean"]
     return (
-        f"{BORROWED}, {called(row['configuration'], 60)} {does}: {estimate}{unit} ({low} to "
+        f"{BORROWED}, {as_label(row['configuration'], 60)} {does}: {estimate}{unit} ({low} to "
         f"{high}) on {these(row['n_evals'])}; {row['improved']} improved."
     )
 
@@ -300,7 +300,7 @@ class _Sentence:
         p = "" if found.p is None else f", exact p {chance(found.p)}"
         if p and self.adjusted is not None and self.adjusted.p != found.p:
             p += f" ({chance(self.adjusted.p).removeprefix('= ')} adjusted)"
-        return f"{self._signed(self.estimate)}{self.unit}{self._interval()} on {where}{p}"
+        return f"{self._signed_text(self.estimate)}{self.unit}{self._interval_text()} on {where}{p}"
 
     def what_a_claim_lacks(self) -> str:
         """What is missing before anything can be claimed, or ""."""
@@ -330,7 +330,7 @@ class _Sentence:
         units = found.n_evals if found.families is None else found.families
         takes = f"a claim about {TASKS} takes {fewest_moved(found.level)}"
         asked = self._asked_for()
-        size = f"{self._signed(self.estimate)}{self.unit} on {self._evals()}"
+        size = f"{self._signed_text(self.estimate)}{self.unit} on {self._evals()}"
         if found.moved < units:
             moved = f"of which {found.moved} differ" if found.moved else "none of which differs"
             return f"{size}, {moved} between the sides: {takes} {what} that do{asked}"
@@ -350,20 +350,20 @@ class _Sentence:
         """A size with its unit."""
         return figure(value * self.factor) + self.unit
 
-    def _interval(self) -> str:
+    def _interval_text(self) -> str:
         found = self.found
         if found.low is not None and found.high is not None:
             near = 2 * BESIDE * abs(self.estimate)  # an end that only leaves out 0
             low, high = (0.0 if abs(end) <= near else end for end in (found.low, found.high))
-            return f" ({self._signed(low)} to {self._signed(high)})"
+            return f" ({self._signed_text(low)} to {self._signed_text(high)})"
         if not found.sufficient:
             return ""
         if found.scope == "suite":
             return " (every run of an eval came out alike)"
         return " (as much on every eval)"
 
-    def _signed(self, value: float) -> str:
-        return signed(value * self.factor)
+    def _signed_text(self, value: float) -> str:
+        return with_sign(value * self.factor)
 
     def _evals(self) -> str:
         families = self.found.families

@@ -18,7 +18,7 @@ from skill_eval_nb.documents.dialects import (
     NoSuchDocument,
     distances,
     kind_of,
-    read,
+    read_as_shared,
     recognise,
 )
 from skill_eval_nb.documents.dialects import check as check_document
@@ -39,7 +39,7 @@ from skill_eval_nb.workspace import (
     Problem,
     Problems,
     RunPlace,
-    catalogued,
+    catalogue_files,
     find,
     natural,
     read_files,
@@ -73,7 +73,7 @@ class Gathered(NamedTuple):
 
     def read(self) -> Any:
         """Its shared form."""
-        return read(self.kind, self.raw)[0]
+        return read_as_shared(self.kind, self.raw)[0]
 
 
 def gather_documents(layout: Layout, refused: set[str]) -> Iterator[Gathered]:
@@ -370,7 +370,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
     """
     if dialect is not None and dialect not in DIALECTS:
         raise NoSuchDocument(f"there is no dialect `{dialect}`; there are {', '.join(DIALECTS)}")
-    skills = [file for root in roots_of(path) for file in _skills(root)]
+    skills = [file for root in roots_of(path) for file in _find_skills(root)]
     of_skills = [problem for file in skills for problem in _check_skill(file)]
     try:
         found = find(path)
@@ -380,7 +380,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
         raise
     met = found.problems
     files = read_files(found.layout.files, met)
-    catalogue = catalogued(found.layout, files, found.base, met)
+    catalogue = catalogue_files(found.layout, files, found.base, met)
     frames = assemble(
         found.layout, found.base, texts=True, problems=met, files=files, catalogue=catalogue
     )
@@ -396,7 +396,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
         for problem in met
         if problem.severity == "error" and problem.where in (None, "$")
     }
-    for whole in _workspaces(found.layout, files, refused):
+    for whole in _gather_workspaces(found.layout, files, refused):
         _check_workspace(whole, catalogue, dialect, told, more)
     for tool, number in Counter(file.tool or "" for file, _ in files.results).items():
         path_of = next(file.path for file, _ in files.results if file.tool == tool)
@@ -412,7 +412,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
     return [*of_skills, *(problem.within(found.base) for problem in both)]
 
 
-def _workspaces(layout: Layout, files: Files, refused: set[str]) -> Iterator[Whole]:
+def _gather_workspaces(layout: Layout, files: Files, refused: set[str]) -> Iterator[Whole]:
     """Each workspace with its documents; a suite is of the one that it defines the evals of."""
     homes = {file.path: file.place.workspace for _, file, _ in files.others}
     homes |= {suite.path: suite.workspace for suite in files.suites}
@@ -476,7 +476,7 @@ def _check_form(
         problems.add(weight, fault.code, path, f"`{name}`: {fault.message}", where=fault.where)
 
 
-def _skills(root: str) -> list[str]:
+def _find_skills(root: str) -> list[str]:
     if os.path.basename(root) == SKILL_FILE:
         return [root]
     below = ("*",) if os.path.basename(os.path.abspath(root)) == "skills" else ()

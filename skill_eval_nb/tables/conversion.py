@@ -41,7 +41,7 @@ from skill_eval_nb.workspace import (
     Problems,
     RunPlace,
     Sides,
-    catalogued,
+    catalogue_files,
     find,
     folder_of,
     group_problems,
@@ -49,7 +49,7 @@ from skill_eval_nb.workspace import (
     natural,
     read_files,
     skill_named,
-    stated,
+    stated_text,
 )
 from skill_eval_nb.workspace.layout import (
     RESULTS_INSIDE,
@@ -59,7 +59,7 @@ from skill_eval_nb.workspace.layout import (
 from skill_eval_nb.workspace.names import slug
 
 from .columns import RUN_KEYS, TABLES
-from .counted import Counted, counted
+from .counted import Counted, count_runs
 
 LONGEST = 120
 """So many bytes of UTF-8 a name has at most; two of them fit into the name of a folder."""
@@ -126,10 +126,10 @@ def safe(name: str, otherwise: str = "-") -> str:
     ('-a-b', '-', 'naïve 🎉', '-')
     """
     plain = re.sub(r'[\\/:*?"<>|\x00-\x1f\x7f\ud800-\udfff]', "-", name).strip(" .")
-    return _short(plain, LONGEST) or otherwise
+    return _cut_bytes(plain, LONGEST) or otherwise
 
 
-def _short(name: str, most: int) -> str:
+def _cut_bytes(name: str, most: int) -> str:
     """The beginning of a name, so many bytes of UTF-8 at most."""
     return name.encode()[:most].decode(errors="ignore").strip(" .")
 
@@ -146,7 +146,7 @@ def apart(wanted: Iterable[tuple[str, str]]) -> list[str]:
         name, number = text, 1
         while owners.setdefault(name.casefold(), owner) != owner:
             number += 1
-            name = f"{_short(text, LONGEST - len(f'-{number}'))}-{number}"
+            name = f"{_cut_bytes(text, LONGEST - len(f'-{number}'))}-{number}"
         names.append(name)
     return names
 
@@ -156,7 +156,7 @@ def stem(path: str) -> str:
     return safe(os.path.basename(path).rsplit(".", 1)[0])
 
 
-def same(old: str | int | None, new: str | int) -> str | int:
+def keep_id(old: str | int | None, new: str | int) -> str | int:
     """The new id; written as the old one was, where it is the same."""
     return old if old is not None and str(old) == str(new) else new
 
@@ -217,11 +217,11 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
     found = find(path, configuration=configuration)
     problems = found.problems
     files = read_files(found.layout.files, problems)
-    catalogue = catalogued(found.layout, files, found.base, problems)
+    catalogue = catalogue_files(found.layout, files, found.base, problems)
     _refuse_inside(target, catalogue.names)
     runs: dict[str, list[Counted]] = {folder: [] for folder in catalogue.names}
     of_tools = Problems()
-    for run in counted(found.layout, files, catalogue, problems):
+    for run in count_runs(found.layout, files, catalogue, problems):
         runs[run.folder].append(_without_tool(run, of_tools))
     for benchmark in catalogue.benchmarks:
         if benchmark.tool and benchmark.document.run_summary:
@@ -236,8 +236,8 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    with _marked(target / MARK):
-        for folder, below in zip(catalogue.names, _folders(catalogue, target), strict=True):
+    with _keep_mark(target / MARK):
+        for folder, below in zip(catalogue.names, _target_folders(catalogue, target), strict=True):
             mine = runs[folder]
             paths = Counter(run.documents.path for run in mine)
             workspace = _Workspace(folder, mine, files, catalogue, disk, paths)
@@ -258,12 +258,12 @@ def _without_tool(run: Counted, losses: Problems) -> Counted:
         if grading.expectations:
             message = "its verdicts are left out: its pass rate is stated, and not their share"
             losses.add("warning", "loss", own.path, message)
-        grading = changed(grading, expectations=[], summary=Summary(pass_rate=own.rate))
+        grading = copy_with(grading, expectations=[], summary=Summary(pass_rate=own.rate))
     return run._replace(documents=replace(own, grading=grading))
 
 
 @contextmanager
-def _marked(mark: Path) -> Iterator[None]:
+def _keep_mark(mark: Path) -> Iterator[None]:
     """Keep a mark where something was written and the end was not reached."""
     mark.touch()
     try:
@@ -285,7 +285,7 @@ def _refuse_inside(target: Path, workspaces: Iterable[str]) -> None:
             raise FileExistsError(f"{target} lies in {folder}; give a folder outside of it")
 
 
-def _folders(catalogue: Catalogue, target: Path) -> Iterator[Path]:
+def _target_folders(catalogue: Catalogue, target: Path) -> Iterator[Path]:
     """A folder of its own for each workspace, where there are several."""
     met: Counter[Path] = Counter()
     for name, _ in catalogue.names.values():
@@ -332,7 +332,7 @@ class _Workspace:
     def row_eval(self, benchmark: BenchmarkFile, row: Any) -> EvalKey | None:
         """The eval that a row of a benchmark names."""
         id_ = None if row.eval_id is None else str(row.eval_id)
-        name = stated(row.eval_name)
+        name = stated_text(row.eval_name)
         key = self.catalogue.index.find(self.folder, benchmark.iteration, id_, name)
         return key or (EvalKey(id_ or name or "", name or id_ or "") if id_ or name else None)
 
@@ -372,9 +372,9 @@ class _Writer:
                     self.losses.add("info", "loss", self.source.folder, message)
         runs = sorted(self.source.runs, key=lambda run: run.keys.run_number)
         folders = [run for run in runs if not self._is_row(run)]
-        self._suites()
-        self._metadata(folders)
-        copied = [path for run in folders for path in self._run(run)]
+        self._write_suites()
+        self._write_metadata(folders)
+        copied = [path for run in folders for path in self._write_run(run)]
         self._benchmarks(runs)
         self._others()
         return [*self.written, *copied]
@@ -386,18 +386,18 @@ class _Writer:
         stating = {benchmark.path for benchmark in self.source.benchmarks()}
         return not more and run.documents.path in stating
 
-    def _suites(self) -> None:
+    def _write_suites(self) -> None:
         definitions = self.source.defined()
         for suite in self.source.files.suites:
             if suite.workspace == self.source.folder:
                 evals = [
-                    changed(eval_, id=same(eval_.id, self.evals[next(definitions)[0]].id))
+                    copy_with(eval_, id=keep_id(eval_.id, self.evals[next(definitions)[0]].id))
                     for eval_ in suite.document.evals
                 ]
                 own = suite.document.skill_name or self.source.skill()
-                self.write("evals", changed(suite.document, evals=evals, skill_name=own))
+                self.write("evals", copy_with(suite.document, evals=evals, skill_name=own))
 
-    def _metadata(self, runs: list[Counted]) -> None:
+    def _write_metadata(self, runs: list[Counted]) -> None:
         """The metadata of each eval of an iteration, where its folder does not tell all of it."""
         there = {(iteration, key): metadata for iteration, key, metadata in self.source.metadata()}
         suites = {key.id: definition for key, definition in reversed([*self.source.defined()])}
@@ -407,9 +407,9 @@ class _Writer:
             if own is None and eval_parts(name.folder) == (str(name.id), key.name):
                 continue
             document = own or EvalMetadata()
-            document = changed(
+            document = copy_with(
                 document,
-                eval_id=same(document.eval_id, name.id),
+                eval_id=keep_id(document.eval_id, name.id),
                 eval_name=key.name,
                 prompt=document.prompt or (suite.prompt if suite else None),
                 assertions=document.assertions or (suite.expectations if suite else []),
@@ -420,12 +420,12 @@ class _Writer:
         """The names in the paths of what belongs to an eval."""
         return {"iteration": self.iterations[iteration], "eval": self.evals[key].folder}
 
-    def _run(self, run: Counted) -> list[Path]:
+    def _write_run(self, run: Counted) -> list[Path]:
         """Write a run's documents; gives the outputs that were copied."""
         keys, documents = run.keys, run.documents
         names = self._eval(keys.iteration, key_of(run))
         names |= {"side": self.sides[keys.configuration], "run": keys.run_number}
-        for kind, document in self._documents(run):
+        for kind, document in self._documents_of_run(run):
             self.write(kind, document, **names)
         for number, judging in enumerate(documents.judgings, 1):
             self.write("judging", judging, **names, file=number)
@@ -438,7 +438,7 @@ class _Writer:
         """A path in the target, of which levels may be empty."""
         return self.folder.joinpath(*filter(None, path.split("/")))
 
-    def _documents(self, run: Counted) -> Iterator[tuple[str, Document]]:
+    def _documents_of_run(self, run: Counted) -> Iterator[tuple[str, Document]]:
         """The documents of a run: what its row in the tables says stands in one of them."""
         row = dict(zip(_FIGURES, run.figures, strict=True))
         grading, structural = run.documents.grading, run.documents.structural
@@ -463,15 +463,15 @@ class _Writer:
         timing = run.documents.timing or Timing()
         metrics = run.documents.metrics or Metrics()
         if timing.total_duration_seconds is None or row["time_seconds"] is not None:
-            timing = changed(timing, total_duration_seconds=row["time_seconds"])
-        timing = changed(timing, total_tokens=row["tokens"] or timing.total_tokens)
+            timing = copy_with(timing, total_duration_seconds=row["time_seconds"])
+        timing = copy_with(timing, total_tokens=row["tokens"] or timing.total_tokens)
         inside = grading.execution_metrics if grading is not None else None
         if metrics == Metrics() and inside is None and row["tool_calls"] is not None:
             metrics = Metrics(total_tool_calls=row["tool_calls"])
-            timing = changed(timing, tool_calls=None)
+            timing = copy_with(timing, tool_calls=None)
         if grading is not None and grading.skill_used is not None:
-            metrics = changed(metrics, skill_used=row["skill_used"])
-        return changed(timing, model=row["executor_model"]), metrics
+            metrics = copy_with(metrics, skill_used=row["skill_used"])
+        return copy_with(timing, model=row["executor_model"]), metrics
 
     def _benchmarks(self, kept: list[Counted]) -> None:
         runs: dict[tuple[str, str, str], list[Counted]] = defaultdict(list)
@@ -482,9 +482,9 @@ class _Writer:
             rows = [self._row(benchmark, row, runs) for row in document.runs]
             metadata = document.metadata
             if skill_named(metadata.skill_name) is None:
-                metadata = changed(metadata, skill_name=self.source.skill())
+                metadata = copy_with(metadata, skill_name=self.source.skill())
             names = {"iteration": iteration, "file": stem(benchmark.path)}
-            self.write("benchmark", changed(document, runs=rows, metadata=metadata), **names)
+            self.write("benchmark", copy_with(document, runs=rows, metadata=metadata), **names)
 
     def _row(
         self, benchmark: BenchmarkFile, row: Any, runs: dict[tuple[str, str, str], list[Counted]]
@@ -495,9 +495,11 @@ class _Writer:
             return row
         there = runs[benchmark.iteration, key.id, row.configuration]
         of_it = [run for run in there if row.run_number in (None, run.keys.run_number)]
-        row = changed(row, eval_id=same(row.eval_id, self.ids[key.id]))
-        filled = {"result": _filled(row.result or RunResult(), of_it[0])} if len(of_it) == 1 else {}
-        return changed(row, **filled)
+        row = copy_with(row, eval_id=keep_id(row.eval_id, self.ids[key.id]))
+        filled = (
+            {"result": _fill_result(row.result or RunResult(), of_it[0])} if len(of_it) == 1 else {}
+        )
+        return copy_with(row, **filled)
 
     def _others(self) -> None:
         """Reviews, comparisons, analyses, versions, trigger sets and what else was read."""
@@ -512,14 +514,16 @@ class _Writer:
                 key = ws.catalogue.eval_of(file.place)
                 names["where"] = f"{iteration}/{self.evals[key].folder}"
             if kind == "feedback":
-                reviews = [self._review(review, file.place.iteration) for review in read.reviews]
-                document = changed(read, reviews=reviews)
+                reviews = [
+                    self._rename_review(review, file.place.iteration) for review in read.reviews
+                ]
+                document = copy_with(read, reviews=reviews)
             own = skill_named(document.skill_name) if kind == "triggers" else None
             if own is not None and (own != ws.skill() or len(several) > 1):
                 names["apart"] = OF_A_SKILL.format(safe(own))
             self.write(kind, document, **names)
 
-    def _review(self, review: Review, iteration: str) -> Review:
+    def _rename_review(self, review: Review, iteration: str) -> Review:
         """A review with the run id as the target names runs."""
         named, side, number = named_by(review.run_id, self.sides)
         index, (id_, _) = self.source.catalogue.index, eval_parts(named)
@@ -530,7 +534,7 @@ class _Writer:
         if named not in (name.folder, f"eval-{name.id}"):
             named = f"eval-{name.id}"
         suffix = "" if number is None else f"-run-{number}"
-        return changed(review, run_id=f"{named}-{self.sides.get(side, side)}{suffix}")
+        return copy_with(review, run_id=f"{named}-{self.sides.get(side, side)}{suffix}")
 
     def write(self, kind: str, document: Any, **names: Any) -> None:
         """Write a document where it belongs; another one that lies there already stays."""
@@ -547,16 +551,16 @@ def _strip_grading(grading: Grading, run: Counted, row: dict[str, Any]) -> Gradi
     """A grading that says what the folders do not, and nothing else of its run."""
     said = {name: getattr(run.keys, name) for name in ("eval_id", "eval_name", "configuration")}
     known = {name: text for name, text in said.items() if str(getattr(grading, name)) == text}
-    grading = changed(grading, **dict.fromkeys(known))
+    grading = copy_with(grading, **dict.fromkeys(known))
     weights = {name: score.weight for name, score in grading.rubric_scores.items() if score.weight}
     mean = row["rubric_weighted_mean"]  # None where the run errored
     of_its_own = not run.documents.judgings and not weights.items() <= run.weights.items()
     if of_its_own and mean is not None:
-        grading = changed(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))
+        grading = copy_with(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))
     return grading
 
 
-def _filled(result: RunResult, run: Counted) -> RunResult:
+def _fill_result(result: RunResult, run: Counted) -> RunResult:
     """The figures of a row, with those of the run that it does not state."""
     row = dict(zip(_FIGURES, run.figures, strict=True))
     known = {
@@ -564,7 +568,7 @@ def _filled(result: RunResult, run: Counted) -> RunResult:
         for name in ("pass_rate", "time_seconds", "tokens")
         if getattr(result, name) is None and row[name] is not None
     }
-    return changed(result, **known) if known else result
+    return copy_with(result, **known) if known else result
 
 
 def key_of(run: Counted) -> EvalKey:
@@ -572,7 +576,7 @@ def key_of(run: Counted) -> EvalKey:
     return EvalKey(run.keys.eval_id, run.keys.eval_name)
 
 
-def changed(document: Any, **changes: Any) -> Any:
+def copy_with(document: Any, **changes: Any) -> Any:
     """A copy with other values, which keeps what nobody knows."""
     copy = msgspec.structs.replace(document, **changes)
     vars(copy).update(vars(document))

@@ -24,8 +24,8 @@ from skill_eval_nb.workspace import (
     folder_of,
     read_run,
     skill_named,
-    stated,
     stated_runs,
+    stated_text,
 )
 from skill_eval_nb.workspace.layout import eval_parts
 
@@ -65,7 +65,7 @@ class SeenRuns:
         the same time and tokens, or their paths differ only in how they name the eval. Any other
         folder is a further run: two runs may well come out alike.
         """
-        path, results = documents.path, _results(row)
+        path, results = documents.path, _results_of_row(row)
         seconds, tokens, _ = (row[place] for place in _MEASURED)
         took = None if seconds is None or tokens is None else (seconds, tokens)
         results = self._results.setdefault(results, results)
@@ -87,11 +87,11 @@ class SeenRuns:
         beside[number] = run.number, path, results, took
         run = run._replace(number=number)
         if self._benchmarked:
-            self._remember(run, row, path)
+            self._remember_run(run, row, path)
         return run
 
-    def _remember(self, run: RunId, row: tuple[Any, ...], path: str) -> None:
-        fingerprint = _fingerprint(run, row)
+    def _remember_run(self, run: RunId, row: tuple[Any, ...], path: str) -> None:
+        fingerprint = _run_fingerprint(run, row)
         if fingerprint is not None:
             self._measured.setdefault(fingerprint, path)
             several = self._unknown.setdefault(fingerprint[1:], path) != path
@@ -106,7 +106,7 @@ class SeenRuns:
         baseline. Time, tokens and pass rate together are never the same twice by chance.
         Where a row does not tell its eval, they tell the one run that has them.
         """
-        fingerprint = _fingerprint(run, row)
+        fingerprint = _run_fingerprint(run, row)
         path = self._measured.get(fingerprint) if fingerprint is not None else None
         if fingerprint is not None and documents.unnamed:
             path = self._unknown.get(fingerprint[1:])
@@ -136,13 +136,13 @@ def _is_kept_twice(path: str, first: str) -> bool:
     return one == other
 
 
-def _results(row: tuple[Any, ...]) -> Results:
+def _results_of_row(row: tuple[Any, ...]) -> Results:
     """The verdicts and the rubric score of a run; all its figures where it has neither."""
     results = tuple([row[place] for place in _RESULTS])
     return row[: _PLACES["path"]] if results.count(None) == len(results) else results
 
 
-def _fingerprint(run: RunId, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _run_fingerprint(run: RunId, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """What only the same run has; None where too little was measured to tell."""
     seconds, tokens, rate = (row[place] for place in _MEASURED)
     if seconds is None or rate is None:
@@ -249,7 +249,7 @@ class Counted(NamedTuple):
     folder: str
 
 
-def counted(
+def count_runs(
     layout: Layout, files: Files, catalogue: Catalogue, problems: Problems
 ) -> Iterator[Counted]:
     """The runs on disk, completed by what benchmarks state of them; then those only stated."""
@@ -320,7 +320,7 @@ class _Sides(dict[Place, Shared]):
         run_id = RunId(place.workspace, place.iteration, key.id, place.configuration, 0)
         side = self.of(run_id, key)
         if described is not None or place.model is not None:
-            model = stated(described.model) if described else None
+            model = stated_text(described.model) if described else None
             own = (described and described.skill) or side.skill
             side = side._replace(model=model or place.model, skill=own)
         if described is not None and described.assertions:

@@ -118,7 +118,7 @@ def labels_text(labels: Iterable[CheckLabel]) -> str | None:
     return json.dumps(rows, ensure_ascii=False) if rows else None
 
 
-def _comparison(home: Home, comparison: Comparison) -> Iterator[Row]:
+def _comparison_rows(home: Home, comparison: Comparison) -> Iterator[Row]:
     """A row a side and criterion."""
     eval_id = None if comparison.eval_id is None else str(comparison.eval_id)
     about = (comparison.comparison_id or home.path, comparison.pair, eval_id, comparison.winner)
@@ -142,13 +142,13 @@ def _comparison(home: Home, comparison: Comparison) -> Iterator[Row]:
                 yield (*mine, *score, comparison.reasoning)
 
 
-def _analysis(home: Home, document: Analysis) -> Iterator[Row]:
+def _analysis_rows(home: Home, document: Analysis) -> Iterator[Row]:
     for advice in document.improvement_suggestions:
         about = advice.priority, advice.category
         yield (*home.names, home.path, *about, advice.suggestion, advice.expected_impact)
 
 
-def _history(home: Home, document: History) -> Iterator[Row]:
+def _history_rows(home: Home, document: History) -> Iterator[Row]:
     for step in document.iterations:
         best = step.is_current_best
         if best is None and document.current_best:
@@ -157,7 +157,7 @@ def _history(home: Home, document: History) -> Iterator[Row]:
         yield (*home.names, step.version, step.parent, *result, best)
 
 
-def _triggers(home: Home, document: TriggerSet) -> Iterator[Row]:
+def _trigger_rows(home: Home, document: TriggerSet) -> Iterator[Row]:
     names = home.names[0], skill_named(document.skill_name) or home.names[1]
     for query in document.queries:
         measured = query.triggered, query.runs, query.rate
@@ -165,7 +165,7 @@ def _triggers(home: Home, document: TriggerSet) -> Iterator[Row]:
         yield (*names, query.query, query.should_trigger, *measured, *about)
 
 
-def _optimization(home: Home, document: Optimization) -> Iterator[Row]:
+def _optimization_rows(home: Home, document: Optimization) -> Iterator[Row]:
     for index, step in enumerate(document.iterations, 1):
         number = index if step.iteration is None else step.iteration
         best = step.description == document.best_description
@@ -173,11 +173,11 @@ def _optimization(home: Home, document: Optimization) -> Iterator[Row]:
 
 
 _ROWS_OF: dict[str, tuple[str, Callable[[Home, Any], Iterator[Row]]]] = {
-    "comparison": ("comparisons", _comparison),
-    "analysis": ("analyses", _analysis),
-    "history": ("history", _history),
-    "triggers": ("triggers", _triggers),
-    "optimization": ("optimizations", _optimization),
+    "comparison": ("comparisons", _comparison_rows),
+    "analysis": ("analyses", _analysis_rows),
+    "history": ("history", _history_rows),
+    "triggers": ("triggers", _trigger_rows),
+    "optimization": ("optimizations", _optimization_rows),
 }
 """By the kind of document: its table, and what gives the rows."""
 
@@ -250,7 +250,7 @@ def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows
         keys = (*names, benchmark.iteration, *_OF_NO_RUN)
         rows["notes"].extend((*keys, "analyst", text) for text in benchmark.document.notes)
     for configuration, summary in benchmark.document.run_summary.items():
-        for metric, figures in _metrics(summary, configuration == DELTA):
+        for metric, figures in _stated_metrics(summary, configuration == DELTA):
             values = _as_numbers(figures, metric)
             about = (*names, benchmark.iteration, configuration, metric)
             for statistic, figure in figures.items():
@@ -280,7 +280,7 @@ def _beside_summary(document: Benchmark) -> Iterator[tuple[str, str, str, float]
                 yield configuration, metric, "runs", fmean(own) if len(set(own)) > 1 else own[0]
 
 
-def _metrics(summary: ConfigurationSummary, is_delta: bool) -> Iterator[tuple[str, Figures]]:
+def _stated_metrics(summary: ConfigurationSummary, is_delta: bool) -> Iterator[tuple[str, Figures]]:
     for metric in summary.__struct_fields__:
         value = getattr(summary, metric)
         if metric == "rubric_dimensions":
@@ -367,7 +367,7 @@ def add_suites(
     for run in runs:
         skills.setdefault((run.workspace, run.eval_id), {})[run.skill] = None
 
-    def named(workspace: str, eval_id: str) -> tuple[str, str]:
+    def name_and_skill(workspace: str, eval_id: str) -> tuple[str, str]:
         name, skill = names[workspace]
         own = skills.get((name, eval_id), {})
         return name, skill if skill in own or not own else next(iter(own))
@@ -377,7 +377,7 @@ def add_suites(
             continue
         defined.add((workspace, key.id))
         rubric = definition.quality_rubric.dimensions if definition.quality_rubric else []
-        own = (*named(workspace, key.id), *key)
+        own = (*name_and_skill(workspace, key.id), *key)
         task = definition.prompt, definition.expected_output, definition.files, definition.tags
         checks = len(definition.expectations), len(definition.structural_expectations)
         rows["evals"].append((*own, *task, definition.weight, *checks, len(rubric)))
@@ -391,5 +391,5 @@ def add_suites(
             if (workspace, eval_.key.id) not in defined:
                 defined.add((workspace, eval_.key.id))
                 task = min(eval_.prompts, default=None), None, [], []
-                own = (*named(workspace, eval_.key.id), *eval_.key)
+                own = (*name_and_skill(workspace, eval_.key.id), *eval_.key)
                 rows["evals"].append((*own, *task, 1.0, eval_.n_assertions, 0, 0))

@@ -86,7 +86,7 @@ def from_table(
     """
     path = os.fspath(table) if isinstance(table, str | os.PathLike) else None
 
-    def read() -> list[Results]:
+    def read_results() -> list[Results]:
         faults = Faults()
         value = table if path is None else read_values(path, read_bytes(path), faults)
         value = value if isinstance(value, list | Mapping) else _rows_of_frame(value)
@@ -98,7 +98,7 @@ def from_table(
     base = os.path.dirname(os.path.abspath(path)) if path else ""
     stem = os.path.basename(path).rsplit(".", 1)[0] if path else "table"
     folder = f"{base}/{name or stem}" if path else name or stem
-    return _workspace_of(read, path or folder, folder, backend)
+    return _workspace_of(read_results, path or folder, folder, backend)
 
 
 def from_files(

@@ -19,7 +19,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.base import origin_of, plainly
 from skill_eval_nb.documents.run import CHECK_FAILED, leave_unread, unread_message
-from skill_eval_nb.text import quoted, some
+from skill_eval_nb.text import in_quotes, some
 from skill_eval_nb.workspace import Problems, RunDocuments
 
 FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
@@ -58,7 +58,7 @@ def count(
     Where the two disagree the verdicts count, and the summary is a problem.
     """
     if not expectations:
-        return _stated(summary)
+        return _counts_stated(summary)
     passed, failed, unscored = counts(expectations)
     rate = share(passed, failed)
     if summary is not None and rate is not None:
@@ -102,7 +102,7 @@ def match_checks(
         return
     grading.expectations = kept
     said = [
-        f"{what} ({some(map(quoted, names))})"
+        f"{what} ({some(map(in_quotes, names))})"
         for n, what, names in (
             (len(lacking) - same, f"lacks {len(lacking)} of the {len(texts)} checks", lacking),
             (len(doubled), "doubles some, whose first verdict counts", doubled),
@@ -115,7 +115,7 @@ def match_checks(
         problems.add("warning", "other-checks", documents.path, message, where="$.expectations")
 
 
-def _stated(summary: Summary | None) -> Counted:
+def _counts_stated(summary: Summary | None) -> Counted:
     if summary is None:
         return NOTHING
     passed, failed, total = summary.passed, summary.failed, summary.total
@@ -237,7 +237,7 @@ def _mean_scores(documents: RunDocuments) -> list[tuple[str, float, float | None
     ]
 
 
-def efficiency(
+def mean_efficiency(
     structural: float | None, graded: float | None, rubric: float | None
 ) -> float | None:
     """`overall_efficiency`: the mean of two rates, or the one that is known.
@@ -268,9 +268,9 @@ def figures(
             if expectation.evidence is not None and expectation.evidence.startswith(CHECK_FAILED):
                 message = f"{expectation.id or expectation.text}: {expectation.evidence}"
                 problems.add("error", "check-failed", documents.path, message)
-    gate = _gate(structural)
-    beside = (*_costs(documents, problems), documents.path)
-    if gate is not False and _failed(documents.timing) and not judged[0]:
+    gate = _passed_gate(structural)
+    beside = (*_run_costs(documents, problems), documents.path)
+    if gate is not False and _ended_in_error(documents.timing) and not judged[0]:
         # what an error left behind, checks passed or one judging of two, is no result; what was
         # graded after it is one, but for a plain 0
         return ("errored", *_NO_RESULT, checked[0], gate, None, None, None, *beside)
@@ -282,7 +282,7 @@ def figures(
     mean = rubric_mean(documents, weights, problems)
     normalized = None if mean is None else mean / 5
     return (
-        _status(documents, rate, mean, gate),
+        _status_of_run(documents, rate, mean, gate),
         rate,
         documents.score,
         passed,
@@ -292,12 +292,12 @@ def figures(
         gate,
         mean,
         normalized,
-        efficiency(checked[0], judged[0], normalized),
+        mean_efficiency(checked[0], judged[0], normalized),
         *beside,
     )
 
 
-def _gate(structural: Structural | None) -> bool | None:
+def _passed_gate(structural: Structural | None) -> bool | None:
     if structural is None or structural.gate_passed is not None:
         return structural.gate_passed if structural else None
     critical = [
@@ -308,28 +308,28 @@ def _gate(structural: Structural | None) -> bool | None:
     return None if None in critical or not structural.expectations else True
 
 
-def _status(
+def _status_of_run(
     documents: RunDocuments, rate: float | None, rubric: float | None, gate: bool | None
 ) -> str:
     if documents.grading is None and gate is False:
         return "gated"
     if rate is not None or rubric is not None or documents.score is not None:
         return "graded"
-    if _failed(documents.timing):
+    if _ended_in_error(documents.timing):
         return "errored"
     if documents.grading is not None or documents.unreadable or not documents.took_place:
         return "ungraded"
     return "executed"
 
 
-def _failed(timing: Timing | None) -> bool:
+def _ended_in_error(timing: Timing | None) -> bool:
     """Whether the executor, or the judge after it, ended in an error."""
     return timing is not None and bool(
         timing.exit_code or timing.reason or (timing.status or "").lower() in FAILURES
     )
 
 
-def _costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
+def _run_costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
     """time_seconds … judged_at: from timing.json and metrics.json, else as the grader noted.
 
     A 0 counts only where nobody measured more, and then as not known.
@@ -341,12 +341,12 @@ def _costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
     tokens: int | None = None
     started = None
     if timing is not None:
-        seconds = _seconds(timing.total_duration_seconds, timing.duration_ms)
+        seconds = _seconds_of(timing.total_duration_seconds, timing.duration_ms)
         seconds = seconds or timing.executor_duration_seconds or seconds
         tokens, started = timing.total_tokens, timing.executor_start
     if noted is not None:
         seconds = seconds or noted.executor_duration_seconds or seconds
-        seconds = seconds or _seconds(noted.total_duration_seconds, noted.duration_ms) or seconds
+        seconds = seconds or _seconds_of(noted.total_duration_seconds, noted.duration_ms) or seconds
         tokens = tokens or noted.total_tokens or tokens
     if seconds == 0 or tokens == 0:
         seconds, tokens = _not_measured(seconds, tokens, documents.path, problems)
@@ -379,7 +379,7 @@ def _judged_at(documents: RunDocuments) -> str | None:
     return next((str(stamp) for stamp in stamps if stamp), None)
 
 
-def _seconds(seconds: float | None, milliseconds: float | None) -> float | None:
+def _seconds_of(seconds: float | None, milliseconds: float | None) -> float | None:
     return milliseconds / 1000 if seconds is None and milliseconds is not None else seconds
 
 
@@ -413,19 +413,19 @@ Rows = Mapping[str, list[Row]]
 def add_texts(keys: Row, documents: RunDocuments, weights: Mapping[str, float], rows: Rows) -> None:
     """Add the rows of a run, which begin with its keys, to the tables that hold texts."""
     found = {
-        "expectations": _expectations(documents),
+        "expectations": _expectation_rows(documents),
         "rubric_scores": _rubric_scores(documents, weights),
         "tool_calls": _tool_calls(documents),
     }
     if (grading := documents.grading) is not None:
-        found["claims"] = _claims(grading)
-        found["notes"] = _notes(grading)
-        found["suggestions"] = _suggestions(grading)
+        found["claims"] = _claim_rows(grading)
+        found["notes"] = _note_rows(grading)
+        found["suggestions"] = _suggestion_rows(grading)
     for table, own in found.items():
         rows[table].extend(keys + row for row in own)
 
 
-def _expectations(documents: RunDocuments) -> Iterator[Row]:
+def _expectation_rows(documents: RunDocuments) -> Iterator[Row]:
     for layer, document in (("structural", documents.structural), ("judged", documents.grading)):
         for one in document.expectations if document is not None else ():
             about = one.critical, one.confidence, one.evidence
@@ -439,12 +439,12 @@ def _rubric_scores(documents: RunDocuments, weights: Mapping[str, float]) -> Ite
             yield judging, model, dimension, score.score, weight, score.evidence
 
 
-def _claims(grading: Grading) -> Iterator[Row]:
+def _claim_rows(grading: Grading) -> Iterator[Row]:
     for claim in grading.claims:
         yield claim.claim, claim.type, claim.verified, claim.evidence
 
 
-def _notes(grading: Grading) -> Iterator[Row]:
+def _note_rows(grading: Grading) -> Iterator[Row]:
     found = [("factual_issue", grading.factual_issues)]
     if (notes := grading.user_notes_summary) is not None:
         found = [
@@ -458,7 +458,7 @@ def _notes(grading: Grading) -> Iterator[Row]:
             yield kind, text
 
 
-def _suggestions(grading: Grading) -> Iterator[Row]:
+def _suggestion_rows(grading: Grading) -> Iterator[Row]:
     if (feedback := grading.eval_feedback) is not None:
         for suggestion in feedback.suggestions:
             yield suggestion.assertion, "critique", suggestion.reason

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from skill_eval_nb.text import count, some, visible
-from skill_eval_nb.view import Block, Card, Cards, Mark, Pairs, Table, Text, Title, framed
+from skill_eval_nb.view import Block, Card, Cards, Mark, Pairs, Table, Text, Title, frame_html
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, natural
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Excerpt:
     text: str
 
     def _repr_html_(self) -> str:
-        return framed(self.html, STYLE)
+        return frame_html(self.html, STYLE)
 
     def __repr__(self) -> str:
         return self.text
@@ -81,7 +81,7 @@ def show(what: Any, rows: int | None = 20, *, empty: str = "There is nothing to 
     if not table:
         return Excerpt(escape(visible(empty)), visible(empty))
     shown = table if rows is None else table[:rows]
-    lines = [_line(heads, row) for row in shown]
+    lines = [_row_as_line(heads, row) for row in shown]
     html = _html_table(heads, shown) if heads else _html_list(row[0] for row in shown)
     if len(shown) < len(table):
         more = f"{len(shown):,} of {len(table):,} rows; rows=None shows all of them."
@@ -90,7 +90,7 @@ def show(what: Any, rows: int | None = 20, *, empty: str = "There is nothing to 
     return Excerpt(html, "\n".join(lines))
 
 
-def _line(heads: Sequence[str], row: Sequence[Any]) -> str:
+def _row_as_line(heads: Sequence[str], row: Sequence[Any]) -> str:
     texts = [visible(_text(value)) for value in row]
     if not heads:
         return texts[0]
@@ -115,10 +115,10 @@ def _cell(value: Any, number: bool) -> str:
 
 
 def _html_list(values: Iterable[Any]) -> str:
-    return f"<ul>{''.join(f'<li>{_linked(value)}</li>' for value in values)}</ul>"
+    return f"<ul>{''.join(f'<li>{_link_as_html(value)}</li>' for value in values)}</ul>"
 
 
-def _linked(value: Any) -> str:
+def _link_as_html(value: Any) -> str:
     text = escape(visible(_text(value)))
     if not isinstance(value, Path):
         return text
@@ -161,9 +161,9 @@ MOST_ITERATIONS, MOST_CONFIGURATIONS = 3, 6
 """Of more than these only the first and the last are named."""
 
 
-def overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Block]:
+def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Block]:
     """What is shown of a workspace: errors first, then what is there, and what to do with it."""
-    lines, runs = _workspaces(table), _statuses(table["runs"])
+    lines, runs = _workspace_lines(table), _statuses(table["runs"])
     skills = list(dict.fromkeys(line["skill"] for line in lines))
     title = f"{'Skill' if len(skills) == 1 else 'Skills'} {some(skills)}"
     yield Title(title if skills else "Nothing here", path)
@@ -211,7 +211,7 @@ def overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Block]:
         yield Text(", ".join(heights), "Tables and their rows:", soft=True)
 
 
-def _workspaces(table: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+def _workspace_lines(table: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
     """A line a workspace that some table speaks of, the one with most graded runs first."""
     skills = {
         workspace: skill

@@ -21,7 +21,7 @@ from skill_eval_nb.workspace import (
     PathLike,
     Problems,
     Sides,
-    catalogued,
+    catalogue_files,
     collector_paused,
     find,
     read_files,
@@ -31,7 +31,7 @@ from skill_eval_nb.workspace import (
 )
 
 from .columns import MODELS, RUN_KEYS, TABLES, RunRef
-from .counted import Copies, Counted, counted, join_queries
+from .counted import Copies, Counted, count_runs, join_queries
 from .document_rows import Home, Sums, add_document, add_stated, add_suites
 from .frames import Backend, frame_of, frame_of_rows, schema, to_pandas, to_polars
 from .run_rows import Rows, add_texts
@@ -102,16 +102,16 @@ def assemble(
     """
     with collector_paused():
         files = files or read_files(layout.files, problems)
-        catalogue = catalogue or catalogued(layout, files, base, problems)
+        catalogue = catalogue or catalogue_files(layout, files, base, problems)
         gaps = Gaps()
         rows: Rows = {name: [] for name in TABLES}
-        runs = counted(layout, files, catalogue, problems)
+        runs = count_runs(layout, files, catalogue, problems)
         if not texts:
             _add_runs(runs, catalogue, texts, rows, gaps)
             return {"runs": frame_of_rows(schema(TABLES["runs"]), rows["runs"])}
         copies, sums = Copies(), Sums()
         if catalogue.benchmarks or len(catalogue.names) > 1:
-            runs = _noted(runs, copies, sums)
+            runs = _note_runs(runs, copies, sums)
         known = _add_runs(runs, catalogue, texts, rows, gaps)
         add_suites(catalogue.definitions, catalogue.seen, catalogue.names, known, rows)
         for benchmark in catalogue.benchmarks:
@@ -172,7 +172,7 @@ def _add_runs(
     return found
 
 
-def _noted(runs: Iterable[Counted], copies: Copies, sums: Sums) -> Iterator[Counted]:
+def _note_runs(runs: Iterable[Counted], copies: Copies, sums: Sums) -> Iterator[Counted]:
     """The same runs, of which note is taken."""
     for run in runs:
         copies.add(run.folder, (run.keys[2:], run.figures[:-1]))
@@ -369,18 +369,18 @@ class Workspace(Shown):
 
         known = {column.name: column.type for column in RUN_KEYS}
 
-        def several(value: Name | Sequence[Name]) -> Sequence[Name]:
+        def as_sequence(value: Name | Sequence[Name]) -> Sequence[Name]:
             return [value] if value is None or isinstance(value, str | int) else value
 
         for key in keys:
             if key not in known and key not in MODELS:
                 raise KeyError(f"Runs have no key `{key}`.{did_you_mean(key, [*known, *MODELS])}")
         wanted = {
-            key: [str(name) if known[key] == "text" else name for name in several(value)]
+            key: [str(name) if known[key] == "text" else name for name in as_sequence(value)]
             for key, value in keys.items()
             if key in known
         }
-        models = {key: several(value) for key, value in keys.items() if key in MODELS}
+        models = {key: as_sequence(value) for key, value in keys.items() if key in MODELS}
 
         def others() -> pl.DataFrame:
             """The runs of other models."""
@@ -391,7 +391,7 @@ class Workspace(Shown):
             ).fill_null(value=False)
             return self.polars("runs").filter(~own).select(list(known))
 
-        def part(name: str) -> pl.DataFrame:
+        def select_part(name: str) -> pl.DataFrame:
             types = {column.name: column.type for column in TABLES[name].columns}
             frame = self.polars(name)
             for key, values in wanted.items():
@@ -407,16 +407,16 @@ class Workspace(Shown):
             return frame
 
         return Workspace(
-            lambda texts: {name: part(name) for name in (TABLES if texts else ("runs",))},
+            lambda texts: {name: select_part(name) for name in (TABLES if texts else ("runs",))},
             self.path,
             self.backend,
             (lambda: self.again().select(**keys)) if self._again is not None else None,
         )
 
     def _blocks(self) -> Iterator[Block]:
-        from .show import overview
+        from .show import show_overview
 
-        return overview(self.path, {name: self.polars(name) for name in TABLES})
+        return show_overview(self.path, {name: self.polars(name) for name in TABLES})
 
     def __getattr__(self, name: str) -> Any:
         if name in TABLES:

@@ -29,12 +29,12 @@ from skill_eval_nb.running.protocol import (
     SandboxKind,
     Skill,
     Task,
-    gathered,
+    gather_refusals,
     refuse,
 )
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, contents, digest, read_skill, stage
 from skill_eval_nb.running.spec import plain
-from skill_eval_nb.running.steps import bounded, priced, unasked
+from skill_eval_nb.running.steps import execute_bounded, is_meter_unasked, price_execution
 from skill_eval_nb.running.threads import to_the_end
 from skill_eval_nb.running.transcript import as_lines
 from skill_eval_nb.share import share
@@ -153,12 +153,12 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Skil
     if description is not None and not description.strip():
         faults.append("description is empty: a skill without one is never picked up")
     main: SkillSource | None = None
-    with gathered(faults):
+    with gather_refusals(faults):
         main = read_skill(skill)
     beside: list[SkillSource] = []
     for folder in _folders(others, faults):
         if main is None or folder.resolve() != main.folder:
-            with gathered(faults):
+            with gather_refusals(faults):
                 beside.append(read_skill(folder))
     if main is not None and others == "bundled":
         beside = [skill for skill in beside if skill.name.casefold() != main.name.casefold()]
@@ -487,12 +487,12 @@ async def make_attempt(
     )
     clock = time.perf_counter()
     try:
-        execution, _ = await bounded(setting.executor, task, meter)
+        execution, _ = await execute_bounded(setting.executor, task, meter)
         seconds = time.perf_counter() - clock
     finally:
         await to_the_end(asyncio.to_thread(remove, root))
-    own_usd = execution.cost_usd if unasked(meter) else None
-    execution = priced(execution, meter)
+    own_usd = execution.cost_usd if is_meter_unasked(meter) else None
+    execution = price_execution(execution, meter)
     outcome, reason = outcome_of(execution)
     opened = opened_in(execution, setting.offered.skill.name, setting.offered.digests)
     attempt = replace(

@@ -19,11 +19,11 @@ from skill_eval_nb.models.ask import (
     Question,
     a_list,
     an_object,
-    fenced,
-    formed,
+    check_form,
+    fence_lines,
     or_null,
     short,
-    shortened,
+    shorten_text,
 )
 from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
 from skill_eval_nb.running.protocol import refuse
@@ -78,7 +78,7 @@ def read(raw: Any, wanted: Demand) -> tuple[Query, ...]:
         BadAnswer: with everything that is wrong, each fault at its query.
     """
     look = AnswerCheck()
-    rows = formed(raw, SCHEMA)["queries"]
+    rows = check_form(raw, SCHEMA)["queries"]
     found = [_query(row, look, f"queries[{at}]", wanted) for at, row in enumerate(rows)]
     _see_all(found, look, wanted)
     look.done()
@@ -188,11 +188,11 @@ def _shown(wanted: Demand) -> str:
         for query in wanted.existing[:MOST_EXISTING]
     ]
     parts = [
-        ("skill", [shortened(body, SKILL_CHARS)]),
+        ("skill", [shorten_text(body, SKILL_CHARS)]),
         ("others", [f"- {other.name}: {_line(other.description)}" for other in wanted.others]),
         ("existing", existing),
     ]
-    nonce, blocks = fenced(parts)
+    nonce, blocks = fence_lines(parts)
     sections = [f"The skill is {wanted.skill.name}. The fences' nonce is {nonce}.", *blocks]
     if len(wanted.existing) > MOST_EXISTING:
         sections.append(f"{len(wanted.existing) - MOST_EXISTING} more existing are not shown.")

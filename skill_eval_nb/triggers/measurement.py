@@ -15,7 +15,7 @@ from typing import Any
 
 from skill_eval_nb.models import Client, Connection, Prices, connect, load_prices
 from skill_eval_nb.running.asking import NO_MONEY, AskingProgress, reached_by
-from skill_eval_nb.running.budget import Budget, noted
+from skill_eval_nb.running.budget import Budget, read_noted
 from skill_eval_nb.running.files import STAGING, notes_of, remove
 from skill_eval_nb.running.journal import (
     CLOSING,
@@ -25,13 +25,13 @@ from skill_eval_nb.running.journal import (
     STARTED,
     Journal,
     Record,
-    read,
+    read_journal,
     sweep,
 )
 from skill_eval_nb.running.ledger import Ledger, close_interrupted
 from skill_eval_nb.running.options import executor_of, figures
 from skill_eval_nb.running.pool import EXECUTORS, warm_up
-from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
+from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gather_refusals
 from skill_eval_nb.running.spec import Ended
 from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
 from skill_eval_nb.text import brief, count, dollars
@@ -124,7 +124,7 @@ def spent_on(record: Record, home: Path, keys: Container[Any]) -> float:
     spent = sum(event.get("usd") or 0.0 for event in closed if event.get("launch") in numbers)
     for number, launch in record.open.items():
         if number in numbers:
-            notes: Any = noted(notes_of(home, number))
+            notes: Any = read_noted(notes_of(home, number))
             spent += (launch.worst_usd or 0.0) if notes is None else notes
     return spent
 
@@ -186,7 +186,7 @@ class Measurement:
     def build_result(self, status: Status, message: str, price: Price) -> Measured:
         """What came of it; `price` is of what was missing before it began."""
         offered, model = self.setting.offered, self.setting.model
-        spent = spent_on(read(self.home), self.home, self.planned)
+        spent = spent_on(read_journal(self.home), self.home, self.planned)
         why = WHY.get(status)
         return Measured(
             skill_name=offered.skill.name,
@@ -384,7 +384,7 @@ def measure(
     if not dry_run and type(runner).__module__.startswith(EXECUTORS) and (why := reached.why_not()):
         faults.append(why)
     offer = None
-    with gathered(faults):
+    with gather_refusals(faults):
         offer = read_offer(skill, others, description)
     if faults or offer is None or runner is None or worker is None:
         raise Refused(dict.fromkeys(faults))

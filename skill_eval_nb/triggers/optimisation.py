@@ -13,9 +13,9 @@ from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models import Connection, Prices, load_prices
 from skill_eval_nb.models.ask import ATTEMPTS
 from skill_eval_nb.running.asking import Terms, worst_usd
-from skill_eval_nb.running.journal import paying
+from skill_eval_nb.running.journal import hold_paid_folders
 from skill_eval_nb.running.options import executor_of
-from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
+from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gather_refusals
 from skill_eval_nb.skill_md import SKILL_FILE, read_text
 from skill_eval_nb.skill_md import body as body_of
 from skill_eval_nb.workspace import PathLike
@@ -149,12 +149,12 @@ def optimise(
     faults: list[str] = []
     offer: SkillSet | None = None
     dealt: tuple[Query, ...] = ()
-    with gathered(faults):
+    with gather_refusals(faults):
         offer = read_offer(skill, competing, None)
         # Front matter that cannot be changed is told now, and not after a round was paid for.
         skill_md = read_bytes(offer.skill.folder / SKILL_FILE)
         with_description(skill_md, offer.skill.description)
-    with gathered(faults):
+    with gather_refusals(faults):
         dealt = split(list(queries), held_out, seed)
     runner = executor_of(executor, {}, sandbox, faults)
     if rounds < 1:
@@ -229,7 +229,7 @@ def optimise(
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(planned, notes=(*planned.notes, *begun))
-    with paying([base / KEPT], "a search for a description", into=[base / KEPT, kept]):
+    with hold_paid_folders([base / KEPT], "a search for a description", into=[base / KEPT, kept]):
         found = work.run_search()
         done = replace(
             planned,

@@ -18,9 +18,9 @@ from skill_eval_nb.models.ask import (
     AnswerCheck,
     Question,
     an_object,
-    fenced,
-    formed,
-    shortened,
+    check_form,
+    fence_lines,
+    shorten_text,
 )
 from skill_eval_nb.running.asking import Terms, ask_all, worst_usd
 from skill_eval_nb.workspace import write_atomic
@@ -78,12 +78,12 @@ def question(
         competing: names and descriptions of other skills.
     """
     parts = [
-        ("skill", [f"Name: {name}", "", shortened(body, BODY_CHARS)]),
+        ("skill", [f"Name: {name}", "", shorten_text(body, BODY_CHARS)]),
         ("tried", [_json(_tell_tried(step)) for step in steps]),
         ("failures", [_json(failure) for failure in _failures(base)]),
         ("competing", [_json({"name": skill, "description": other}) for skill, other in competing]),
     ]
-    nonce, blocks = fenced(parts)
+    nonce, blocks = fence_lines(parts)
     intro = (
         f"The fences' nonce is {nonce}. `tried` has the descriptions so far, each with its runs on "
         f"the train queries; `failures` has the train queries that went wrong in round "
@@ -105,7 +105,7 @@ def question(
 
 def _read(raw: Any, steps: Sequence[Step]) -> str:
     look = AnswerCheck()
-    description = look.nonempty(formed(raw, SCHEMA), "description", "the answer").strip()
+    description = look.nonempty(check_form(raw, SCHEMA), "description", "the answer").strip()
     for fault in faults_of(description) if description else ():
         look.wrong(f"`description`: {fault}")
     for step in steps:
@@ -132,7 +132,7 @@ def _failures(base: Step) -> Iterator[dict[str, Any]]:
         should = outcome.query.should_trigger
         opened = sum(right == should for right in outcome.right)
         yield {
-            "query": shortened(outcome.query.query, QUERY_CHARS),
+            "query": shorten_text(outcome.query.query, QUERY_CHARS),
             "should_trigger": should,
             "triggered": f"{opened} of {len(outcome.right)} runs",
             "instead": [text for text, _ in Counter(outcome.instead).most_common(MOST_INSTEAD)],

@@ -17,7 +17,7 @@ from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import Faults, NotJSON, TriggerQuery, TriggerSet, dump, mend, parse
 from skill_eval_nb.documents.base import origin_of
 from skill_eval_nb.running.protocol import Refused, refuse
-from skill_eval_nb.text import brief, count, quoted, some
+from skill_eval_nb.text import brief, count, in_quotes, some
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, find, read_files
 from skill_eval_nb.workspace.read import load_raw
 from skill_eval_nb.workspace.writing import alone, written_like
@@ -345,7 +345,7 @@ def _one_class(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
 def _contradictions(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     for same in _by_words(queries):
         if len({query.should_trigger for query in same}) > 1:
-            what = f"{quoted(same[0].query)} should trigger and should not. "
+            what = f"{in_quotes(same[0].query)} should trigger and should not. "
             yield _doubt("contradiction", what + "One of the two is wrong: take it out.", same)
 
 
@@ -360,7 +360,9 @@ def _twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     for should in (True, False):
         for same in _by_words([query for query in queries if query.should_trigger is should]):
             if len(same) > 1:
-                what = f"{quoted(same[0].query)} is there {len(same)} times, and counts as often. "
+                what = (
+                    f"{in_quotes(same[0].query)} is there {len(same)} times, and counts as often. "
+                )
                 yield _doubt("twice", what + "Keep one.", same)
 
 
@@ -371,7 +373,10 @@ def _nearly_twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
         for places in _together(alike([query.query for query in own])):
             same = [own[place] for place in places]
             more = f", and {len(same) - 2} more with them" if len(same) > 2 else ""
-            what = f"{quoted(same[0].query)} and {quoted(same[1].query)} say nearly the same{more}."
+            what = (
+                f"{in_quotes(same[0].query)} and {in_quotes(same[1].query)} say nearly "
+                f"the same{more}."
+            )
             yield _doubt("nearly twice", f"{what} Say one of them in other words.", same)
 
 
@@ -391,9 +396,12 @@ def _together(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 def _given_away(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDoubt]:
     named = [query for query in queries if skill and gives_away(query.query, skill)]
     if skill and named:
-        what = f"The skill's own name, {quoted(skill)}, stands in {_queries(len(named))}, such as "
+        what = (
+            f"The skill's own name, {in_quotes(skill)}, stands in {_queries(len(named))}, such as "
+        )
         why = (
-            f"{quoted(named[0].query)}: the name is found, and the description is not put to the "
+            f"{in_quotes(named[0].query)}: the name is found, and the description "
+            "is not put to the "
             "test. Say what is wanted as somebody would who has never heard of the skill."
         )
         yield _doubt("gives away", what + why, named)

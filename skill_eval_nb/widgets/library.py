@@ -53,10 +53,10 @@ class LibraryPanel(Explore):
         page = self.library.page
         said = map(show_part, (part for part in page.parts if not isinstance(part, Table)))
         shown = [h("h3", page.heading), blocks_view(filter(None, said))]
-        tables = [self._table(answer) for answer in self.library.answers]
+        tables = [self._skills_table(answer) for answer in self.library.answers]
         return h("div", shown, tables, cls="sen-x-explore")
 
-    def _table(self, answer: OverSkills) -> Node:
+    def _skills_table(self, answer: OverSkills) -> Node:
         named = self.library.named(answer)
         meant, axis = metric(HEADLINE), axis_of([row for _, _, row in named], metric(HEADLINE))
         heads = ["Skill", scale(axis, meant, of_difference(meant), difference=True)]

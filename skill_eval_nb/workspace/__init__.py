@@ -11,10 +11,10 @@ from .catalogue import (
     EvalKey,
     Named,
     SeenEval,
-    catalogued,
+    catalogue_files,
     named_by,
     skill_named,
-    stated,
+    stated_text,
     suite_keys,
 )
 from .files import Files, SuiteFile, add_results
@@ -72,7 +72,7 @@ __all__ = [
     "SuiteFile",
     "add_results",
     "below",
-    "catalogued",
+    "catalogue_files",
     "collector_paused",
     "compare",
     "complete",
@@ -88,8 +88,8 @@ __all__ = [
     "report_broken_rates",
     "settle_problems",
     "skill_named",
-    "stated",
     "stated_runs",
+    "stated_text",
     "suite_keys",
     "write_atomic",
 ]

@@ -22,7 +22,7 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
 from skill_eval_nb.documents.tools import Run
 
-from .catalogue import BenchmarkFile, EvalIndex, EvalKey, is_benchmark_file, stated
+from .catalogue import BenchmarkFile, EvalIndex, EvalKey, is_benchmark_file, stated_text
 from .problems import Problems
 from .read import RunDocuments
 
@@ -54,10 +54,14 @@ def stated_runs(
     iterations = {(run.workspace, run.iteration) for run in on_disk}
     found: StatedRuns = {}
     for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
-        mine = _renamed(_runs_of(benchmark, index, iterations, problems), on_disk, problems)
+        mine = _rename_configurations(
+            _runs_of(benchmark, index, iterations, problems), on_disk, problems
+        )
         if not benchmark.is_benchmark:
             mine = _of_known(mine, on_disk, benchmark.path, problems)
-        for run, (key, documents) in _renumbered(mine, on_disk, benchmark.path, problems).items():
+        for run, (key, documents) in _renumber_runs(
+            mine, on_disk, benchmark.path, problems
+        ).items():
             _, known = found.setdefault(run, (key, documents))
             if known is documents:
                 continue
@@ -103,16 +107,16 @@ def _runs_of(
     """
     found: StatedRuns = {}
     met: Counter[tuple[str, str]] = Counter()
-    unnamed = _unnamed(benchmark, problems)
+    unnamed = _has_unnamed_rows(benchmark, problems)
     numbers = [run.run_number for run in benchmark.document.runs if run.run_number is not None]
     from_zero = 0 in numbers
     for position, run in enumerate(benchmark.document.runs, 1):
         id_ = None if run.eval_id is None else str(run.eval_id)
-        name = stated(run.eval_name)
+        name = stated_text(run.eval_name)
         model, iteration, configuration = None, benchmark.iteration, run.configuration
         if not isinstance(run, Run):
             iteration, configuration = _own_iteration(
-                stated(configuration) or UNSTATED, benchmark, iterations
+                stated_text(configuration) or UNSTATED, benchmark, iterations
             )
             model, configuration = model_and_side(configuration)
         if unnamed and id_ is None and name is None:
@@ -129,7 +133,7 @@ def _runs_of(
         again = run_id in found
         if again:
             key, run_id = _of_another(key, run_id, found, benchmark, problems)
-        found[run_id] = key, _documents(run, benchmark, model)
+        found[run_id] = key, _stated_documents(run, benchmark, model)
         found[run_id][1].unnamed = again or (id_ is None and name == f"row {position}")
     return found
 
@@ -146,12 +150,12 @@ def _of_another(
     return EvalKey(other.eval_id, f"{key.name} ({copy})"), other
 
 
-def _unnamed(benchmark: BenchmarkFile, problems: Problems) -> bool:
+def _has_unnamed_rows(benchmark: BenchmarkFile, problems: Problems) -> bool:
     """Whether a configuration has several rows that name no eval, which is a problem."""
     sides = Counter(
         run.configuration
         for run in benchmark.document.runs
-        if run.eval_id is None and stated(run.eval_name) is None
+        if run.eval_id is None and stated_text(run.eval_name) is None
     )
     several = max(sides.values(), default=0) > 1
     if several:
@@ -223,7 +227,9 @@ def compare(
         problems.add("warning", "disagree", documents.path, message, where="$.runs")
 
 
-def _renamed(entries: StatedRuns, on_disk: AbstractSet[RunId], problems: Problems) -> StatedRuns:
+def _rename_configurations(
+    entries: StatedRuns, on_disk: AbstractSet[RunId], problems: Problems
+) -> StatedRuns:
     """The same with configurations called as on disk.
 
     Some tools know two names for configurations only, and write with_skill and
@@ -254,7 +260,7 @@ def _renamed(entries: StatedRuns, on_disk: AbstractSet[RunId], problems: Problem
     }
 
 
-def _renumbered(
+def _renumber_runs(
     entries: StatedRuns, on_disk: AbstractSet[RunId], path: str, problems: Problems
 ) -> StatedRuns:
     """The same with sole runs of an eval and configuration fitted to those on disk.
@@ -295,7 +301,9 @@ def _own_iteration(
     return benchmark.iteration, configuration
 
 
-def _documents(run: BenchmarkRun, benchmark: BenchmarkFile, model: str | None) -> RunDocuments:
+def _stated_documents(
+    run: BenchmarkRun, benchmark: BenchmarkFile, model: str | None
+) -> RunDocuments:
     """A stated run as the documents that would lie in its folder."""
     if isinstance(run, Run):
         return RunDocuments(
@@ -341,9 +349,9 @@ def _documents(run: BenchmarkRun, benchmark: BenchmarkFile, model: str | None) -
             cost_usd=result.cost_usd,
         ),
         took_place=True,
-        executor_model=stated(run.model) or stated(metadata.executor_model) or model,
-        harness=stated(run.harness) or stated(metadata.harness),
-        judge_model=stated(metadata.analyzer_model),
+        executor_model=stated_text(run.model) or stated_text(metadata.executor_model) or model,
+        harness=stated_text(run.harness) or stated_text(metadata.harness),
+        judge_model=stated_text(metadata.analyzer_model),
         skill=run.skill,
     )
 
@@ -373,11 +381,11 @@ def complete(run: RunDocuments, entry: RunDocuments, problems: Problems) -> None
         entry.timing.total_tokens = None
         message = "its `tokens` are the characters of the outputs; they were not used as tokens"
         problems.add("warning", "characters-as-tokens", entry.path, message)
-    run.timing = _filled(run.timing, entry.timing)
-    run.metrics = _filled(metrics, entry.metrics)
+    run.timing = _fill_nulls(run.timing, entry.timing)
+    run.metrics = _fill_nulls(metrics, entry.metrics)
 
 
-def _filled(own: Any, entry: Any) -> Any:
+def _fill_nulls(own: Any, entry: Any) -> Any:
     """A copy of `own` in which what is null or 0 there is taken from `told`."""
     if own is None:
         return entry

@@ -45,10 +45,10 @@ EvalKeys = dict[EvalFolder, EvalKey]
 PLACEHOLDERS = frozenset(("", "-", "—", "unknown", "n/a", "none", "null", "tbd"))
 
 
-def stated(text: str | None) -> str | None:
+def stated_text(text: str | None) -> str | None:
     """A text that says something: None for placeholders such as ``<model-name>``.
 
-    >>> stated("<model-name>"), stated("—"), stated("pdf")
+    >>> stated_text("<model-name>"), stated_text("—"), stated_text("pdf")
     (None, None, 'pdf')
     """
     if text is None or text.strip().lower() in PLACEHOLDERS:
@@ -62,14 +62,14 @@ def skill_named(text: str | None) -> str | None:
     >>> skill_named("plugin/skills/tdd/SKILL.md"), skill_named("tdd"), skill_named("<skill>")
     ('tdd', 'tdd', None)
     """
-    name = stated(text)
+    name = stated_text(text)
     if name is None or "/" not in name:
         return name
     parts = [part for part in name.split("/") if part.lower() not in ("", ".", "skill.md")]
     return parts[-1] if parts else None
 
 
-def identify(
+def identify_evals(
     places: Iterable[Place], metadata: Mapping[EvalFolder, EvalMetadata], problems: Problems
 ) -> EvalKeys:
     """The id and name of each eval's folder.
@@ -87,7 +87,7 @@ def identify(
     for folder in dict.fromkeys(map(folder_of, places)):
         number, rest = eval_parts(folder.folder)
         described = metadata.get(folder)
-        name = (described and stated(described.eval_name)) or rest
+        name = (described and stated_text(described.eval_name)) or rest
         stated_id = described.eval_id if described else None
         own[folder] = EvalKey((number or "") if stated_id is None else str(stated_id), name)
         of_name = ids.setdefault((folder.workspace, folder.folder), {}).setdefault(slug(name), [])
@@ -201,7 +201,7 @@ def home(suite: SuiteFile, named: Mapping[str, list[str | None]], sole: str | No
     """
     folder = os.path.dirname(suite.path)
     holder = _holder(suite)
-    name = stated(suite.document.skill_name)
+    name = stated_text(suite.document.skill_name)
     lies_in = [workspace for workspace in named if f"{folder}/".startswith(f"{workspace}/")]
     if lies_in:
         return max(lies_in, key=len)
@@ -210,7 +210,9 @@ def home(suite: SuiteFile, named: Mapping[str, list[str | None]], sole: str | No
         of_skill = name is not None and (name in names or workspace.endswith(f"/{name}-workspace"))
         if workspace in beside or of_skill:
             return workspace
-    if sole is not None and (name is None or not (known := _stated(named[sole])) or name in known):
+    if sole is not None and (
+        name is None or not (known := _stated_names(named[sole])) or name in known
+    ):
         return sole
     return holder
 
@@ -232,7 +234,7 @@ def keep_apart(
     for workspace, ones in shared.items():
         if len({_skill(suite) for suite in ones}) < 2:
             continue
-        known, names = seen.get(workspace, []), _stated(named.get(workspace, []))
+        known, names = seen.get(workspace, []), _stated_names(named.get(workspace, []))
         strange = [
             suite
             for suite in ones
@@ -258,8 +260,8 @@ def _holder(suite: SuiteFile) -> str:
     return os.path.dirname(folder) if is_container(os.path.basename(folder)) else folder
 
 
-def _stated(names: Iterable[str | None]) -> list[str]:
-    return [name for name in map(stated, names) if name is not None]
+def _stated_names(names: Iterable[str | None]) -> list[str]:
+    return [name for name in map(stated_text, names) if name is not None]
 
 
 def join(
@@ -283,14 +285,14 @@ def join(
             _by_text(definition, known, skill, shares_prompt=prompts[definition.prompt.strip()] > 1)
             for definition in evals
         ]
-        offset = _offset(suite, matches, known, problems)
+        offset = _find_offset(suite, matches, known, problems)
         used = {match.key.id for match in matches if match is not None}
         by_id = {eval_.key.id: eval_ for eval_ in reversed(known)}
         made: set[str] = set()
         numbers: dict[str, Iterator[int]] = {}
         renamed: dict[str, list[str]] = {}
         for index, definition in enumerate(evals):
-            id_ = _shifted(definition.id, offset) or str(index + 1)
+            id_ = _shift_id(definition.id, offset) or str(index + 1)
             match = matches[index]
             if match is None and id_ not in used:
                 match = by_id.get(id_)
@@ -347,19 +349,19 @@ def _is_after(eval_: SeenEval, skill: str, id_: str | int | None) -> bool:
     return number == str(id_) and bool(word) and set(word.split("-")) <= set(words)
 
 
-def _offset(
+def _find_offset(
     suite: SuiteFile, matches: list[SeenEval | None], known: list[SeenEval], problems: Problems
 ) -> int:
     """0, or -1 where definitions count from 1 and the runs from 0."""
     votes = {0: 0, -1: 0}
     for definition, match in zip(suite.document.evals, matches, strict=True):
         for offset in votes:
-            if match is not None and _shifted(definition.id, offset) == match.key.id:
+            if match is not None and _shift_id(definition.id, offset) == match.key.id:
                 votes[offset] += 1
     if not any(votes.values()):
         ids = {eval_.key.id for eval_ in known}
         votes = {
-            offset: sum(_shifted(eval_.id, offset) in ids for eval_ in suite.document.evals)
+            offset: sum(_shift_id(eval_.id, offset) in ids for eval_ in suite.document.evals)
             for offset in votes
         }
     offset = -1 if votes[-1] > votes[0] else 0
@@ -372,7 +374,7 @@ def _offset(
     return offset
 
 
-def _shifted(id_: str | int | None, offset: int) -> str | None:
+def _shift_id(id_: str | int | None, offset: int) -> str | None:
     if id_ is None:
         return None
     text = str(id_)
@@ -388,7 +390,7 @@ def skills_of(suites: Iterable[SuiteFile], joined: Iterable[Definition]) -> dict
         above = os.path.basename(os.path.dirname(_holder(suite)))
         if skill := skill_named(definition.skill):
             own.setdefault((workspace, key.id), skill)
-        elif stated(suite.document.skill_name) or above == "skills":
+        elif stated_text(suite.document.skill_name) or above == "skills":
             by_workspace.setdefault(workspace, {}).setdefault(key.id, _skill(suite))
     several = {
         (workspace, id_): skill
@@ -454,7 +456,7 @@ class Catalogue:
         return key or EvalKey(eval_parts(place.eval)[0] or place.eval, place.eval)
 
 
-def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> Catalogue:
+def catalogue_files(layout: Layout, files: Files, base: str, problems: Problems) -> Catalogue:
     """Settle who is who. A folder whose results a tool's file tells is no run besides."""
     of_tools = {os.path.dirname(file.path) for file, _ in files.results}
     layout.runs = [
@@ -463,7 +465,7 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
     layout.runs += [run for run in layout.perhaps if run.grading in files.gradings]
     layout.perhaps = []
     run_places = [place for place, _ in groupby(run.place for run in layout.runs)]
-    keys = identify([*run_places, *files.metadata_places], files.metadata, problems)
+    keys = identify_evals([*run_places, *files.metadata_places], files.metadata, problems)
     iterations = {place.iteration for place in run_places}
     iterations |= {file.place.iteration for file, _ in files.benchmarks}
     benchmarks = [
@@ -561,7 +563,7 @@ def _skills_of_others(files: Files) -> dict[str, list[str]]:
     """The skills that the other documents of each workspace name; trigger sets may name many."""
     found: dict[str, dict[str, None]] = {}
     for _, file, document in files.others:
-        name = stated(getattr(document, "skill_name", None))
+        name = stated_text(getattr(document, "skill_name", None))
         found.setdefault(file.place.workspace, {}).update({} if name is None else {name: None})
     return {workspace: list(names) for workspace, names in found.items()}
 
@@ -640,12 +642,12 @@ def _of_the_only_one(
     for place in places:
         known.setdefault(place.workspace, set()).add(place.iteration)
 
-    def settled(benchmark: BenchmarkFile) -> BenchmarkFile:
+    def place_in_only(benchmark: BenchmarkFile) -> BenchmarkFile:
         (only, *others) = known.get(benchmark.place.workspace) or {NO_ITERATION}
         is_open = benchmark.iteration == NO_ITERATION and benchmark.tool is None and not others
         return replace(benchmark, iteration=only) if is_open else benchmark
 
-    return [settled(benchmark) for benchmark in benchmarks]
+    return [place_in_only(benchmark) for benchmark in benchmarks]
 
 
 def benchmark_files(

@@ -16,7 +16,7 @@ from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import CheckLabel, Faults, NotJSON, Review, dump, mend, parse
 from skill_eval_nb.documents.base import origin_of
 
-from .catalogue import Catalogue, catalogued, named_by
+from .catalogue import Catalogue, catalogue_files, named_by
 from .files import iteration_folder
 from .find import PathLike, find
 from .layout import NO_ITERATION, UNSTATED, Layout, eval_parts, is_eval, is_iteration
@@ -75,7 +75,7 @@ class NotKept(OSError):
 
 def read_reviews(path: str | os.PathLike[str]) -> Reviews:
     """What a file says now; nothing where there is none."""
-    return _read(path)[2]
+    return _read_feedback_file(path)[2]
 
 
 def keep_review(
@@ -105,7 +105,7 @@ def keep_review(
         OSError: it cannot be written.
     """
     with alone(path):
-        data, raw, there = _read(path)
+        data, raw, there = _read_feedback_file(path)
         if there.fault is not None:
             raise NotKept(there.fault)
         before = deepcopy(raw)
@@ -116,10 +116,10 @@ def keep_review(
             if place is not None:
                 del items[place]
         elif place is not None and _entry(items[place]).remarks != remarks:
-            items[place] = _changed(items[place], remarks)
+            items[place] = _change_review(items[place], remarks)
         elif place is None:
             place = len(items)
-            items.append(_changed({"run_id": run_id, "feedback": ""}, remarks))
+            items.append(_change_review({"run_id": run_id, "feedback": ""}, remarks))
         kept = None if remarks is None or place is None else _entry(items[place])
         if (state := status(_reviews(raw))) is not None:
             raw["status"] = state
@@ -136,7 +136,7 @@ def keep_status(path: str | os.PathLike[str], status: str) -> None:
         OSError: it cannot be written.
     """
     with alone(path):
-        data, raw, there = _read(path)
+        data, raw, there = _read_feedback_file(path)
         if there.fault is not None:
             raise NotKept(there.fault)
         raw.setdefault("reviews", [])
@@ -145,7 +145,9 @@ def keep_status(path: str | os.PathLike[str], status: str) -> None:
             write_atomic(path, written_like(raw, data))
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[bytes | None, dict[str, Any], Reviews]:
+def _read_feedback_file(
+    path: str | os.PathLike[str],
+) -> tuple[bytes | None, dict[str, Any], Reviews]:
     """The bytes of a file, its plain value, and what it says."""
     try:
         data = read_bytes(os.fspath(path))
@@ -178,7 +180,7 @@ def _entry(raw: Mapping[str, Any]) -> ReviewEntry:
     return ReviewEntry(review.run_id, remarks, review.timestamp, raw)
 
 
-def _changed(raw: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:
+def _change_review(raw: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:
     """A review with other words, scores or labels, under the names that its fields have there."""
     review, _ = mend(raw, Review)
     origin = origin_of(review)
@@ -222,10 +224,10 @@ class RunIds:
         found = find(folders.values())
         files = read_files(found.layout.files, Problems())
         self._folders = folders
-        self._catalogue = catalogued(found.layout, files, found.base, Problems())
+        self._catalogue = catalogue_files(found.layout, files, found.base, Problems())
         self._sides = {*configurations, *(run.place.configuration for run in found.layout.runs)}
-        self._iterations = _iterations(found.layout, self._catalogue)
-        self._evals = _evals(self._catalogue)
+        self._iterations = _iteration_folders(found.layout, self._catalogue)
+        self._evals = _eval_folders(self._catalogue)
         self._files: dict[tuple[str, str], list[str]] = {}
         for kind, file, _ in files.others:
             if kind == "feedback":
@@ -318,7 +320,7 @@ def _folder_of(base: str, name: str, path: str) -> str:
     return str(iteration_folder(Path(base, path), name) or base)
 
 
-def _iterations(layout: Layout, catalogue: Catalogue) -> dict[tuple[str, str], str]:
+def _iteration_folders(layout: Layout, catalogue: Catalogue) -> dict[tuple[str, str], str]:
     """The folder of each iteration, by its workspace and name."""
     inside = [(run.place, run.path) for run in layout.runs]
     inside += [(benchmark.place, benchmark.path) for benchmark in catalogue.benchmarks]
@@ -331,7 +333,7 @@ def _iterations(layout: Layout, catalogue: Catalogue) -> dict[tuple[str, str], s
     return found
 
 
-def _evals(catalogue: Catalogue) -> dict[tuple[str, str, str], tuple[str, str]]:
+def _eval_folders(catalogue: Catalogue) -> dict[tuple[str, str, str], tuple[str, str]]:
     """The folder and the name of each eval, by its workspace, its iteration and its id."""
     found: dict[tuple[str, str, str], tuple[str, str]] = {}
     for (workspace, iteration, folder), key in catalogue.keys.items():

@@ -132,12 +132,12 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
             of_run = any(run.path not in (None, file.path) for run in results.runs)
             above = os.path.dirname(file.path)
             loose.setdefault(file.tool, set()).add(os.path.dirname(above) if of_run else above)
-    homes = {tool: _holder(_common(folders)) for tool, folders in loose.items()}
+    homes = {tool: _holder(_common_folder(folders)) for tool, folders in loose.items()}
     groups: dict[tuple[str | None, str, str], list[ToolFile]] = {}
     for file, results in found:
         home, iteration = file.place.workspace, results.iteration or file.place.iteration
         if results.below is not None:
-            home = _above(file.path, results.below)
+            home = _folder_above(file.path, results.below)
         elif results.iteration is not None:
             above, lies_below, _ = file.path.rpartition(f"/{iteration}/")
             home = above if lies_below else _holder(os.path.dirname(file.path))
@@ -155,13 +155,13 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
     ]
 
 
-def _above(path: str, below: str) -> str:
+def _folder_above(path: str, below: str) -> str:
     """The folder from which a file lies below some folders; its own where it lies elsewhere."""
     folder = os.path.dirname(path)
     return folder.removesuffix(f"/{below}") if below not in ("", ".") else folder
 
 
-def _common(folders: Iterable[str]) -> str:
+def _common_folder(folders: Iterable[str]) -> str:
     """The folder that holds them all."""
     try:
         return os.path.commonpath(folders)
@@ -270,7 +270,9 @@ def kept_skills(
     `iteration-2/skill-snapshot-old/`, `v1/skill/`. Folders of evals and runs are not entered.
     """
     known = sorted(iterations, key=len, reverse=True), sorted(configurations, key=len, reverse=True)
-    found = [_kept_skill(workspace, folder, *known) for folder in _folders(workspace, known[0])]
+    found = [
+        _kept_skill(workspace, folder, *known) for folder in _skill_folders(workspace, known[0])
+    ]
     return sorted(found, key=lambda version: natural(version.name))
 
 
@@ -310,7 +312,7 @@ def iteration_folder(run: Path, iteration: str) -> Path | None:
     return next(above, None)
 
 
-def _folders(workspace: Path, iterations: list[str]) -> Iterator[Path]:
+def _skill_folders(workspace: Path, iterations: list[str]) -> Iterator[Path]:
     """The folders with a SKILL.md, without those inside of one."""
     waiting = [(workspace, 0, False)]
     while waiting:

@@ -85,7 +85,7 @@ def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) ->
         else:
             _add_file(root, layout, Problems())
     if not layout.runs and not any(map(_is_document, layout.files)):
-        raise NothingToLoad(_nothing(roots, problems))
+        raise NothingToLoad(_say_nothing_to_load(roots, problems))
     if configuration:
         layout.files = list(_with_sides(layout.files, configuration, problems))
     return Found(layout, _base(roots), problems)
@@ -131,7 +131,7 @@ def roots_of(path: PathLike | Iterable[PathLike]) -> list[str]:
         text = os.path.expanduser(os.fspath(location))
         found = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
         if not found:
-            raise FileNotFoundError(_missing(text))
+            raise FileNotFoundError(_say_missing_path(text))
         roots += [root.rstrip("/") or "/" for root in found]
     if not roots:
         raise NothingToLoad("an empty list of paths was given")
@@ -180,7 +180,7 @@ def _is_known(name: str, raw: object) -> bool:
     return bool(tool_of(raw) or kind_of(name, raw) or (raw and tool_of(raw, others=True)))
 
 
-def _missing(path: str) -> str:
+def _say_missing_path(path: str) -> str:
     folder, name = os.path.split(os.path.abspath(path))
     while not os.path.isdir(folder):
         folder, name = os.path.split(folder)
@@ -189,7 +189,7 @@ def _missing(path: str) -> str:
     return f"{path} does not exist.{hint}"
 
 
-def _nothing(roots: list[str], problems: Problems) -> str:
+def _say_nothing_to_load(roots: list[str], problems: Problems) -> str:
     if problems:
         return "; ".join(f"{problem.path}: {problem.message}" for problem in problems)
     there, files = [], []

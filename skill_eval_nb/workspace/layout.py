@@ -90,11 +90,11 @@ def crawl(path: str, problems: Problems) -> list[Folder]:
     while waiting:
         folder = waiting.pop()
         found.append(folder)
-        waiting += _list(folder, names, problems, path)
+        waiting += _list_folder(folder, names, problems, path)
     return found
 
 
-def _list(folder: Folder, names: Names, problems: Problems, root: str) -> list[Folder]:
+def _list_folder(folder: Folder, names: Names, problems: Problems, root: str) -> list[Folder]:
     """List a folder; gives its sub-folders, the last one first."""
     files: list[str] = []
     others: list[str] = []
@@ -548,14 +548,14 @@ def _without_trials(folders: list[Folder], layout: Layout) -> Iterator[Folder]:
     for folder in folders:
         if folder.parent is not None and folder.parent.path in trials:
             trials.add(folder.path)
-        elif trial := _trial(folder):
+        elif trial := _trial_file(folder):
             trials.add(folder.path)
             layout.files.append(FilePlace(f"{folder.path}/{trial}", home_of(folder)))
         else:
             yield folder
 
 
-def _trial(folder: Folder) -> str | None:
+def _trial_file(folder: Folder) -> str | None:
     """The file that tells of a tool's trial in its folder; all that lies below is of this trial."""
     inside = folder.name == "verifier" and folder.parent is not None
     if inside or not RESULTS.isdisjoint(folder.files) or any(map(_holds_evals, folder.folders)):

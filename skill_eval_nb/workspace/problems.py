@@ -89,18 +89,18 @@ def pattern(paths: Iterable[str]) -> str:
     'ws/iteration-*/*.json'
     """
     levels = zip(*(path.split("/") for path in paths), strict=True)
-    return "/".join(_common(list(dict.fromkeys(names))) for names in levels)
+    return "/".join(_common_name(list(dict.fromkeys(names))) for names in levels)
 
 
-def _common(names: list[str]) -> str:
+def _common_name(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
-    start = _shared(names)
-    end = _shared([name[len(start) :][::-1] for name in names])[::-1]
+    start = _shared_beginning(names)
+    end = _shared_beginning([name[len(start) :][::-1] for name in names])[::-1]
     return f"{start.rstrip(digits)}*{end.lstrip(digits)}"
 
 
-def _shared(names: list[str]) -> str:
+def _shared_beginning(names: list[str]) -> str:
     """What all of these begin with."""
     alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
     return "".join(letters[0] for letters in alike)

@@ -34,20 +34,20 @@ from skill_eval_nb.documents import (
     parse,
 )
 from skill_eval_nb.documents.base import names_of
-from skill_eval_nb.documents.dialects import kind_of, read
+from skill_eval_nb.documents.dialects import kind_of, read_as_shared
 from skill_eval_nb.documents.dialects.home_made import components, share_of
 from skill_eval_nb.documents.dialects.home_made_runs import (
     SURE_OF_EVAL,
     apart_by_skill,
-    judged,
     named_run,
     rows_of_several,
+    with_own_verdict,
 )
 from skill_eval_nb.documents.parsing import strict
-from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, unused
+from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, find_unused, is_too_large
 from skill_eval_nb.documents.run import STRUCTURAL
 from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
-from skill_eval_nb.documents.tools import read as read_results
+from skill_eval_nb.documents.tools import read_tool_file as read_results
 
 from .files import Files, SuiteFile, place_results
 from .layout import (
@@ -74,7 +74,7 @@ also where the types are two that have a third in them."""
 
 def load_raw(path: str, problems: Problems) -> Any:
     """The plain JSON value of a file, or None where it cannot be read (a problem says why)."""
-    data = _bytes(path, problems)
+    data = _file_bytes(path, problems)
     return None if data is None else _parse(data, path, problems)
 
 
@@ -85,7 +85,7 @@ RESULTS = "results"
 def load_any(path: str, problems: Problems) -> Any:
     """As `load_raw`, of a file of any ending that is read; None where nothing is known in it."""
     if not path.lower().endswith(ENDINGS):
-        data = _bytes(path, problems)
+        data = _file_bytes(path, problems)
         raw = None if data is None else strict(data)  # a tool's files are long and strict
         if data is None or (raw is not None and tool_of(raw)):
             return raw
@@ -132,7 +132,7 @@ def load_if_there(path: str, document: type[D], problems: Problems) -> D | None:
 def mend_document(raw: Any, path: str, document: type[D], problems: Problems) -> D:
     """A plain JSON value as `document`; what had to be repaired is among the problems."""
     value, faults = mend(raw, document)
-    faults.extend(unused(value))
+    faults.extend(find_unused(value))
     told = Faults(fault for fault in faults if fault.code not in ("other-name", "inline"))
     problems.add_faults(path, told.collapsed())
     return value
@@ -145,7 +145,7 @@ def decoder(document: type[D]) -> msgspec.json.Decoder[D]:
         return msgspec.json.Decoder(document)
 
 
-def _bytes(path: str, problems: Problems) -> bytes | None:
+def _file_bytes(path: str, problems: Problems) -> bytes | None:
     try:
         return read_bytes(path)
     except OSError as error:
@@ -227,7 +227,7 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
         name = os.path.basename(file.path)
         kind, document = fast_read(name, file.path, known)
         if kind is None:
-            kind, document = _tolerantly(name, file, problems)
+            kind, document = _read_tolerantly(name, file, problems)
         if kind is not None:
             _add(kind, file, document, found, problems)
     if found.results:
@@ -236,16 +236,18 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
     return found
 
 
-def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | None, Any]:
+def _read_tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | None, Any]:
     """The kind and the document of any file; how it is written matters only where it is used."""
     own = Problems()
     raw = load_any(file.path, own)
-    kind, document = (None, None) if raw is None else _document(name, file, raw, own)
+    kind, document = (None, None) if raw is None else _document_of(name, file, raw, own)
     problems += (one for one in own if kind is not None or one.code != "repaired-json")
     return kind, document
 
 
-def _document(name: str, file: FilePlace, raw: Any, problems: Problems) -> tuple[str | None, Any]:
+def _document_of(
+    name: str, file: FilePlace, raw: Any, problems: Problems
+) -> tuple[str | None, Any]:
     path = file.path
     if (tool := tool_of(raw)) is not None:
         return RESULTS, (tool, read_results(tool, raw, path))
@@ -261,9 +263,9 @@ def _document(name: str, file: FilePlace, raw: Any, problems: Problems) -> tuple
         if (PROMISING.search(name) and not file.of_run) or figure is not None:
             if (tool := tool_of(raw, others=True)) is not None:
                 return RESULTS, (tool, read_results(tool, raw, path))
-            problems.add("info", "not-a-document", path, _unknown(raw), where=figure)
+            problems.add("info", "not-a-document", path, _say_unknown(raw), where=figure)
         return None, None
-    document, faults = read(kind, raw)
+    document, faults = read_as_shared(kind, raw)
     problems.add_faults(path, faults.collapsed())
     return kind, document
 
@@ -348,7 +350,7 @@ def _add_metadata(
         problems.add("warning", "disagree", file.path, message, where="$.eval_id")
 
 
-def _unknown(raw: Any) -> str:
+def _say_unknown(raw: Any) -> str:
     what = (
         f"an object with {', '.join(list(raw)[:5])}"
         if isinstance(raw, dict) and raw
@@ -407,7 +409,7 @@ def _says_end(raw: Any) -> bool:
 
 def _add_end(run: RunDocuments, raw: dict[str, Any]) -> None:
     """Add what it took and on which target; what did not run to its end was not graded either."""
-    run.timing = timing = run.timing or _measured(raw)
+    run.timing = timing = run.timing or _timing_in_object(raw)
     timing.model = timing.model or str(raw.get("target") or raw.get("model") or "") or None
     if re.search("error|time|crash|abort|cancel", raw["execution_status"].lower()):
         timing.status, run.grading = "error", None
@@ -422,9 +424,9 @@ def _read_folder(run: RunPlace, problems: Problems) -> list[tuple[Place, int, Ru
     if "timing.json" in files:
         documents.timing = load_document(f"{path}/timing.json", Timing, problems)
     if run.has_outputs or "metrics.json" in files:
-        documents.metrics = _metrics(run, _agents_alone(documents), problems)
+        documents.metrics = _read_metrics(run, _agents_alone(documents), problems)
     if run.has_judgings:
-        documents.judgings = list(_judgings(run, problems))
+        documents.judgings = list(_read_judgings(run, problems))
     if "grading.json" in files and run.place.configuration != UNSTATED:
         grading = load_strictly(f"{path}/grading.json", Grading)
         if grading is not None:
@@ -455,7 +457,7 @@ def _read_unusual(
         raw = None
     faults = Faults()
     sides = [
-        (place, number, _graded(part, run.path, grading, problems))
+        (place, number, _documents_of_graded(part, run.path, grading, problems))
         for place, number, part in sides_in(raw, run.place, faults)
     ]
     if sides:
@@ -472,7 +474,7 @@ def _read_unusual(
         documents.grading = _from_raw(raw, grading, problems)
     documents.unreadable, documents.score = raw is None, share_of(raw)
     if run.about:
-        documents.timing = _timing(run.about, problems)
+        documents.timing = _timing_by_name(run.about, problems)
     return [(_stated_place(run.place, documents.grading), run.number, documents)]
 
 
@@ -484,23 +486,23 @@ def _report_unowned(run: RunPlace, documents: RunDocuments, problems: Problems) 
             problems.add("warning", "whose", f"{run.path}/{name}.json", message)
 
 
-def _graded(raw: Any, path: str, file: str, problems: Problems) -> RunDocuments:
+def _documents_of_graded(raw: Any, path: str, file: str, problems: Problems) -> RunDocuments:
     """The documents of one of several runs that a file grades, with what was measured of it."""
     counted = bool(_PASSED & raw.keys()) and not any(key in raw for key in _VERDICTS)
     grading = _from_raw({"expectations": [], **raw} if counted else raw, file, problems)
-    return RunDocuments(path, grading, timing=_measured(raw))
+    return RunDocuments(path, grading, timing=_timing_in_object(raw))
 
 
-def _timing(files: tuple[str, ...], problems: Problems) -> Timing:
+def _timing_by_name(files: tuple[str, ...], problems: Problems) -> Timing:
     """Time, tokens and model of a run from files that are called after its eval."""
     known: dict[str, Any] = {}
     for file in files:
         raw = load_raw(file, problems)
         known |= raw if isinstance(raw, dict) else {}
-    return _measured(known)
+    return _timing_in_object(known)
 
 
-def _measured(raw: dict[str, Any]) -> Timing:
+def _timing_in_object(raw: dict[str, Any]) -> Timing:
     """What a run took, wherever in an object it stands."""
     inside = [part for part in raw.values() if isinstance(part, dict)]
     known = {key: value for part in (*inside, raw) for key, value in part.items()}
@@ -530,7 +532,7 @@ def _grading_path(run: RunPlace, agents_alone: bool, problems: Problems) -> str 
     return inside if there and is_followed(inside, run.place.workspace, problems) else None
 
 
-def _metrics(run: RunPlace, agents_alone: bool, problems: Problems) -> Metrics | None:
+def _read_metrics(run: RunPlace, agents_alone: bool, problems: Problems) -> Metrics | None:
     if "metrics.json" in run.files:
         return load_document(f"{run.path}/metrics.json", Metrics, problems)
     inside = f"{run.path}/outputs/metrics.json"
@@ -540,7 +542,7 @@ def _metrics(run: RunPlace, agents_alone: bool, problems: Problems) -> Metrics |
     return None
 
 
-def _judgings(run: RunPlace, problems: Problems) -> Iterator[Judging]:
+def _read_judgings(run: RunPlace, problems: Problems) -> Iterator[Judging]:
     for name in sorted(os.listdir(f"{run.path}/judgings"), key=natural):
         path = f"{run.path}/judgings/{name}"
         if name.endswith(".json") and is_followed(path, run.place.workspace, problems):
@@ -577,7 +579,7 @@ def sides_in(raw: Any, place: Place, faults: Faults) -> Iterator[tuple[Place, in
         number = part.get("run_number", part.get("run"))
         number = number if type(number) is int else met[eval_, side]
         named = eval_ if eval_ and is_open else place.eval
-        yield replace(place, eval=named, configuration=side), number, judged(part)
+        yield replace(place, eval=named, configuration=side), number, with_own_verdict(part)
 
 
 _SIDE = (*names_of(BenchmarkRun, "configuration"),)
@@ -592,7 +594,7 @@ def _first(part: dict[str, Any], names: Iterable[str]) -> str | None:
 
 
 def _from_raw(raw: Any, path: str, problems: Problems) -> Grading:
-    grading, faults = read("grading", raw)
+    grading, faults = read_as_shared("grading", raw)
     problems.add_faults(path, faults.collapsed())
     return grading
 

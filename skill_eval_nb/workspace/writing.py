@@ -30,11 +30,11 @@ class Locked(Exception):
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path} is held")
-        self.holder = _holder(path)
+        self.holder = _lock_holder(path)
 
 
 @contextmanager
-def locked(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]:
+def hold_lock(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]:
     """Hold a lock; its file, in a folder that must be there, goes when the lock is let go.
 
     Args:
@@ -50,7 +50,7 @@ def locked(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]:
 
     line = json.dumps({**about, **who(), "at": now()}).encode()
 
-    def note(descriptor: int) -> None:
+    def note_holder(descriptor: int) -> None:
         try:
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, _OPENED, os.SEEK_SET)
@@ -60,7 +60,7 @@ def locked(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]:
             raise
 
     # Not of a thread: a job is begun in one, and ends in another.
-    lock = FileLock(path, timeout=patience, thread_local=False, on_acquired=note)
+    lock = FileLock(path, timeout=patience, thread_local=False, on_acquired=note_holder)
     try:
         lock.acquire()
     except Timeout:
@@ -85,7 +85,7 @@ def find_holder(path: Path) -> dict[str, Any] | None:
             else:
                 file.read(_OPENED)
     except (BlockingIOError, PermissionError):
-        return _holder(path)
+        return _lock_holder(path)
     except OSError:
         return None
     return None
@@ -109,7 +109,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _holder(path: Path) -> dict[str, Any]:
+def _lock_holder(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path) as file:
             file.seek(_OPENED)
@@ -181,7 +181,7 @@ def alone(path: str | os.PathLike[str]) -> Iterator[None]:
     file.parent.mkdir(parents=True, exist_ok=True)
     with _WRITING, ExitStack() as held:
         with suppress(Locked, OSError):  # a file system without locks, say: the chance is small
-            held.enter_context(locked(file.with_name(f"{OWN}.{file.name}.writing"), PATIENCE))
+            held.enter_context(hold_lock(file.with_name(f"{OWN}.{file.name}.writing"), PATIENCE))
         yield
 
 
@@ -200,18 +200,18 @@ def plain_value(text: str) -> Any:
     skill_eval_nb.workspace.writing.NotPlain: `a` occurs twice in one object
     """
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         for name in found:
             if sum(name == other for other, _ in pairs) > 1:
                 raise NotPlain(f"`{name}` occurs twice in one object")
         return found
 
-    def constant(name: str) -> Any:
+    def refuse_constant(name: str) -> Any:
         raise NotPlain(f"{name} is no JSON")
 
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=constant)
+        return json.loads(text, object_pairs_hook=keys_once, parse_constant=refuse_constant)
     except NotPlain:
         raise
     except RecursionError:

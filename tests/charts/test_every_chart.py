@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skill_eval_nb import charts
-from skill_eval_nb.charts.metrics import UNITS, metric, signed
+from skill_eval_nb.charts.metrics import UNITS, format_signed, metric
 from skill_eval_nb.charts.theme import (
     BASELINE,
     FURTHER,
@@ -25,7 +25,7 @@ from skill_eval_nb.charts.theme import (
     baselines,
     chart_of,
     colours,
-    inline,
+    inline_rows,
 )
 from skill_eval_nb.stats.values import METRICS
 from skill_eval_nb.tables import TABLES, Workspace
@@ -310,7 +310,7 @@ def test_a_specification_is_that_of_altairs_own_charts() -> None:
         return alt.vconcat(alt.hconcat(alt.layer(marks, rules), alt.layer(rules, marks)), marks)
 
     rows = [{"a": 1, "b": 2}, {"a": 3, "b": 5}]
-    assert spec_of(together(chart_of(rows))) == spec_of(together(alt.Chart(inline(rows))))
+    assert spec_of(together(chart_of(rows))) == spec_of(together(alt.Chart(inline_rows(rows))))
     leaf, other = (chart_of(rows).mark_point().encode(x="a:Q") for _ in range(2))
     leaf = leaf.add_params(alt.selection_point(name="it"))
     before = leaf.to_dict()
@@ -469,7 +469,7 @@ def test_metrics_have_units_a_direction_and_figures_that_are_true() -> None:
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 4))
 def test_a_sign_is_shown_if_a_digit_is(number, digits) -> None:
-    text = signed(number, digits, "$", "s")
+    text = format_signed(number, digits, "$", "s")
     size = text.strip("+−$s").replace(",", "")
     assert float(size) == pytest.approx(abs(number), abs=0.51 * 10**-digits)
     assert (text[0] in "+−") == (float(size) > 0)

@@ -11,7 +11,7 @@ import pytest
 from skill_eval_nb import charts, stats
 from skill_eval_nb.charts.checks import MOST, SHADES
 from skill_eval_nb.stats.expectations import CLASSES
-from skill_eval_nb.widgets.explore.choice import suites
+from skill_eval_nb.widgets.explore.choice import suites_of
 from skill_eval_nb.widgets.review.queue import ReviewChoice, scope_of
 from tests.charts.made import ASKED, checks, runs_of
 from tests.charts.specs import rows_of, spec_of, subtitle_of, texts_of, title_of, walk
@@ -100,7 +100,7 @@ def test_which_iteration_is_the_newest_is_the_same_everywhere(begun, newest) -> 
             for side in SIDES
         )
     )
-    (suite,) = suites(ws)
+    (suite,) = suites_of(ws)
     assert suite.last == (newest,)
     assert scope_of(ws, ReviewChoice()).choice.iteration == newest
     assert subtitle_of(charts.quality_against_cost(ws)).startswith(f"‘{newest}’")

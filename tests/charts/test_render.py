@@ -48,7 +48,7 @@ def test_what_a_notebook_keeps_is_vega_lite_5_and_a_picture(default) -> None:
 
 def test_the_picture_has_two_pixels_for_each_of_the_chart() -> None:
     chart = charts.deltas(world())
-    picture = base64.b64decode(render.mimebundle(chart.to_dict())["image/png"])
+    picture = base64.b64decode(render.make_mimebundle(chart.to_dict())["image/png"])
     assert picture.startswith(PNG)
     width, height = struct.unpack(">II", picture[16:24])
     size = drawn(chart).attrib
@@ -70,14 +70,14 @@ def pixels(picture: bytes) -> bytes:
 
 def test_a_picture_is_kept_small_and_is_the_same() -> None:
     drawn_fast = vl_convert.vegalite_to_png(charts.deltas(world()).to_dict(), scale=2.0)
-    small = render.packed(drawn_fast)
+    small = render.compress_png(drawn_fast)
     assert len(small) < len(drawn_fast) / 2
     assert zlib.decompress(pixels(small)) == zlib.decompress(pixels(drawn_fast))
 
 
 def test_a_users_own_chart_shows_too() -> None:
     own = alt.Chart(alt.Data(values=[{"a": 1}])).mark_point().encode(x="a:Q")
-    bundle = render.mimebundle(own.to_dict())
+    bundle = render.make_mimebundle(own.to_dict())
     assert base64.b64decode(bundle["image/png"]).startswith(PNG)
     assert bundle["text/plain"] == "a chart"
 

@@ -95,17 +95,17 @@ def test_what_somebody_else_has_just_paid_for_is_seen(payer, servers, tmp_path, 
     monkeypatch.setenv("ANTHROPIC_BASE_URL", server)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none is needed")
     command, before, after = PAYERS[payer](tmp_path), requests(log), list[int]()
-    had = lock.locked
+    had = lock.hold_lock
 
     @contextmanager
     def beaten(*arguments: Any, **more: Any) -> Iterator[None]:
-        monkeypatch.setattr(lock, "locked", had)
+        monkeypatch.setattr(lock, "hold_lock", had)
         assert run(*command).exit_code == 0
         after.append(requests(log))
         with had(*arguments, **more):
             yield
 
-    monkeypatch.setattr(lock, "locked", beaten)
+    monkeypatch.setattr(lock, "hold_lock", beaten)
     assert run(*command).exit_code == 0
     assert after == [requests(log)], "it was paid for twice"
     assert after > [before]

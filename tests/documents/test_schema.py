@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from skill_eval_nb.documents.base import dump
-from skill_eval_nb.documents.dialects import DIALECTS, NEUTRAL, NoSuchDocument, read
+from skill_eval_nb.documents.dialects import DIALECTS, NEUTRAL, NoSuchDocument, read_as_shared
 from skill_eval_nb.documents.dialects.recognition import json_schema
 from tests.documents.examples import ALL, IDS
 
@@ -47,7 +47,7 @@ def test_names() -> None:
 def test_shared_documents_fit_their_schema() -> None:
     for _, kind, raw in ALL:
         if kind not in ("benchmark", "comparison"):
-            jsonschema.validate(dump(read(kind, raw)[0]), _any_names(json_schema(kind)))
+            jsonschema.validate(dump(read_as_shared(kind, raw)[0]), _any_names(json_schema(kind)))
 
 
 def _any_names(schema: dict[str, Any]) -> dict[str, Any]:

@@ -213,7 +213,7 @@ def verdict(pairs: list[tuple[str, str]]):
         for n, pair in enumerate(pairs)
         for first, second, winner in (("a", "b", pair[0]), ("b", "a", pair[1]))
     ]
-    return outcome.verdict(preference(pl.DataFrame(rows)).row(0, named=True), "new", "old")
+    return outcome.decide_winner(preference(pl.DataFrame(rows)).row(0, named=True), "new", "old")
 
 
 @pytest.mark.parametrize(

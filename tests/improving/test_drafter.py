@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.improving.drafting import SCHEMA, Material, material, read
+from skill_eval_nb.improving.drafting import SCHEMA, Material, drafts_of_answer, gather_material
 from skill_eval_nb.improving.evidence import Evidence
 from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.models.stand_in import JUDGE
@@ -43,7 +43,7 @@ def seen(path: Path) -> Evidence:
 
 @pytest.fixture(scope="module")
 def given(seen: Evidence) -> Material:
-    return material(seen)
+    return gather_material(seen)
 
 
 def item(**fields: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def answer(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_good_answer_is_taken_with_what_it_rests_on(seen: Evidence, given: Material) -> None:
-    (one,) = read(answer(), seen, given, "some-model")
+    (one,) = drafts_of_answer(answer(), seen, given, "some-model")
     assert (one.kind, one.evals, one.by) == ("add", ("1", "2"), "some-model")
     assert one.new == (CHECK | {"critical": False},)
     assert one.suggestions == (ASKED.key,)
@@ -98,7 +98,7 @@ def test_what_does_not_fit_is_refused(
     seen: Evidence, given: Material, fields: dict[str, Any], fault: str
 ) -> None:
     with pytest.raises(BadAnswer, match=re.escape(fault)):
-        read(answer(**fields), seen, given, "some-model")
+        drafts_of_answer(answer(**fields), seen, given, "some-model")
 
 
 def test_each_part_can_be_drafted(seen: Evidence, given: Material) -> None:
@@ -110,7 +110,7 @@ def test_each_part_can_be_drafted(seen: Evidence, given: Material) -> None:
         {"part": "dimensions", "kind": "sharpen", "target": "D1", "items": [tone]},
         {"part": "evals", "evals": [], "items": [item(name="new", prompt="Do it")]},
     ]
-    drafts = [read(answer(**one), seen, given, "m")[0] for one in several]
+    drafts = [drafts_of_answer(answer(**one), seen, given, "m")[0] for one in several]
     assert [one.missing for one in drafts] == [()] * 4
     assert [one.target for one in drafts] == ["S1", JUDGED, "Q1", None]
     new = drafts[3].new[0]

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from skill_eval_nb.improving import draft
 from skill_eval_nb.improving.aggregation import aggregate
 from skill_eval_nb.improving.evidence import Evidence, evidence_of
-from skill_eval_nb.improving.rules import missed, of_evals, of_rubric, rewording, useless
+from skill_eval_nb.improving.rules import (
+    add_missed,
+    drop_useless,
+    of_evals,
+    of_rubric,
+    reword_unsteady,
+)
 from skill_eval_nb.improving.values import RunRef, key_of, new_draft, read_drafts, write_drafts
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.stats import plan
@@ -134,7 +140,7 @@ def but_once(*at: Any) -> bool:
 )
 def test_what_becomes_of_a_check(tmp_path: Path, critical: bool, verdict: Any, kind: Any) -> None:
     check = EXISTS | {"critical": critical}
-    drafts = list(useless(look(world(tmp_path, [(check, verdict)], runs=4))))
+    drafts = list(drop_useless(look(world(tmp_path, [(check, verdict)], runs=4))))
     assert [one.kind for one in drafts] == ([kind] if kind else [])
     for one in drafts:
         assert (one.target, one.evals, len(one.runs)) == ("S1", tuple("123456"), 48)
@@ -145,7 +151,7 @@ def test_what_becomes_of_a_check(tmp_path: Path, critical: bool, verdict: Any, k
 def test_a_critical_check_goes_where_another_one_stands_in_for_it(tmp_path: Path) -> None:
     second = {**GATE, "id": "S2", "type": "file_contains", "match": "# ", "description": "A head"}
     checks = [(GATE, always), (second, always), ("It is short", by_chance)]
-    (draft,) = useless(look(world(tmp_path, checks)))
+    (draft,) = drop_useless(look(world(tmp_path, checks)))
     assert (draft.kind, draft.target) == ("drop", "S1")
     assert "S2 (‘A head’) is critical as well" in draft.why
 
@@ -157,7 +163,7 @@ def test_what_is_flaky_or_vague_is_worded_anew(tmp_path: Path) -> None:
         ("The tax is listed", always),
     ]
     vague = said("Nobody can say.", "1", assertion="The report is good", kind="vague")
-    flaky, unclear = rewording(look(world(tmp_path, checks, runs=4), vague))
+    flaky, unclear = reword_unsteady(look(world(tmp_path, checks, runs=4), vague))
     assert [flaky.kind, flaky.target, flaky.missing] == ["reword", checks[0][0], ("text",)]
     assert "differ more than the two sides do" in flaky.why
     assert (unclear.target, unclear.missing) == ("The report is good", ("text",))
@@ -229,7 +235,7 @@ def test_what_several_runs_miss_becomes_an_expectation_of_their_evals(tmp_path: 
     there = said("Nothing checks the pots.", "1", action="Add: Pots fit the stove")
     once = said("Nothing checks that the style is even.", "1", runs=1)
     about = said("It is far too easy.", "1", assertion="Pots fit the stove")
-    one, other = missed(look(path, stated, unstated, there, once, about))
+    one, other = add_missed(look(path, stated, unstated, there, once, about))
     assert (one.kind, one.part, one.evals) == ("add", "expectations", ("2",))
     assert (one.new, one.missing) == (("Onions are halved",), ())
     assert (one.suggestions, len(one.runs)) == ((stated.key,), 2)

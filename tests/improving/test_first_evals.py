@@ -12,10 +12,10 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving.drafting import Drafts
-from skill_eval_nb.improving.first_evals import SCHEMA, read
+from skill_eval_nb.improving.first_evals import SCHEMA, read_first_evals
 from skill_eval_nb.improving.values import new_draft
 from skill_eval_nb.models import Connection
-from skill_eval_nb.models.ask import BadAnswer, formed
+from skill_eval_nb.models.ask import BadAnswer, check_form
 from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.suite import read_suite
@@ -64,7 +64,7 @@ def answer(**fields: Any) -> dict[str, Any]:
 
 
 def by_model() -> Drafts:
-    return Drafts(read(formed(answer(), SCHEMA), 5, "tidy-tables", PAID))
+    return Drafts(read_first_evals(check_form(answer(), SCHEMA), 5, "tidy-tables", PAID))
 
 
 @pytest.mark.parametrize("n", [3, 8, 20])
@@ -133,9 +133,9 @@ def test_a_good_answer_becomes_evals_with_their_files(tidy: Path) -> None:
     other = deepcopy(dict(first.new[0])) | {"name": "other", "prompt": "p"}
     other["inputs"] = {TABLE: "day,sum\n"}
     renamed = other | {"inputs": {"evals/files/renamed.csv": "day,sum\n"}}
-    moved = sen.improving.preview(sen.improving.values.edited(first, [renamed]), tidy)
+    moved = sen.improving.preview(sen.improving.values.edit_draft(first, [renamed]), tidy)
     assert json.loads(moved.after)["evals"][-1]["files"] == ["evals/files/renamed.csv"]
-    edited = sen.improving.values.edited(first, [other])
+    edited = sen.improving.values.edit_draft(first, [other])
     (why,) = sen.improving.preview(edited, tidy).refused.values()
     assert "another file is there" in why
 
@@ -162,9 +162,9 @@ def test_a_file_that_cannot_be_one_is_refused_as_answered_and_as_edited(
 ) -> None:
     files = [{"path": name, "text": text}]
     with pytest.raises(BadAnswer, match=re.escape(fault)):
-        read(answer(files=files, prompt=f"Look at {name}"), 5, "tidy-tables", PAID)
+        read_first_evals(answer(files=files, prompt=f"Look at {name}"), 5, "tidy-tables", PAID)
     first = by_model()[0]
-    edited = sen.improving.values.edited(first, [{**first.new[0], "inputs": {name: text}}])
+    edited = sen.improving.values.edit_draft(first, [{**first.new[0], "inputs": {name: text}}])
     change = sen.improving.preview(edited, tidy)
     assert fault in change.refused[edited.key]
     assert (change.diff, change.inputs) == ("", {})
@@ -199,7 +199,7 @@ def test_nothing_is_written_over_a_link_that_leads_out(tidy: Path, tmp_path: Pat
 )
 def test_what_does_not_fit_is_refused(fields: dict[str, Any], fault: str) -> None:
     with pytest.raises(BadAnswer, match=re.escape(fault)):
-        read(answer(**fields), 5, "tidy-tables", PAID)
+        read_first_evals(answer(**fields), 5, "tidy-tables", PAID)
 
 
 def test_a_hostile_skill_stays_material(tmp_path: Path) -> None:

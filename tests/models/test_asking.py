@@ -21,16 +21,16 @@ from skill_eval_nb.models.ask import (
     Unanswered,
     an_object,
     ask,
+    check_form,
     fault_text,
-    formed,
-    parsed,
+    parse_answer,
 )
 from tests.models.scripted import Answer, Scripted, good, message, plain
 
 
 def word(raw: Any) -> str:
     look = AnswerCheck()
-    said = look.nonempty(formed(raw, an_object(word=TEXT)), "word", "the answer")
+    said = look.nonempty(check_form(raw, an_object(word=TEXT)), "word", "the answer")
     look.done()
     return said
 
@@ -127,7 +127,7 @@ def test_the_worst_case_bounds_every_way_of_asking() -> None:
 )
 def test_what_has_no_one_reading_is_refused(text: str, fault: str) -> None:
     with pytest.raises(BadAnswer, match=fault):
-        parsed(text)
+        parse_answer(text)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", " b "]), max_size=5))

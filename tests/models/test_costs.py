@@ -23,7 +23,7 @@ from skill_eval_nb.models import (
     load_prices,
     worst_case,
 )
-from skill_eval_nb.models.usage import ADDED, CONTEXT, IMAGE, VARIABLE, Rates, encoded
+from skill_eval_nb.models.usage import ADDED, CONTEXT, IMAGE, VARIABLE, Rates, encode_body
 from tests.models.scripted import Ceiling
 
 MILLION = 1_000_000
@@ -219,7 +219,7 @@ def test_the_input_is_at_least_the_bytes_of_all_texts(parts: list[str], system: 
     bytes_ = sum(len(text.encode(errors="surrogatepass")) for text in (*parts, system))
     assert worst.input_tokens >= bytes_ + ADDED
     assert worst.output_tokens == output
-    assert worst == worst_case(asked, size=len(encoded(asked)))
+    assert worst == worst_case(asked, size=len(encode_body(asked)))
 
 
 def test_files_count_as_what_can_be_read_and_not_as_their_bytes():
@@ -379,7 +379,7 @@ def test_a_call_is_made_only_if_each_meter_allows_it_and_each_counts_it(left: in
 
 @given(st.recursive(st.none() | st.booleans() | st.text() | st.integers(), st.lists))
 def test_what_is_sent_is_the_json_that_was_given_and_nothing_else(value: Any):
-    assert json.loads(encoded({"value": value})) == {"value": value}
+    assert json.loads(encode_body({"value": value})) == {"value": value}
     for wrong in (float("nan"), float("inf"), {1}, object()):
         with pytest.raises((ValueError, TypeError)):
-            encoded({"value": [value, wrong]})
+            encode_body({"value": [value, wrong]})

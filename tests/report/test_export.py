@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from skill_eval_nb import load, stats
-from skill_eval_nb.documents.dialects import DIALECTS, read
+from skill_eval_nb.documents.dialects import DIALECTS, read_as_shared
 from skill_eval_nb.report import write_benchmark, write_report, write_tables
 from skill_eval_nb.tables import TABLES
 from tests.checkout import ROOT
@@ -101,7 +101,7 @@ def test_a_benchmark_over_iterations_is_one_file_a_workspace(tmp_path, dialect):
 def test_every_dialect_with_a_benchmark_is_written_and_read_back(benchmarks, dialect):
     folder, _ = benchmarks[dialect]
     value = json.loads((folder / "benchmark.json").read_bytes())
-    (back,), _ = read("benchmark", value)
+    (back,), _ = read_as_shared("benchmark", value)
     assert back.metadata.skill_name == "tdd"
     rates = [one.result.pass_rate for one in back.runs if one.configuration == "with_skill"]
     mean = pytest.approx(0.8125 if dialect != "iterations" else 0.5)  # it has verdicts, no rates

@@ -175,9 +175,9 @@ def check_runs(job: Job) -> None:
 
 def check_log(job: Job, log: Path) -> int:
     """Nothing finished was paid for again; gives the number of requests that were looked at."""
-    from skill_eval_nb.running.journal import read
+    from skill_eval_nb.running.journal import read_journal
 
-    launches = read(job.workspace / "iteration-1").events
+    launches = read_journal(job.workspace / "iteration-1").events
     folders = {one["key"]: one["folder"] for one in launches if one["event"] == "launched"}
     looked = 0
     for line in log.read_text().splitlines():

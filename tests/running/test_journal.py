@@ -13,20 +13,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skill_eval_nb.running.journal import LOCK, Held, Journal, held, paying, probe, read, sweep
+from skill_eval_nb.running.journal import (
+    LOCK,
+    Held,
+    Journal,
+    hold_folders,
+    hold_paid_folders,
+    probe,
+    read_journal,
+    sweep,
+)
 from skill_eval_nb.workspace.jobs import read_job
 
 
 def test_whoever_comes_second_is_told_who_is_at_it(tmp_path):
     folder = tmp_path / "new" / "answers"
-    with paying([folder], "a comparison"):
+    with hold_paid_folders([folder], "a comparison"):
         told = rf"a comparison is already running in {folder} by this process, since 20\d\d-"
-        with pytest.raises(Held, match=told), held([tmp_path, folder], "another"):
+        with pytest.raises(Held, match=told), hold_folders([tmp_path, folder], "another"):
             pytest.fail("it was not held")
-        with held([tmp_path], "what has nothing to do with it"):
+        with hold_folders([tmp_path], "what has nothing to do with it"):
             pass
     assert list(folder.iterdir()) == []
-    with paying([folder, folder], "a comparison"):
+    with hold_paid_folders([folder, folder], "a comparison"):
         pass
 
 
@@ -35,7 +44,7 @@ def test_only_one_of_many_is_ever_inside(tmp_path):
 
     def work(number: int) -> None:
         try:
-            with held([tmp_path], "work"):
+            with hold_folders([tmp_path], "work"):
                 inside.append(number)
                 most.append(len(inside))
                 inside.pop()
@@ -99,7 +108,7 @@ def test_the_plan_stands_first_and_once_and_what_was_spent_is_known_over_all_sta
     journal.close()
     other = {**PLANNED, "fingerprint": {"runs": {"a": [1, 2]}, "grading": {"judge": "x"}}}
     Journal(tmp_path / "iteration-1", other).close()
-    record = read(tmp_path / "iteration-1")
+    record = read_journal(tmp_path / "iteration-1")
     assert (record.spent_usd, record.open) == (0.125 + 0.0625 + 0.03125, {})
     kinds = [one["event"] for one in record.events]
     assert (kinds[0], kinds[-1], kinds.count("planned")) == ("planned", "planned", 2)
@@ -117,13 +126,13 @@ def test_a_line_that_was_cut_short_is_not_read_and_not_continued(tmp_path_factor
     whole = journal.path.read_bytes()
     journal.path.write_bytes(whole[:-cut])
     lines = whole[:-cut].count(b"\n")
-    assert len(read(folder / "iteration-1").events) == lines
+    assert len(read_journal(folder / "iteration-1").events) == lines
     if lines < 1:  # even the plan: the iteration is somebody else's then
         return
     journal = opened(folder)
     journal.add("ended")
     journal.close()
-    record = read(folder / "iteration-1")
+    record = read_journal(folder / "iteration-1")
     assert (len(record.events), record.events[-1]["event"]) == (lines + 1, "ended")
     assert record.spent_usd == (1.0 if lines == 2 else 0.0)
 
@@ -170,4 +179,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
     assert journal.path.read_bytes() == before
     journal.add("ended")
     journal.close()
-    assert [one["event"] for one in read(tmp_path / "iteration-1").events] == ["planned", "ended"]
+    assert [one["event"] for one in read_journal(tmp_path / "iteration-1").events] == [
+        "planned",
+        "ended",
+    ]

@@ -14,7 +14,14 @@ import httpx2
 
 from skill_eval_nb.models.stand_in import Role, agent, answers, reading
 from skill_eval_nb.models.stand_in.answers import ComposedReply
-from skill_eval_nb.models.stand_in.app import App, Batches, RefusedRequest, WorkOff, event, stream
+from skill_eval_nb.models.stand_in.app import (
+    App,
+    Batches,
+    RefusedRequest,
+    WorkOff,
+    event,
+    stream_events,
+)
 
 from .faults import ERRORS, Fault, Misfortune, RiggedStandIn
 
@@ -107,7 +114,7 @@ class RiggedApp(App):
     def stream(self, message: Mapping[str, Any]) -> httpx2.Response:
         response = super().stream(message)
         if self._fault and self._fault.kind == "stream_error":
-            pieces = tuple(stream(message))
+            pieces = tuple(stream_events(message))
             _, kind, words = ERRORS["overloaded_529"]
             broken = event(RefusedRequest(529, kind, words).body("req_broken"))
             half = b"".join((*pieces[: len(pieces) // 2], broken))

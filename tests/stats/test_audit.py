@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.stats import audit, summarize
-from skill_eval_nb.stats.audit import rounding
+from skill_eval_nb.stats.audit import rounding_of
 from tests.stats.made import Row, examples, plain, run_rows, runs_table, workspace
 
 RUNS = [
@@ -113,14 +113,14 @@ def test_a_run_without_a_score_is_told_from_one_of_0() -> None:
     ],
 )
 def test_half_a_unit_of_the_last_place(printed: str, value: float, half: float) -> None:
-    assert rounding(printed, value).half == pytest.approx(half, rel=1e-12)
+    assert rounding_of(printed, value).half == pytest.approx(half, rel=1e-12)
 
 
 @given(st.floats(0, 1, allow_subnormal=False), st.integers(0, 3))
 def test_a_printed_percentage_does_too(rate: float, places: int) -> None:
     printed = f"{100 * rate:.{places}f} %"
     value = float(printed[:-2]) / 100
-    assert abs(value - rate) <= rounding(printed, value).half * (1 + 1e-6)
+    assert abs(value - rate) <= rounding_of(printed, value).half * (1 + 1e-6)
 
 
 # ── causes ───────────────────────────────────────────────────────────────────────────────────────

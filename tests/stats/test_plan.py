@@ -17,7 +17,7 @@ from statsmodels.stats.power import TTestPower
 from skill_eval_nb.stats import plan
 from skill_eval_nb.stats.inference.exact import exact_p, least_p
 from skill_eval_nb.stats.inference.intervals import detectable
-from skill_eval_nb.stats.plan import Basis, Designs, Variances, claimable, measured
+from skill_eval_nb.stats.plan import Basis, Designs, Variances, can_claim, measure_basis
 from tests.stats.made import SIDES, Row, examples, plain, runs_table, two_sides
 from tests.stats.nested import drawn, scores_of
 
@@ -219,8 +219,8 @@ def test_claims_are_where_the_exact_tests_can_make_them(
         runs >= 2 and least_p([(range(runs), range(runs, 2 * runs))] * evals) <= 1 - level + 1e-9
     )
     population = least_p([([0], [1])] * evals) <= 1 - level + 1e-9
-    assert claimable(one, "suite", level).tolist() == [suite]
-    assert claimable(one, "population", level).tolist() == [population]
+    assert can_claim(one, "suite", level).tolist() == [suite]
+    assert can_claim(one, "population", level).tolist() == [population]
     noise = Variances(0.1, ((0.1, 0.1),) * 2)
     for scope, able in (("suite", suite), ("population", population)):
         assert np.isfinite(noise.mde(one, scope, level)).tolist() == [able]
@@ -231,7 +231,7 @@ def test_claims_are_where_the_exact_tests_can_make_them(
 
 def bases(data: Any, n_sides: int = 2, **told: Any) -> list[Basis]:
     given = {"baseline": None, "scope": "population"} | told
-    return measured(data, "clarity", n_sides=n_sides, **given)
+    return measure_basis(data, "clarity", n_sides=n_sides, **given)
 
 
 def test_what_differs_between_evals_is_the_effect_and_not_how_hard_they_are() -> None:

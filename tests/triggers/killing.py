@@ -21,7 +21,7 @@ from typing import Any
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits
-from skill_eval_nb.running.journal import read
+from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.triggers import Attempt, Query, measure
 from skill_eval_nb.triggers.attempt import mark, place
 from tests.running.killing import SLACK, served
@@ -98,8 +98,12 @@ def main(root: Path, kills: int, seed: int = 0) -> str:
     assert [one.outcome for one in found.attempts] == ["triggered"] * len(CELLS)
     assert len(seen) == len(CELLS)
     assert done == kills
-    made = [one["folder"] for one in read(found.folder).events if one["event"] == "launched"]
-    made += [one["skills"] for one in read(found.folder).events if one["event"] == "started"]
+    made = [
+        one["folder"] for one in read_journal(found.folder).events if one["event"] == "launched"
+    ]
+    made += [
+        one["skills"] for one in read_journal(found.folder).events if one["event"] == "started"
+    ]
     assert not any(Path(one).exists() for one in made), "folders of killed runs were left behind"
     log = [json.loads(line) for line in (root / "log").read_text().splitlines()]
     keys = {mark([found.folder.name, cell.key]): place(found.folder, cell) for cell in CELLS}

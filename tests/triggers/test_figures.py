@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import binomtest
 
 from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.models.stand_in.agent import fitting
+from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running import Limits
-from skill_eval_nb.running.journal import read
+from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.triggers import Query
 from tests import bubblewrap
 from tests.stand_in import RiggedStandIn
@@ -61,7 +61,7 @@ def test_what_was_in_flight_never_passed_the_ceiling(bought):
     cap = bought(dry_run=True).price.cap_usd
     found = bought(budget_usd=3.5 * cap)
     spent, flying, most = 0.0, {}, 0.0
-    for event in read(found.folder).events:
+    for event in read_journal(found.folder).events:
         if event["event"] == "launched":
             flying[event["launch"]] = event["worst_usd"]
         elif flying.pop(event.get("launch"), None) is not None:
@@ -90,8 +90,8 @@ NO = [Query(f"Sing a song, verse {n}", should_trigger=False) for n in "abcde"]
 @bubblewrap.needed
 def test_the_rates_and_the_scores_of_a_known_router_come_back(tmp_path):
     listed = f"- kites: {DESCRIPTION}"
-    assert all(fitting(one.query, listed) == "kites" for one in YES)
-    assert not any(fitting(one.query, listed) for one in NO)
+    assert all(best_skill(one.query, listed) == "kites" for one in YES)
+    assert not any(best_skill(one.query, listed) for one in NO)
     make_skill(tmp_path / "kites", description=DESCRIPTION)
     noisy = Connection(stand_in=StandIn(opens=OPENS, strays=STRAYS))
     found = measured(tmp_path, *YES, *NO, runs=RUNS, limits=Limits(turns=1), connection=noisy)

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from skill_eval_nb.models import Connection
-from skill_eval_nb.models.stand_in.agent import fitting
+from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running import Limits
 from skill_eval_nb.running.executors.claude_code import ClaudeCode
 from skill_eval_nb.running.executors.harness import session_id
@@ -65,7 +65,7 @@ def test_the_skill_is_found_exactly_where_the_stand_in_chose_it(measurement):
         answers = [json.dumps(line["answer"]) for line in log[session_id(key)]]
         opened = any('"name": "Skill", "input": {"skill": "kites"}' in text for text in answers)
         assert (one.outcome == "triggered") is opened, (one, answers)
-        assert set(one.opened) <= {fitting(one.query.query, listed)}
+        assert set(one.opened) <= {best_skill(one.query.query, listed)}
         chosen.append(opened)
     assert len(chosen) == len(QUERIES)
     assert 0 < sum(chosen) < 5, "some runs of queries that fit leave it closed"

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from skill_eval_nb.models import Connection
-from skill_eval_nb.models.stand_in.agent import fitting
+from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.triggers import Query, optimise, write_description
@@ -34,7 +34,7 @@ def queries() -> list[Query]:
 def routed(task):
     """A run that opens the skill that the stand-in's rule finds fitting."""
     listed = "\n".join(f"- {one.name}: {one.description}" for one in task.skills)
-    name = fitting(task.prompt, listed)
+    name = best_skill(task.prompt, listed)
     if name is None:
         return went()
     events = (used("Skill", skill=name), gave(f"Launching skill: {name}"))

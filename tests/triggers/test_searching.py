@@ -16,7 +16,7 @@ from scipy.stats import permutation_test
 
 from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in import writers as proposer
-from skill_eval_nb.models.stand_in.agent import fitting
+from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step, mean
@@ -235,7 +235,7 @@ class World(Search):
 
     def right(self, query: Query, description: str) -> float:
         """The true chance that a run is right."""
-        opened = fitting(query.query, f"- {NAME}: {description}\n{OTHERS}") == NAME
+        opened = best_skill(query.query, f"- {NAME}: {description}\n{OTHERS}") == NAME
         return 1 - NOISE if opened == query.should_trigger else NOISE
 
     def truth(self, description: str, *, fresh: bool = False) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.running.journal import read
+from skill_eval_nb.running.journal import read_journal
 from tests.triggers.made import FLY, ROW, outcomes
 from tests.triggers.stored import measured_once, searched
 from tests.triggers.test_optimising import PRESENT
@@ -42,5 +42,5 @@ def test_a_measurement_that_was_killed_is_gone_on_with_and_its_money_stays_count
     assert outcomes(found) == {FLY.query: ["triggered"], ROW.query: ["triggered"]}
     assert found.attempts[0].seconds == 0.0, "it is the one that was stored"
     assert found.cost_usd == pytest.approx(3 * 0.005), "the one that was cut off may be billed"
-    events = [event["event"] for event in read(found.folder).events]
+    events = [event["event"] for event in read_journal(found.folder).events]
     assert (events.count("launched"), events.count("interrupted")) == (3, 1)

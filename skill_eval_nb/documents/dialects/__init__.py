@@ -10,7 +10,7 @@ from typing import Any
 
 from ..base import Document, Faults, at_default, origin_of, struct_fields
 from ..evals import Expectation
-from ..repair import mend, not_in, unused
+from ..repair import find_unused, mend, not_in
 from ..results import Benchmark, RunResult
 from .home_made import HOME_MADE, read_home_made, suits
 from .recognition import (
@@ -35,7 +35,7 @@ __all__ = [
     "distances",
     "form_of",
     "kind_of",
-    "read",
+    "read_as_shared",
     "recognise",
 ]
 
@@ -43,7 +43,7 @@ ROUNDING = 0.0101
 """How far a rate may be from its counts: rates are often printed with two digits."""
 
 
-def contradictions(benchmark: Benchmark, where: str, faults: Faults) -> None:
+def add_contradictions(benchmark: Benchmark, where: str, faults: Faults) -> None:
     """Add a fault for each run whose pass rate and counts contradict each other."""
     for index, run in enumerate(benchmark.runs):
         if run.result is not None:
@@ -75,22 +75,22 @@ def _of(result: RunResult) -> list[str]:
     return sentences
 
 
-def read(kind: str, raw: Any) -> tuple[Any, Faults]:
+def read_as_shared(kind: str, raw: Any) -> tuple[Any, Faults]:
     """Read a plain JSON value as the shared document of its kind, whatever dialect it is of.
 
     A benchmark is a list of documents, one an iteration. A name by which a field is known is
     no fault; what was repaired, and what holds figures that no document has, is.
     """
-    documents, faults = _read(kind, raw)
+    documents, faults = _read_any_dialect(kind, raw)
     faults = faults.remarkable()
     if kind != "benchmark":
         return documents[0], faults
     for place, document in enumerate(documents):
-        contradictions(document, f"$[{place}]" if len(documents) > 1 else "$", faults)
+        add_contradictions(document, f"$[{place}]" if len(documents) > 1 else "$", faults)
     return documents, faults
 
 
-def _read(kind: str, raw: Any) -> tuple[list[Any], Faults]:
+def _read_any_dialect(kind: str, raw: Any) -> tuple[list[Any], Faults]:
     for forms in DIALECTS.values():
         form = forms.get(kind)
         if form is not None and form.to_neutral is not None and form.fits(raw):
@@ -99,14 +99,14 @@ def _read(kind: str, raw: Any) -> tuple[list[Any], Faults]:
                 plain = form.to_neutral(canonical(wire))
                 documents = [mend(one, NEUTRAL[kind])[0] for one in plain]
                 not_in(raw, documents, faults)
-                faults.extend(unused(wire))
+                faults.extend(find_unused(wire))
                 return documents, faults
     document, faults = mend(raw, NEUTRAL[kind])
     errors = any(fault.severity == "error" for fault in faults)
     unknown = {where for mark, where in walk(document) if mark == "unknown"}
     if (errors or unknown) and suits(kind, raw, errors, unknown):
         return read_home_made(kind, raw, NEUTRAL[kind])
-    faults.extend(unused(document))
+    faults.extend(find_unused(document))
     return [document], faults
 
 
@@ -118,7 +118,7 @@ def check(kind: str, raw: Any, dialect: str | None = None) -> Faults:
     """
     dialect = dialect or recognise(kind, raw)
     if dialect == HOME_MADE:
-        faults = read(kind, raw)[1]
+        faults = read_as_shared(kind, raw)[1]
         faults.add("error", "no-dialect", "$", f"this is not the `{kind}` document of any dialect")
         return faults
     return mend(raw, form_of(kind, dialect).wire)[1]

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..base import Document, Faults, names_of, plainly
 from ..evals import TriggerQuery, TriggerSet
-from ..repair import KEYS_OF_A_LIST, mend, not_in, not_used, unused
+from ..repair import KEYS_OF_A_LIST, find_unused, mend, not_in, not_used
 from ..results import Benchmark, BenchmarkMetadata, ConfigurationSummary, Stats
 from ..run import Grading
 from ..sides import UNSTATED
@@ -209,8 +209,8 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     """The shared documents that are in a home-made one, and what is to be known of them."""
     faults = Faults()
     if kind == "benchmark":
-        return _benchmarks(raw, faults), faults
-    plain = _grading(raw) if _is_met_and_missed(raw) else raw
+        return _read_benchmarks(raw, faults), faults
+    plain = _grading_of_two_lists(raw) if _is_met_and_missed(raw) else raw
     if kind == "triggers":
         around = raw if isinstance(raw, dict) else {}
         rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
@@ -226,7 +226,7 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
         plain = _with_dimensions(plain)
     document, found = mend(plain, document_type)
     faults.extend(found)
-    faults.extend(unused(document))
+    faults.extend(find_unused(document))
     if kind == "triggers":
         not_in(raw, document, faults)
     return [document], faults
@@ -344,7 +344,7 @@ def components(raw: Any) -> list[Plain]:
     return verdicts
 
 
-def _grading(raw: dict[str, Any]) -> dict[str, Any]:
+def _grading_of_two_lists(raw: dict[str, Any]) -> dict[str, Any]:
     """Assertions that were met, and those that were missed, in two lists."""
     verdicts = [
         {"text": text, "passed": passed}
@@ -356,9 +356,9 @@ def _grading(raw: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "expectations": verdicts, "rubric_scores": quality}
 
 
-def _benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
-    blocks = _iterations(raw)
-    found = [_benchmark(block, where, faults) for block, where in blocks]
+def _read_benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
+    blocks = _find_iterations(raw)
+    found = [_read_benchmark(block, where, faults) for block, where in blocks]
     if isinstance(raw, dict) and blocks[0][1] != "$":
         for key, value in raw.items():
             if not any(where.startswith((f"$.{key}[", f"$.{key}")) for _, where in blocks):
@@ -369,7 +369,7 @@ def _benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
     return found
 
 
-def _iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
+def _find_iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
     """The parts of the file that are a benchmark each, and where they stand."""
     if not isinstance(raw, dict):
         return [({"results": raw} if isinstance(raw, list) else {}, "$")]
@@ -392,7 +392,7 @@ def _iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
     return [(raw, "$")]
 
 
-def _benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
+def _read_benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
     found = block.get("metadata")
     given = found if isinstance(found, dict) else {}
     metadata = {**{key: block[key] for key in _METADATA if key in block}, **given}
@@ -403,10 +403,10 @@ def _benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
         "metadata": metadata,
         "runs": runs,
         "run_summary": summary_of(block, runs, where, faults),
-        "notes": [_note(note) for key in _NOTES for note in _as_list(block.get(key))],
+        "notes": [_note_text(note) for key in _NOTES for note in _as_list(block.get(key))],
     }
     document, mended = mend(plain, Benchmark)
-    for fault in (*mended.remarkable(), *unused(document)):
+    for fault in (*mended.remarkable(), *find_unused(document)):
         faults.append(replace(fault, where=where + fault.where.removeprefix("$")))
     read = {*keys, *SUMMARIES, *_METADATA, *_NOTES, "metadata"}
     for key, value in block.items():
@@ -423,7 +423,7 @@ def _as_list(value: Any) -> list[Any]:
     return [] if value is None else value if isinstance(value, list) else [value]
 
 
-def _note(note: Any) -> Any:
+def _note_text(note: Any) -> Any:
     """A remark as one text, where it was an object of several."""
     if isinstance(note, dict):
         return ": ".join(str(value) for value in note.values() if isinstance(value, (str, int)))

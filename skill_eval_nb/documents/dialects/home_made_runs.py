@@ -74,7 +74,7 @@ def is_of_side(key: str, value: Any) -> bool:
     if not isinstance(value, dict | list) or not is_side(key):
         return False
     return is_side(key, sure=True) or (
-        bool(_COUNTED & value.keys()) or judged(value) is not value or _has_rows(value)
+        bool(_COUNTED & value.keys()) or with_own_verdict(value) is not value or _has_rows(value)
         if isinstance(value, dict)
         else bool(_entries(value))
     )
@@ -219,17 +219,17 @@ def _verdict(row: Plain) -> Plain:
     return {"text": text, **rest}
 
 
-def judged(run: Plain) -> Plain:
+def with_own_verdict(run: Plain) -> Plain:
     """A run that says whether it passed, and no more, as one with this one verdict.
 
     Lists of verdicts under any key are its verdicts. Several flags that are good where they are
     true are a verdict each.
 
-    >>> judged({"eval_id": 1, "pass": True})
+    >>> with_own_verdict({"eval_id": 1, "pass": True})
     {'eval_id': 1, 'expectations': [{'text': 'the run passed', 'passed': True}]}
-    >>> judged({"pass": True, "pass_rate": 0.5})
+    >>> with_own_verdict({"pass": True, "pass_rate": 0.5})
     {'pass': True, 'pass_rate': 0.5}
-    >>> judged({"size_match": True, "colour_match": False, "draft": True})["expectations"]
+    >>> with_own_verdict({"size_match": True, "colour_match": False, "draft": True})["expectations"]
     [{'text': 'size_match', 'passed': True}, {'text': 'colour_match', 'passed': False}]
     """
     lists = verdicts_in(run) if not any(run.get(key) for key in _VERDICTS) else {}
@@ -319,7 +319,7 @@ def _identity_of(entry: Plain) -> Plain:
 def _is_run(row: Plain) -> bool:
     """Whether a result names its side, or its eval, or is measured, and is no check with a text."""
     named, numbers = named_run(row), sum(map(is_number, row.values()))
-    graded = judged(row) is not row or bool(_PASSED & row.keys()) or named is not row
+    graded = with_own_verdict(row) is not row or bool(_PASSED & row.keys()) or named is not row
     known = numbers > 1 or any(key in named for key in SURE_OF_EVAL) or bool(verdicts_in(row))
     return bool(_SIDE & row.keys()) or (not row.keys() & {*_TEXTS} and graded and known)
 
@@ -341,7 +341,7 @@ def has_rows(raw: Any) -> bool:
             or {"entry_point", "skill"} <= row.keys()
         )
         and _EVAL & row.keys()
-        and (_FIGURES & row.keys() or judged(row) is not row)
+        and (_FIGURES & row.keys() or with_own_verdict(row) is not row)
         for rows in found
         for row in (named_run(row) for _, row in rows)
     )
@@ -466,8 +466,8 @@ def _rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Iterator
         else:
             rows += _rows(entry[key], f"{where}.{key}", around, faults)
     yield from rows
-    for run in _sides({**known, **entry}) if not rows else ():
-        if _FIGURES & run.keys() or judged(run) is not run:
+    for run in _split_sides({**known, **entry}) if not rows else ():
+        if _FIGURES & run.keys() or with_own_verdict(run) is not run:
             yield where, run
 
 
@@ -505,20 +505,22 @@ def _entries(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
     """The entries of a list or mapping, with the end of their JSON paths."""
     if isinstance(found, list):
         entries = [
-            (f"[{index}]", _known(row)) for index, row in enumerate(found) if isinstance(row, dict)
+            (f"[{index}]", _rename_known_keys(row))
+            for index, row in enumerate(found)
+            if isinstance(row, dict)
         ]
-        return [(at, _named(entry)) for at, entry in entries] if group else entries
+        return [(at, _name_configuration(entry)) for at, entry in entries] if group else entries
     if isinstance(found, dict):
         return [
-            (f".{key}", {"configuration": key, **entry} if group else _keyed(key, entry))
+            (f".{key}", {"configuration": key, **entry} if group else _name_by_key(key, entry))
             for key, value in found.items()
             if isinstance(value, dict)
-            for entry in (_known(value),)
+            for entry in (_rename_known_keys(value),)
         ]
     return []
 
 
-def _known(entry: Plain) -> Plain:
+def _rename_known_keys(entry: Plain) -> Plain:
     """The same with the usual names: `caseId` is `case_id`."""
     return {
         key if key in _NAMES else _KNOWN.get(plainly(key), key): value
@@ -561,14 +563,14 @@ def apart_by_skill(rows: list[Plain]) -> list[Plain]:
     ]
 
 
-def _named(entry: Plain) -> Plain:
+def _name_configuration(entry: Plain) -> Plain:
     """An object for a configuration, whose name is this configuration's."""
     key = next((key for key in (*_SIDE, "name", "label", "id") if key in entry), None)
     rest = {other: value for other, value in entry.items() if other != key}
     return entry if key is None else {"configuration": entry[key], **rest}
 
 
-def _keyed(key: str, entry: Plain) -> Plain:
+def _name_by_key(key: str, entry: Plain) -> Plain:
     """An entry whose key names the eval, or the eval and the configuration."""
     configuration = configuration_in(key)
     if is_model(key):
@@ -595,7 +597,7 @@ def sides_in(entry: Plain) -> Plain:
     }
 
 
-def _sides(entry: Plain) -> Iterator[Plain]:
+def _split_sides(entry: Plain) -> Iterator[Plain]:
     """One run for each configuration that an entry speaks of, else the entry itself."""
     identity = _identity_of(entry)
     blocks = sides_in(entry)
@@ -613,7 +615,7 @@ def _sides(entry: Plain) -> Iterator[Plain]:
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
     for name, side in (blocks or prefixed).items():
         label = _label(side) if is_lettered(name) else None
-        yield {**identity, **_known(side), "configuration": name, _LABEL: label}
+        yield {**identity, **_rename_known_keys(side), "configuration": name, _LABEL: label}
     if not blocks and not prefixed and own is None:
         yield entry
 
@@ -689,12 +691,12 @@ def _runs(rows: list[Row], faults: Faults) -> list[Plain]:
             row["eval_name"] = unnamed
             message = "no eval is named: each such row is a separate eval, named by its position"
             faults.add("warning", "unnamed-eval", where, message)
-        runs.append(_run(row, of_ten, where, faults))
+        runs.append(_row_to_run(row, of_ten, where, faults))
     return runs
 
 
-def _run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
-    out = dict(judged(run))
+def _row_to_run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
+    out = dict(with_own_verdict(run))
     if not any(name in run for name in _SIDE):
         out["configuration"] = UNSTATED
         message = "no configuration is named for these runs; they are `unstated`"
@@ -714,7 +716,7 @@ def _run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
         message = "not used: a verdict on the run; its checks or figures were used"
         faults.add("info", "not-used", f"{where}.passed", message)
     result = out.get("result", out.get("summary", out.get("score")))
-    out["result"] = dict(result) if isinstance(result, dict) else _figures(out)
+    out["result"] = dict(result) if isinstance(result, dict) else _pop_figures(out)
     for key in ("summary", "score"):
         if isinstance(out.get(key), dict):
             del out[key]
@@ -843,7 +845,7 @@ def is_score(value: Any) -> bool:
     return type(value) in (int, float) and 1 <= value <= 5
 
 
-def _figures(run: Plain) -> Plain:
+def _pop_figures(run: Plain) -> Plain:
     """The figures that stand directly in a run."""
     known = set(names_of(RunResult)) - {"errors"}
     known -= {key for key in known if f"expected_{key}" in run}  # then it is what was checked

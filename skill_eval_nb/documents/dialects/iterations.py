@@ -82,20 +82,20 @@ def _to_neutral(wire: Plain) -> list[Plain]:
         {
             "metadata": {**pick(wire, "skill_name"), **pick(block, "timestamp iteration")},
             "runs": [
-                _run(test, configuration.get("name", "unstated"))
+                _test_to_run(test, configuration.get("name", "unstated"))
                 for configuration in block.get("configurations", [])
                 for test in configuration.get("tests", [])
             ],
             "run_summary": {
                 name: {{**OVERALL, **DELTAS}[key]: item for key, item in stated.items()}
-                for name, stated in _stated(block)
+                for name, stated in _stated_aggregates(block)
             },
         }
         for block in wire.get("iterations", [])
     ]
 
 
-def _stated(block: Plain) -> Iterator[tuple[str, Plain]]:
+def _stated_aggregates(block: Plain) -> Iterator[tuple[str, Plain]]:
     """What an iteration states of each configuration, and of the difference."""
     for configuration in block.get("configurations", []):
         if configuration.get("overall"):
@@ -104,7 +104,7 @@ def _stated(block: Plain) -> Iterator[tuple[str, Plain]]:
         yield "delta", block["deltas"]
 
 
-def _run(test: Plain, configuration: str) -> Plain:
+def _test_to_run(test: Plain, configuration: str) -> Plain:
     """A test as one row: its runs are not told apart in this dialect.
 
     An assertion that passed in a part of the runs has no verdict of its own.

@@ -125,14 +125,14 @@ def _comparison_to_neutral(wire: Plain) -> list[Plain]:
 
 
 def _side(wire: Plain, side: str) -> Plain:
-    def column(name: str) -> Plain:
+    def pick_column(name: str) -> Plain:
         rows = (score for score in wire.get("criteria_scores", []) if "criterion" in score)
         return without_none({row["criterion"]: row.get(f"{name}_{side}") for row in rows})
 
     return without_none(
         {
-            "content": column("score"),
-            "justifications": column("justification"),
+            "content": pick_column("score"),
+            "justifications": pick_column("justification"),
             "overall_score": wire.get(f"total_score_{side}"),
         }
     )

@@ -44,7 +44,7 @@ __all__ = [
     "Tool",
     "checks",
     "open_other",
-    "read",
+    "read_tool_file",
     "settle_runs",
     "tool_of",
     "trial_file",
@@ -87,12 +87,12 @@ def _others() -> dict[str, Tool]:
         try:
             found[entry.name] = cast("Tool", entry.load())
         except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
-            _tell(f"the reader {entry.name!r} of {GROUP} cannot be imported: {fault!r}")
+            _warn_once(f"the reader {entry.name!r} of {GROUP} cannot be imported: {fault!r}")
     return found
 
 
 @cache
-def _tell(message: str) -> None:
+def _warn_once(message: str) -> None:
     warnings.warn(f"{message}; what it would read is left out", stacklevel=2)
 
 
@@ -114,11 +114,11 @@ def tool_of(raw: Any, *, others: bool = False) -> str | None:
             if tool.recognise(raw):
                 return name
         except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
-            _tell(f"the reader {name!r} of {GROUP} ended in {fault!r} over a file")
+            _warn_once(f"the reader {name!r} of {GROUP} ended in {fault!r} over a file")
     return None
 
 
-def read(name: str, raw: Any, path: str) -> list[Results]:
+def read_tool_file(name: str, raw: Any, path: str) -> list[Results]:
     """What a file of a tool tells; what a registered reader raises is a fault of its file."""
     if name == "table":
         return own_layout.read(raw, path)

@@ -17,7 +17,7 @@ _CASES = ("testCases", "conversationalTestCases")
 def recognise(raw: Any) -> bool:
     """Test cases with the data of their metrics, whether or not they are wrapped."""
     run = raw.get("testRunData", raw) if isinstance(raw, dict) else None
-    cases = [case for key in _CASES for case in _list(run, key) if isinstance(case, dict)]
+    cases = [case for key in _CASES for case in _list_under(run, key) if isinstance(case, dict)]
     return any("metricsData" in case or {"input", "actualOutput"} <= case.keys() for case in cases)
 
 
@@ -39,7 +39,7 @@ def read(raw: Any, path: str) -> Results:
     side = settings.switch() or side_in(named) or side_of(path, 2)
     cases = [case for key in _CASES for case in whole.parts(key)]
     for case in cases:
-        own = _run(case)
+        own = _run_of_case(case)
         own.configuration = case.part("metadata").side() or side or UNSTATED
         own.model = settings.text("model", "model_name")
         results.runs.append(own)
@@ -49,12 +49,12 @@ def read(raw: Any, path: str) -> Results:
     return results
 
 
-def _list(raw: Any, key: str) -> list[Any]:
+def _list_under(raw: Any, key: str) -> list[Any]:
     found = raw.get(key) if isinstance(raw, dict) else None
     return found if isinstance(found, list) else []
 
 
-def _run(case: Part) -> Run:
+def _run_of_case(case: Part) -> Run:
     """A test case as a run; a metric that ended in an error gave no verdict."""
     verdicts: list[GradedExpectation] = []
     scores: dict[str, tuple[float, str | None]] = {}

@@ -79,7 +79,7 @@ def recognise(raw: Any) -> bool:
 def read(raw: Any, path: str) -> Results:
     """The run of a trial, or what a job states."""
     if "n_total_trials" in raw:
-        return _job(raw, path)
+        return _read_job(raw, path)
     return _bare(raw["bare reward"], path) if "bare reward" in raw else read_trial(raw, path)
 
 
@@ -124,7 +124,7 @@ def read_trial(raw: dict[str, Any], path: str) -> Results:
     if whole.raw.get("exception_info"):
         run.error = whole.part("exception_info").text("exception_type") or "an exception"
     if rewards.raw or (whole.raw.get("verifier_result") and run.error is None):
-        _reward(run, rewards, folder)
+        _set_reward(run, rewards, folder)
     results.runs.append(run)
     return results
 
@@ -144,7 +144,7 @@ def _side(skills: Any, path: str, faults: Faults) -> str:
     return stated
 
 
-def _reward(run: Run, rewards: Part, folder: str) -> None:
+def _set_reward(run: Run, rewards: Part, folder: str) -> None:
     """The reward is the rate, and no count of checks; further ones are scores."""
     names = [name for name in rewards.raw if rewards.raw[name] is not None]
     main = "reward" if "reward" in names else names[0] if len(names) == 1 else None
@@ -227,11 +227,11 @@ def _bare(rewards: Any, path: str) -> Results:
         total_tokens=usage.whole("total_tokens"),
         cache_read_tokens=usage.whole("cache_read_tokens"),
     )
-    _reward(run, whole.part("rewards"), folder)
+    _set_reward(run, whole.part("rewards"), folder)
     return Results([run], faults=whole.faults)
 
 
-def _job(raw: dict[str, Any], path: str) -> Results:
+def _read_job(raw: dict[str, Any], path: str) -> Results:
     """The mean that a job states, where it is of one agent, and so of one side."""
     results = Results(key=f"harbor job {raw['id']}" if raw.get("id") else None)
     whole = Part(raw, faults=results.faults)

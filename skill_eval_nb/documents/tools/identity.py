@@ -73,7 +73,7 @@ def _name_evals(runs: list[Run]) -> None:
     numbered = [run for run in runs if run.asked and run.eval_id is not None]
     asked = [run for run in runs if run.asked and run.eval_id is None]
     asked += numbered if _is_renumbered(numbered) else []
-    switches = _switches(asked)
+    switches = _skill_switches(asked)
     rests = [
         _text({k: v for k, v in run.asked.items() if k and k not in switches}) for run in asked
     ]
@@ -85,7 +85,7 @@ def _name_evals(runs: list[Run]) -> None:
             run.asked[""] = next(iter(words[rest]))  # as another file calls what is asked
     keys = [_text([run.asked.get(""), rest]) for run, rest in zip(asked, rests, strict=True)]
     names = dict(zip(keys, asked, strict=True))
-    labels = {key: _labels(run.asked, key, switches) for key, run in names.items()}
+    labels = {key: _eval_labels(run.asked, key, switches) for key, run in names.items()}
     for _ in range(3):  # a name that is another's as well says more
         met = Counter(label[0] for label in labels.values())
         labels = {key: label[met[label[0]] > 1 :] or label for key, label in labels.items()}
@@ -105,7 +105,7 @@ def _is_renumbered(runs: list[Run]) -> bool:
     return max(map(len, ids.values()), default=0) > 1 and max(map(len, files.values())) == 1
 
 
-def _switches(runs: list[Run]) -> set[str]:
+def _skill_switches(runs: list[Run]) -> set[str]:
     """What speaks of the skill, and is given to a side rather than to a case: no part of an eval.
 
     Where two cases of a side differ in it alone it tells them apart, and is a part of them.
@@ -125,7 +125,7 @@ def _switches(runs: list[Run]) -> set[str]:
     return found
 
 
-def _labels(asked: dict[str, Any], key: str, switches: set[str]) -> list[str]:
+def _eval_labels(asked: dict[str, Any], key: str, switches: set[str]) -> list[str]:
     """Names of an eval, each saying more than the one before; the last is no other's."""
     own = " ".join(str(asked.get("") or "").split())[:100]
     rest = [value for name, value in asked.items() if name and name not in switches]

@@ -42,7 +42,7 @@ def read(raw: Any, path: str) -> Results:
     log = head.text("eval_id") or head.text("run_id")
     results = Results(skill=task, key=f"inspect {log}" if log else None, faults=whole.faults)
     results.iteration = head.part("task_args").text("iteration")
-    configuration = _configuration(head, path)
+    configuration = _side_of_log(head, path)
     samples = whole.parts("samples")
     if (status := whole.text("status")) not in (None, "success"):
         message = f"the log's status is {status}: only the samples that it holds were read"
@@ -50,10 +50,10 @@ def read(raw: Any, path: str) -> Results:
     if not samples:
         message = "the log holds no samples, so no runs; load the log with its samples"
         whole.faults.add("warning", "no-samples", "$.samples", message)
-    scores = [_scores(sample) for sample in samples]
-    main, measure = _main(whole, head, scores)
+    scores = [_sample_scores(sample) for sample in samples]
+    main, measure = _main_scorer(whole, head, scores)
     for sample, scored in zip(samples, scores, strict=True):
-        run = _run(sample, scored, main, head)
+        run = _run_of_sample(sample, scored, main, head)
         run.configuration = configuration
         results.runs.append(run)
     _leave_errors(measure, results.runs)
@@ -62,7 +62,7 @@ def read(raw: Any, path: str) -> Results:
     return results
 
 
-def _main(whole: Part, head: Part, scores: list[_Scores]) -> tuple[str | None, Part]:
+def _main_scorer(whole: Part, head: Part, scores: list[_Scores]) -> tuple[str | None, Part]:
     """The scorer that is the rate, and what the log sums up of it.
 
     It is the first that has metrics and gives figures, where the log says which have; one without
@@ -122,7 +122,7 @@ def _stated_figure(measure: Part, runs: list[Run]) -> float | None:
     return found
 
 
-def _configuration(head: Part, path: str) -> str:
+def _side_of_log(head: Part, path: str) -> str:
     """The side that an argument of the task, its metadata or a tag names, else a file's name."""
     tags = head.raw.get("tags")
     tagged = (
@@ -136,7 +136,7 @@ _Scores = dict[str, tuple[Any, str | None, float | None]]
 """Scorer to value, explanation and weight."""
 
 
-def _scores(sample: Part) -> _Scores:
+def _sample_scores(sample: Part) -> _Scores:
     """Each scorer's value, explanation and weight; a value of several has one entry each.
 
     Where the score's metadata has an object by the name of one of several, it is about that one.
@@ -161,7 +161,7 @@ _NO_MODEL = "none/none"
 """What the library calls it where a task was run by no model."""
 
 
-def _run(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
+def _run_of_sample(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
     id_ = sample.text("id") or "unnamed"
     whole_model = None if head.text("model") == _NO_MODEL else head.text("model")
     judge = head.part("model_roles").part("grader").text("model")
@@ -170,7 +170,7 @@ def _run(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
     error = sample.raw.get("error")
     score = number_in(scores[main][0]) if main in scores else None
     log = head.text("task_id", "eval_id", "run_id")  # what is tried again keeps the first
-    prompt = _prompt(sample)
+    prompt = _sample_prompt(sample)
     numbered = isinstance(sample.raw.get("id"), int) and prompt is not None
     run = Run(
         configuration="",
@@ -209,7 +209,7 @@ def _run(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
     return run
 
 
-def _prompt(sample: Part) -> str | None:
+def _sample_prompt(sample: Part) -> str | None:
     """The input: a text, or the user's messages."""
     if not isinstance(sample.raw.get("input"), list):
         return sample.text("input") if isinstance(sample.raw.get("input"), str) else None
@@ -267,14 +267,14 @@ def open_log(path: str, faults: Faults) -> Any:
             )
             if head is None:
                 return None
-            whole = parse(_member(log, head), faults)
+            whole = parse(_read_member(log, head), faults)
             if isinstance(whole, dict):
                 whole["samples"] = []
                 for name in names:
                     if not (name.startswith("samples/") and name.endswith(".json")):
                         continue
                     try:
-                        whole["samples"].append(_sample(_member(log, name), faults))
+                        whole["samples"].append(_decode_sample(_read_member(log, name), faults))
                     except _BROKEN as fault:
                         message = f"{name} cannot be read: {fault}; the run is left out"
                         faults.add("error", "unreadable", "$.samples", message)
@@ -283,7 +283,7 @@ def open_log(path: str, faults: Faults) -> Any:
         raise ValueError(str(fault)) from None
 
 
-def _member(log: zipfile.ZipFile, name: str) -> bytes:
+def _read_member(log: zipfile.ZipFile, name: str) -> bytes:
     """A file of the zip; newer logs are packed in a way that not every standard library knows.
 
     What else knows it is not asked: it ends in faults of its own.
@@ -310,7 +310,7 @@ def _member(log: zipfile.ZipFile, name: str) -> bytes:
     return data
 
 
-def _sample(data: bytes, faults: Faults) -> Any:
+def _decode_sample(data: bytes, faults: Faults) -> Any:
     try:
         return msgspec.structs.asdict(msgspec.json.decode(data, type=_Sample))
     except (msgspec.MsgspecError, UnicodeDecodeError):

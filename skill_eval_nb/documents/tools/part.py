@@ -241,18 +241,18 @@ def without_keys(text: str, secrets: Iterable[str] = ()) -> str:
     """
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
-    return _masked(text) if len(text) > _NAME else _name_masked(text)
+    return _mask_keys(text) if len(text) > _NAME else _name_masked(text)
 
 
 _NAME = 40
 """Texts up to so long are names, mostly, and come again in every run."""
 
 
-def _masked(text: str) -> str:
+def _mask_keys(text: str) -> str:
     return _KEY.sub(HIDDEN, text) if _may_hold_secret(text.lower()) else text
 
 
-_name_masked = lru_cache(4096)(_masked)
+_name_masked = lru_cache(4096)(_mask_keys)
 
 
 def _may_hold_secret(text: str) -> bool:

@@ -25,7 +25,7 @@ def recognise(raw: Any) -> bool:
 
 def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all itself
     """Its runs; `score` is the weighted share, and `pass_rate` counts each scored grader once."""
-    whole = Part(_camel(raw) if _is_snake(raw) else raw)
+    whole = Part(_to_camel(raw) if _is_snake(raw) else raw)
     suite = whole.part("suite")
     names = [part.text("name") or "unnamed" for part in suite.parts("plugins")]
     began = whole.text("startedAt")
@@ -40,7 +40,7 @@ def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all i
         message = f"{partial}: its runs are kept, and enter no rate; run the suite to its end"
         whole.faults.add("warning", "partial", "$.partial", message)
     for case in whole.parts("cases"):
-        _case(case, case.text("model") or suite.text("modelOverride"), partial, results)
+        _add_case(case, case.text("model") or suite.text("modelOverride"), partial, results)
     voted = sum(bool(run.judgings) for run in results.runs)
     if voted:
         message = (
@@ -49,7 +49,7 @@ def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all i
         )
         whole.faults.add("info", "votes", "$.cases[*].arms", message)
     if partial is None:
-        _aggregates(whole, results)
+        _add_aggregates(whole, results)
     return results
 
 
@@ -60,16 +60,16 @@ def _is_snake(raw: dict[str, Any]) -> bool:
     return any("_" in key for part in (raw, suite, *cases) for key in part)
 
 
-def _camel(raw: Any, depth: int = 0) -> Any:
+def _to_camel(raw: Any, depth: int = 0) -> Any:
     """The same with runsPerCase for runs_per_case."""
     if depth > 20:  # nothing that is read lies so deep
         return None
     if isinstance(raw, list):
-        return [_camel(value, depth + 1) for value in raw]
+        return [_to_camel(value, depth + 1) for value in raw]
     if not isinstance(raw, dict):
         return raw
     return {
-        re.sub(r"_([a-z])", lambda found: found[1].upper(), key): _camel(value, depth + 1)
+        re.sub(r"_([a-z])", lambda found: found[1].upper(), key): _to_camel(value, depth + 1)
         for key, value in raw.items()
     }
 
@@ -83,7 +83,7 @@ class _Grader(NamedTuple):
     of_skill: bool
 
 
-def _grader(name: str, part: Part) -> _Grader:
+def _read_grader(name: str, part: Part) -> _Grader:
     """A grader; its text is its name, and what it looks for."""
     config, type_ = part.part("config"), part.text("type")
     wanted = config.text("pattern", "path") or part.text("graderMarkdown") or ""
@@ -92,10 +92,10 @@ def _grader(name: str, part: Part) -> _Grader:
     return _Grader(text, type_, config, of_skill)
 
 
-def _case(case: Part, model: str | None, partial: str | None, results: Results) -> None:
+def _add_case(case: Part, model: str | None, partial: str | None, results: Results) -> None:
     name = case.text("name", "dir") or f"case {len(results.evals) + 1}"
     named = {part.text("name") or "unnamed": part for part in case.parts("graders")}
-    graders = {grader: _grader(grader, part) for grader, part in named.items()}
+    graders = {grader: _read_grader(grader, part) for grader, part in named.items()}
     texts = [Expectation(text=grader.text, type=grader.type) for grader in graders.values()]
     results.evals.append(
         EvalMetadata(
@@ -109,19 +109,19 @@ def _case(case: Part, model: str | None, partial: str | None, results: Results) 
             message = f"{planned} runs a case are stated, {len(runs)} are there; those were counted"
             case.faults.add("info", "runs-stated", f"{case.where}.runsPerCase", message)
         for number, arm_run in enumerate(runs, 1):
-            run = _run(arm_run, graders, partial)
+            run = _run_of_arm(arm_run, graders, partial)
             run.configuration = side_in(arm) or without_keys(arm)
             run.eval_id, run.eval_name = name, name
             run.run_number, run.model = number, model
             results.runs.append(run)
 
 
-def _run(part: Part, graders: dict[str, _Grader], partial: str | None) -> Run:
+def _run_of_arm(part: Part, graders: dict[str, _Grader], partial: str | None) -> Run:
     score, error = part.number("score"), part.text("error")
     verdicts, used, cast = [], None, {}
     for verdict in part.parts("graders"):
         name = verdict.text("name") or "unnamed"
-        grader = graders.get(name) or _grader(name, Part({}))
+        grader = graders.get(name) or _read_grader(name, Part({}))
         passed = verdict.flag("passed")
         if grader.of_skill:
             used = _used(grader.config, passed, verdict.text("explanation"))
@@ -164,7 +164,7 @@ def _used(config: Part, passed: bool | None, explanation: str | None) -> bool | 
     return None if passed is None else passed is not unwanted
 
 
-def _aggregates(whole: Part, results: Results) -> None:
+def _add_aggregates(whole: Part, results: Results) -> None:
     """The means over cases that it states; each case's own are held against its runs."""
     rates: list[float | None] = []
     for case in whole.parts("cases"):

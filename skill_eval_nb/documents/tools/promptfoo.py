@@ -57,7 +57,7 @@ def read(raw: Any, path: str) -> Results:
     labels = [row.either("prompt", "raw").text("label") or "" for row in rows]
     several = len(set(labels)) > 1
     for row, label, switch in zip(rows, labels, switches, strict=True):
-        run = _run(row)
+        run = _run_of_row(row)
         provider = row.either("provider", "id")
         said = side_in(label) or side_in(provider.text("label")) or side_in(provider.text("id"))
         short = _short(label) if several else None
@@ -67,7 +67,7 @@ def read(raw: Any, path: str) -> Results:
         results.runs.append(run)
     _tell_arms(results.runs, rows, labels)
     _tell_asserts(results.runs, rows)
-    _audit(inner, rows)
+    _audit_totals(inner, rows)
     return results
 
 
@@ -100,7 +100,7 @@ def _tell_asserts(runs: list[Run], rows: list[Part]) -> None:
             run.eval_id, run.asked = None, {**run.asked, "assert": asserts}
 
 
-def _audit(stated: Part, rows: list[Part]) -> None:
+def _audit_totals(stated: Part, rows: list[Part]) -> None:
     """Hold what it sums up, in all and of each prompt, against the results beside it."""
     ends: dict[int | None, Counter[str]] = {}
     for row in rows:
@@ -116,7 +116,7 @@ def _audit(stated: Part, rows: list[Part]) -> None:
             prompt.part("metrics").agrees(name, ends.get(at, Counter())[end])
 
 
-def _run(part: Part) -> Run:
+def _run_of_row(part: Part) -> Run:
     grade, case = part.part("gradingResult"), part.part("testCase")
     verdicts = list(_verdicts(grade))
     if not verdicts and grade.flag("pass") is not None:

@@ -147,7 +147,7 @@ def find_rows(
                 yield from follow(inner, at + 1, named, f"{where}.{key}", inside=True)
         else:
             above = (*row.above, raw) if isinstance(raw, Mapping) else row.above
-            inner = _take(raw, step)
+            inner = _take_step(raw, step)
             if inner is not None:
                 below = Found(None, row.keys, above)
                 yield from follow(inner, at + 1, below, f"{where}.{step}", inside=inside)
@@ -162,7 +162,7 @@ def find_rows(
     return list(follow(raw, 0, Found(None, dict(keys or {})), "$", inside=False))
 
 
-def _take(raw: Any, step: str) -> Any:
+def _take_step(raw: Any, step: str) -> Any:
     """What a step leads to; None where it leads nowhere, or to null."""
     if isinstance(raw, list) and re.fullmatch(r"\[-?\d+\]", step):
         return next(iter(raw[slice(int(step[1:-1]), None)]), None)
@@ -239,7 +239,7 @@ def _look_up(path: str, row: Mapping[str, Any], found: Found, stated: Mapping[st
         str(row.get(stated.get(step[1:-1], step))) if step[0] == "{" else step
         for step in _STEP.findall(path.removeprefix(UP * ups))
     ]
-    inside = (reduce(_take, steps, scope) for scope in scopes[ups : ups + 1 if ups else None])
+    inside = (reduce(_take_step, steps, scope) for scope in scopes[ups : ups + 1 if ups else None])
     return next((value for value in inside if value is not None), None)
 
 

@@ -163,7 +163,7 @@ class Table:
 
 def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> list[float | None]:
     """The figures of a column on the scale that is meant; of two scales none is used."""
-    figures = [_figure(cell, _UNITS.get(role)) for cell in cells]
+    figures = [_read_figure(cell, _UNITS.get(role)) for cell in cells]
     known = [figure for figure in figures if figure is not None and not math.isnan(figure)]
     for factor, what in _scale_of(role, known):
         figures = [None if figure is None else figure * factor for figure in figures]
@@ -192,7 +192,7 @@ def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> lis
     return [None if refused or at in lost else figure for at, figure in enumerate(figures)]
 
 
-def _figure(cell: Any, unit: str | None) -> float | None:
+def _read_figure(cell: Any, unit: str | None) -> float | None:
     """A number in a unit; NaN for what is none."""
     if cell is None or (isinstance(cell, str) and cell.strip().lower() in UNSCORED):
         return None
@@ -356,14 +356,14 @@ def read_rows(table: Table) -> list[Results]:
     if table.has("query"):
         results[None] = Results(triggers=list(_trigger_sets(table)))
     else:
-        for iteration, run in _runs(table):
+        for iteration, run in _table_runs(table):
             results.setdefault(iteration, Results(iteration=iteration)).runs.append(run)
     found = list(results.values()) or [Results()]
     found[0].faults = table.faults
     return found
 
 
-def _runs(table: Table) -> Iterator[tuple[str | None, Run]]:
+def _table_runs(table: Table) -> Iterator[tuple[str | None, Run]]:
     """The runs, each with its iteration: a row each, or of all rows that have the same keys."""
     verdicts = [table.read("verdict", column) for column in (*table.checks, "")]
     verdicts += [] if table.has("total", "failed") else [table.read("passed")]
@@ -401,7 +401,7 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
         table.tell("warning", "no-rows", message)
     roles = ("iteration", "skill", "eval", "eval_name", "configuration", "model", "harness", "run")
     every = [tuple(table.text(at, role) for role in roles) for at in range(len(table.rows))]
-    copies = [None] * len(every) if part else _copies(table, every)
+    copies = [None] * len(every) if part else _copy_keys(table, every)
     for at, keys in enumerate(every):
         if at in table.bare and not part:
             continue
@@ -424,7 +424,7 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
     return found
 
 
-def _copies(table: Table, every: Sequence[tuple[str | None, ...]]) -> list[str | None]:
+def _copy_keys(table: Table, every: Sequence[tuple[str | None, ...]]) -> list[str | None]:
     """What the rows of a run and its copies have in common; None where there can be none.
 
     Rows of the same run are copies where all that repeat a run's keys are the same in every

@@ -36,7 +36,7 @@ def read(raw: Any, path: str) -> Results:
     for number, line in enumerate(lines):
         part = Part(line, f"$[{number}]" if isinstance(raw, list) else "$", results.faults)
         if part.raw.get("type") == "trial-result":
-            results.runs.append(_trial(part, path))
+            results.runs.append(_run_of_trial(part, path))
         elif part.raw.get("type") in _COMPARISONS:
             _compare(part, path, results)
     _join_attempts(results.runs)
@@ -59,7 +59,7 @@ def _join_attempts(runs: list[Run]) -> None:
             run.run_id = later.get(key)
 
 
-def _trial(trial: Part, path: str) -> Run:
+def _run_of_trial(trial: Part, path: str) -> Run:
     trajectory, grade = trial.part("trajectory"), trial.part("gradeResult")
     stimulus, experiment = trajectory.part("stimulus"), trial.part("experiment")
     name = (
@@ -85,7 +85,7 @@ def _trial(trial: Part, path: str) -> Run:
     if not verdicts and grade.flag("passed") is not None:
         text = grade.text("name") or "the trial passed"
         verdicts = [GradedExpectation(text, grade.flag("passed"), grade.text("evidence"))]
-    error = _error(trial, trajectory)
+    error = _trial_error(trial, trajectory)
     return Run(
         configuration=trial.text("variant")
         or experiment.text("variant")
@@ -114,7 +114,7 @@ def _trial(trial: Part, path: str) -> Run:
     )
 
 
-def _error(trial: Part, trajectory: Part) -> str | None:
+def _trial_error(trial: Part, trajectory: Part) -> str | None:
     """Why a trial ended in an error, in the file's own words; None where it did not."""
     status = trial.text("status")
     graded = bool(trial.part("gradeResult").raw)

@@ -40,20 +40,20 @@ def read(raw: Any, path: str) -> Results:
         name = task.text("display_name") or id_
         results.evals.append(EvalMetadata(eval_id=id_, eval_name=name))
         for part in task.parts("runs"):
-            run = _run(part)
+            run = _run_of_task(part)
             run.configuration, run.eval_id, run.eval_name = side, id_, name
             run.cached = task.flag("cached") or False
             run.model, run.harness = config.text("model_id"), config.text("engine_type")
             run.judge_model = config.text("judge_model")
             results.runs.append(run)
     stated = whole.part("summary").number("weighted_score")
-    triggers = _triggers(whole.part("trigger_metrics"))
+    triggers = _trigger_figures(whole.part("trigger_metrics"))
     if stated is not None or triggers:
         results.aggregates[side] = Aggregate(score=stated, others=triggers)
     return results
 
 
-def _triggers(stated: Part) -> dict[str, float]:
+def _trigger_figures(stated: Part) -> dict[str, float]:
     """How well the skill was picked up, as it is stated: counts, and the shares made of them."""
     names = ("true_positives", "false_positives", "true_negatives", "false_negatives")
     counts = {name: stated.whole(name) for name in names}
@@ -71,7 +71,7 @@ def _triggers(stated: Part) -> dict[str, float]:
     return {f"trigger:{name}": value for name, value in stated.numbers(0).items()}
 
 
-def _run(part: Part) -> Run:
+def _run_of_task(part: Part) -> Run:
     found = part.named("validations")
     verdicts = [
         GradedExpectation(

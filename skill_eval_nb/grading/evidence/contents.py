@@ -89,10 +89,10 @@ def shares(wanted: Sequence[int], room: int) -> list[int]:
     return given
 
 
-def admitted(wanted: Sequence[int], room: int, least: int) -> int:
+def count_admitted(wanted: Sequence[int], room: int, least: int) -> int:
     """How many of the first pieces can have a share of `least`, or all that they want.
 
-    >>> admitted([900, 20, 900, 900], 1300, 500)
+    >>> count_admitted([900, 20, 900, 900], 1300, 500)
     3
     """
     for position, wish in enumerate(wanted):
@@ -148,7 +148,7 @@ def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[
     if size > MOST_BYTES:
         raise NotExtracted(f"a {kind} file of {size:,} bytes; up to {MOST_BYTES:,} are read")
     seconds = min(seconds, SECONDS)
-    ran = _run(os.path.realpath(path), kind, seconds)
+    ran = _run_extractor(os.path.realpath(path), kind, seconds)
     if ran.ended == "time":
         raise NotExtracted(f"a {kind} file that took more than {seconds:.0f} s to read")
     try:
@@ -169,7 +169,7 @@ def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[
     return text, bool(answer["more"])
 
 
-def _run(path: str, kind: str, seconds: float) -> Ran:
+def _run_extractor(path: str, kind: str, seconds: float) -> Ran:
     """Run the program where it sees the file and the libraries, and nothing else.
 
     Without a sandbox it has its limits and no variables of ours, but the user's rights.
@@ -196,10 +196,14 @@ def _run(path: str, kind: str, seconds: float) -> Ran:
             kind=kept_in,
         )
         command = [*python, kind, file, str(MOST_CHARS), *libraries]
-        return sandbox.run(box, command) if os.name == "posix" else _unlimited(command, seconds)
+        return (
+            sandbox.run_in_box(box, command)
+            if os.name == "posix"
+            else _run_unlimited(command, seconds)
+        )
 
 
-def _unlimited(command: list[str], seconds: float) -> Ran:
+def _run_unlimited(command: list[str], seconds: float) -> Ran:
     """Run it where there are no limits to be set: on Windows."""
     own = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
     try:
@@ -272,13 +276,13 @@ def picture_fault(data: bytes, kind: str, path: str, unpack: int = UNPACKED) -> 
     return None
 
 
-def _gif(data: bytes) -> tuple[int, int]:
+def _gif_size(data: bytes) -> tuple[int, int]:
     if data.rstrip(b"\x00")[-1:] != b";":
         raise ValueError("it is cut off")
     return struct.unpack("<HH", data[6:10])
 
 
-def _jpeg(data: bytes) -> tuple[int, int]:
+def _jpeg_size(data: bytes) -> tuple[int, int]:
     if b"\xff\xd9" not in data[-4096:]:
         raise ValueError("it is cut off")
     position = 2
@@ -297,7 +301,7 @@ def _jpeg(data: bytes) -> tuple[int, int]:
     raise ValueError("it has no size")
 
 
-def _webp(data: bytes) -> tuple[int, int]:
+def _webp_size(data: bytes) -> tuple[int, int]:
     (length,) = struct.unpack("<I", data[4:8])
     if len(data) < length + 8:
         raise ValueError("it is cut off")
@@ -313,7 +317,7 @@ def _webp(data: bytes) -> tuple[int, int]:
     raise ValueError("it is of no known form")
 
 
-_LOOKS = {"png": png_size, "gif": _gif, "jpeg": _jpeg, "webp": _webp}
+_LOOKS = {"png": png_size, "gif": _gif_size, "jpeg": _jpeg_size, "webp": _webp_size}
 
 
 TOOLS_OWN = frozenset(
@@ -364,10 +368,10 @@ def safe(name: str) -> str:
     """
     quoted = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     quoted = quoted.replace('"', "&quot;")
-    return "".join(char if char.isprintable() else _escaped(char) for char in quoted)
+    return "".join(char if char.isprintable() else _escape_character(char) for char in quoted)
 
 
-def _escaped(character: str) -> str:
+def _escape_character(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
@@ -394,14 +398,14 @@ def _below(folder: str, prefix: str, ignored: set[str]) -> Iterator[Entry]:
                 yield Entry(name, found.path, 0, f"it cannot be read ({error.strerror})")
                 continue
             if not stat.S_ISDIR(mode.st_mode):
-                yield _entry(name, found.path, mode)
+                yield _make_entry(name, found.path, mode)
             elif found.name in TOOLS_OWN:
                 yield _tools_own(name, found.path)
             else:
                 waiting.append((found.path, f"{name}/"))
 
 
-def _entry(name: str, path: str, mode: os.stat_result) -> Entry:
+def _make_entry(name: str, path: str, mode: os.stat_result) -> Entry:
     if stat.S_ISLNK(mode.st_mode):
         return Entry(name, path, 0, "a link; links are not followed")
     if not stat.S_ISREG(mode.st_mode):
@@ -444,15 +448,15 @@ def notebook_text(source: str) -> str | None:
     cells = raw.get("cells")
     if not isinstance(cells, list):
         return None
-    return "\n".join(line for n, cell in enumerate(cells, 1) for line in _cell(n, cell))
+    return "\n".join(line for n, cell in enumerate(cells, 1) for line in _cell_lines(n, cell))
 
 
-def _cell(number: int, cell: Any) -> Iterator[str]:
+def _cell_lines(number: int, cell: Any) -> Iterator[str]:
     if not isinstance(cell, dict):
         yield f"[cell {number}: damaged]"
         return
     yield f"[cell {number}: {cell.get('cell_type', 'unknown')}]"
-    yield _joined(cell.get("source"))
+    yield _join_source(cell.get("source"))
     for output in _list(cell.get("outputs")):
         if isinstance(output, dict):
             yield f"[output of cell {number}]"
@@ -466,18 +470,18 @@ def output_text(output: dict[str, Any]) -> str:
         message = f"{output.get('ename')}: {output.get('evalue')}"
         return _COLOURS.sub("", trace) or message
     if "text" in output:
-        return _COLOURS.sub("", _joined(output["text"]))
+        return _COLOURS.sub("", _join_source(output["text"]))
     data = output.get("data")
     if not isinstance(data, dict):
         return "(nothing)"
     if "text/plain" in data:
         others = [kind for kind in data if kind != "text/plain"]
         rest = f"\n(also as {', '.join(map(str, others))})" if others else ""
-        return _joined(data["text/plain"]) + rest
+        return _join_source(data["text/plain"]) + rest
     return f"({', '.join(map(str, data))})"
 
 
-def _joined(value: Any) -> str:
+def _join_source(value: Any) -> str:
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
@@ -505,7 +509,7 @@ class Content:
     unpacked: int = 0
 
 
-def contents(found: Iterable[Entry]) -> Iterator[tuple[Entry, Content]]:
+def read_contents(found: Iterable[Entry]) -> Iterator[tuple[Entry, Content]]:
     """What can be shown of each file, within bounds on all that is read."""
     read = extracted = unpacked = 0
     seconds = EXTRACTING_SECONDS
@@ -545,7 +549,7 @@ def content_of(
             picture = picture_kind(start)
             if picture is not None:
                 data = start + file.read(max(IMAGE_BYTES + 1 - len(start), 0))
-                return _picture(picture, data, entry.path, unpack)
+                return _read_picture(picture, data, entry.path, unpack)
             return _look(entry, start, file, whole, seconds)
     except OSError as error:
         return Content("other", reason=f"it cannot be read ({error.strerror or error})")
@@ -564,13 +568,13 @@ def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float
                 f"such files before it took {EXTRACTING_SECONDS:.0f} s to read, which is the most"
             )
             return Content(kind, reason=took)
-        return _extracted(entry, kind, seconds)
+        return _read_extracted(entry, kind, seconds)
     if decode_text(start) is None:
         return Content("binary", reason=_binary(ending))
     return _text(entry, start, file, ending, whole)
 
 
-def _picture(kind: str, data: bytes, path: str, unpack: int) -> Content:
+def _read_picture(kind: str, data: bytes, path: str, unpack: int) -> Content:
     unpacked = min(weight(data, kind), unpack)
     reason = picture_fault(data, kind, path, unpack)
     if reason is not None:
@@ -584,7 +588,7 @@ def _picture(kind: str, data: bytes, path: str, unpack: int) -> Content:
     return Content("image", picture=block, picture_bytes=len(data), unpacked=unpacked)
 
 
-def _extracted(entry: Entry, kind: str, seconds: float) -> Content:
+def _read_extracted(entry: Entry, kind: str, seconds: float) -> Content:
     try:
         text, more = extract(entry.path, kind, entry.size, seconds)
     except NotExtracted as why:

@@ -28,7 +28,7 @@ GAP = 20
 """Empty cells in a row, from which on they are told by their number."""
 
 
-def pdf(path: str) -> Iterator[str]:
+def read_pdf(path: str) -> Iterator[str]:
     """The text of each page."""
     import pypdf
 
@@ -37,7 +37,7 @@ def pdf(path: str) -> Iterator[str]:
         yield f"[page {number}]\n{page.extract_text()}\n"
 
 
-def xlsx(path: str) -> Iterator[str]:
+def read_xlsx(path: str) -> Iterator[str]:
     """The cells of each sheet, with tabs between them; values, not formulas."""
     import openpyxl
 
@@ -57,7 +57,7 @@ def xlsx(path: str) -> Iterator[str]:
             yield "\n"
 
 
-def docx(path: str) -> Iterator[str]:
+def read_docx(path: str) -> Iterator[str]:
     """Paragraphs and tables in their order."""
     from docx import Document
     from docx.table import Table
@@ -70,7 +70,7 @@ def docx(path: str) -> Iterator[str]:
             yield part.text + "\n"
 
 
-def pptx(path: str) -> Iterator[str]:
+def read_pptx(path: str) -> Iterator[str]:
     """The texts, tables and notes of each slide."""
     from pptx import Presentation
 
@@ -91,7 +91,7 @@ SHEETS, ROWS, COLUMNS, CELL = 12, 100, 30, 300
 """What of a workbook a table shows: sheets, rows beside the head, columns, characters of a cell."""
 
 
-def grid(path: str) -> Iterator[str]:
+def read_grid(path: str) -> Iterator[str]:
     """A workbook as tables: a line of JSON for the titles, one a sheet with its size, one a row.
 
     A formula stands where no value was saved for it.
@@ -109,11 +109,11 @@ def grid(path: str) -> Iterator[str]:
             bound = {"max_row": ROWS + 2, "max_col": COLUMNS, "values_only": True}
             both = zip(sheet.iter_rows(**bound), formulas[title].iter_rows(**bound), strict=False)
             for row, written in both:
-                cells = [_cell(*pair) for pair in zip(row, written, strict=False)]
+                cells = [_cell_text(*pair) for pair in zip(row, written, strict=False)]
                 yield json.dumps(cells) + "\n"
 
 
-def _cell(value: Any, written: Any) -> str:
+def _cell_text(value: Any, written: Any) -> str:
     found = written if value is None else value
     text = "" if found is None else str(found)
     return text if len(text) <= CELL else f"{text[:CELL]}… ({len(text):,} characters)"
@@ -164,13 +164,13 @@ def png_size(data: bytes) -> tuple[int, int]:
             if size is None or not packed:
                 raise ValueError("it has no content")
             # Seven passes of an interlaced one have more rows, each with a byte of its own.
-            _unpack(packed, weight(data, "png") + 8 * (size[0] + size[1]) + 4096)
+            _unpack_png(packed, weight(data, "png") + 8 * (size[0] + size[1]) + 4096)
             return size
         position += 12 + length
     raise ValueError("it is cut off")
 
 
-def _unpack(packed: list[bytes], most: int) -> None:
+def _unpack_png(packed: list[bytes], most: int) -> None:
     """See whether it is whole, in steps, so that a small file cannot fill the memory."""
     unpacking = zlib.decompressobj()
     for part in packed:
@@ -184,15 +184,22 @@ def _unpack(packed: list[bytes], most: int) -> None:
         raise ValueError("it is cut off")
 
 
-def png(path: str) -> Iterator[str]:
+def check_png(path: str) -> Iterator[str]:
     """A picture, looked through."""
     yield str(png_size(Path(path).read_bytes()))
 
 
-READERS = {"pdf": pdf, "xlsx": xlsx, "docx": docx, "pptx": pptx, "grid": grid, "png": png}
+READERS = {
+    "pdf": read_pdf,
+    "xlsx": read_xlsx,
+    "docx": read_docx,
+    "pptx": read_pptx,
+    "grid": read_grid,
+    "png": check_png,
+}
 
 
-def extract(kind: str, path: str, most: int) -> dict[str, object]:
+def extract_file(kind: str, path: str, most: int) -> dict[str, object]:
     """The text of a file, at most so many characters of it, and whether there is more."""
     if kind not in ("pdf", "png"):
         with zipfile.ZipFile(path) as packed:
@@ -217,7 +224,7 @@ def main() -> None:
     noise = io.StringIO()
     try:
         with contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise):
-            answer = extract(kind, path, int(most))
+            answer = extract_file(kind, path, int(most))
     except ModuleNotFoundError as error:
         answer = {"missing": error.name}
     except (Exception, RecursionError) as error:  # noqa: BLE001 -- whatever a library makes of it

@@ -47,10 +47,10 @@ from .contents import (
     TRANSCRIPT_SHARE,
     Content,
     Entry,
-    admitted,
-    contents,
+    count_admitted,
     cut,
     entries,
+    read_contents,
     safe,
     shares,
 )
@@ -95,7 +95,7 @@ def transcript_of(path: Path) -> Transcript:
     told = [] if read is None else [*read_steps(event.value for event in read.events)]
     if not any(map(_is_read, told)):
         return Transcript((text,), None) if text.strip() else Transcript((), None)
-    return _transcript(told)
+    return _build_transcript(told)
 
 
 def _is_read(told: Told) -> bool:
@@ -105,7 +105,7 @@ def _is_read(told: Told) -> bool:
     return known or bool(told.steps)
 
 
-def _transcript(told: Sequence[Told]) -> Transcript:
+def _build_transcript(told: Sequence[Told]) -> Transcript:
     """What the steps tell, without calls that opened a skill."""
     pieces: list[str] = []
     final: int | None = None
@@ -120,7 +120,7 @@ def _transcript(told: Sequence[Told]) -> Transcript:
             elif step.who == "call" and _opens_skill(step):
                 hidden.add(step.id)
             elif step.who == "call":
-                pieces.append(f"[call of {step.text}] {_compact(step.given)}")
+                pieces.append(f"[call of {step.text}] {_compact_input(step.given)}")
             elif step.who == "result" and not (step.call and _opens_skill(step.call)):
                 pieces.append(f"[result{' (an error)' if step.failed else ''}] {step.text}")
     if final is None:
@@ -139,7 +139,7 @@ def _opens_skill(call: Step) -> bool:
     return any(isinstance(value, str) and _SKILL_FILES.search(value) for value in values)
 
 
-def _compact(value: Any) -> str:
+def _compact_input(value: Any) -> str:
     """A call's input: one string as it is, more of them as JSON."""
     if isinstance(value, dict) and len(value) == 1:
         (only,) = value.values()
@@ -169,7 +169,7 @@ class Cover:
     >>> cover = Cover(["release-notes"])
     >>> cover("By the release-notes skill I wrote release-notes.md, with_skill.")
     'By the [name 1] I wrote release-notes.md, [name 2].'
-    >>> uncovered("it says [name 1]", cover.originals)
+    >>> uncover_names("it says [name 1]", cover.originals)
     'it says release-notes skill'
     """
 
@@ -182,8 +182,8 @@ class Cover:
         self.count = 0
         self._numbers: dict[str, int] = {}
         self._there: set[int] = set()
-        self._names, self._sides = _patterns(frozenset(skills), frozenset(configurations))
-        forms = (form for folder in folders for form in _forms(folder))
+        self._names, self._sides = _cover_patterns(frozenset(skills), frozenset(configurations))
+        forms = (form for folder in folders for form in _folder_forms(folder))
         self._folders = sorted(forms, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
@@ -193,11 +193,11 @@ class Cover:
             forms = "|".join(map(re.escape, self._folders))
             text, times = re.subn(rf"(?:{forms})(?![\w.-])", ".", text)
             self.count += times
-        return self._covered(self._names, text)
+        return self._cover_pattern(self._names, text)
 
     def file_name(self, name: str) -> str:
         """A file's name, where only configurations are covered."""
-        return self._covered(self._sides, name)
+        return self._cover_pattern(self._sides, name)
 
     @property
     def originals(self) -> dict[str, str]:
@@ -208,38 +208,38 @@ class Cover:
             if number not in self._there
         }
 
-    def _covered(self, pattern: re.Pattern[str], text: str) -> str:
+    def _cover_pattern(self, pattern: re.Pattern[str], text: str) -> str:
         self._there.update(int(number) for number in _COVER.findall(text) if len(number) < 10)
-        text, times = pattern.subn(self._cover, text)
+        text, times = pattern.subn(self._cover_match, text)
         self.count += times
         return text
 
-    def _cover(self, found: re.Match[str]) -> str:
+    def _cover_match(self, found: re.Match[str]) -> str:
         return f"[name {self._numbers.setdefault(found[0], len(self._numbers) + 1)}]"
 
 
-def uncovered(text: str, originals: Mapping[str, str]) -> str:
+def uncover_names(text: str, originals: Mapping[str, str]) -> str:
     """A text of the judge's with the names that stand behind covers."""
     return _COVER.sub(lambda found: originals.get(found[0], found[0]), text)
 
 
 @lru_cache(maxsize=64)
-def _patterns(
+def _cover_patterns(
     skills: frozenset[str], configurations: frozenset[str]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What is covered in texts, and in the names of files; the same for all runs of a job."""
     own = skills - {""}
     sides = {*SIDES, *configurations} - {""}
     whole = {*SIDES, *(side for side in sides - own if "_" in side or "-" in side)}
-    in_names = rf"(?<!\w)(?:{_any(whole, '[-_]')})(?!\w)"
-    spoken = _spoken(_any(own | sides, "[-_ ]"))
+    in_names = rf"(?<!\w)(?:{_any_name(whole, '[-_]')})(?!\w)"
+    spoken = _spoken(_any_name(own | sides, "[-_ ]"))
     return (
         re.compile(f"{spoken}|{in_names}", re.IGNORECASE),
         re.compile(in_names, re.IGNORECASE),
     )
 
 
-def _any(names: Iterable[str], between: str) -> str:
+def _any_name(names: Iterable[str], between: str) -> str:
     """Any of the names, the longest first, whatever joins their pieces."""
     spelled = sorted(names, key=lambda name: (-len(name), name))
     return "|".join(between.join(map(re.escape, re.split(r"[-_ ]", name))) for name in spelled)
@@ -261,7 +261,7 @@ def _spoken(names: str) -> str:
     )
 
 
-def _forms(folder: Path) -> set[str]:
+def _folder_forms(folder: Path) -> set[str]:
     """The paths by which a run's folder may be spoken of; never one that is short and common."""
     forms = {os.fspath(folder.absolute()), os.path.realpath(folder)}
     return {form for form in forms if form.count(os.sep) > 1}
@@ -314,7 +314,7 @@ def pieces_of(tag: str, folder: Path, cover: Cover, ignored: Collection[str] = (
         OSError: it cannot be listed.
     """
     pieces = []
-    for entry, content in contents(entries(folder, ignored)):
+    for entry, content in read_contents(entries(folder, ignored)):
         if content.text is not None:
             content = replace(content, text=cover(content.text))  # noqa: PLW2901
         pieces.append(Piece(tag, entry, safe(cover.file_name(entry.name)), content))
@@ -345,23 +345,25 @@ def with_pictures(pieces: Sequence[Piece], wanted: bool) -> list[Piece]:
 def compose(pieces: Sequence[Piece], room: int, nonce: str, left_out: list[NotShown]) -> Composed:
     """The files within their room; what does not fit, or cannot be shown, is noted."""
     composed = Composed([], [], [])
-    for piece, share in zip(pieces, _given([piece.wants for piece in pieces], room), strict=True):
-        shown, status = _compose(piece, share, nonce, composed.blocks, left_out)
+    for piece, share in zip(
+        pieces, _share_room([piece.wants for piece in pieces], room), strict=True
+    ):
+        shown, status = _compose_file(piece, share, nonce, composed.blocks, left_out)
         composed.files.append(shown)
         composed.lines.append(f"- {piece.name} ({piece.entry.size:,} bytes): {status}")
     return composed
 
 
-def _given(wanted: Sequence[int], room: int) -> list[int]:
+def _share_room(wanted: Sequence[int], room: int) -> list[int]:
     """Room for each file: a share of use to the first ones, where there is not enough for all."""
     given = shares(wanted, room)
     if all(share >= min(want, LEAST) for share, want in zip(given, wanted, strict=True)):
         return given
-    first = admitted(wanted, room, LEAST)
+    first = count_admitted(wanted, room, LEAST)
     return shares(wanted[:first], room) + [0] * (len(wanted) - first)
 
 
-def _compose(
+def _compose_file(
     piece: Piece,
     room: int,
     nonce: str,
@@ -413,7 +415,7 @@ _PART_FENCE = 2 * NONCE + 100
 class Showing:
     """What is shown: blocks of a message, the fence's nonce, and the record of it all.
 
-    `originals` has what stands behind each cover, for `uncovered`.
+    `originals` has what stands behind each cover, for `uncover_names`.
     """
 
     blocks: tuple[dict[str, Any], ...]
@@ -457,21 +459,21 @@ def show(
     has_inputs = inputs is not None and inputs.is_dir()
     given = pieces_of("input", inputs, cover) if inputs is not None and has_inputs else []
     put_out = pieces_of("output", outputs, cover, ignored)
-    steps = None if transcript is None else _covered(transcript_of(transcript), cover)
+    steps = None if transcript is None else _cover_transcript(transcript_of(transcript), cover)
     nonce = _nonce(key, [*given, *put_out], steps)
     pieces = with_pictures([*put_out, *given], images)
     put_out, given = pieces[: len(put_out)], pieces[len(put_out) :]
     lists = shares([_list_wants(given), _list_wants(put_out)], chars // LIST_SHARE)
     wanted = sum(piece.wants for piece in put_out)
     room = chars - sum(lists) - _HEAD * (1 + bool(given))
-    for_inputs, for_transcript = _rooms(chars, room - wanted, given, steps)
+    for_inputs, for_transcript = _split_room(chars, room - wanted, given, steps)
     left_out: list[NotShown] = []
     inputs_shown = compose(given, for_inputs, nonce, left_out)
     shown = compose(put_out, room - for_inputs - for_transcript, nonce, left_out)
     parts, record = ("", None) if steps is None else _parts(steps, for_transcript, nonce, left_out)
     begin = _list(_GIVEN, inputs_shown.lines, lists[0], nonce, left_out) if given else ""
     listed = _list(_PUT_OUT, shown.lines, lists[1], nonce, left_out)
-    merged = _merged([begin, *inputs_shown.blocks, listed, *shown.blocks, parts])
+    merged = _merge_texts([begin, *inputs_shown.blocks, listed, *shown.blocks, parts])
     return Showing(
         merged,
         nonce,
@@ -490,7 +492,7 @@ def show(
     )
 
 
-def _covered(transcript: Transcript, cover: Cover) -> Transcript:
+def _cover_transcript(transcript: Transcript, cover: Cover) -> Transcript:
     pieces = tuple(cover(piece) for piece in transcript.pieces)
     return replace(transcript, pieces=pieces, final=transcript.final and cover(transcript.final))
 
@@ -513,7 +515,7 @@ def _nonce(key: str, pieces: Sequence[Piece], transcript: Transcript | None) -> 
         digest.update(b"again")
 
 
-def _rooms(
+def _split_room(
     chars: int, spare: int, given: Sequence[Piece], record: Transcript | None
 ) -> tuple[int, int]:
     """Room for inputs and transcript: their shares, and what the outputs leave (`spare`)."""
@@ -554,7 +556,7 @@ def _parts(
         return f"The transcript is not shown: {transcript.reason}.\n"[:room], record
     out = ""
     final, final_left = cut(transcript.final or "", room - 2 * _PART_FENCE)
-    text, left = _fitted(transcript.pieces, room - 2 * _PART_FENCE - len(final))
+    text, left = _fit_pieces(transcript.pieces, room - 2 * _PART_FENCE - len(final))
     for name, part in (("what the executor did", text), ("its last message", final)):
         if part:
             out += _PART.format(name=name, nonce=nonce) + part + _PART_CLOSE.format(nonce=nonce)
@@ -566,7 +568,7 @@ def _parts(
     return out, record
 
 
-def _fitted(pieces: Sequence[str], room: int) -> tuple[str, int]:
+def _fit_pieces(pieces: Sequence[str], room: int) -> tuple[str, int]:
     """The pieces within their room: a share each where that is of use, else head and tail."""
     breaks = max(len(pieces) - 1, 0)
     given = shares([len(piece) for piece in pieces], room - breaks)
@@ -576,7 +578,7 @@ def _fitted(pieces: Sequence[str], room: int) -> tuple[str, int]:
     return "\n".join(text for text, _ in cuts), sum(left for _, left in cuts)
 
 
-def _merged(parts: Iterable[str | dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+def _merge_texts(parts: Iterable[str | dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     """Blocks of a message: texts that follow each other in one."""
     blocks: list[dict[str, Any]] = []
     for part in parts:

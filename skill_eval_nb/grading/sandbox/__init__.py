@@ -1,6 +1,6 @@
 """Where commands of others run: one folder, no network, no keys, and limits.
 
-A `Box` says what a command may see and use, `run` runs one in it and says how it ended.
+A `Box` says what a command may see and use, `run_in_box` runs one in it and says how it ended.
 The commands are those of an agent, or the scripts of a `custom_script` check: whatever they
 try, nothing outside their folder is read or changed, and no process of theirs stays behind.
 """
@@ -16,9 +16,9 @@ from .box import (
     lent,
     python,
     used,
-    wrapped,
+    wrap_command,
 )
-from .process import SandboxMissing, arun, available, run, why_not
+from .process import SandboxMissing, arun, available, run_in_box, why_not
 
 __all__ = [
     "INSIDE",
@@ -33,8 +33,8 @@ __all__ = [
     "left_words",
     "lent",
     "python",
-    "run",
+    "run_in_box",
     "used",
     "why_not",
-    "wrapped",
+    "wrap_command",
 ]

@@ -210,7 +210,7 @@ _HOLDS = ("/mnt", "/media", "/srv", "/opt", "/var/tmp")  # noqa: S108
 
 
 @contextlib.contextmanager
-def wrapped(
+def wrap_command(
     box: Box, argv: Sequence[str], *more: str
 ) -> Iterator[tuple[list[str], tuple[int, ...]]]:
     """The command line that runs `argv` in the box, and the files that it must be passed.
@@ -225,12 +225,12 @@ def wrapped(
     """
     if box.kind == "none":
         assigned = (f"{name}={value}" for name, value in environment(box).items())
-        yield ["/usr/bin/env", "-i", *assigned, *limited(box, argv)], ()
+        yield ["/usr/bin/env", "-i", *assigned, *limit_command(box, argv)], ()
         return
     with contextlib.ExitStack() as stack:
         files = {path: stack.enter_context(_in_memory(data)) for path, data in _STUBS.items()}
-        rules = stack.enter_context(_in_memory(_filter()))
-        options, hands = arranged(box)
+        rules = stack.enter_context(_in_memory(_kernel_filter()))
+        options, hands = arrange_box(box)
         for path, file in files.items():
             options += ["--file", str(file), path]
         # what is not a mount of its own lies in memory, with no limit
@@ -241,7 +241,10 @@ def wrapped(
         )
         # a first process of bubblewrap's own is left to others to collect
         bubblewrap = [program("bwrap"), "--args", str(arguments), "--as-pid-1", *more]
-        yield [*hands, *bubblewrap, "--", *limited(box, argv)], (arguments, rules, *files.values())
+        yield (
+            [*hands, *bubblewrap, "--", *limit_command(box, argv)],
+            (arguments, rules, *files.values()),
+        )
 
 
 @contextlib.contextmanager
@@ -273,7 +276,7 @@ _Step = tuple[int, int, int, int]
 
 
 @cache
-def _filter() -> bytes:
+def _kernel_filter() -> bytes:
     """A program for the kernel that refuses what a box of namespaces alone would let out.
 
     Keys are the caller's wherever it is called from, and some sockets reach the host. Large
@@ -282,11 +285,11 @@ def _filter() -> bytes:
     """
     steps = [
         *_refuse(_I386, _SOCKETCALL, [], errno.ENOSYS),
-        *_refuse(_I386, _IPC, _size(2), errno.ENOMEM),
+        *_refuse(_I386, _IPC, _test_size(2), errno.ENOMEM),
     ]
     for machine, shmget, socket, keys in _MACHINES:
-        steps += _refuse(machine, shmget, _size(1), errno.ENOMEM)
-        steps += _refuse(machine, socket, _family(), errno.EAFNOSUPPORT)
+        steps += _refuse(machine, shmget, _test_size(1), errno.ENOMEM)
+        steps += _refuse(machine, socket, _test_family(), errno.EAFNOSUPPORT)
         for call in (keys, keys + 1, keys + 2, _IO_URING | (shmget & _X32)):
             steps += _refuse(machine, call, [], errno.ENOSYS)
     return b"".join(struct.pack("HBBI", *step) for step in (*steps, (_GIVE, 0, 0, _ALLOWED)))
@@ -299,7 +302,7 @@ def _refuse(machine: int, call: int, test: list[_Step], error: int) -> list[_Ste
     return [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(own), machine), *own]
 
 
-def _size(argument: int) -> list[_Step]:
+def _test_size(argument: int) -> list[_Step]:
     """Goes on to the refusal where an argument is more than `SHARED_BYTES`."""
     low = 16 + 8 * argument
     return [
@@ -308,34 +311,34 @@ def _size(argument: int) -> list[_Step]:
     ]
 
 
-def _family() -> list[_Step]:
+def _test_family() -> list[_Step]:
     """Goes on to the refusal where the first argument is none of `_FAMILIES`."""
     left = range(len(_FAMILIES), 0, -1)
     pairs = zip(left, _FAMILIES, strict=True)
     return [(_LOAD, 0, 0, 16), *((_EQUAL, to_the_end, 0, one) for to_the_end, one in pairs)]
 
 
-def arranged(box: Box) -> tuple[list[str], list[str]]:
+def arrange_box(box: Box) -> tuple[list[str], list[str]]:
     """The options of the bubblewrap that makes the box, and what must run before it.
 
     A user may come to a folder that nobody may (/root, a home), so root first shows the
     folders where nobody comes to them, and only then becomes nobody.
     """
-    shown = [("--bind", box.folder, INSIDE), *_more(box)]
+    shown = [("--bind", box.folder, INSIDE), *_extra_binds(box)]
     # pid 1 of the box has the environment that bubblewrap was started with
     clean = ["/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
     if os.geteuid() != 0:
-        return _options(box, shown), clean
-    far = [host for _, host, _ in shown if not _reached(host)]
-    hold = _hold(far)
+        return _box_options(box, shown), clean
+    far = [host for _, host, _ in shown if not _is_reachable(host)]
+    hold = _choose_hold(far)
     moved = {host: Path(hold, str(number)) for number, host in enumerate(far)}
     shown = [(flag, moved.get(host, host), inside) for flag, host, inside in shown]
     show = [program("unshare"), "--mount", "/bin/sh", "-c", _SHOW, "show", hold]
     become = [program("setpriv"), "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
-    return _options(box, shown), [*clean, *show, *map(os.fspath, far), "--", *become, "--"]
+    return _box_options(box, shown), [*clean, *show, *map(os.fspath, far), "--", *become, "--"]
 
 
-def limited(box: Box, argv: Sequence[str]) -> list[str]:
+def limit_command(box: Box, argv: Sequence[str]) -> list[str]:
     """`argv` behind limits of the kernel, which hold even where nobody watches.
 
     They are set inside the box: set before, the limit of processes would count all that the
@@ -383,7 +386,7 @@ def program(name: str) -> str:
     return shutil.which(name) or name
 
 
-def _more(box: Box) -> Iterator[tuple[str, Path, str]]:
+def _extra_binds(box: Box) -> Iterator[tuple[str, Path, str]]:
     if box.temporary is not None:
         yield "--bind", box.temporary, "/tmp"  # noqa: S108
     for inside, host in box.readable:
@@ -404,12 +407,12 @@ def _python_on_path() -> list[str]:
     return [os.fspath(folder) for folder in _python() if folder.name == "bin"]
 
 
-def _reached(host: Path) -> bool:
+def _is_reachable(host: Path) -> bool:
     """Whether nobody may come to a file or folder, whatever may be done there."""
     return all(folder.stat().st_mode & 0o001 for folder in host.resolve().parents)
 
 
-def _hold(far: list[Path]) -> str:
+def _choose_hold(far: list[Path]) -> str:
     """A folder to show others in, that none of them lies in."""
     above = {
         os.fspath(folder) for host in far for folder in (host.resolve(), *host.resolve().parents)
@@ -418,7 +421,7 @@ def _hold(far: list[Path]) -> str:
     return holds[0] if holds else "/mnt"
 
 
-def _options(box: Box, shown: list[tuple[str, Path, str]]) -> list[str]:
+def _box_options(box: Box, shown: list[tuple[str, Path, str]]) -> list[str]:
     options = (
         "--unshare-all --unshare-user --disable-userns --die-with-parent --new-session".split()
     )
@@ -464,8 +467,8 @@ def lent(box: Box) -> Iterator[None]:
     Raises:
         OSError: where a folder is not there, or cannot be given.
     """
-    folders = _folders(box)
-    owners = [_owner(folder) for folder in folders]
+    folders = _box_folders(box)
+    owners = [_folder_owner(folder) for folder in folders]
     given = box.kind != "none" and os.geteuid() == 0
     try:
         if given:
@@ -503,7 +506,7 @@ def used(box: Box, most: Used | None = None) -> Used:
     Used(bytes=0, entries=0, deep=False)
     """
     total = entries = 0
-    for folder in _folders(box):
+    for folder in _box_folders(box):
         for entry, level in _below(os.fspath(folder)):
             with contextlib.suppress(OSError):  # gone meanwhile
                 total += max(entry.stat(follow_symlinks=False).st_blocks * 512, SMALLEST)
@@ -515,7 +518,7 @@ def used(box: Box, most: Used | None = None) -> Used:
     return Used(total, entries)
 
 
-def _folders(box: Box) -> list[Path]:
+def _box_folders(box: Box) -> list[Path]:
     return [box.folder, *([box.temporary] if box.temporary is not None else [])]
 
 
@@ -561,7 +564,7 @@ def _open_up(path: str, mode: int) -> None:
             os.chmod(path, wanted)  # noqa: PTH101
 
 
-def _owner(folder: Path) -> tuple[int, int]:
+def _folder_owner(folder: Path) -> tuple[int, int]:
     """Whose a folder is; root's where a box that was killed left it to nobody."""
     found = folder.stat()
     return (0, 0) if os.geteuid() == 0 and found.st_uid == NOBODY else (found.st_uid, found.st_gid)

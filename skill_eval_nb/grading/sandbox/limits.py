@@ -75,11 +75,11 @@ class Opened:
             enough: what is no matter.
         """
         held = self.unlinked(_shared_device()) + _KERNEL * (len(self.sockets) + len(self.others))
-        held += sum(_queued(*where) for where in self.sockets.values())
-        rough = held + sum(map(_resident, tree))
-        return rough if rough <= enough else held + sum(self._share(pid) for pid in tree)
+        held += sum(_queued_bytes(*where) for where in self.sockets.values())
+        rough = held + sum(map(_resident_bytes, tree))
+        return rough if rough <= enough else held + sum(self._memory_share(pid) for pid in tree)
 
-    def _share(self, pid: int) -> int:
+    def _memory_share(self, pid: int) -> int:
         """Bytes of memory of a process, what is shared divided among its users.
 
         Without those of files in memory that are counted as open ones.
@@ -95,7 +95,7 @@ class Opened:
         return total
 
 
-def _resident(pid: int) -> int:
+def _resident_bytes(pid: int) -> int:
     """Bytes of memory of a process, with all that it shares with others."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
@@ -116,7 +116,7 @@ def _shared_device() -> int:
         os.close(file)
 
 
-def _queued(pid: int, file: int) -> int:
+def _queued_bytes(pid: int, file: int) -> int:
     """Bytes that wait in a socket of a process."""
     with contextlib.ExitStack() as stack:
         try:
@@ -186,7 +186,7 @@ class Watch:
             return "disk", f"it had more than {limits.entries:,} files in memory"
         unlinked = opened.unlinked(self.disk)
         now, free = time.monotonic(), os.statvfs(self.box.folder)
-        if now < self.disk_at and not self._filling(free):
+        if now < self.disk_at and not self._is_filling(free):
             return None
         grown = used(self.box, self._most(unlinked))
         after = time.monotonic()
@@ -207,7 +207,7 @@ class Watch:
             return "disk", f"its folder grew by more than {size(limits.disk_bytes)}"
         return None
 
-    def _filling(self, free: os.statvfs_result) -> bool:
+    def _is_filling(self, free: os.statvfs_result) -> bool:
         """Whether the disk, which others use too, has lost a tenth of what the box may take."""
         limits = self.box.limits
         return (
@@ -228,7 +228,7 @@ def descendants(first: int) -> Iterator[int]:
                     pending.extend(map(int, file.read().split()))
 
 
-def ended(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Whether a process has ended, collected by its parent or not; Linux only."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123

@@ -31,10 +31,10 @@ from .box import (
     above,
     environment,
     lent,
-    limited,
-    wrapped,
+    limit_command,
+    wrap_command,
 )
-from .limits import EVERY, Watch, descendants, ended, in_group, many, size
+from .limits import EVERY, Watch, descendants, has_ended, in_group, many, size
 
 _TELL = (
     f'if [ -w "$0" ]; then exec {REPORT_FD}>"$0"; else exec {REPORT_FD}>/dev/null; fi; exec "$@"'
@@ -72,17 +72,17 @@ class Process:
 
     def look(self) -> int:
         """The process to count from; learns the first one inside as soon as it is told."""
-        while self.info is not None and _readable(self.info, 0):
+        while self.info is not None and _is_readable(self.info, 0):
             part = os.read(self.info, 4096)
             self._text += part
             if b"}" in part:  # it comes in pieces
-                self._learn(int(json.loads(self._text)["child-pid"]))
+                self._learn_first(int(json.loads(self._text)["child-pid"]))
             if b"}" in part or not part:  # nothing more where it failed before there was a box
                 os.close(self.info)
                 self.info = None
         return self.popen.pid if self.inside is None else self.inside
 
-    def _learn(self, inside: int) -> None:
+    def _learn_first(self, inside: int) -> None:
         with contextlib.suppress(OSError):  # it is over already
             first = os.pidfd_open(inside)
             # a number that was free again may be another's by now
@@ -95,7 +95,7 @@ class Process:
         """How many processes are there that a command left behind when it ended by itself."""
         if self.counted is None:
             return sum(1 for _ in in_group(self.popen.pid))
-        if not _readable(self.counted[0], 0):  # there never was a box
+        if not _is_readable(self.counted[0], 0):  # there never was a box
             return 0
         last = os.read(self.counted[0], 4096).split()[-1:]
         return int(last[0]) if last and last[0].isdigit() and len(last[0]) < len("10000") else 0
@@ -107,7 +107,7 @@ class Process:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
         # once the first has ended, the numbers of the others may be those of strangers
-        others = [] if self._first or self.popen.returncode is not None else self._below()
+        others = [] if self._first or self.popen.returncode is not None else self._find_others()
         with contextlib.suppress(ProcessLookupError, PermissionError):  # none is left
             os.killpg(self.popen.pid, signal.SIGKILL)
         for pid in others:  # those that left the group
@@ -127,7 +127,7 @@ class Process:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.popen.wait(LONGEST_END)
 
-    def _below(self) -> list[int]:
+    def _find_others(self) -> list[int]:
         self._others = [*descendants(self.popen.pid)][1:]
         return self._others
 
@@ -145,17 +145,17 @@ class Process:
         for end in self.counted or ():
             os.close(end)
         if self._first is not None:
-            _readable(self._first, None)  # it is once the process, and all below it, have ended
+            _is_readable(self._first, None)  # it is once the process, and all below it, have ended
             os.close(self._first)
         until = time.monotonic() + 2
-        while not all(map(ended, self._others)) and time.monotonic() < until:
+        while not all(map(has_ended, self._others)) and time.monotonic() < until:
             time.sleep(0.002)  # killed, but not gone yet
 
 
 @contextlib.contextmanager
-def started(box: Box, argv: Sequence[str]) -> Iterator[Process]:
+def start_command(box: Box, argv: Sequence[str]) -> Iterator[Process]:
     """Start a command in a box; at the end of the block none of its processes is left."""
-    process = _plain(box, argv) if box.kind == "none" else _boxed(box, argv)
+    process = _start_plain(box, argv) if box.kind == "none" else _start_boxed(box, argv)
     try:
         yield process
     finally:
@@ -166,12 +166,12 @@ def started(box: Box, argv: Sequence[str]) -> Iterator[Process]:
                     stream.close()
 
 
-def _plain(box: Box, argv: Sequence[str]) -> Process:
-    command = limited(box, argv)
+def _start_plain(box: Box, argv: Sequence[str]) -> Process:
+    command = limit_command(box, argv)
     return Process(_popen(command, environment(box), cwd=os.fspath(box.folder)))
 
 
-def _boxed(box: Box, argv: Sequence[str]) -> Process:
+def _start_boxed(box: Box, argv: Sequence[str]) -> Process:
     info_read, info_write = os.pipe()
     counted = os.pipe()
     # opened by its name in /proc, so that no copy of it reaches the command
@@ -179,18 +179,18 @@ def _boxed(box: Box, argv: Sequence[str]) -> Process:
     try:
         with (
             above(info_write) as info,
-            wrapped(box, argv, "--info-fd", str(info)) as (command, files),
+            wrap_command(box, argv, "--info-fd", str(info)) as (command, files),
         ):
             popen = _popen([*through, *command], {}, keep=(*files, info))
     except BaseException:
         for end in (info_read, *counted):
             os.close(end)
         raise
-    first = b"".join(os.fsencode(part) + b"\0" for part in limited(box, argv))
+    first = b"".join(os.fsencode(part) + b"\0" for part in limit_command(box, argv))
     return Process(popen, info_read, first, counted)
 
 
-def _readable(fd: int, seconds: float | None) -> bool:
+def _is_readable(fd: int, seconds: float | None) -> bool:
     poll = select.poll()  # not select, which knows no fd above 1,023
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(None if seconds is None else 1000 * seconds))
@@ -295,9 +295,9 @@ class Streams:
         moved = False
         for key, _ in self._selector.select(seconds):
             if isinstance(key.data, Kept):
-                moved |= self._read(key.fd, key.data)
+                moved |= self._read_stream(key.fd, key.data)
             elif key.fileobj is self._stdin:
-                self._write()
+                self._write_stdin()
         return moved
 
     def move_rest(self) -> None:
@@ -305,7 +305,7 @@ class Streams:
         while self.move(0):
             pass
 
-    def _read(self, stream: int, kept: Kept) -> bool:
+    def _read_stream(self, stream: int, kept: Kept) -> bool:
         try:
             part = os.read(stream, CHUNK)
         except BlockingIOError:
@@ -316,7 +316,7 @@ class Streams:
             self._selector.unregister(stream)
         return True
 
-    def _write(self) -> None:
+    def _write_stdin(self) -> None:
         try:
             written = os.write(self._stdin.fileno(), self._rest[:CHUNK])
         except BlockingIOError:
@@ -365,13 +365,13 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
         stderr=streams.stderr.data,
         cut=streams.cut,
         ended=ended,
-        message=_words(ended, why, code, limits),
+        message=_end_words(ended, why, code, limits),
         left=left if ended == "exit" else 0,
     )
     return replace(ran, message=f"{ran.message} {ran.left_words}".rstrip())
 
 
-def _words(ended: Ended, why: str | None, code: int, limits: BoxLimits) -> str:
+def _end_words(ended: Ended, why: str | None, code: int, limits: BoxLimits) -> str:
     if ended != "exit":
         return f"The command was ended, with all processes that it had started: {why}."
     if code == 128 + signal.SIGXFSZ:
@@ -432,14 +432,14 @@ def available() -> str | None:
         return f"The sandbox is bubblewrap, and no `bwrap` was found: {_INSTALL}. {_OTHERWISE}"
     with tempfile.TemporaryDirectory(prefix="skill-eval-nb-") as folder:
         box = Box(Path(folder))
-        with lent(box), wrapped(box, ["true"]) as started:
-            fault = _fault(started)
+        with lent(box), wrap_command(box, ["true"]) as started:
+            fault = _start_fault(started)
     if fault is None:
         return None
     return f"bubblewrap is installed, but makes no sandbox here: {fault} {_HINTS} {_OTHERWISE}"
 
 
-def _fault(started: tuple[list[str], tuple[int, ...]]) -> str | None:
+def _start_fault(started: tuple[list[str], tuple[int, ...]]) -> str | None:
     """What went wrong with a command, which is passed files; None where nothing did."""
     command, files = started
     try:
@@ -459,7 +459,7 @@ def _fault(started: tuple[list[str], tuple[int, ...]]) -> str | None:
     return f"{errors or f'`true` ended with {ran.returncode}'}."
 
 
-def run(
+def run_in_box(
     box: Box, argv: Sequence[str], stdin: bytes = b"", *, stop: threading.Event | None = None
 ) -> Ran:
     """Run a command in a box; it returns when no process of the command is left.
@@ -480,7 +480,7 @@ def run(
         raise SandboxMissing(reason)
     with lent(box):
         watch = Watch(box)
-        with started(box, argv) as process:
+        with start_command(box, argv) as process:
             return talk(process, watch, stdin, stop or threading.Event())
 
 
@@ -495,7 +495,7 @@ async def arun(box: Box, argv: Sequence[str], stdin: bytes = b"") -> Ran:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Ran] = loop.create_future()
 
-    def settle(ran: Ran | None, error: BaseException | None) -> None:
+    def settle_future(ran: Ran | None, error: BaseException | None) -> None:
         if done.done():
             return
         if error is not None:
@@ -506,10 +506,10 @@ async def arun(box: Box, argv: Sequence[str], stdin: bytes = b"") -> Ran:
     def work() -> None:
         ran, error = None, None
         try:
-            ran = run(box, argv, stdin, stop=stop)
+            ran = run_in_box(box, argv, stdin, stop=stop)
         except BaseException as caught:  # noqa: BLE001 (it is raised where it is awaited)
             error = caught
-        loop.call_soon_threadsafe(settle, ran, error)
+        loop.call_soon_threadsafe(settle_future, ran, error)
 
     # A thread of its own: those that asyncio keeps are few, and a box may take minutes. And
     # a box dies with the thread that started it, so that thread stays to its end.

@@ -27,15 +27,15 @@ from .outputs import (
     Content,
     Record,
     bare_names,
-    failed,
-    matching,
-    passed,
-    quoted,
-    shown,
-    unscored,
+    match_pattern,
+    quote_text,
+    show_line,
+    verdict_failed,
+    verdict_passed,
+    verdict_unscored,
 )
 from .search import SearchTerms, TextSearch
-from .types import compare, undecided
+from .types import compare, verdict_undecided
 
 MOST_SHOWN = 6
 """Calls that evidence shows."""
@@ -55,73 +55,82 @@ class ActionCheck:
         """The verdict on `tool_called`, `tool_not_called` and `command_matches`."""
         tool, terms, kind = self.wanted.tool, self.terms, self.wanted.type
         if terms is None and (kind == "command_matches" or not tool):
-            return unscored("nothing says what to look for: `tool`, `match` or `match_regex`")
+            return verdict_unscored(
+                "nothing says what to look for: `tool`, `match` or `match_regex`"
+            )
         if self.wanted.operator is not None or self.wanted.count == 0:
             least = "`count` is the least number of calls, from 1 up, and there is no `operator`"
-            return unscored(f"{least}; tool_not_called wants fewer")
+            return verdict_unscored(f"{least}; tool_not_called wants fewer")
         calls = [call for call in self.record.calls if not tool or _is_of(tool, call)]
         if kind == "command_matches":
-            calls = [call for call in calls if _command(call) is not None]
+            calls = [call for call in calls if _command_of(call) is not None]
         search = None if terms is None else TextSearch(terms, one_is_enough=False)
         if search is not None:
-            calls = [call for call in calls if _holds(search, call)]
+            calls = [call for call in calls if _is_found_in(search, call)]
         positive = kind != "tool_not_called"
         least = self.wanted.count or 1
-        what = f"call{f' of {shown(tool)}' if tool else ''}{f' with {terms}' if terms else ''}"
+        what = f"call{f' of {show_line(tool)}' if tool else ''}{f' with {terms}' if terms else ''}"
         found = some([*map(_place, calls)], MOST_SHOWN) or f"No {what} in {self.record.in_short}"
         if len(calls) >= least:
             return CheckVerdict(positive, found)
         few = f"; {count(len(calls), 'call')} of {least}" if least > 1 else ""
-        open_ = None if search is None else undecided(search)
+        open_ = None if search is None else verdict_undecided(search)
         return open_ or self.record.unless_a_gap(CheckVerdict(not positive, f"{found}{few}"))
 
     def order(self) -> CheckVerdict:
         """The verdict on `tools_in_order`: other calls may stand between them."""
         if not self.wanted.tools:
-            return unscored("no `tools` say which are to be called, in which order")
+            return verdict_unscored("no `tools` say which are to be called, in which order")
         found: list[Step] = []
         left = iter(self.record.calls)
         for tool in self.wanted.tools:
             call = next((call for call in left if _is_of(tool, call)), None)
             if call is None:
                 where = f"after {_place(found[-1])}" if found else f"in {self.record.in_short}"
-                return self.record.unless_a_gap(failed(f"No call of {shown(tool)} {where}"))
+                return self.record.unless_a_gap(
+                    verdict_failed(f"No call of {show_line(tool)} {where}")
+                )
             found.append(call)
-        return passed(some([*map(_place, found)], MOST_SHOWN))
+        return verdict_passed(some([*map(_place, found)], MOST_SHOWN))
 
     def skill(self) -> CheckVerdict:
         """The verdict on `skill_opened`: the tool for skills opened it, or SKILL.md was shown."""
         name, seen = self.wanted.skill, None
-        which = quoted(name) if name else "any skill"
+        which = quote_text(name) if name else "any skill"
         offered = self.record.skills
         if offered is not None and not (name in offered if name else offered):
-            return unscored(f"{which} was not on offer")
+            return verdict_unscored(f"{which} was not on offer")
         head = re.compile(rf"name:[ \t\"']*{re.escape(name)}(?![\w-])" if name else "name:")
         for call in self.record.calls:
             given, text = str(call.given), call.result or ""
             if call.failed:
                 continue
-            if call.text.lower() == "skill" and name in (None, *bare_names(_given(call).values())):
-                return passed(_place(call))
+            if call.text.lower() == "skill" and name in (
+                None,
+                *bare_names(_given_fields(call).values()),
+            ):
+                return verdict_passed(_place(call))
             if "SKILL.md" in given:
                 if head.search(text) and "description:" in text:
-                    return passed(_place(call))
+                    return verdict_passed(_place(call))
                 seen = call if f"{name or ''}/SKILL.md" in given else seen
         if seen is not None:
-            return unscored(f"{_place(seen)} names it, and does not show that it was read")
-        return self.record.unless_a_gap(failed(f"{which} was not opened in {self.record.in_short}"))
+            return verdict_unscored(f"{_place(seen)} names it, and does not show that it was read")
+        return self.record.unless_a_gap(
+            verdict_failed(f"{which} was not opened in {self.record.in_short}")
+        )
 
     def bound(self) -> CheckVerdict:
         """The verdict on `max_turns` and `max_tokens`."""
         what = self.wanted.type.removeprefix("max_")
-        there = self.record.turns if what == "turns" else _tokens(self.record)
+        there = self.record.turns if what == "turns" else _total_tokens(self.record)
         if there is None:
-            return unscored(f"{self.record.name} does not say how many {what} there were")
+            return verdict_unscored(f"{self.record.name} does not say how many {what} there were")
         compared = compare(there, self.wanted.count, "<=", what)
         number = f"{count(there, what[:-1])} in {self.record.name}; wanted {compared.evidence}"
         if compared.passed:
-            return self.record.unless_a_gap(passed(number))
-        return compared if compared.passed is None else failed(number)
+            return self.record.unless_a_gap(verdict_passed(number))
+        return compared if compared.passed is None else verdict_failed(number)
 
 
 VERDICTS: Mapping[str, Callable[[ActionCheck], CheckVerdict]] = {
@@ -137,39 +146,39 @@ VERDICTS: Mapping[str, Callable[[ActionCheck], CheckVerdict]] = {
 
 
 def _is_of(tool: str, call: Step) -> bool:
-    return bool(matching(tool.lower(), [call.text[:LONGEST_NAME].lower()]))
+    return bool(match_pattern(tool.lower(), [call.text[:LONGEST_NAME].lower()]))
 
 
-def _given(call: Step) -> Mapping[str, Any]:
+def _given_fields(call: Step) -> Mapping[str, Any]:
     return call.given if isinstance(call.given, Mapping) else {}
 
 
-def _command(call: Step) -> str | None:
+def _command_of(call: Step) -> str | None:
     """The command that a call runs; None where it runs none."""
-    command = _given(call).get("command") or _given(call).get("cmd")
+    command = _given_fields(call).get("command") or _given_fields(call).get("cmd")
     command = " ".join(map(str, command)) if isinstance(command, list) else command
     return command if isinstance(command, str) else None
 
 
-def _words(call: Step) -> str:
+def _call_words(call: Step) -> str:
     """What a call was given: its command, else all of it."""
     whole = call.given if isinstance(call.given, str) else None
-    return _command(call) or whole or json.dumps(call.given, ensure_ascii=False)
+    return _command_of(call) or whole or json.dumps(call.given, ensure_ascii=False)
 
 
-def _holds(search: TextSearch, call: Step) -> bool:
+def _is_found_in(search: TextSearch, call: Step) -> bool:
     before = search.n_found
-    text = _words(call).replace("\0", " ").encode("utf-8", "replace")
+    text = _call_words(call).replace("\0", " ").encode("utf-8", "replace")
     search.look(f"step {call.turn}", Content(text))
     return search.n_found > before
 
 
 def _place(call: Step) -> str:
-    words = shown(" ".join(_words(call).split()), 100)
-    return f"step {call.turn}: {shown(call.text, 60)} `{words}`"
+    words = show_line(" ".join(_call_words(call).split()), 100)
+    return f"step {call.turn}: {show_line(call.text, 60)} `{words}`"
 
 
-def _tokens(record: Record) -> int | None:
+def _total_tokens(record: Record) -> int | None:
     """As the run's end states them, else those of all answers; None where one does not say."""
     from skill_eval_nb.models import Usage
 
@@ -267,7 +276,7 @@ TEXT_KEYS = ("text", "content", "output", "stdout", "stderr", "message", "error"
 _EXIT_CODE = re.compile(r"Exit code \d+")
 
 
-def failures(events: Sequence[Event], told: Sequence[Told]) -> Iterator[tuple[int | str, str]]:
+def find_failures(events: Sequence[Event], told: Sequence[Told]) -> Iterator[tuple[int | str, str]]:
     """Each failure: where it is told (a line, or the number of the message), and what it says."""
     for number, (event, one) in enumerate(zip(events, told, strict=True), 1):
         where = event.line or f"message {number}"
@@ -288,27 +297,27 @@ def _own_failure(event: Mapping[str, Any]) -> str | None:
     if kind == "error":
         return f"an error was reported: {_first_line(event.get('error') or event.get('message'))}"
     if event.get("role") in ("tool", "function"):
-        lines = _text(event.get("content")).split("\n")
+        lines = _inner_text(event.get("content")).split("\n")
         error = next((line for line in lines if is_error(line)), None)
         return None if error is None else f"{event.get('name') or 'a tool'} failed: {error}"
     return None
 
 
-def _text(value: Any, depth: int = 8) -> str:
+def _inner_text(value: Any, depth: int = 8) -> str:
     """The text in a value, also where it is wrapped in others, up to a depth."""
     if isinstance(value, str) or value is None:
         return value or ""
     if depth == 0:
         return ""
     if isinstance(value, list):
-        return "\n".join(filter(None, (_text(part, depth - 1) for part in value)))
+        return "\n".join(filter(None, (_inner_text(part, depth - 1) for part in value)))
     if isinstance(value, dict):
-        return next((_text(value[key], depth - 1) for key in TEXT_KEYS if value.get(key)), "")
+        return next((_inner_text(value[key], depth - 1) for key in TEXT_KEYS if value.get(key)), "")
     return str(value)
 
 
 def _first_line(value: Any) -> str:
-    lines = [bare for line in _text(value).split("\n") if (bare := line.strip())]
+    lines = [bare for line in _inner_text(value).split("\n") if (bare := line.strip())]
     at = next((place for place, line in enumerate(lines) if is_error(line)), 0)
     # Claude Code puts the exit code before what the command said.
     last = at + 2 if lines[at : at + 1] and _EXIT_CODE.fullmatch(lines[at]) else at + 1
@@ -322,18 +331,18 @@ MOST_ERRORS = 3
 def no_errors(record: Record) -> CheckVerdict:
     """The verdict on `no_errors`."""
     name, text, events = record.name, record.text, record.events
-    found = list(_lines(text) if events is None else failures(events, record.told))
+    found = list(_error_lines(text) if events is None else find_failures(events, record.told))
     if not found:
         lines = text.rstrip("\n").split("\n")
         of = count(len(lines), "line") if events is None else count(len(events), "message")
-        verdict = passed(f"No error in {name} ({of})")
+        verdict = verdict_passed(f"No error in {name} ({of})")
         return verdict if events is None else record.unless_a_gap(verdict)
-    errors = "; ".join(f"{name}:{line}: {shown(what)}" for line, what in found[:MOST_ERRORS])
+    errors = "; ".join(f"{name}:{line}: {show_line(what)}" for line, what in found[:MOST_ERRORS])
     more = len(found) - MOST_ERRORS
-    return failed(errors + (f"; and {count(more, 'more error')}" if more > 0 else ""))
+    return verdict_failed(errors + (f"; and {count(more, 'more error')}" if more > 0 else ""))
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def _error_lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.split("\n"), 1):
         if is_error(line):
             yield number, line

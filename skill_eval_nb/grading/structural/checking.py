@@ -23,9 +23,9 @@ from .outputs import (
     Record,
     broken,
     list_outputs,
-    matching,
-    shown,
-    unscored,
+    match_pattern,
+    show_line,
+    verdict_unscored,
 )
 from .search import BadPattern, TextSearch
 from .sentences import contains_text, spoken_csv, spoken_exists, spoken_rows
@@ -44,11 +44,11 @@ from .types import (
     file_count,
     lost_fields,
     sought_by,
-    unknown,
+    unknown_type,
 )
 
 
-def plan(
+def plan_check(
     expectation: StructuralExpectation, setting: CheckContext, *, spoken: bool
 ) -> PlannedCheck:
     """What a check wants to see, and how its verdict will come about.
@@ -57,17 +57,19 @@ def plan(
     """
     try:
         if lost := lost_fields(expectation):
-            return PlannedCheck(partial(unscored, f"{', '.join(map(shown, lost))} cannot be read"))
+            return PlannedCheck(
+                partial(verdict_unscored, f"{', '.join(map(show_line, lost))} cannot be read")
+            )
         if expectation.type == "file_exists" and expectation.pattern is None:
             return spoken_exists(expectation, setting.outputs, any_file=spoken)
         planner = _PLANNERS.get(expectation.type)
         if planner is None:
-            return PlannedCheck(partial(unscored, unknown(expectation.type)))
+            return PlannedCheck(partial(verdict_unscored, unknown_type(expectation.type)))
         return planner(expectation, setting)
     except (BadGlob, BadPattern) as error:
         tool = "tool" if expectation.type in OF_TRANSCRIPT else "pattern"
         field = "match_regex" if isinstance(error, BadPattern) else tool
-        return PlannedCheck(partial(unscored, f"`{field}`: {error}"))
+        return PlannedCheck(partial(verdict_unscored, f"`{field}`: {error}"))
     except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
         return PlannedCheck(partial(broken, error))
 
@@ -95,7 +97,7 @@ def _plan_contains(expectation: StructuralExpectation, setting: CheckContext) ->
     what = sought_by(expectation, setting.near)
     if what is None:
         reason = "neither `match` nor `match_any` nor `match_regex` says what to look for"
-        return PlannedCheck(partial(unscored, reason))
+        return PlannedCheck(partial(verdict_unscored, reason))
     positive = expectation.type == "file_contains"
     search = TextSearch(what, one_is_enough=positive)
     verdict = contains if positive else contains_not
@@ -117,7 +119,7 @@ def _plan_script(expectation: StructuralExpectation, setting: CheckContext) -> P
 
 def _plan_record(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
     for tool in (expectation.tool or "*", *expectation.tools):
-        matching(tool, ())
+        match_pattern(tool, ())
     terms = sought_by(expectation, setting.near)
 
     def verdict() -> CheckVerdict:
@@ -186,8 +188,10 @@ def check(
     setting = CheckContext(list_outputs(str(outputs)), transcript, near, allow_scripts, sandbox)
     spoken = [isinstance(expectation, Expectation) for expectation in expectations]
     verdicts = verdicts_on(wanted, spoken, setting)
-    graded = [_graded(check, verdict) for check, verdict in zip(wanted, verdicts, strict=True)]
-    return Structural(expectations=graded, summary=_summary(graded), gate_passed=_gate(graded))
+    graded = [_grade_check(check, verdict) for check, verdict in zip(wanted, verdicts, strict=True)]
+    return Structural(
+        expectations=graded, summary=_count_scored(graded), gate_passed=_is_gate_passed(graded)
+    )
 
 
 def verdicts_on(
@@ -201,10 +205,11 @@ def verdicts_on(
         setting: the outputs, and what all checks share.
     """
     planned = [
-        plan(check, setting, spoken=worded) for check, worded in zip(wanted, spoken, strict=True)
+        plan_check(check, setting, spoken=worded)
+        for check, worded in zip(wanted, spoken, strict=True)
     ]
     failed: dict[FileVisitor, Exception] = {}
-    _look(setting.outputs, planned, failed)
+    _visit_files(setting.outputs, planned, failed)
     return [_verdict(check, failed) for check in planned]
 
 
@@ -218,7 +223,7 @@ def _verdict(planned: PlannedCheck, failed: Mapping[FileVisitor, Exception]) -> 
         return broken(error)
 
 
-def _look(
+def _visit_files(
     outputs: Outputs, planned: Sequence[PlannedCheck], failed: dict[FileVisitor, Exception]
 ) -> None:
     """Show each file to whatever wants to see it, one file after the other."""
@@ -228,17 +233,17 @@ def _look(
             groups.setdefault(id(names), (names, []))[1].append(looks)
     if len(groups) == 1:
         ((names, wanting),) = groups.values()
-        _show(outputs, ((name, wanting) for name in names), failed)
+        _show_files(outputs, ((name, wanting) for name in names), failed)
         return
     by_name: dict[str, list[FileVisitor]] = {}
     for names, wanting in groups.values():
         for name in names:
             by_name.setdefault(name, []).extend(wanting)
     wanted = ((name, by_name[name]) for name in outputs.names if name in by_name)
-    _show(outputs, wanted, failed)
+    _show_files(outputs, wanted, failed)
 
 
-def _show(
+def _show_files(
     outputs: Outputs,
     wanted: Iterable[tuple[str, Sequence[FileVisitor]]],
     failed: dict[FileVisitor, Exception],
@@ -258,7 +263,7 @@ def _show(
                 failed[looks] = error
 
 
-def _graded(expectation: StructuralExpectation, verdict: CheckVerdict) -> GradedExpectation:
+def _grade_check(expectation: StructuralExpectation, verdict: CheckVerdict) -> GradedExpectation:
     about = expectation.pattern or expectation.tool or expectation.skill
     about = about or ", ".join(expectation.tools)
     return GradedExpectation(
@@ -271,7 +276,7 @@ def _graded(expectation: StructuralExpectation, verdict: CheckVerdict) -> Graded
     )
 
 
-def _summary(graded: Sequence[GradedExpectation]) -> Summary:
+def _count_scored(graded: Sequence[GradedExpectation]) -> Summary:
     """Counts; the rate is of those that were scored, null where none was."""
     passed = sum(expectation.passed is True for expectation in graded)
     failed = sum(expectation.passed is False for expectation in graded)
@@ -279,7 +284,7 @@ def _summary(graded: Sequence[GradedExpectation]) -> Summary:
     return Summary(passed=passed, failed=failed, total=len(graded), pass_rate=rate)
 
 
-def _gate(graded: Sequence[GradedExpectation]) -> bool | None:
+def _is_gate_passed(graded: Sequence[GradedExpectation]) -> bool | None:
     critical = [expectation.passed for expectation in graded if expectation.critical]
     if False in critical:
         return False

@@ -48,7 +48,7 @@ class BadGlob(ValueError):
     """The pattern cannot name an output; the message says why."""
 
 
-def matching(pattern: str, names: Sequence[str]) -> list[str]:
+def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
     """The names that a pattern matches, in their order.
 
     `*`, `?` and `[…]` stop at slashes, `**` stands for any number of folders, `{a,b}` for
@@ -58,41 +58,43 @@ def matching(pattern: str, names: Sequence[str]) -> list[str]:
     where there is no such folder in them.
 
     >>> names = ["a.md", "docs/b.md", "docs/deep/c.md"]
-    >>> matching("*.md", names), matching("docs/*.md", names)
+    >>> match_pattern("*.md", names), match_pattern("docs/*.md", names)
     (['a.md', 'docs/b.md', 'docs/deep/c.md'], ['docs/b.md'])
-    >>> matching("docs/**", names), matching("{a,c}.md", names)
+    >>> match_pattern("docs/**", names), match_pattern("{a,c}.md", names)
     (['docs/b.md', 'docs/deep/c.md'], ['a.md', 'docs/deep/c.md'])
 
     Raises:
         BadGlob: where the pattern is empty or leads out of the outputs.
     """
-    accepts = [accept for text in _given(pattern) for accept in _accepting(_below(text, names))]
+    accepts = [
+        accept for text in _split_patterns(pattern) for accept in _acceptors_of(_below(text, names))
+    ]
     if len(accepts) == 1:
         return list(filter(accepts[0], names))
     return [name for name in names if any(accept(name) for accept in accepts)]
 
 
 @lru_cache(maxsize=256)
-def _given(pattern: str) -> tuple[str, ...]:
+def _split_patterns(pattern: str) -> tuple[str, ...]:
     """The patterns that stand in one, a line each."""
     given = [line for line in pattern.split("\n") if line.strip()] or [""]
-    return tuple(_inside(pattern) for pattern in given)
+    return tuple(_check_pattern(pattern) for pattern in given)
 
 
 @lru_cache(maxsize=256)
-def _accepting(text: str) -> tuple[Callable[[str], object], ...]:
+def _acceptors_of(text: str) -> tuple[Callable[[str], object], ...]:
     """A test for each pattern that one with braces stands for, and for the very name."""
     try:
         patterns = bracex.expand(text, keep_escapes=True, limit=MOST_BRACES)
     except bracex.ExpansionLimitException:
         raise BadGlob(f"{text!r} has too many braces") from None
     tests = [
-        re.compile(regex).match for each in dict.fromkeys(patterns) for regex in _regexes(each)
+        re.compile(regex).match for each in dict.fromkeys(patterns) for regex in _regexes_of(each)
     ]
     return (text.__eq__, *tests)
 
 
-def _regexes(pattern: str) -> list[str]:
+def _regexes_of(pattern: str) -> list[str]:
     """The regular expressions of a pattern without braces; `[id]` is also such a name itself."""
     pattern = re.sub(r"(?<![^/])(?:\*\*/){2,}", "**/", pattern)
     if pattern.count("**") > MOST_FOLDERS:
@@ -108,7 +110,7 @@ def _below(pattern: str, names: Sequence[str]) -> str:
     return pattern.removeprefix("outputs/")
 
 
-def _inside(pattern: str) -> str:
+def _check_pattern(pattern: str) -> str:
     text = re.sub("/{2,}", "/", pattern.strip())
     if not text:
         raise BadGlob("the pattern is empty")
@@ -138,32 +140,32 @@ class CheckVerdict:
     evidence: str
 
 
-def passed(evidence: str) -> CheckVerdict:
+def verdict_passed(evidence: str) -> CheckVerdict:
     """The verdict on a check that passed."""
     return CheckVerdict(passed=True, evidence=evidence)
 
 
-def failed(evidence: str) -> CheckVerdict:
+def verdict_failed(evidence: str) -> CheckVerdict:
     """The verdict on a check that failed."""
     return CheckVerdict(passed=False, evidence=evidence)
 
 
-def unscored(reason: str) -> CheckVerdict:
+def verdict_unscored(reason: str) -> CheckVerdict:
     """The verdict on a check that could not be scored."""
     return CheckVerdict(passed=None, evidence=f"Not scored: {reason}")
 
 
 def broken(error: Exception) -> CheckVerdict:
     """The verdict where checking raised what it should not: it ends this check and no other."""
-    what = f"{type(error).__name__}: {shown(str(error))}".removesuffix(": ")
+    what = f"{type(error).__name__}: {show_line(str(error))}".removesuffix(": ")
     return CheckVerdict(passed=None, evidence=f"{CHECK_FAILED} ({what}); please report it")
 
 
 @lru_cache(maxsize=4096)
-def natural(name: str) -> list[int | str]:
+def natural_key(name: str) -> list[int | str]:
     """A sort key by which `part-10` comes after `part-9`.
 
-    >>> sorted(["part-10.md", "part-9.md"], key=natural)
+    >>> sorted(["part-10.md", "part-9.md"], key=natural_key)
     ['part-9.md', 'part-10.md']
     """
     pieces: list[int | str] = list(re.split(r"([0-9]+)", name))
@@ -177,45 +179,45 @@ SORTED_NATURALLY = 500
 
 def in_order(names: Sequence[str]) -> list[str]:
     """Names in natural order, or, very many, in plain order."""
-    return sorted(names, key=natural if len(names) <= SORTED_NATURALLY else None)
+    return sorted(names, key=natural_key if len(names) <= SORTED_NATURALLY else None)
 
 
-def shown(text: str, longest: int = LONGEST_LINE) -> str:
+def show_line(text: str, longest: int = LONGEST_LINE) -> str:
     r"""A name or a line on one line, without what a terminal would act on.
 
-    >>> shown("  two\tcolumns\x1b[31m  "), shown("abcdef", 4)
+    >>> show_line("  two\tcolumns\x1b[31m  "), show_line("abcdef", 4)
     ('two\tcolumns\\x1b[31m', 'abc…')
     """
     line = text.strip()
     if not line.isprintable():
         line = line.encode("utf-8", "surrogatepass").decode("utf-8", "replace").strip()
-        line = "".join(c if c.isprintable() or c == "\t" else _escaped(c) for c in line)
+        line = "".join(c if c.isprintable() or c == "\t" else _escape_unprintable(c) for c in line)
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def _escaped(char: str) -> str:
+def _escape_unprintable(char: str) -> str:
     return char.encode("unicode_escape").decode()
 
 
-def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
+def list_names(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """Names in their natural order, the first few of them; very many in plain order.
 
-    >>> listed(["b", "a10", "a9"]), listed([str(n) for n in range(12)], 3)
+    >>> list_names(["b", "a10", "a9"]), list_names([str(n) for n in range(12)], 3)
     ('a9, a10, b', '0, 1, 2 and 9 more')
     """
     ordered = in_order(names)
     more = len(ordered) - most
-    head = ", ".join(shown(name) for name in ordered[:most])
+    head = ", ".join(show_line(name) for name in ordered[:most])
     return f"{head} and {more} more" if more > 0 else head
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """A text as evidence names it.
 
-    >>> quoted("it("), quoted("two words")
+    >>> quote_text("it("), quote_text("two words")
     ("'it('", "'two words'")
     """
-    return f"'{shown(text, 80)}'"
+    return f"'{show_line(text, 80)}'"
 
 
 _OF_RUNNER = {
@@ -439,28 +441,28 @@ class Record:
     @property
     def in_short(self) -> str:
         """Its name, and which tools were called how often."""
-        used = Counter(shown(call.text, 60) for call in self.calls).most_common(8)
+        used = Counter(show_line(call.text, 60) for call in self.calls).most_common(8)
         return f"{self.name} ({', '.join(f'{tool} {n}' for tool, n in used) or 'no calls'})"
 
     def unless_a_gap(self, verdict: CheckVerdict) -> CheckVerdict:
         """A verdict that rests on what did not happen; not scored where that is not known."""
-        return verdict if self.gap is None else unscored(self.gap)
+        return verdict if self.gap is None else verdict_unscored(self.gap)
 
 
 def read_record(transcript: Path | None) -> Record | CheckVerdict:
     """Read a transcript; a verdict where there is none to read, or nothing in it."""
     if transcript is None:
-        return unscored("there is no transcript to look into")
+        return verdict_unscored("there is no transcript to look into")
     name = transcript.name
     try:
         data = read_bytes(transcript, transcript.parent)
     except FileNotFoundError:
-        return unscored(f"there is no {name} to look into")
+        return verdict_unscored(f"there is no {name} to look into")
     except OSError as error:
-        return unscored(f"{name} cannot be read: {error.strerror or error}")
+        return verdict_unscored(f"{name} cannot be read: {error.strerror or error}")
     text = Content(data).text
     if not text.strip():
-        return unscored(f"{name} is empty, so it shows nothing")
+        return verdict_unscored(f"{name} is empty, so it shows nothing")
     read = read_events(text)
     if read is None:
         plain = f"{name} is plain text, which does not say for sure what was done"
@@ -481,5 +483,5 @@ def _find_gap(name: str, told: Sequence[Told], damaged: int) -> str | None:
         return f"{name} tells nothing that the agent said or did, in a form that is known"
     kinds = [step.text for one in told for step in one.steps if step.who == "other"]
     kinds += [str(one.event.get("type")) for one in told if not one.steps]
-    unread = [shown(kind, 40) for kind in kinds if kind.endswith("call")]
+    unread = [show_line(kind, 40) for kind in kinds if kind.endswith("call")]
     return f"{name} has calls in a form that is not known: {unread[0]}" if unread else None

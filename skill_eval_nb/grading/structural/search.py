@@ -21,7 +21,7 @@ from typing import Any
 
 from skill_eval_nb.text import count
 
-from .outputs import Content, line_at, near_by, quoted, shown, with_plain_ends
+from .outputs import Content, line_at, near_by, quote_text, show_line, with_plain_ends
 
 LONGEST = 50_000
 """Characters of an expression."""
@@ -102,10 +102,10 @@ def compile_pattern(source: str) -> Pattern:
             warnings.simplefilter("ignore")
             flags = re.compile(source, re.MULTILINE).flags
         tokens = list(_tokens(source, flags))
-        _bound(tokens)
-        written = "".join(_written(token, flags) for token in tokens)
+        _check_bounds(tokens)
+        written = "".join(_rewrite_token(token, flags) for token in tokens)
         compiled = regex.compile(written, regex.MULTILINE | regex.VERSION0)
-        return Pattern(source, () if flags & re.IGNORECASE else _needed(tokens), compiled)
+        return Pattern(source, () if flags & re.IGNORECASE else _needed_texts(tokens), compiled)
     except (OverflowError, RecursionError) as error:
         raise BadPattern(f"it is too large or too deeply nested: {error}") from error
     except regex.error as error:
@@ -130,14 +130,14 @@ def _tokens(source: str, flags: int) -> Iterator[re.Match[str]]:
         yield token
 
 
-def _written(token: re.Match[str], flags: int) -> str:
+def _rewrite_token(token: re.Match[str], flags: int) -> str:
     """A token as `regex` reads it alike."""
     text = token[0]
     match token.lastgroup:
         case "escaped" if not flags & re.ASCII or text[1] == "z":
             return _ESCAPED.get(text[1], text)
         case "set" if not flags & re.ASCII:
-            return _set(text)
+            return _rewrite_set(text)
         case "set":
             return re.sub(r"(?<!^)\[", r"\[", text)
         case "literal" if text in "{}":
@@ -147,7 +147,7 @@ def _written(token: re.Match[str], flags: int) -> str:
     return text
 
 
-def _set(text: str) -> str:
+def _rewrite_set(text: str) -> str:
     """A set; sets in sets are written as alternatives."""
     negated = text.startswith("[^")
     inside, others = "", []
@@ -169,7 +169,7 @@ def _set(text: str) -> str:
     return f"(?:(?!{either})(?s:.))" if negated else f"(?:{either})"
 
 
-def _bound(tokens: list[re.Match[str]]) -> None:
+def _check_bounds(tokens: list[re.Match[str]]) -> None:
     sizes, last = [0], 0  # of the groups that are open, and of the part before
     for token in tokens:
         if token["open"]:
@@ -183,7 +183,7 @@ def _bound(tokens: list[re.Match[str]]) -> None:
         raise OverflowError(f"its repeats come to {sizes[0]:,} parts, {MOST_PARTS:,} are the most")
 
 
-def _needed(tokens: list[re.Match[str]]) -> tuple[bytes, ...]:
+def _needed_texts(tokens: list[re.Match[str]]) -> tuple[bytes, ...]:
     """Texts as UTF-8, of which at least one stands in every match; () where none is known.
 
     A search for bytes is thirty times as fast as one for an expression, so files that hold
@@ -195,7 +195,7 @@ def _needed(tokens: list[re.Match[str]]) -> tuple[bytes, ...]:
         if token["escaped"]:
             text = text[1]
         plain = token["literal"] or (token["escaped"] and not text.isalnum())
-        if plain and not depth and _stays(text):
+        if plain and not depth and _is_unchanged(text):
             runs[-1] += text
             continue
         if token["times"] and not (text == "+" or int(token["least"] or 0)):
@@ -210,7 +210,7 @@ def _needed(tokens: list[re.Match[str]]) -> tuple[bytes, ...]:
     return tuple(sorted(text.encode() for text in best))
 
 
-def _stays(text: str) -> bool:
+def _is_unchanged(text: str) -> bool:
     """Whether a character stands in the file as it stands in the expression.
 
     Line ends may be written otherwise there; the character for what cannot be decoded
@@ -298,13 +298,13 @@ class SearchTerms:
 
     def __str__(self) -> str:
         """As evidence names it: 'a' or 'b' or /c/."""
-        return _named(self.texts, None if self.pattern is None else self.pattern.source)
+        return _name_terms(self.texts, None if self.pattern is None else self.pattern.source)
 
 
 @lru_cache(maxsize=256)
-def _named(texts: tuple[str, ...], regex: str | None) -> str:
-    names = [quoted(text) for text in texts]
-    return " or ".join([*names, f"/{shown(regex, 80)}/"] if regex is not None else names)
+def _name_terms(texts: tuple[str, ...], regex: str | None) -> str:
+    names = [quote_text(text) for text in texts]
+    return " or ".join([*names, f"/{show_line(regex, 80)}/"] if regex is not None else names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,13 +322,13 @@ class Match:
     def place(self, name: str) -> str:
         """Where it stands, and the line there."""
         if self.text is None:
-            return f"{shown(name)}, at byte {self.start} of a binary file"
+            return f"{show_line(name)}, at byte {self.start} of a binary file"
         start, end = _without_blanks(self.text, self.start, self.end)
         number, line = line_at(self.text, start)
         column = start - (self.text.rfind("\n", 0, start) + 1)
         if column >= 120:  # a very long line: what stands around the match
             line = f"…{line[column - 40 : max(column, end - start + column) + 200]}"
-        return f"{shown(name)}:{number}: {shown(line)}"
+        return f"{show_line(name)}:{number}: {show_line(line)}"
 
 
 def sought(
@@ -339,11 +339,11 @@ def sought(
     Raises:
         BadPattern: where `regex` is no regular expression.
     """
-    return _sought(tuple(texts), regex, tuple(exempt), near)
+    return _cached_terms(tuple(texts), regex, tuple(exempt), near)
 
 
 @lru_cache(maxsize=256)
-def _sought(
+def _cached_terms(
     texts: tuple[str, ...], regex: str | None, exempt: tuple[str, ...], near: int
 ) -> SearchTerms:
     """`sought`: over many runs the same is asked again and again."""
@@ -376,7 +376,7 @@ def matches_of_texts(what: SearchTerms, content: Content, clock: Clock) -> Itera
         while start >= 0:
             clock.remaining()
             end = start + len(text)
-            yield _match(what, whole, start, end)
+            yield _make_match(what, whole, start, end)
             start = whole.find(text, end)
         clock.end(whole)
 
@@ -397,14 +397,14 @@ def matches_of_pattern(what: SearchTerms, content: Content, clock: Clock) -> Ite
     found = clock.search(pattern, text)
     while found is not None:
         start, end = found.span()
-        yield _match(what, text, start, end)
+        yield _make_match(what, text, start, end)
         if end >= len(text):
             break
         found = clock.search(pattern, text, end if end > start else end + 1)
     clock.end(text)
 
 
-def _match(what: SearchTerms, text: str, start: int, end: int) -> Match:
+def _make_match(what: SearchTerms, text: str, start: int, end: int) -> Match:
     exempted_by = None
     if what.exempt:
         around = near_by(text, start, end, what.near)
@@ -505,13 +505,15 @@ class TextSearch:
                     self.found.append(match.place(name))
                 return True
             if len(self.exempted) < self.KEPT:
-                self.exempted.append(f"{match.place(name)} is exempt: {self._exempts(match)}")
+                self.exempted.append(
+                    f"{match.place(name)} is exempt: {self._exemption_text(match)}"
+                )
         return False
 
-    def _exempts(self, match: Match) -> str:
+    def _exemption_text(self, match: Match) -> str:
         lines = count(self.what.near, "line")
         where = f"is within {lines} of it" if self.what.near else "stands on the same line"
-        return f"{quoted(match.exempted_by or '')} {where}"
+        return f"{quote_text(match.exempted_by or '')} {where}"
 
     def evidence(self) -> str:
         """The matches that were found, with file and line."""

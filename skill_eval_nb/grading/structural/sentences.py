@@ -15,11 +15,11 @@ from .outputs import (
     CheckVerdict,
     Content,
     Outputs,
-    failed,
-    listed,
-    matching,
-    shown,
-    unscored,
+    list_names,
+    match_pattern,
+    show_line,
+    verdict_failed,
+    verdict_unscored,
 )
 from .search import TextSearch, sought
 from .types import (
@@ -105,10 +105,10 @@ def texts_named(sentence: str) -> list[str]:
     return [text for text in texts if files_named(text) != [text]] or texts
 
 
-def denied(sentence: str) -> bool:
+def may_deny(sentence: str) -> bool:
     """Whether a sentence may say that something is not so.
 
-    >>> denied("Does not contain 'TODO'"), denied("Says 'no refunds'")
+    >>> may_deny("Does not contain 'TODO'"), may_deny("Says 'no refunds'")
     (True, False)
     """
     return _DENIED.search(_QUOTED.sub(" ", sentence)) is not None
@@ -146,15 +146,15 @@ def spoken_exists(
     Where it names none, any file counts if `any_file` says so.
     """
     sentence = expectation.description or ""
-    if denied(sentence):
-        return _unscored(_DENIES)
+    if may_deny(sentence):
+        return _plan_unscored(_DENIES)
     names = files_named(sentence)
     if not names and not any_file:
-        return _unscored("neither `pattern` nor the sentence says which file")
+        return _plan_unscored("neither `pattern` nor the sentence says which file")
     if not names:
         return PlannedCheck(partial(exists, None, outputs.names, outputs))
-    verdicts = [exists(name, matching(name, outputs.names), outputs) for name in names]
-    return PlannedCheck(partial(_together, verdicts, either(sentence)))
+    verdicts = [exists(name, match_pattern(name, outputs.names), outputs) for name in names]
+    return PlannedCheck(partial(_join_verdicts, verdicts, either(sentence)))
 
 
 def contains_text(expectation: StructuralExpectation, outputs: Outputs, near: int) -> PlannedCheck:
@@ -162,10 +162,10 @@ def contains_text(expectation: StructuralExpectation, outputs: Outputs, near: in
     sentence = expectation.description or ""
     what = sought_by(expectation, near)
     texts = [] if what is not None else texts_named(sentence)
-    if what is None and denied(sentence):
-        return _unscored(_DENIES)
+    if what is None and may_deny(sentence):
+        return _plan_unscored(_DENIES)
     if what is None and not texts:
-        return _unscored("nothing is in quotes in the sentence, and there is no `match`")
+        return _plan_unscored("nothing is in quotes in the sentence, and there is no `match`")
     pattern, names = _files(expectation, outputs, texts)
     if what is not None:
         wanted = [what]
@@ -176,7 +176,9 @@ def contains_text(expectation: StructuralExpectation, outputs: Outputs, near: in
     searches = [TextSearch(text, one_is_enough=True) for text in wanted]
 
     def verdict() -> CheckVerdict:
-        return _together([contains(each, pattern, outputs) for each in searches], any_counts=False)
+        return _join_verdicts(
+            [contains(each, pattern, outputs) for each in searches], any_counts=False
+        )
 
     return PlannedCheck(verdict, tuple((each, names) for each in searches))
 
@@ -205,7 +207,7 @@ def spoken_rows(expectation: StructuralExpectation, outputs: Outputs) -> Planned
     if wanted is None:
         named = rows_named(expectation.description or "")
         if named is None:
-            return _unscored("neither `count` nor the sentence says for certain how many rows")
+            return _plan_unscored("neither `count` nor the sentence says for certain how many rows")
         wanted, operator = named[0], operator or named[1]
     return _of_tables(
         expectation, outputs, lambda tables: row_count(tables, wanted, operator), alone=True
@@ -229,20 +231,20 @@ def _of_tables(
         names = [name for name in names if name.lower().endswith(ENDINGS)]
         if not names:
             reason = "There is no table among the outputs"
-            return _settled(failed(f"{reason} ({count(len(outputs.names), 'file')})"))
+            return _settle_check(verdict_failed(f"{reason} ({count(len(outputs.names), 'file')})"))
         if alone and len(names) > 1:
-            return _unscored(f"it does not say which table is meant: {listed(names)}")
+            return _plan_unscored(f"it does not say which table is meant: {list_names(names)}")
     elif not names:
-        return _settled(failed(no_match(pattern, outputs)))
+        return _settle_check(verdict_failed(no_match(pattern, outputs)))
     seen = Tables()
 
-    def verdict() -> CheckVerdict:
+    def verdict_on_all() -> CheckVerdict:
         if seen.unread:
-            faults = "; ".join(f"{shown(name)}: {why}" for name, why in seen.unread.items())
-            return unscored(f"not all tables can be read ({faults})")
+            faults = "; ".join(f"{show_line(name)}: {why}" for name, why in seen.unread.items())
+            return verdict_unscored(f"not all tables can be read ({faults})")
         return verdict_on(seen.tables)
 
-    return PlannedCheck(verdict, ((seen, names),))
+    return PlannedCheck(verdict_on_all, ((seen, names),))
 
 
 def _files(
@@ -250,15 +252,15 @@ def _files(
 ) -> tuple[str | None, list[str]]:
     """The files that are meant: those of the pattern, those named in the sentence, else all."""
     if expectation.pattern is not None:
-        return expectation.pattern, matching(expectation.pattern, outputs.names)
+        return expectation.pattern, match_pattern(expectation.pattern, outputs.names)
     named = [name for name in files_named(expectation.description or "") if name not in texts]
     if not named:
         return None, outputs.names
-    meant = {found for name in named for found in matching(name, outputs.names)}
+    meant = {found for name in named for found in match_pattern(name, outputs.names)}
     return " or ".join(named), [name for name in outputs.names if name in meant]
 
 
-def _together(verdicts: Sequence[CheckVerdict], any_counts: bool) -> CheckVerdict:
+def _join_verdicts(verdicts: Sequence[CheckVerdict], any_counts: bool) -> CheckVerdict:
     """The verdict on several things of which all, or any, are to hold."""
     if len(verdicts) == 1:
         return verdicts[0]
@@ -269,9 +271,9 @@ def _together(verdicts: Sequence[CheckVerdict], any_counts: bool) -> CheckVerdic
     )
 
 
-def _settled(verdict: CheckVerdict) -> PlannedCheck:
+def _settle_check(verdict: CheckVerdict) -> PlannedCheck:
     return PlannedCheck(lambda: verdict)
 
 
-def _unscored(reason: str) -> PlannedCheck:
-    return _settled(unscored(reason))
+def _plan_unscored(reason: str) -> PlannedCheck:
+    return _settle_check(verdict_unscored(reason))

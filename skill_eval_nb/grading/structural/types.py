@@ -23,14 +23,14 @@ from .outputs import (
     Content,
     Outputs,
     Record,
-    failed,
-    listed,
-    matching,
-    passed,
-    quoted,
+    list_names,
+    match_pattern,
+    quote_text,
     read_record,
-    shown,
-    unscored,
+    show_line,
+    verdict_failed,
+    verdict_passed,
+    verdict_unscored,
 )
 from .search import SearchTerms, TextSearch, sought
 
@@ -109,7 +109,7 @@ def _is_lost(name: str, raw: Any, value: Any) -> bool:
     return value in (None, "", []) or (joined and name not in ("pattern", "description"))
 
 
-def unknown(kind: str) -> str:
+def unknown_type(kind: str) -> str:
     """What to say of a type that layer 1 does not know."""
     if not kind:
         return "the expectation has no `type`"
@@ -171,7 +171,7 @@ class CheckContext:
         if pattern is None:
             return self.outputs.names
         if pattern not in self.matched:
-            self.matched[pattern] = matching(pattern, self.outputs.names)
+            self.matched[pattern] = match_pattern(pattern, self.outputs.names)
         return self.matched[pattern]
 
 
@@ -189,39 +189,39 @@ def sought_by(expectation: StructuralExpectation, near: int) -> SearchTerms | No
 def contains(search: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
     """The verdict on `file_contains`: at least one file holds it."""
     if search.n_found:
-        return passed(f"{search.evidence()}{_which(search)}")
-    if open_ := _nothing_to_look_into(search, pattern, outputs) or undecided(search):
+        return verdict_passed(f"{search.evidence()}{_terms_text(search)}")
+    if open_ := _nothing_to_look_into(search, pattern, outputs) or verdict_undecided(search):
         return open_
     exempt = f"; {search.exemptions()}" if search.exempted else ""
-    return failed(f"No {search.what} in {_files(search, pattern)}{exempt}")
+    return verdict_failed(f"No {search.what} in {_files_text(search, pattern)}{exempt}")
 
 
 def contains_not(search: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
     """The verdict on `file_not_contains`: no file holds it, but for what is exempt."""
     if search.n_found:
-        return failed(f"{search.evidence()}{_which(search)}")
-    if open_ := _nothing_to_look_into(search, pattern, outputs) or undecided(search):
+        return verdict_failed(f"{search.evidence()}{_terms_text(search)}")
+    if open_ := _nothing_to_look_into(search, pattern, outputs) or verdict_undecided(search):
         return open_
     if search.exempted:
-        return passed(f"Nothing that counts: {search.exemptions()}")
-    return passed(f"No {search.what} in {_files(search, pattern)}")
+        return verdict_passed(f"Nothing that counts: {search.exemptions()}")
+    return verdict_passed(f"No {search.what} in {_files_text(search, pattern)}")
 
 
-def _which(search: TextSearch) -> str:
+def _terms_text(search: TextSearch) -> str:
     """What was looked for, where the line alone may not tell."""
     what = search.what
     several = len(what.texts) + (what.pattern is not None) > 1
     return f" (any counts: {what})" if several else f" ({what})"
 
 
-def _files(search: TextSearch, pattern: str | None) -> str:
+def _files_text(search: TextSearch, pattern: str | None) -> str:
     """The files that were looked into, by name where they are few."""
-    where = listed(search.seen)
+    where = list_names(search.seen)
     if search.n_files > len(search.seen):
-        of = "the outputs" if pattern is None else f"that match {shown(pattern)}"
+        of = "the outputs" if pattern is None else f"that match {show_line(pattern)}"
         where = f"{count(search.n_files, 'file')} {'of ' if pattern is None else ''}{of}"
     if search.binary:
-        binary = listed(search.binary, 3)
+        binary = list_names(search.binary, 3)
         where += f" (no regular expression was looked for in binary files: {binary})"
     return where
 
@@ -231,36 +231,39 @@ def _nothing_to_look_into(
 ) -> CheckVerdict | None:
     what = search.what
     if search.n_files == 0 and not search.unread:
-        return failed(f"{no_match(pattern, outputs)}: there is nothing to look into")
+        return verdict_failed(f"{no_match(pattern, outputs)}: there is nothing to look into")
     if not what.texts and search.n_files and len(search.binary) == search.n_files:
-        binary = listed(search.binary, 3)
-        return failed(f"No text file to look for {what} in: {binary} is binary")
+        binary = list_names(search.binary, 3)
+        return verdict_failed(f"No text file to look for {what} in: {binary} is binary")
     return None
 
 
-def undecided(search: TextSearch) -> CheckVerdict | None:
+def verdict_undecided(search: TextSearch) -> CheckVerdict | None:
     """The verdict where looking did not come to an end; None where it did."""
     if search.out_of_time is not None:
-        return unscored(
-            f"looking for {search.what} ran out of time in {shown(search.out_of_time)}; an "
+        return verdict_unscored(
+            f"looking for {search.what} ran out of time in {show_line(search.out_of_time)}; an "
             "expression without repeats inside of repeats takes less"
         )
     if search.unread:
-        lost = "; ".join(f"{shown(name)}: {why}" for name, why in list(search.unread.items())[:3])
-        return unscored(f"{count(len(search.unread), 'file')} could not be read ({lost})")
+        lost = "; ".join(
+            f"{show_line(name)}: {why}" for name, why in list(search.unread.items())[:3]
+        )
+        return verdict_unscored(f"{count(len(search.unread), 'file')} could not be read ({lost})")
     return None
 
 
 def no_match(pattern: str | None, outputs: Outputs) -> str:
     """That no file matches, and what is there instead."""
     names: Sequence[str] = outputs.names
-    head = "There is no output" if pattern is None else f"No file matches {shown(pattern)}"
-    there = f"; there is {listed(names)}" if names and pattern is not None else ""
+    head = "There is no output" if pattern is None else f"No file matches {show_line(pattern)}"
+    there = f"; there is {list_names(names)}" if names and pattern is not None else ""
     if pattern is not None and pattern.strip("/") in outputs.folders:
         there += (
-            f"; {shown(pattern)} is a folder, write {shown(pattern.strip('/'))}/** for its files"
+            f"; {show_line(pattern)} is a folder, write {show_line(pattern.strip('/'))}/** "
+            "for its files"
         )
-    left_out = [f"{shown(name)} {why}" for name, why in list(outputs.left_out.items())[:3]]
+    left_out = [f"{show_line(name)} {why}" for name, why in list(outputs.left_out.items())[:3]]
     unseen = f"; not looked at: {'; '.join(left_out)}" if left_out else ""
     empty = "; the outputs are empty" if not names and pattern is not None else ""
     return f"{head}{there}{empty}{unseen}"
@@ -284,8 +287,8 @@ def exists(pattern: str | None, found: Sequence[str], outputs: Outputs) -> Check
     """The verdict on `file_exists`: at least one file matches."""
     if found:
         any_counts = "" if pattern is not None else " (no pattern is given: any file counts)"
-        return passed(f"Found: {listed(found)}{any_counts}")
-    return failed(no_match(pattern, outputs))
+        return verdict_passed(f"Found: {list_names(found)}{any_counts}")
+    return verdict_failed(no_match(pattern, outputs))
 
 
 def file_count(
@@ -296,12 +299,12 @@ def file_count(
     left_out: Mapping[str, str],
 ) -> CheckVerdict:
     """The verdict on `file_count`: as many files match as are wanted, and 0 may be wanted."""
-    of = "in the outputs" if pattern is None else f"that match {shown(pattern)}"
+    of = "in the outputs" if pattern is None else f"that match {show_line(pattern)}"
     compared = compare(len(found), wanted, operator, f"files {of}")
     if compared.passed is None:
         return compared
-    names = f": {listed(found)}" if found else ""
-    uncounted = f" (not counted: {listed(list(left_out))})" if left_out else ""
+    names = f": {list_names(found)}" if found else ""
+    uncounted = f" (not counted: {list_names(list(left_out))})" if left_out else ""
     there = f"{count(len(found), 'file')} {of}{names}{uncounted}"
     return CheckVerdict(compared.passed, f"{there}; wanted {compared.evidence}")
 
@@ -311,10 +314,10 @@ def compare(there: int, wanted: int | None, operator: str | None, what: str) -> 
     sign = (operator or "==").strip()
     sign = SPELLINGS.get(sign, sign)
     if wanted is None:
-        return unscored(f"no `count` says how many {what} there are to be")
+        return verdict_unscored(f"no `count` says how many {what} there are to be")
     if sign not in OPERATORS:
         known = ", ".join(OPERATORS)
-        return unscored(f"`operator` is {shown(sign)!r}; there are {known}")
+        return verdict_unscored(f"`operator` is {show_line(sign)!r}; there are {known}")
     words, holds = OPERATORS[sign]
     return CheckVerdict(holds(there, wanted), f"{words} {wanted}")
 
@@ -338,7 +341,7 @@ class CsvTable:
     def size(self) -> str:
         """How many rows it has."""
         below = " below the header" if self.header else ""
-        return f"{shown(self.name)} has {count(self.n_rows, 'row')}{below}"
+        return f"{show_line(self.name)} has {count(self.n_rows, 'row')}{below}"
 
 
 def read_table(name: str, content: Content) -> CsvTable:
@@ -353,7 +356,7 @@ def read_table(name: str, content: Content) -> CsvTable:
     if name.lower().endswith((".jsonl", ".ndjson")):
         return CsvTable(name, (), sum(1 for line in text.split("\n") if line.strip()), None)
     reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=_delimiter(name, text), strict=True
+        io.StringIO(text, newline=""), delimiter=_guess_delimiter(name, text), strict=True
     )
     header: tuple[str, ...] = ()
     n_rows, fault = 0, None
@@ -373,11 +376,11 @@ def read_table(name: str, content: Content) -> CsvTable:
     if not header:
         fault = "it is empty" if fault is None else fault
     elif fault is None and not all(field.strip() for field in header):
-        fault = f"a field of the header has no name: {', '.join(map(quoted, header[:8]))}"
+        fault = f"a field of the header has no name: {', '.join(map(quote_text, header[:8]))}"
     return CsvTable(name, header, n_rows, fault)
 
 
-def _delimiter(name: str, text: str) -> str:
+def _guess_delimiter(name: str, text: str) -> str:
     """What stands between the fields: what the first line has most of."""
     if name.lower().endswith((".tsv", ".tab")):
         return "\t"
@@ -389,24 +392,28 @@ def row_count(tables: list[CsvTable], wanted: int | None, operator: str | None) 
     """The verdict on `row_count`: every table has as many rows below its header as are wanted."""
     compared = [compare(table.n_rows, wanted, operator, "rows") for table in tables]
     if not compared or compared[0].passed is None:
-        return compared[0] if compared else unscored("there is no table to count")
+        return compared[0] if compared else verdict_unscored("there is no table to count")
     broken = [table for table in tables if table.fault == "it is a binary file"]
     if broken:
-        return unscored(f"rows of {listed([bad.name for bad in broken])} cannot be counted: binary")
+        return verdict_unscored(
+            f"rows of {list_names([bad.name for bad in broken])} cannot be counted: binary"
+        )
     enough = all(verdict.passed for verdict in compared)
     sizes = "; ".join(table.size for table in tables[:5])
-    faults = "".join(f"; {shown(table.name)}: {table.fault}" for table in tables[:5] if table.fault)
+    faults = "".join(
+        f"; {show_line(table.name)}: {table.fault}" for table in tables[:5] if table.fault
+    )
     return CheckVerdict(enough, f"{sizes}; wanted {compared[0].evidence}{faults}")
 
 
 def csv_valid(tables: list[CsvTable]) -> CheckVerdict:
     """The verdict on `csv_valid`: each has a header, and every row as many fields as that."""
-    faults = [f"{shown(table.name)}: {table.fault}" for table in tables if table.fault]
+    faults = [f"{show_line(table.name)}: {table.fault}" for table in tables if table.fault]
     if faults:
-        return failed("; ".join(faults[:5]))
-    fields = ", ".join(shown(field, 40) for field in tables[0].header[:8])
+        return verdict_failed("; ".join(faults[:5]))
+    fields = ", ".join(show_line(field, 40) for field in tables[0].header[:8])
     sizes = "; ".join(table.size for table in tables[:5])
-    return passed(f"{sizes}; every row has as many fields as the header ({fields})")
+    return verdict_passed(f"{sizes}; every row has as many fields as the header ({fields})")
 
 
 SECONDS = 60.0
@@ -434,28 +441,28 @@ def custom_script(
     other file to read, under limits of time, memory, processes and size of files.
     """
     if not script or not script.strip():
-        return unscored("there is no `script` to run")
+        return verdict_unscored("there is no `script` to run")
     if not allowed:
-        return unscored("scripts run only where they are allowed: allow_scripts=True")
+        return verdict_unscored("scripts run only where they are allowed: allow_scripts=True")
     from skill_eval_nb.grading import sandbox
 
     if kind != "none" and (why := sandbox.available()) is not None:
-        return unscored(f"there is no sandbox to run the script in: {why}")
+        return verdict_unscored(f"there is no sandbox to run the script in: {why}")
     with tempfile.TemporaryDirectory(prefix="skill-eval-nb-") as folder:
         box_folder = Path(folder, "outputs")
         try:
             _copy(outputs, box_folder)
         except OSError as error:
-            return unscored(
+            return verdict_unscored(
                 f"the outputs cannot be copied for the script: {error.strerror or error}"
             )
         limits = sandbox.BoxLimits(seconds=SECONDS, entries=ENTRIES)
         box = sandbox.Box(folder=box_folder, limits=limits, kind=kind)
         try:
-            ran = sandbox.run(box, ["bash", "-c", script])
+            ran = sandbox.run_in_box(box, ["bash", "-c", script])
         except (OSError, ValueError) as error:  # ValueError: a null byte in the script
-            return unscored(f"the script cannot be started: {error}")
-    found = _verdict(script, ran.exit_code, ran.ended, ran.message, ran.stdout, ran.stderr)
+            return verdict_unscored(f"the script cannot be started: {error}")
+    found = _script_verdict(script, ran.exit_code, ran.ended, ran.message, ran.stdout, ran.stderr)
     if not ran.left:
         return found
     return replace(found, evidence=f"{found.evidence}; {ran.left_words.removesuffix('.')}")
@@ -480,22 +487,26 @@ def _copy(outputs: Outputs, to: Path) -> None:
         (to / name).chmod(0o600 | executable)
 
 
-def _verdict(
+def _script_verdict(
     script: str, exit_code: int | None, ended: str, message: str, stdout: bytes, stderr: bytes
 ) -> CheckVerdict:
     if ended != "exit":
         fault = message.replace("The command", "The script", 1).removesuffix(".")
-        return failed(f"{fault}{_last_line(stdout, stderr)}")
+        return verdict_failed(f"{fault}{_last_line(stdout, stderr)}")
     if exit_code == 0:
-        return passed(f"{_named(script)} ended with exit code 0{_last_line(stdout, stderr)}")
+        return verdict_passed(
+            f"{_quote_script(script)} ended with exit code 0{_last_line(stdout, stderr)}"
+        )
     missing = _UNKNOWN_COMMAND.search(stderr.decode("utf-8", "replace"))
     if exit_code == 127 and missing is not None:
-        return unscored(f"the sandbox has no program {missing[1]}, which the script needs")
-    return failed(f"{_named(script)} ended with exit code {exit_code}{_last_line(stdout, stderr)}")
+        return verdict_unscored(f"the sandbox has no program {missing[1]}, which the script needs")
+    return verdict_failed(
+        f"{_quote_script(script)} ended with exit code {exit_code}{_last_line(stdout, stderr)}"
+    )
 
 
-def _named(script: str) -> str:
-    return f"`{shown(' '.join(script.split()), 80)}`"
+def _quote_script(script: str) -> str:
+    return f"`{show_line(' '.join(script.split()), 80)}`"
 
 
 def _last_line(stdout: bytes, stderr: bytes) -> str:
@@ -503,5 +514,5 @@ def _last_line(stdout: bytes, stderr: bytes) -> str:
     for stream in (stderr, stdout):
         lines = [line for line in stream.decode("utf-8", "replace").split("\n") if line.strip()]
         if lines:
-            return f"; it said: {shown(lines[-1])}"
+            return f"; it said: {show_line(lines[-1])}"
     return ""

@@ -47,7 +47,7 @@ def guidance(task: str, read: str, body: str) -> tuple[float, str]:
     >>> round(share, 2), why
     (1.2, "the skill told 2 of the 4 things that help here (not: the headings, the reader's side)")
     """
-    written = _fitting(task, read)
+    written = _texts_by_hand(task, read)
     if written is None:
         return 1.0, ""
     phrases, needs = _by_hand()["instructions"], written["needs"]
@@ -58,17 +58,17 @@ def guidance(task: str, read: str, body: str) -> tuple[float, str]:
     return REACH * held / len(needs), why
 
 
-def draft(task: str, read: str, quality: float) -> AgentDraft:
+def draft_run(task: str, read: str, quality: float) -> AgentDraft:
     """What a run of this quality writes.
 
     Where the task or what was read holds the commits of one of the demo skill's evals, the
     text of the level that the quality rounds to. Else one file that states the quality:
     `answer.md`, or the Markdown or text file that the task says to write to.
 
-    >>> draft("Write it to plan.md", "", 3.416).files["plan.md"].splitlines()[-1]
+    >>> draft_run("Write it to plan.md", "", 3.416).files["plan.md"].splitlines()[-1]
     'stand-in quality: 3.42'
     """
-    written = _fitting(task, read)
+    written = _texts_by_hand(task, read)
     if written is not None:
         level = as_score(quality)
         files = {name: text.strip("\n") for name, text in written[f"level-{level}"].items()}
@@ -81,13 +81,13 @@ def draft(task: str, read: str, quality: float) -> AgentDraft:
     )
 
 
-def stated(text: str) -> float | None:
+def stated_quality(text: str) -> float | None:
     """The quality that a text states, None where it states none."""
     found = STATED.search(text)
     return float(found[1]) if found else None
 
 
-def _fitting(task: str, read: str) -> dict | None:
+def _texts_by_hand(task: str, read: str) -> dict | None:
     """The texts by hand for the commits that stand in the task or in what was read."""
     known = f"{task}\n{read}"
     evals = _by_hand()["eval"]
@@ -149,7 +149,7 @@ class Situation:
         body = self._body
         if body is not None:
             stated = STATED_EFFECT.search(body)
-            share, _ = guidance(self.task, self._read, body)
+            share, _ = guidance(self.task, self._text_read, body)
             quality += float(stated[1]) if stated else share * chance.effect
             quality += chance.effect_sd * normal(seed, "effect", eval_name)
         return quality
@@ -157,19 +157,19 @@ class Situation:
     @cached_property
     def draft(self) -> AgentDraft:
         """What it writes."""
-        return draft(self.task, self._read, self.quality)
+        return draft_run(self.task, self._text_read, self.quality)
 
     @cached_property
     def guided(self) -> str:
         """What the opened skill told it that helps, empty where that says nothing."""
-        return guidance(self.task, self._read, self._body)[1] if self._body else ""
+        return guidance(self.task, self._text_read, self._body)[1] if self._body else ""
 
     @cached_property
     def _body(self) -> str | None:
         return reading.after_skill(self.request)
 
     @cached_property
-    def _read(self) -> str:
+    def _text_read(self) -> str:
         """What reading gave, and no other result: a text that grew with each is never written."""
         ways = [{"command": c} for _, c in inputs(self.task)]
         ways += [{"file_path": path} for path, _ in inputs(self.task)]
@@ -211,21 +211,21 @@ ENOUGH = 2
 """Words that a skill must share with the task."""
 
 
-def fitting(task: str, listed: str, *, but: Container[str] = ()) -> str | None:
+def best_skill(task: str, listed: str, *, but: Container[str] = ()) -> str | None:
     r"""The name of the listed skill that fits a task best, None where none does.
 
     `but`: what is listed in the same form and is no skill, such as a tool's parameters. Words
     of a sentence that begins with "Not for" do not count, wherever else the description has them.
 
     >>> listed = "- tidy: Sorts the lines of a table\n- notes: Turns commits into release notes"
-    >>> fitting("Write release notes from these commits", listed)
+    >>> best_skill("Write release notes from these commits", listed)
     'notes'
-    >>> fitting("Draw a cat", listed) is None
+    >>> best_skill("Draw a cat", listed) is None
     True
     """
     task_words = words(task)
     best, most = None, ENOUGH - 1
-    for name, description in found(listed, but=but):
+    for name, description in listed_skills(listed, but=but):
         barred = words(" ".join(NOT_FOR.findall(description)))
         shared = len(task_words & (words(name) | (words(description) - barred)))
         if shared > most:
@@ -233,10 +233,10 @@ def fitting(task: str, listed: str, *, but: Container[str] = ()) -> str | None:
     return best
 
 
-def found(listed: str, *, but: Container[str] = ()) -> Iterator[tuple[str, str]]:
+def listed_skills(listed: str, *, but: Container[str] = ()) -> Iterator[tuple[str, str]]:
     r"""The names and descriptions that a text lists.
 
-    >>> list(found("Skills:\n- tidy: Sorts tables\n- task: What to do", but={"task"}))
+    >>> list(listed_skills("Skills:\n- tidy: Sorts tables\n- task: What to do", but={"task"}))
     [('tidy', 'Sorts tables')]
     """
     for pattern in LISTED:
@@ -270,7 +270,7 @@ class AgentStep:
 def next_step(situation: Situation) -> AgentStep | None:
     """The next tool to be used. None: the work is done."""
     done = [(use.name, dict(use.input)) for use in situation.uses]
-    for plan in (_open_skill, _read, _blunder, _write):
+    for plan in (_open_skill, _read_steps, _blunder_steps, _write_steps):
         for step in plan(situation):
             if (step.tool, dict(step.input)) not in done:
                 return step
@@ -281,7 +281,7 @@ def act(situation: Situation) -> tuple[list[dict[str, Any]], str]:
     """The content of the next message, and why it stops."""
     step = next_step(situation)
     if step is None:
-        return [{"type": "text", "text": _closing(situation)}], "end_turn"
+        return [{"type": "text", "text": _closing_text(situation)}], "end_turn"
     return use(situation, step), "tool_use"
 
 
@@ -311,27 +311,27 @@ def _open_skill(situation: Situation) -> list[AgentStep]:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     names = properties if isinstance(properties, dict) else {}
     listed = reading.every_text(situation.request).replace(situation.task, "")
-    skill = _chosen(situation, listed, names)
+    skill = _choose_skill(situation, listed, names)
     if skill is None:
         return []
     name = next((name for name in ("skill", "name", "command") if name in names), "skill")
     return [AgentStep(f"The skill {skill} fits this task.", str(tool["name"]), {name: skill})]
 
 
-def _chosen(situation: Situation, listed: str, but: Mapping[str, Any]) -> str | None:
+def _choose_skill(situation: Situation, listed: str, but: Mapping[str, Any]) -> str | None:
     """The skill that this run opens: the fitting one, or one astray, each by its chance."""
     chance, session = situation.stand_in, situation.session
-    skill = fitting(situation.task, listed, but=but)
+    skill = best_skill(situation.task, listed, but=but)
     if skill is not None:
         return skill if uniform(chance.seed, "opens", session) < chance.opens else None
     if uniform(chance.seed, "strays", session) >= chance.strays:
         return None
-    names = sorted({name for name, _ in found(listed, but=but)})
+    names = sorted({name for name, _ in listed_skills(listed, but=but)})
     drawn = uniform(chance.seed, "stray", session)
     return names[int(drawn * len(names))] if names else None
 
 
-def _read(situation: Situation) -> list[AgentStep]:
+def _read_steps(situation: Situation) -> list[AgentStep]:
     steps: list[AgentStep] = []
     for path, command in inputs(situation.task):
         words = f"First I read {path}."
@@ -344,7 +344,7 @@ def _read(situation: Situation) -> list[AgentStep]:
     return steps
 
 
-def _blunder(situation: Situation) -> list[AgentStep]:
+def _blunder_steps(situation: Situation) -> list[AgentStep]:
     careless = situation.quality < 2.5
     drawn = uniform(situation.stand_in.seed, "blunder", situation.session)
     if not (careless and drawn < 0.5):
@@ -353,7 +353,7 @@ def _blunder(situation: Situation) -> list[AgentStep]:
     return [step] if step else []
 
 
-def _write(situation: Situation) -> list[AgentStep]:
+def _write_steps(situation: Situation) -> list[AgentStep]:
     steps: list[AgentStep] = []
     writer = situation.tools.get("write")
     for name, text in situation.draft.files.items():
@@ -371,7 +371,7 @@ def _write(situation: Situation) -> list[AgentStep]:
     return steps
 
 
-def _closing(situation: Situation) -> str:
+def _closing_text(situation: Situation) -> str:
     names = ", ".join(situation.draft.files)
     offered = situation.tools.keys() & {"bash", "write"}
     if offered:

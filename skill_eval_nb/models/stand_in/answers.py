@@ -16,14 +16,14 @@ from statistics import fmean
 from typing import Any
 
 from . import Role, StandIn, agent, normal, reading, writers
-from .agent import OPENLY, stated
+from .agent import OPENLY, stated_quality
 from .reading import as_score, minimal
 
 PASSES_AT = 3.0
 """The quality at which an expectation of middling difficulty is as likely met as not."""
 
 
-def threshold(stand_in: StandIn, expectation: str) -> float:
+def passing_quality(stand_in: StandIn, expectation: str) -> float:
     """The quality that an expectation asks for."""
     return PASSES_AT + stand_in.check_sd * normal(stand_in.seed, "expectation", expectation)
 
@@ -66,21 +66,21 @@ class Features:
 
     def quality(self, about: str) -> float:
         """The quality that a dimension's or expectation's text asks about."""
-        return self.qualities[topic(about)]
+        return self.qualities[topic_of(about)]
 
     def decisive(self, about: str, *, good: bool) -> tuple[str, str] | None:
         """The line that speaks most for a good verdict, or against it. None: there is none."""
         if not self.lines:
             return None
-        faults = _FAULTS[topic(about)]
+        faults = _FAULTS[topic_of(about)]
         pick: Callable[..., tuple[str, str]] = min if good else max
         return pick(self.lines, key=lambda line: faults(line[1]))
 
 
-def topic(about: str) -> str:
+def topic_of(about: str) -> str:
     """What a dimension or expectation is about: its name or first line decides, else the rest.
 
-    >>> topic("### brevity (weight 1.0)"), topic("It is pretty")
+    >>> topic_of("### brevity (weight 1.0)"), topic_of("It is pretty")
     ('brevity', 'overall')
     """
     first, _, rest = about.partition("\n")
@@ -109,16 +109,16 @@ def measure(outputs: Sequence[tuple[str, str]]) -> Features:
         return Features(dict.fromkeys([*_FAULTS, "overall"], 1.0), ())
     rows = [line for _, line in lines]
     qualities = {
-        "reader_view": 5 - 4 * _share(rows, _coded),
+        "reader_view": 5 - 4 * _mean_fault(rows, _count_code),
         "selection": 5 - 1.3 * sum(map(_chores, rows)) - 1.5 * _twice(rows) - 1.5 * _bare(outputs),
         "faithfulness": 5 - 1.3 * sum(map(_praises, rows)),
-        "brevity": 5 - 4 * _share(rows, _long) - 0.4 * sum(map(_praises, rows)),
+        "brevity": 5 - 4 * _mean_fault(rows, _long) - 0.4 * sum(map(_praises, rows)),
     }
     held = {name: max(1.0, min(5.0, value)) for name, value in qualities.items()}
     return Features({**held, "overall": fmean(held.values())}, lines)
 
 
-def _coded(line: str) -> float:
+def _count_code(line: str) -> float:
     return float(bool(CODE.search(line)))
 
 
@@ -134,11 +134,11 @@ def _long(line: str) -> float:
     return min(1.0, max(0.0, (len(line.split()) - LONG) / LONG))
 
 
-def _overall(line: str) -> float:
-    return _coded(line) + _chores(line) + _praises(line) + _long(line)
+def _sum_faults(line: str) -> float:
+    return _count_code(line) + _chores(line) + _praises(line) + _long(line)
 
 
-def _share(lines: Sequence[str], fault: Callable[[str], float]) -> float:
+def _mean_fault(lines: Sequence[str], fault: Callable[[str], float]) -> float:
     return fmean(map(fault, lines))
 
 
@@ -156,11 +156,11 @@ def _bare(outputs: Sequence[tuple[str, str]]) -> bool:
 
 
 _FAULTS: dict[str, Callable[[str], float]] = {
-    "reader_view": _coded,
+    "reader_view": _count_code,
     "selection": _chores,
     "faithfulness": _praises,
     "brevity": _long,
-    "overall": _overall,
+    "overall": _sum_faults,
 }
 
 
@@ -180,7 +180,7 @@ class Sent:
     expectations: Mapping[str, str]
 
 
-def sent(request: Mapping[str, Any]) -> Sent:
+def read_sent(request: Mapping[str, Any]) -> Sent:
     """What the request puts before the judge.
 
     The rubric is in the last text of the user that has one, with lines `### name (weight w)`
@@ -201,12 +201,12 @@ def sent(request: Mapping[str, Any]) -> Sent:
     )
 
 
-def judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+def answer_judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The judge's answer, of the form that the request asks for."""
     schema = reading.schema_of(request) or {}
-    seen = sent(request)
+    seen = read_sent(request)
     features = measure(seen.outputs)
-    stated_score = stated("\n".join(text for _, text in seen.outputs))
+    stated_score = stated_quality("\n".join(text for _, text in seen.outputs))
     judging = reading.mark_of(request, 32)
 
     def heard(about: str, name: str) -> float:
@@ -218,15 +218,15 @@ def judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
         {
             "name": name,
             "score": (score := as_score(heard(about, name))),
-            "evidence": _quoted(features, about, good=score > 3),
+            "evidence": _quote_line(features, about, good=score > 3),
         }
         for name, about in seen.dimensions.items()
     ]
     expectations = [
         {
             "id": name,
-            "passed": (passed := heard(text, name) >= threshold(stand_in, text)),
-            "evidence": _quoted(features, text, good=passed),
+            "passed": (passed := heard(text, name) >= passing_quality(stand_in, text)),
+            "evidence": _quote_line(features, text, good=passed),
         }
         for name, text in seen.expectations.items()
     ]
@@ -268,17 +268,17 @@ PREFERRED = {"first": (4.0, 3.0), "last": (3.0, 4.0), "tie": (3.0, 3.0)}
 def compare(stand_in: StandIn, request: Mapping[str, Any]) -> Any:
     """The comparator's answer, as its setting `prefers` has it; of another form, the least."""
     schema = reading.schema_of(request) or {}
-    compared = _compared(stand_in, request)
+    compared = _compare_works(stand_in, request)
     return compared if set(compared) == set(schema.get("properties", ())) else minimal(schema)
 
 
-def _compared(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+def _compare_works(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     texts = reading.message_texts(request)
     works = {work["name"]: work["text"] for work in WORK.finditer("".join(texts))}
     seen = {side: _features_of(works.get(side, "")) for side in ("A", "B")}
     mark = reading.mark_of(request, 32)
     qualities = {
-        side: _quality(stand_in, works.get(side, ""), seen[side], mark, side) for side in seen
+        side: _work_quality(stand_in, works.get(side, ""), seen[side], mark, side) for side in seen
     }
     if stand_in.prefers in PREFERRED:
         qualities = dict(zip("AB", PREFERRED[stand_in.prefers], strict=True))
@@ -290,21 +290,21 @@ def _compared(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "expectations": [
             {"id": name}
-            | {f"evidence_{side.lower()}": _quoted(seen[side], text) for side in seen}
+            | {f"evidence_{side.lower()}": _quote_line(seen[side], text) for side in seen}
             | {f"passed_{side.lower()}": qualities[side] >= PASSES_AT for side in seen}
             for name, text in criteria
             if name.startswith("E")
         ],
         "scores": [
             {"id": name}
-            | {f"evidence_{side.lower()}": _quoted(seen[side], text) for side in seen}
+            | {f"evidence_{side.lower()}": _quote_line(seen[side], text) for side in seen}
             | {f"score_{side.lower()}": as_score(qualities[side]) for side in seen}
             for name, text in criteria
             if name.startswith("C")
         ],
         **{
             f"quality_{side.lower()}": {
-                "strengths": [_quoted(seen[side], "overall")],
+                "strengths": [_quote_line(seen[side], "overall")],
                 "weaknesses": [],
                 "score": max(1, min(10, round(2 * qualities[side]))),
             }
@@ -323,7 +323,7 @@ def _features_of(work: str) -> Features:
     return measure([(output["name"], output["text"]) for output in OUTPUT.finditer(work)])
 
 
-def _quality(stand_in: StandIn, work: str, seen: Features, mark: str, side: str) -> float:
+def _work_quality(stand_in: StandIn, work: str, seen: Features, mark: str, side: str) -> float:
     """The quality that is found in a work: the one it states, else by its features."""
     stated = COVERED_QUALITY.search(work)
     true = float(stated[1]) if stated else seen.quality("")
@@ -332,7 +332,7 @@ def _quality(stand_in: StandIn, work: str, seen: Features, mark: str, side: str)
     return true + stand_in.judging_sd * normal(stand_in.seed, "comparing", mark, side)
 
 
-def _quoted(seen: Features, about: str, *, good: bool = True) -> str:
+def _quote_line(seen: Features, about: str, *, good: bool = True) -> str:
     """A line that goes with a verdict, and the file that it stands in."""
     found = seen.decisive(about, good=good)
     return f"{found[0]}: “{found[1][:QUOTED]}”" if found else "No output was shown."
@@ -343,15 +343,15 @@ SKILL = re.compile(r"^<skill file=", re.MULTILINE)
 OPENED = re.compile(r"^Calls by which it opened a skill.*: (\d+)$", re.MULTILINE)
 
 
-def analyse(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+def answer_analyst(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The analyst's answer; the same for the same request, whatever the stand-in's settings."""
     del stand_in
     texts = reading.message_texts(request)
     sides = {side["name"]: side["text"] for side in SIDE.finditer("".join(texts))}
     works = {side: sides.get(side, "") for side in ("winner", "loser")}
     seen = {side: _features_of(text) for side, text in works.items()}
-    best = _quoted(seen["winner"], "overall")
-    worst = _quoted(seen["loser"], "overall", good=False)
+    best = _quote_line(seen["winner"], "overall")
+    worst = _quote_line(seen["loser"], "overall", good=False)
     whose = "the loser's" if SKILL.search(works["loser"]) else "the winner's"
     return {
         "transcript_insights": {
@@ -417,11 +417,11 @@ def _same(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 ANSWERERS: dict[Role, Callable[[StandIn, Mapping[str, Any]], Any]] = {
-    "analyst": analyse,
+    "analyst": answer_analyst,
     "comparator": compare,
     "drafter": writers.draft,
     "eval_drafter": writers.draft_evals,
-    "judge": judge,
+    "judge": answer_judge,
     "merger": merge,
     "proposer": writers.propose,
     "query_drafter": writers.draft_queries,

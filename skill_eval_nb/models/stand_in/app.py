@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 
-from ..usage import encoded
+from ..usage import encode_body
 from . import Role, StandIn, digest, reading, uniform
 from .answers import ComposedReply, compose
 from .reading import complaint
@@ -115,10 +115,10 @@ class RefusedRequest(Exception):
 
 def event(data: Mapping[str, Any]) -> bytes:
     """One server-sent event, named for its type."""
-    return b"event: " + data["type"].encode() + b"\ndata: " + encoded(data) + b"\n\n"
+    return b"event: " + data["type"].encode() + b"\ndata: " + encode_body(data) + b"\n\n"
 
 
-def stream(answer: Mapping[str, Any]) -> Iterator[bytes]:
+def stream_events(answer: Mapping[str, Any]) -> Iterator[bytes]:
     """An answered message as server-sent events, one event an item."""
     output = answer["usage"]["output_tokens"]
     start = {**answer, "content": [], "stop_reason": None, "stop_details": None}
@@ -155,7 +155,7 @@ class App:
             answer = self._route(request)
         except RefusedRequest as refused:
             headers = {**JSON, **refused.headers}
-            body = encoded(refused.body(request_id))
+            body = encode_body(refused.body(request_id))
             answer = httpx2.Response(refused.status, headers=headers, content=body)
         answer.headers["request-id"] = request_id
         return answer
@@ -188,12 +188,12 @@ class App:
             raise RefusedRequest(404, "not_found_error", "Not found")
         if not isinstance(found, list):
             return _whole(found)
-        lines = b"".join(encoded(result) + b"\n" for result in found)
+        lines = b"".join(encode_body(result) + b"\n" for result in found)
         return httpx2.Response(200, headers=LINES, content=lines)
 
     def stream(self, message: Mapping[str, Any]) -> httpx2.Response:
         """An answered message as it is streamed."""
-        return httpx2.Response(200, headers=EVENTS, content=b"".join(stream(message)))
+        return httpx2.Response(200, headers=EVENTS, content=b"".join(stream_events(message)))
 
     def answer_message(self, request: Any, *, tier: str = "standard") -> dict[str, Any]:
         """The answered message.
@@ -235,7 +235,7 @@ class App:
 
 
 def _whole(body: Any) -> httpx2.Response:
-    return httpx2.Response(200, headers=JSON, content=encoded(body))
+    return httpx2.Response(200, headers=JSON, content=encode_body(body))
 
 
 @singledispatch

@@ -72,7 +72,7 @@ class PrefixCache:
         total = read = marked = 0
         new: list[tuple[str, str]] = []
         for block, mark in _blocks(request):
-            digest.update(_compact(unmarked(block)) + b"\n")
+            digest.update(_compact(without_marks(block)) + b"\n")
             total += count(block)
             here = (model, digest.hexdigest())
             if here in self._known:
@@ -92,9 +92,9 @@ class PrefixCache:
 
 def _blocks(request: Mapping[str, Any]) -> Iterator[tuple[Any, bool]]:
     """Everything that is counted, in the order of the cache, and whether it is marked."""
-    parts = [*_listed(request.get("tools")), *_listed(request.get("system"))]
+    parts = [*_list_blocks(request.get("tools")), *_list_blocks(request.get("system"))]
     for message in request.get("messages") or []:
-        parts += [{"role": message["role"], **part} for part in _listed(message["content"])]
+        parts += [{"role": message["role"], **part} for part in _list_blocks(message["content"])]
     for number, part in enumerate(parts, start=1):
         last = number == len(parts) and bool(request.get("cache_control"))
         yield part, last or bool(isinstance(part, dict) and part.get("cache_control"))
@@ -102,19 +102,19 @@ def _blocks(request: Mapping[str, Any]) -> Iterator[tuple[Any, bool]]:
         yield request["output_config"], False
 
 
-def _listed(content: Any) -> list[Any]:
+def _list_blocks(content: Any) -> list[Any]:
     """Blocks of a content that may be a plain text, which is one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return content if isinstance(content, list) else []
 
 
-def unmarked(value: Any) -> Any:
+def without_marks(value: Any) -> Any:
     """A JSON value without its `cache_control` marks."""
     if isinstance(value, list):
-        return [unmarked(item) for item in value]
+        return [without_marks(item) for item in value]
     if isinstance(value, dict):
-        return {key: unmarked(item) for key, item in value.items() if key != "cache_control"}
+        return {key: without_marks(item) for key, item in value.items() if key != "cache_control"}
     return value
 
 
@@ -185,7 +185,7 @@ def session_of(request: Mapping[str, Any]) -> str:
 def mark_of(request: Mapping[str, Any], length: int = 24) -> str:
     """A digest of all that a request asks: neither a stream nor the cache makes it another."""
     content = {name: value for name, value in request.items() if name != "stream"}
-    return digest(unmarked(content), length=length)
+    return digest(without_marks(content), length=length)
 
 
 def turn_of(request: Mapping[str, Any]) -> int:
@@ -235,7 +235,7 @@ def fences(tags: str) -> re.Pattern[str]:
 def task_of(request: Mapping[str, Any]) -> str:
     """The first message of the user: its last text that no harness put there."""
     for message in request["messages"]:
-        if message["role"] != "user" or _holds(message["content"], "tool_result"):
+        if message["role"] != "user" or _has_block(message["content"], "tool_result"):
             continue
         own = [REMINDER.sub("", text).strip() for text in texts(message["content"])]
         own = [text for text in own if text and not text.startswith(SKILL_BODY)]
@@ -296,7 +296,7 @@ def after_skill(request: Mapping[str, Any]) -> str | None:
     return "\n".join(bodies)
 
 
-def _holds(content: Any, kind: str) -> bool:
+def _has_block(content: Any, kind: str) -> bool:
     return isinstance(content, list) and any(block.get("type") == kind for block in content)
 
 
@@ -345,10 +345,10 @@ def complaint(request: Mapping[str, Any]) -> str | None:
     >>> complaint({"model": "m", "messages": []})
     'messages: at least one message is required'
     """
-    return next(_complaints(request), None)
+    return next(_find_complaints(request), None)
 
 
-def _complaints(request: Mapping[str, Any]) -> Iterator[str]:
+def _find_complaints(request: Mapping[str, Any]) -> Iterator[str]:
     messages = request.get("messages")
     if not request.get("model"):
         yield "model: Field required"
@@ -372,7 +372,7 @@ def _complaints(request: Mapping[str, Any]) -> Iterator[str]:
         yield f"A maximum of {MARKS} blocks with cache_control may be provided. Found {marks}."
     schema = ((request.get("output_config") or {}).get("format") or {}).get("schema")
     yield from _unknown_in(schema)
-    yield from _pairs(messages)
+    yield from _check_pairs(messages)
 
 
 def _unknown_in(schema: Any, *, named: bool = False) -> Iterator[str]:
@@ -391,7 +391,7 @@ def _unknown_in(schema: Any, *, named: bool = False) -> Iterator[str]:
             yield from _unknown_in(value, named=not named and name in ("properties", "$defs"))
 
 
-def _pairs(messages: list[Any]) -> Iterator[str]:
+def _check_pairs(messages: list[Any]) -> Iterator[str]:
     """Each use of a tool is answered in the very next message, and nothing else is."""
     for number, (message, other) in enumerate(pairwise([{"content": ""}, *messages])):
         used = _ids(message["content"], "tool_use", "id")

@@ -35,11 +35,11 @@ def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The drafter's answer: at most one check to drop, and a check for each name in backticks."""
     text = "\n".join(reading.message_texts(request))
     parts = {part["tag"]: part["text"] for part in DRAFT_PART.finditer(text)}
-    dropped = list(_dropped(parts.get("checks", "")))[:1]
-    return {"drafts": [*dropped, *_added(parts.get("suggestions", ""))]}
+    dropped = list(_drop_checks(parts.get("checks", "")))[:1]
+    return {"drafts": [*dropped, *_add_checks(parts.get("suggestions", ""))]}
 
 
-def _dropped(checks: str) -> Iterator[dict[str, Any]]:
+def _drop_checks(checks: str) -> Iterator[dict[str, Any]]:
     for check in CHECK.finditer(checks):
         if not check["gate"] and "does not tell the sides apart" in check["figures"]:
             structural = check["layer"] == "structural"
@@ -54,7 +54,7 @@ def _dropped(checks: str) -> Iterator[dict[str, Any]]:
             }
 
 
-def _added(suggestions: str) -> Iterator[dict[str, Any]]:
+def _add_checks(suggestions: str) -> Iterator[dict[str, Any]]:
     for suggestion in SUGGESTION.finditer(suggestions):
         for name in NAMED.findall(suggestion["text"]):
             item = dict.fromkeys(FIELDS) | {
@@ -96,7 +96,7 @@ def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """
     del stand_in
     whole = "\n".join(reading.message_texts(request))
-    parts = {part["tag"]: list(_lines(part["text"])) for part in TRIED_PART.finditer(whole)}
+    parts = {part["tag"]: list(_json_rows(part["text"])) for part in TRIED_PART.finditer(whole)}
     tried = [str(row.get("description")) for row in parts.get("tried", [])]
     named = BASE.search(whole)
     base = tried[int(named[1]) - 1] if named and int(named[1]) <= len(tried) else ""
@@ -113,7 +113,7 @@ def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     counts = Counter(word for query in missed for word in query)
     often = min(2, max(counts.values(), default=0))
     added = sorted(word for word, n in counts.items() if n >= often and word not in misleading)
-    plain, had, barred = _parted(NUMBER.sub("", base))
+    plain, had, barred = _part_description(NUMBER.sub("", base))
     barred = [*barred, *sorted(words(plain) & misleading - {*barred})]
     kept = [word for word in had if word not in misleading]
     new = [word for word in added if word not in words(plain) | {*kept}]
@@ -125,7 +125,7 @@ def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parted(text: str) -> tuple[str, list[str], list[str]]:
+def _part_description(text: str) -> tuple[str, list[str], list[str]]:
     """A description without the sentences of `LISTS`, and the words of each."""
     found: list[list[str]] = []
     for sentence in LISTS.values():
@@ -152,7 +152,7 @@ def _new(description: str, tried: list[str]) -> str:
     return text
 
 
-def _lines(text: str) -> Iterator[Mapping[str, Any]]:
+def _json_rows(text: str) -> Iterator[Mapping[str, Any]]:
     for line in text.splitlines():
         try:
             row = json.loads(line)
@@ -237,9 +237,9 @@ def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     name, own = _front_matter(parts.get("skill", ""))
     known = parts.get("existing", "")
     near = max(near_misses, negatives - 2)
-    own = _unnamed(own, name)
+    own = _without_name(own, name)
     listed = OTHER.findall(parts.get("others", ""))
-    others = [(other, _unnamed(description, name)) for other, description in listed]
+    others = [(other, _without_name(description, name)) for other, description in listed]
     return {
         "queries": [
             *_some(positives, _positive(own), known),
@@ -263,7 +263,7 @@ def draft_evals(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     total, unchanged = map(int, numbers.groups())
     parts = {part["tag"]: part["text"] for part in QUERY_PART.finditer(text)}
     name, own = _front_matter(parts.get("skill", ""))
-    tasks = _some(total - unchanged, _positive(_unnamed(own, name)), "")
+    tasks = _some(total - unchanged, _positive(_without_name(own, name)), "")
     tasks += _some(unchanged, _rows("", FAR), "")
     headings = HEADING.findall(parts.get("skill", "")) or [name]
     evals = [
@@ -359,7 +359,7 @@ def _front_matter(skill_md: str) -> tuple[str, str]:
     return str(front.get("name", "")), str(front.get("description", ""))
 
 
-def _unnamed(description: str, name: str) -> str:
+def _without_name(description: str, name: str) -> str:
     """A description without the skill's name, unless that is a word that anybody might say."""
     coined = re.search(r"[\W_]", name) is not None
     return (

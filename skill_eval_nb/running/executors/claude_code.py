@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from skill_eval_nb import skill_md
-from skill_eval_nb.documents.transcript import blocks, text_of
+from skill_eval_nb.documents.transcript import event_blocks, text_of
 from skill_eval_nb.grading.sandbox import Box, left_words
 from skill_eval_nb.grading.sandbox.limits import Watch
 from skill_eval_nb.models import Meter, Tally, load_prices
@@ -25,7 +25,7 @@ from skill_eval_nb.models.client import ON_RETRY, Retry
 
 from ..protocol import Execution, Limits, Skill, Task
 from . import harness as program
-from .harness import Process, handed_over, place
+from .harness import Process, handed_over, make_place
 from .relay import Relay
 
 _LONGEST = 600
@@ -68,7 +68,7 @@ def reason_of(
         return f"The harness gave up: {_short(_result_text(result)) or kind}"
     if calls == 0:
         return f"The harness answered by itself and asked no model: {_short(_result_text(result))}"
-    there = _offered(lines)
+    there = _offered_skills(lines)
     missing = [f"`{skill.name}`" for skill in skills if skill.name not in there]
     if missing:
         return f"The harness did not offer the skill {', '.join(missing)}; it could not read it."
@@ -108,7 +108,7 @@ def _result_text(result: Mapping[str, Any]) -> str:
     return str(result.get("result") or text)
 
 
-def _offered(lines: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _offered_skills(lines: Sequence[Mapping[str, Any]]) -> list[Any]:
     for line in lines:
         if line.get("subtype") == "init" and isinstance(line.get("skills"), list):
             return line["skills"]
@@ -148,7 +148,7 @@ async def converse(
     watch = await asyncio.to_thread(Watch, box)  # first: it sees what was there before the harness
     known = asyncio.Event()
     talking = asyncio.create_task(_talk(process, prompt, enough, known))
-    watching = asyncio.create_task(_watch(process, watch))
+    watching = asyncio.create_task(_watch_limits(process, watch))
     waiting = asyncio.ensure_future(asyncio.shield(stopped))
     ending = asyncio.create_task(process.silent.wait())
     knowing = asyncio.create_task(known.wait())
@@ -200,7 +200,7 @@ async def _talk(
     return process.fault
 
 
-async def _watch(process: Process, watch: Watch) -> str:
+async def _watch_limits(process: Process, watch: Watch) -> str:
     """Look at what the run takes until that is too much; says what it is."""
     while True:
         await asyncio.sleep(_EVERY)
@@ -301,7 +301,7 @@ def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> boo
     """
     lines = {line.strip() for line in body.splitlines()} - {""}
     ids: set[Any] = set()
-    for block in (block for event in events for block in blocks(event)):
+    for block in (block for event in events for block in event_blocks(event)):
         if block.get("type") == "tool_use" and block.get("name") == "Skill":
             given = block.get("input")
             wanted = given.get("skill") if isinstance(given, Mapping) else None
@@ -346,7 +346,7 @@ class ClaudeCode:
             body = body_of(task.skill) if task.skill is not None else ""
             reason = self.why_not(task.sandbox)
             if reason is None:
-                reason = await self._run(task, body, tally, ran)
+                reason = await self._run_harness(task, body, tally, ran)
         except (OSError, LookupError, ValueError) as fault:
             reason = f"The run could not be made ready: {fault}"
         lines = ran.process.lines if ran.process is not None else []
@@ -373,7 +373,7 @@ class ClaudeCode:
             out_of_turns=out_of_turns(lines),
         )
 
-    async def _run(self, task: Task, body: str, meter: Meter, ran: _Ran) -> str | None:
+    async def _run_harness(self, task: Task, body: str, meter: Meter, ran: _Ran) -> str | None:
         """Run the harness to its end, or until the skill was opened where that is enough.
 
         Returns:
@@ -390,7 +390,7 @@ class ClaudeCode:
         for library in ("anthropic", "claude_agent_sdk"):
             await asyncio.to_thread(importlib.import_module, library)
         async with AsyncExitStack() as stack:
-            at = stack.enter_context(place(task))
+            at = stack.enter_context(make_place(task))
             relay, port = await stack.enter_async_context(
                 Relay.listening(
                     task.connection, task.model, task.limits.output_tokens, meter, at.socket
@@ -399,13 +399,13 @@ class ClaudeCode:
             stack.enter_context(handed_over(at))
             process = ran.process = at.process(found, port)
 
-            def enough() -> bool:
+            def has_opened() -> bool:
                 if task.until_opened and task.skill is not None:
                     ran.enough = was_opened(task.skill.name, body, events_of(process.lines))
                 return ran.enough
 
             try:
-                return await converse(process, task.prompt, at.box(found), relay.ended, enough)
+                return await converse(process, task.prompt, at.box(found), relay.ended, has_opened)
             finally:
                 ran.turned_away = tuple(relay.turned_away)
 

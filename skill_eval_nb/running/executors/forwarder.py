@@ -50,7 +50,7 @@ async def forward(path: str, reader: asyncio.StreamReader, writer: asyncio.Strea
     writer.close()
 
 
-async def run(path: str, port: int, command: list[str]) -> int:
+async def run_behind_relay(path: str, port: int, command: list[str]) -> int:
     """Listen, start the command with this process's own streams, and wait for it."""
     server = await asyncio.start_server(
         lambda reader, writer: forward(path, reader, writer), "127.0.0.1", port
@@ -80,7 +80,9 @@ async def left_behind() -> int:
 
 def others() -> int:
     """How many processes there are beside this one and those that it runs in."""
-    parents = {int(entry.name): parent(entry) for entry in PROC.iterdir() if entry.name.isdecimal()}
+    parents = {
+        int(entry.name): parent_of(entry) for entry in PROC.iterdir() if entry.name.isdecimal()
+    }
     above, known = os.getpid(), set[int]()
     while above and above not in known:
         known.add(above)
@@ -88,7 +90,7 @@ def others() -> int:
     return sum(by is not None and pid not in known for pid, by in parents.items())
 
 
-def parent(process: Path) -> int | None:
+def parent_of(process: Path) -> int | None:
     """A process's parent; None where it has ended."""
     try:
         state, number = (process / "stat").read_bytes().rpartition(b")")[2].split()[:2]
@@ -98,5 +100,5 @@ def parent(process: Path) -> int | None:
 
 
 if __name__ == "__main__":
-    code = asyncio.run(run(sys.argv[1], int(sys.argv[2]), sys.argv[3:]))
+    code = asyncio.run(run_behind_relay(sys.argv[1], int(sys.argv[2]), sys.argv[3:]))
     sys.exit(code if code >= 0 else 128 - code)

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, lent, python, wrapped
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, lent, python, wrap_command
 from skill_eval_nb.grading.sandbox.limits import descendants
 from skill_eval_nb.grading.sandbox.process import LONGEST_END
 from skill_eval_nb.models import load_prices
@@ -82,7 +82,7 @@ def arguments(task: Task) -> list[str]:
         "--max-turns": str(task.limits.turns),
         "--session-id": session_id(task.key),
     }
-    if task.limits.usd is not None and _costs(task.model):
+    if task.limits.usd is not None and _has_cost(task.model):
         options["--max-budget-usd"] = str(task.limits.usd)
     flags = ["--print", "--verbose", "--dangerously-skip-permissions", "--strict-mcp-config"]
     return [*flags, "--no-session-persistence", *(x for pair in options.items() for x in pair)]
@@ -100,7 +100,7 @@ def environment(task: Task, base_url: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _costs(model: str) -> bool:
+def _has_cost(model: str) -> bool:
     """Whether the model costs anything: the harness has a price of its own for any name."""
     return load_prices().cost(Usage(input_tokens=1_000_000, output_tokens=1_000_000), model) != 0
 
@@ -120,7 +120,7 @@ def end_marked(mark: str) -> None:
         mark: `NAME=value`.
     """
     for _ in range(_LOOKS):  # one that starts another as it is looked at makes a second look needed
-        found = marked(mark)
+        found = find_marked(mark)
         for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -128,7 +128,7 @@ def end_marked(mark: str) -> None:
             return
 
 
-def marked(mark: str) -> list[int]:
+def find_marked(mark: str) -> list[int]:
     """The processes that have this in their environment, by their numbers."""
     sought, found = mark.encode(), []
     for folder in _PROC.glob("[0-9]*"):
@@ -229,7 +229,7 @@ class Process:
         Raises:
             OSError: where it cannot be started.
         """
-        with wrapped(self._box, self._arguments) as (argv, files):
+        with wrap_command(self._box, self._arguments) as (argv, files):
             self._process = await asyncio.create_subprocess_exec(
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
@@ -240,7 +240,7 @@ class Process:
                 pass_fds=files,
                 start_new_session=True,
             )
-        self._draining = asyncio.create_task(self._drain())
+        self._draining = asyncio.create_task(self._drain_errors())
 
     def is_ready(self) -> bool:
         """Whether it runs."""
@@ -264,7 +264,7 @@ class Process:
         assert self._process is not None
         try:
             async for line in self._read_lines():
-                message = _message(line)
+                message = _read_message(line)
                 if message is None:
                     continue
                 if message.get("subtype") == "left_behind":  # by the forwarder, not the harness
@@ -274,7 +274,7 @@ class Process:
                     yield message
             # It has closed its output, and is about to end: its exit code is wanted.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(_ended(self._process), timeout=5)
+                await asyncio.wait_for(_wait_for_end(self._process), timeout=5)
                 self.over = self.fault is None
         finally:
             self.silent.set()
@@ -299,7 +299,7 @@ class Process:
         if process is None:
             return
         if self.over and self._mark is not None and not self._boxed:
-            self.left = len(marked(self._mark))
+            self.left = len(find_marked(self._mark))
         # Whether or not it has ended by itself: its children may live on. In any case, so that
         # nothing is left even where this is cancelled.
         try:
@@ -309,7 +309,7 @@ class Process:
                 os.killpg(process.pid, signal.SIGKILL)
         if self._mark is not None:
             await asyncio.to_thread(end_marked, self._mark)
-        await _ended(process)
+        await _wait_for_end(process)
         if process.stdin is not None:
             process.stdin.close()
         if self._draining is not None:
@@ -325,7 +325,7 @@ class Process:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(_ended(process), LONGEST_END)
+                await asyncio.wait_for(_wait_for_end(process), LONGEST_END)
 
     @property
     def pid(self) -> int | None:
@@ -342,7 +342,7 @@ class Process:
         """The end of what it wrote to its standard error."""
         return self._errors.decode("utf-8", "replace").strip()
 
-    async def _drain(self) -> None:
+    async def _drain_errors(self) -> None:
         assert self._process is not None
         assert self._process.stderr is not None
         while data := await self._process.stderr.read(_PIECE):
@@ -350,13 +350,13 @@ class Process:
             del self._errors[:-_TAIL]
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
+async def _wait_for_end(process: asyncio.subprocess.Process) -> None:
     """Wait for its end; its own `wait` awaits that of its output too, which may stand unread."""
     while process.returncode is None:  # noqa: ASYNC110 -- nothing public tells of it
         await asyncio.sleep(0.01)
 
 
-def _message(line: bytes | bytearray) -> dict[str, Any] | None:
+def _read_message(line: bytes | bytearray) -> dict[str, Any] | None:
     """A message with a timestamp; None for a line that is none."""
     try:
         message = json.loads(line)
@@ -411,7 +411,7 @@ class Place:
         shown: list[tuple[str, Path]] = []
         if self.socket is not None:
             relay = self.task.scratch / _SOCKET
-            shown = [(f"{_INSIDE}/claude", self._near(program)), (f"{_INSIDE}/relay", relay)]
+            shown = [(f"{_INSIDE}/claude", self._link_near(program)), (f"{_INSIDE}/relay", relay)]
         return Box(
             folder=self.task.folder,
             readable=tuple(shown),
@@ -427,7 +427,7 @@ class Place:
             temporary=self.home,
         )
 
-    def _near(self, program: Path) -> Path:
+    def _link_near(self, program: Path) -> Path:
         """The harness under a path that tells nothing: the box's list of mounts shows it.
 
         Of another disk, or another user's, it stays where it is.
@@ -441,7 +441,7 @@ class Place:
 
 
 @contextmanager
-def place(task: Task) -> Iterator[Place]:
+def make_place(task: Task) -> Iterator[Place]:
     """Make a place ready, and clear it away.
 
     Raises:

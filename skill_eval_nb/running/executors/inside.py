@@ -36,17 +36,19 @@ def main() -> None:
     sys.stdout.write(json.dumps(answer))
 
 
-def read(file_path: str, offset: int = 1, limit: int = LINES, characters: int = 30_000) -> str:
+def read_file_lines(
+    file_path: str, offset: int = 1, limit: int = LINES, characters: int = 30_000
+) -> str:
     """Lines of a file with their numbers; what is left out is told."""
     shown: list[str] = []
     room, number = characters, 0
-    with os.fdopen(_opened(file_path), encoding="utf-8", errors="replace") as file:
+    with os.fdopen(_open_regular(file_path), encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):
             if offset <= number < offset + limit and room > 0:
                 if "\0" in line:
                     size = os.stat(file_path).st_size
                     raise ToolRefused(f"{file_path} is no text file; it has {size:,} bytes")
-                text = f"{number:>6}\t{_cut(line.rstrip(chr(10)))}"
+                text = f"{number:>6}\t{_cut_line(line.rstrip(chr(10)))}"
                 room -= len(text) + 1
                 if room > 0 or not shown:
                     shown.append(text)
@@ -61,7 +63,7 @@ def read(file_path: str, offset: int = 1, limit: int = LINES, characters: int = 
     return "\n".join([*shown, f"[Lines {offset:,} to {last:,} of {number:,}{more}.]"])
 
 
-def write(file_path: str, content: str) -> str:
+def write_file(file_path: str, content: str) -> str:
     """Write a file as a whole."""
     data = content.encode()
     folder = os.path.dirname(file_path)
@@ -72,13 +74,15 @@ def write(file_path: str, content: str) -> str:
     return f"Wrote {len(data):,} bytes to {file_path}."
 
 
-def edit(file_path: str, old_string: str, new_string: str, *, replace_all: bool = False) -> str:
+def edit_file(
+    file_path: str, old_string: str, new_string: str, *, replace_all: bool = False
+) -> str:
     """Replace a piece of a file."""
     if not old_string:
         raise ToolRefused("`old_string` is empty; a new file is made with Write")
     if old_string == new_string:
         raise ToolRefused("`old_string` and `new_string` are the same")
-    with os.fdopen(_opened(file_path), "rb") as file:
+    with os.fdopen(_open_regular(file_path), "rb") as file:
         data = file.read()
     old, new = old_string.encode(), new_string.encode()
     found = data.count(old)
@@ -94,7 +98,7 @@ def edit(file_path: str, old_string: str, new_string: str, *, replace_all: bool 
     return f"Replaced {found:,} in {file_path}."
 
 
-def _opened(path: str) -> int:
+def _open_regular(path: str) -> int:
     """Open a regular file: a pipe would never end, a device neither."""
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -104,12 +108,12 @@ def _opened(path: str) -> int:
     return file
 
 
-def _cut(line: str) -> str:
+def _cut_line(line: str) -> str:
     left_out = len(line) - LONGEST
     return line if left_out <= 0 else f"{line[:LONGEST]} [… {left_out:,} more characters]"
 
 
-TOOLS: dict[str, Any] = {"Read": read, "Write": write, "Edit": edit}
+TOOLS: dict[str, Any] = {"Read": read_file_lines, "Write": write_file, "Edit": edit_file}
 
 if __name__ == "__main__":
     main()

@@ -28,7 +28,7 @@ from skill_eval_nb.models import (
 )
 
 from ..protocol import Execution, Skill, Task
-from .toolbox import SYSTEM, Toolbox, offered, tools
+from .toolbox import SYSTEM, Toolbox, stage_for_agent, tools
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
@@ -145,14 +145,14 @@ class AgentLoop:
             {"role": "user", "content": [{"type": "text", "text": self.task.prompt}]}
         ]
         for _ in range(limits.turns):
-            reply = await self._sent(messages, self._left(until))
+            reply = await self._send_messages(messages, self._time_left(until))
             self.recording.answer(reply)
             if not _goes_on(reply):
                 return reply.text
             messages.append({"role": "assistant", "content": reply.content})
             uses = [block for block in reply.content if block.get("type") == "tool_use"]
             if uses:
-                results = [await self._used(block, until) for block in uses]
+                results = [await self._use_tool(block, until) for block in uses]
                 self.recording.results(results)
                 messages.append({"role": "user", "content": results})
             if self.task.until_opened and self.toolbox.skill_used:
@@ -162,15 +162,15 @@ class AgentLoop:
             "one is set with Limits(turns=…)."
         )
 
-    async def _sent(self, messages: list[dict[str, Any]], seconds: float) -> Reply:
-        request = {**self.request, "messages": marked(messages)}
+    async def _send_messages(self, messages: list[dict[str, Any]], seconds: float) -> Reply:
+        request = {**self.request, "messages": mark_for_cache(messages)}
         try:
             return await self.client.send(request, meter=self.meter, deadline=seconds)
         except ValueError as fault:  # what the model said last is no JSON, though it came as such
             raise AgentStopped(f"The next request could not be made: {fault}") from fault
 
-    async def _used(self, block: Mapping[str, Any], until: float) -> dict[str, Any]:
-        left = self._left(until)
+    async def _use_tool(self, block: Mapping[str, Any], until: float) -> dict[str, Any]:
+        left = self._time_left(until)
         result = await self.toolbox.use(block.get("name"), block.get("input"), left)
         return {
             "type": "tool_result",
@@ -179,7 +179,7 @@ class AgentLoop:
             "is_error": result.is_error,
         }
 
-    def _left(self, until: float) -> float:
+    def _time_left(self, until: float) -> float:
         left = until - time.monotonic()
         if left > 0:
             return left
@@ -189,7 +189,7 @@ class AgentLoop:
         )
 
 
-def common(
+def common_fields(
     task: Task, tools: list[dict[str, Any]], *, effort: str | None, thinking: bool
 ) -> dict[str, Any]:
     """What is the same in each request of a run."""
@@ -204,7 +204,7 @@ def common(
     }
 
 
-def marked(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def mark_for_cache(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The messages with marks for the cache on the last two of the user's.
 
     The last is written for the next request to read, the one before is where this request
@@ -288,10 +288,10 @@ class MessagesApi:
         listed = tools(task.skills, self.command.seconds)
         recording.begin(task.model, listed, task.skills)
         try:
-            toolbox = self._toolbox(task, listed)
+            toolbox = self._make_toolbox(task, listed)
             connected = nullcontext(task.client) if task.client else connect(task.connection)
             async with connected as client:
-                request = common(task, listed, effort=self.effort, thinking=self.thinking)
+                request = common_fields(task, listed, effort=self.effort, thinking=self.thinking)
                 work = AgentLoop(task, request, client, tally, toolbox, recording)
                 text = await work.done()
         except (AgentStopped, BudgetSpent, ModelFault, SandboxMissing) as fault:
@@ -312,10 +312,10 @@ class MessagesApi:
             out_of_turns=out_of_turns,
         )
 
-    def _toolbox(self, task: Task, listed: list[dict[str, Any]]) -> Toolbox:
+    def _make_toolbox(self, task: Task, listed: list[dict[str, Any]]) -> Toolbox:
         if (reason := self.why_not(task.sandbox)) is not None:
             raise SandboxMissing(reason)
-        skills = [offered(skill, task.sandbox, task.scratch) for skill in task.skills]
+        skills = [stage_for_agent(skill, task.sandbox, task.scratch) for skill in task.skills]
         for skill in skills:
             skill.text  # noqa: B018 (read now: that it cannot be is no fault of the agent's)
         schemas = {tool["name"]: tool["input_schema"] for tool in listed}

@@ -27,7 +27,7 @@ import msgspec
 
 from skill_eval_nb.models import BudgetSpent, Connection, Meter, Usage, worst_case
 from skill_eval_nb.models.client import hidden, secrets_of, without_password
-from skill_eval_nb.models.usage import encoded
+from skill_eval_nb.models.usage import encode_body
 
 VERSION = "2023-06-01"
 """Of the API: in another, the same fields may mean something else."""
@@ -171,7 +171,7 @@ def allowed_body(data: bytes) -> tuple[dict[str, Any], bytes]:
     try:
         body = json.loads(data)
         msgspec.convert(body, Body)
-        return body, encoded(body)
+        return body, encode_body(body)
     except RecursionError:
         raise ValueError("its body is nested too deep") from None
     except msgspec.ValidationError as fault:
@@ -232,7 +232,7 @@ class AnswerReader:
         for line in lines:
             # Deltas of text are most of the lines, and none of them is needed.
             if line.startswith(b"data:") and b'"message_' in line:
-                self._event(_object(line[5:]))
+                self._take_event(_object(line[5:]))
 
     def usage(self) -> Usage | None:
         """What the answer used; None where it is not whole, or does not say so."""
@@ -250,7 +250,7 @@ class AnswerReader:
         error = {} if self._streamed else _object(self._data).get("error")
         return str(error.get("message", "")) if isinstance(error, dict) else ""
 
-    def _event(self, event: dict[str, Any]) -> None:
+    def _take_event(self, event: dict[str, Any]) -> None:
         self._whole = self._whole or event.get("type") == "message_stop"
         holder = event.get("message") if event.get("type") == "message_start" else event
         usage = holder.get("usage") if isinstance(holder, dict) else None
@@ -267,7 +267,7 @@ def _object(data: bytes | bytearray) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def upstream(connection: Connection) -> AsyncIterator[tuple[Any, str, dict[str, str]]]:
+async def open_upstream(connection: Connection) -> AsyncIterator[tuple[Any, str, dict[str, str]]]:
     """The way to the model: a client that one relay has to itself, where to, and the key's headers.
 
     Raises:
@@ -468,7 +468,7 @@ class Relay:
             OSError: where it cannot listen.
         """
         async with AsyncExitStack() as stack:
-            server = await stack.enter_async_context(upstream(connection))
+            server = await stack.enter_async_context(open_upstream(connection))
             relay = cls(server, model, output_tokens, meter)
             if socket is None:
                 listener = await asyncio.start_server(relay._accept, "127.0.0.1", 0)

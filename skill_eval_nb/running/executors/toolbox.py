@@ -79,7 +79,7 @@ def tools(skills: Sequence[Skill], seconds: float) -> list[dict[str, Any]]:
             },
             optional=("replace_all",),
         ),
-        _tool("Skill", _SKILL.format(listed=_listed(skills)), {"skill": _text("Its name.")}),
+        _tool("Skill", _SKILL.format(listed=_list_skills(skills)), {"skill": _text("Its name.")}),
     ]
 
 
@@ -123,7 +123,7 @@ def _text(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
 
 
-def _listed(skills: Sequence[Skill]) -> str:
+def _list_skills(skills: Sequence[Skill]) -> str:
     if not skills:
         return "No skills are installed."
     lines = [f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills]
@@ -183,7 +183,7 @@ class StagedSkill:
         return 0 < min(ENOUGH, len(lines)) <= found
 
 
-def offered(skill: Skill, sandbox: SandboxKind, scratch: Path) -> StagedSkill:
+def stage_for_agent(skill: Skill, sandbox: SandboxKind, scratch: Path) -> StagedSkill:
     """Prepare a skill for an agent.
 
     Args:
@@ -269,17 +269,17 @@ class Toolbox:
                 f"There is no tool {name!r}. There are {', '.join(self._schemas)}.",
                 True,  # noqa: FBT003
             )
-        wrong = fault(schema, given) or _unsayable(given)
+        wrong = fault(schema, given) or _unsayable_fault(given)
         if wrong is not None or not isinstance(given, Mapping):
             return ToolResult(f"The tool was not used: {wrong}.", is_error=True)
         if name == "Skill":
             return self._open(given["skill"])
         result = await (
-            self._bash(given["command"], seconds)
+            self._run_bash(given["command"], seconds)
             if name == "Bash"
             else self._file(str(name), given, seconds)
         )
-        text = capped(result.text, self._characters)
+        text = cap_text(result.text, self._characters)
         if self._wanted is not None and self._wanted.shown_in(text):
             self.skill_used = True
         return ToolResult(text, result.is_error)
@@ -297,15 +297,15 @@ class Toolbox:
         self.skill_used |= found is self._wanted
         return ToolResult(found.opened)  # whole: the skill is what is tried here
 
-    async def _bash(self, command: str, seconds: float) -> ToolResult:
+    async def _run_bash(self, command: str, seconds: float) -> ToolResult:
         if "\0" in command:
             return ToolResult("The command has a character NUL in it.", is_error=True)
         argv, stdin = [_shell(), "-c", command], b""
         if len(command.encode()) > _LONGEST:
             argv, stdin = [_shell(), "-c", _THROUGH_A_FILE, _shell()], command.encode()
-        ran = await arun(self._limited(seconds), argv, stdin)
+        ran = await arun(self._box_within_limits(seconds), argv, stdin)
         failed = ran.ended != "exit" or ran.exit_code != 0
-        texts = [_decoded(ran.stdout), _decoded(ran.stderr)]
+        texts = [_decode_output(ran.stdout), _decode_output(ran.stderr)]
         if ran.cut:
             kept = self._box.limits.output_bytes
             texts.append(f"[Of each stream only the first {kept:,} bytes were kept.]")
@@ -317,8 +317,8 @@ class Toolbox:
         request: dict[str, Any] = {"tool": name, "input": dict(given)}
         if name == "Read":
             request["input"]["characters"] = self._characters - 200  # room for what is said below
-        argv = [python(self._box.kind), "-I", "-S", "-c", _program()]
-        limits = self._limited(seconds)
+        argv = [python(self._box.kind), "-I", "-S", "-c", _file_program()]
+        limits = self._box_within_limits(seconds)
         # numbers and escapes make a text longer; what was read is cut by lines, not by bytes
         limits = dataclasses.replace(
             limits,
@@ -327,11 +327,11 @@ class Toolbox:
         ran = await arun(limits, argv, json.dumps(request).encode())
         answer = _answer(ran)
         if answer is None:
-            errors = _decoded(ran.stderr).strip().rpartition("\n")[2]
+            errors = _decode_output(ran.stderr).strip().rpartition("\n")[2]
             return ToolResult(f"{errors}\n[{ran.message}]".lstrip(), is_error=True)
         return answer
 
-    def _limited(self, seconds: float) -> Box:
+    def _box_within_limits(self, seconds: float) -> Box:
         """The box for one command: time and disk are those of the run, as far as is left."""
         limits = self._box.limits
         used_now, before = used(self._box), self._before
@@ -349,10 +349,10 @@ class Toolbox:
         )
 
 
-def capped(text: str, most: int) -> str:
+def cap_text(text: str, most: int) -> str:
     r"""A text of at most so many characters: its beginning and its end, and what is left out.
 
-    >>> capped("a" * 300, 90)
+    >>> cap_text("a" * 300, 90)
     'aaaaaa\n[… 291 of 300 characters are left out here …]\naaa'
     """
     if len(text) <= most:
@@ -363,7 +363,7 @@ def capped(text: str, most: int) -> str:
     return f"{head}\n[… {left_out:,} of {len(text):,} characters are left out here …]\n{tail}"
 
 
-def _unsayable(given: object) -> str | None:
+def _unsayable_fault(given: object) -> str | None:
     """Why arguments cannot be handed on; None where they can."""
     try:
         json.dumps(given, ensure_ascii=False).encode()
@@ -382,7 +382,7 @@ def _answer(ran: Ran) -> ToolResult | None:
 
 
 @cache
-def _program() -> str:
+def _file_program() -> str:
     return Path(__file__).with_name("inside.py").read_text("utf-8")
 
 
@@ -391,5 +391,5 @@ def _shell() -> str:
     return "bash" if shutil.which("bash") or os.path.exists("/bin/bash") else "sh"  # noqa: PTH110
 
 
-def _decoded(data: bytes) -> str:
+def _decode_output(data: bytes) -> str:
     return data.decode("utf-8", "replace").removesuffix("\n")

@@ -40,7 +40,7 @@ SHORT = 128
 """Up to this length it is quicker to convolve without a Fourier transform."""
 
 
-def tail(parts: Parts) -> float:
+def exact_tail(parts: Parts) -> float:
     """The share of all arrangements whose sum is at most, or at least, the one seen.
 
     The smaller of the two. Every arrangement is a sum of one half of the items and one of the
@@ -53,11 +53,11 @@ def tail(parts: Parts) -> float:
     if len(parts) == 1 and 1 << (len(parts[0][0]) + 1) // 2 <= min(HALF, width // SPARSE):
         items, k = parts[0]
         # Each item counts itself as well: what chooses k of them lies in one stretch of sums.
-        first, other = (_subsets(half + width) for half in np.array_split(items, 2))
+        first, other = (_subset_sums(half + width) for half in np.array_split(items, 2))
         return _of_pairs(first, other, (k * width, (k + 1) * width), k * width + seen)
     halves = parts[::2], parts[1::2]
     if all(arrangements(half) <= HALF for half in halves):
-        return _of_pairs(listed(halves[0]), listed(halves[1]), (0, width), seen)
+        return _of_pairs(list_sums(halves[0]), list_sums(halves[1]), (0, width), seen)
     first, other = together([np.ones(1), *(chances(items, k) for items, k in parts)], left=2)
     return _of_chances(first, other, seen)
 
@@ -67,25 +67,25 @@ def arrangements(parts: Parts) -> int:
     return math.prod(math.comb(len(items), k) for items, k in parts)
 
 
-def listed(parts: Parts) -> Array:
+def list_sums(parts: Parts) -> Array:
     """The sum of every arrangement, the one seen first."""
     import numpy as np
 
     sums = np.zeros(1, dtype=int)
     for items, k in parts:
-        sums = np.add.outer(sums, items[_choices(len(items), k)].sum(axis=1)).ravel()
+        sums = np.add.outer(sums, items[_list_choices(len(items), k)].sum(axis=1)).ravel()
     return sums
 
 
 @lru_cache(maxsize=64)
-def _choices(number: int, k: int) -> Array:
+def _list_choices(number: int, k: int) -> Array:
     """Every choice of k of so many places, a row each."""
     import numpy as np
 
     return np.array(list(combinations(range(number), k)))
 
 
-def _subsets(items: Array) -> Array:
+def _subset_sums(items: Array) -> Array:
     """The sum of every subset."""
     import numpy as np
 
@@ -121,7 +121,7 @@ def chances(items: Array, k: int) -> Array:
     if number <= DIGITS and number * width <= NARROW:
         return _by_digits(items.tolist(), k, width) / choices
     if choices <= FEW and choices * k < (k + 1) * number * width // CHEAPER:
-        return np.bincount(items[_choices(number, k)].sum(axis=1), minlength=width) / choices
+        return np.bincount(items[_list_choices(number, k)].sum(axis=1), minlength=width) / choices
     ways = np.zeros((k + 1, width))
     ways[0, 0] = reach = 1
     for at, item in enumerate(items.tolist()):
@@ -158,11 +158,11 @@ def together(parts: list[Array], left: int) -> list[Array]:
     while len(parts) > left:
         parts = sorted(parts, key=len)
         size = math.ceil(len(parts) / max(left, math.ceil(len(parts) / AT_ONCE)))
-        parts = [_joined(parts[at : at + size]) for at in range(0, len(parts), size)]
+        parts = [_convolve_parts(parts[at : at + size]) for at in range(0, len(parts), size)]
     return parts
 
 
-def _joined(parts: list[Array]) -> Array:
+def _convolve_parts(parts: list[Array]) -> Array:
     """The distribution of the sum of a few parts, the shortest first."""
     import numpy as np
 
@@ -211,10 +211,10 @@ def step_of(weighed: Parts) -> float:
     )
     coarse = max(sum(reach) / STEPS, work / WORK)
     distinct = np.unique(np.concatenate([values for values, _ in weighed]).round(12))
-    return max(_common(distinct.tolist(), coarse), coarse)
+    return max(_common_step(distinct.tolist(), coarse), coarse)
 
 
-def _common(values: list[float], coarse: float) -> float:
+def _common_step(values: list[float], coarse: float) -> float:
     """The largest step of which all values are multiples, or 0 if it is finer than `coarse`."""
     above, below = 0, 1
     for value in values:
@@ -273,8 +273,8 @@ def exact_p(sides: Sides) -> float:
     >>> exact_p([([0.75], [0.5])] * 6)
     0.03125
     """
-    weighed = [_weighed(scores, other) for scores, other in sides]
-    rare = _counted(weighed) if arrangements(weighed) <= FEW else _on_the_grid(weighed)
+    weighed = [_weigh_values(scores, other) for scores, other in sides]
+    rare = _count_tail(weighed) if arrangements(weighed) <= FEW else _on_the_grid(weighed)
     return float(min(1.0, max(LEAST, round(2 * rare, 12))))
 
 
@@ -356,7 +356,7 @@ def _dealt(scores: Array, other: Array) -> tuple[Array, Array]:
     return means[0] - means[1], errors[0] + errors[1]
 
 
-def _weighed(scores: Sequence[float], other: Sequence[float]) -> tuple[Array, int]:
+def _weigh_values(scores: Sequence[float], other: Sequence[float]) -> tuple[Array, int]:
     """What each value adds to the difference of means if it lies on the first side.
 
     Moving a value from the second side to the first adds x / k_1 and no longer takes x / k_2.
@@ -368,9 +368,9 @@ def _weighed(scores: Sequence[float], other: Sequence[float]) -> tuple[Array, in
     return (values - values.min()) * (1 / len(scores) + 1 / len(other)), len(scores)
 
 
-def _counted(weighed: Parts) -> float:
+def _count_tail(weighed: Parts) -> float:
     """The smaller tail, arrangement by arrangement; the first is what was seen."""
-    dealt = listed(weighed)
+    dealt = list_sums(weighed)
     near = 1e-9 * dealt.max()
     seen = dealt[0]
     return min(float((dealt <= seen + near).mean()), float((dealt >= seen - near).mean()))
@@ -383,7 +383,7 @@ def _on_the_grid(weighed: Parts) -> float:
     step = step_of(weighed)
     if not step:
         return 1.0
-    return tail([(np.rint(values / step).astype(int), k) for values, k in weighed])
+    return exact_tail([(np.rint(values / step).astype(int), k) for values, k in weighed])
 
 
 SAME = 1 + 1e-7
@@ -438,12 +438,12 @@ def exact_tests(tables: pl.DataFrame) -> pl.DataFrame:
     alone = pl.col("row").is_unique()
     once = tables.filter(alone)
     distinct = once.select(COUNTS).unique().with_row_index("row")
-    found = distinct.join(_together(distinct), on="row").drop("row")
+    found = distinct.join(_test_varied_tables(distinct), on="row").drop("row")
     of_one = once.join(found, on=COUNTS).select("row", "p", "least_p")
-    return pl.concat([of_one, _together(tables.filter(~alone))])
+    return pl.concat([of_one, _test_varied_tables(tables.filter(~alone))])
 
 
-def _together(tables: pl.DataFrame) -> pl.DataFrame:
+def _test_varied_tables(tables: pl.DataFrame) -> pl.DataFrame:
     """`exact_tests` of tables whose rows differ, or have several evals."""
     import polars as pl
 
@@ -471,7 +471,7 @@ def _together(tables: pl.DataFrame) -> pl.DataFrame:
     )
     seen = rows.select("kinds", "seen").unique().group_by("kinds").agg("seen").rows()
     tested = pl.DataFrame(
-        [row for names, sums in seen for row in _tested(names, sums, kinds)],
+        [row for names, sums in seen for row in _test_sums(names, sums, kinds)],
         {"kinds": pl.String, "seen": pl.Int64, "p": pl.Float64},
         orient="row",
     )
@@ -479,14 +479,14 @@ def _together(tables: pl.DataFrame) -> pl.DataFrame:
     return rows.join(tested, on=["kinds", "seen"]).select("row", "p", least)
 
 
-def _tested(
+def _test_sums(
     names: str, sums: Sequence[int], kinds: Sequence[Margins]
 ) -> Iterator[tuple[str, int, float]]:
     """The p of each sum of passes on the first side, for evals of these kinds."""
     import numpy as np
 
     evals = Counter(kinds[int(name)] for name in names.split(",") if name)
-    parts = [_repeated(kind, times) for kind, times in evals.items()]
+    parts = [_chance_over_evals(kind, times) for kind, times in evals.items()]
     [chances] = together(parts or [np.ones(1)], left=1)
     low = sum(_fewest(kind) * times for kind, times in evals.items())
     ranked = np.sort(chances)
@@ -497,15 +497,17 @@ def _tested(
 
 
 @lru_cache(maxsize=4096)
-def _repeated(kind: Margins, times: int) -> Array:
+def _chance_over_evals(kind: Margins, times: int) -> Array:
     """The chance of each sum of passes on the first side over so many evals of a kind."""
     if times == 1:
-        return _chances(kind)
+        return _hypergeometric_chances(kind)
     half = times // 2
-    return together([_repeated(kind, half), _repeated(kind, times - half)], left=1)[0]
+    return together(
+        [_chance_over_evals(kind, half), _chance_over_evals(kind, times - half)], left=1
+    )[0]
 
 
-def _chances(kind: Margins) -> Array:
+def _hypergeometric_chances(kind: Margins) -> Array:
     """The hypergeometric chance of each number of passes on the first side, from the fewest on."""
     import numpy as np
 

@@ -150,7 +150,7 @@ def _subsets(n: int) -> Any:
     return ((np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1).astype(float)
 
 
-def settled(
+def settle_interval(
     interval: tuple[float, float], estimate: float, *, differs: bool, reach: float | None
 ) -> tuple[float, float]:
     """An interval that holds 0 exactly where nothing is claimed, cut to what is possible.
@@ -196,12 +196,12 @@ def tango(better: int, worse: int, n: int, level: float) -> tuple[float, float]:
         variance = n * (2 * rate + delta * (1 - delta))
         return (better - worse - n * delta) ** 2 - z * z * variance
 
-    def root(low: float, high: float) -> float:
+    def find_root(low: float, high: float) -> float:
         return float(cast("float", optimize.brentq(off, low, high)))
 
     estimate, beside = (better - worse) / n, 1e-9
-    low = root(-1, estimate - beside) if estimate > -1 else -1.0
-    high = root(estimate + beside, 1) if estimate < 1 else 1.0
+    low = find_root(-1, estimate - beside) if estimate > -1 else -1.0
+    high = find_root(estimate + beside, 1) if estimate < 1 else 1.0
     return low, high
 
 
@@ -239,14 +239,14 @@ def detectable(se: Any, df: Any, level: float = 0.95, power: float = POWER) -> A
 
 
 @cache
-def flipped(n: int, level: float = 0.95, power: float = POWER) -> float | None:
+def detectable_by_flips(n: int, level: float = 0.95, power: float = POWER) -> float | None:
     """The effect that a sign flip of few evals finds with the given power, in their SDs.
 
     Of normal differences, drawn once with a fixed seed, to about two digits: a flip rules 0 out
     where the k-th smallest of all subset means (see `typical_values`) lies above it, and all of
     them move with the effect. None where no signs of so few evals could.
 
-    >>> flipped(5) is None, 1.7 < flipped(6) < 1.9
+    >>> detectable_by_flips(5) is None, 1.7 < detectable_by_flips(6) < 1.9
     (True, True)
     """
     import numpy as np

@@ -90,7 +90,7 @@ def jointly(
     return each
 
 
-def flips(differences: Array) -> Array:
+def flip_signs(differences: Array) -> Array:
     """The sums that flips of the evals' signs give, for all columns alike; as seen first.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skill_eval_nb.running.spec import planned
+from skill_eval_nb.running.spec import read_planned
 from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables.frames import like
@@ -16,14 +16,14 @@ from skill_eval_nb.widgets.explore import VIEWS, Explorer, nothing_view, safely
 from skill_eval_nb.workspace.files import iteration_folder
 from skill_eval_nb.workspace.read import nearest_metadata
 
-from ..explore.choice import Choice, SkillRuns, settled, suite_of
+from ..explore.choice import Choice, SkillRuns, settle_choice, suite_of
 from ..explore.figures import FLIPS, Counted, flips
 from ..explore.look import Look
 from ..explore.verdict import differences, summary, tracks
 from ..show import SHOWING_CSS
 from ..ui import Child, Node, action, h, style
-from ..ui.parts import notice, soft, table, waiting
-from .skill import Pair, SkillDiff, compare, marked, skill_pair, skill_view, spans
+from ..ui.parts import notice, soft, table, waiting_note
+from .skill import Pair, SkillDiff, compare, mark_changes, skill_pair, skill_view, spans
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,7 +95,7 @@ def _of(frame: pl.DataFrame, iteration: str) -> pl.DataFrame:
     return frame.filter(iteration=iteration)
 
 
-def _changed(
+def _changed_words(
     kind: str, before: Mapping[Any, str], after: Mapping[Any, str]
 ) -> list[SetupDifference]:
     """What is another one on either side, by what it is about; a part missing is no change."""
@@ -162,7 +162,7 @@ def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference
         if metadata is not None and metadata.prompt:
             name = names.setdefault(row["eval_id"], row["eval_name"])
             prompts[row["iteration"]][name] = metadata.prompt.strip()
-    return _changed("Prompts", *prompts.values())
+    return _changed_words("Prompts", *prompts.values())
 
 
 def _models(runs: pl.DataFrame, pair: Pair) -> list[SetupDifference]:
@@ -174,7 +174,7 @@ def _models(runs: pl.DataFrame, pair: Pair) -> list[SetupDifference]:
         for side in pair
     )
     stated = {about: models for about, models in a.items() if models and b[about]}
-    return _changed("Models", stated, b)
+    return _changed_words("Models", stated, b)
 
 
 def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
@@ -183,7 +183,7 @@ def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
     for side in pair:
         path = next(iter(_of(runs, side)["path"]), None)
         folder = iteration_folder(base / path, side) if path else None
-        plans = planned(folder) if folder and folder.is_dir() else None
+        plans = read_planned(folder) if folder and folder.is_dir() else None
         if not plans:
             return []
         own = {**plans[-1].runs, **plans[-1].grading}
@@ -191,7 +191,7 @@ def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
             dict(_flat({name: of for name, of in own.items() if name not in SHOWN_APART}))
         )
     every = dict.fromkeys([*settings[0], *settings[1]], "none")
-    return _changed("How it was run", *(every | own for own in settings))
+    return _changed_words("How it was run", *(every | own for own in settings))
 
 
 def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
@@ -216,18 +216,18 @@ def unlike_view(found: Sequence[SetupDifference], pair: Pair) -> Node:
         notice(doubt) if any(change.touches_deltas for change in found) else None
     ]
     for kind, note in KINDS.items():
-        rows = [(change.about, *_cells(change)) for change in found if change.kind == kind]
+        rows = [(change.about, *_change_cells(change)) for change in found if change.kind == kind]
         if rows:
             known = soft(note) if note else None
             sections.append(h("section", h("h4", kind), known, table(("Of", *pair), rows)))
     return h("div", sections)
 
 
-def _cells(change: SetupDifference) -> list[Child]:
+def _change_cells(change: SetupDifference) -> list[Child]:
     before, after = change.before, change.after
     if before is None or after is None:
         return [h("div", words or MISSING, dir="auto") for words in (before, after)]
-    both = zip(marked(before, after), ("old", "new"), strict=True)
+    both = zip(mark_changes(before, after), ("old", "new"), strict=True)
     return [
         h("div", spans(pieces, kind), cls="sen-diff-asked", dir="auto") for pieces, kind in both
     ]
@@ -371,13 +371,13 @@ class Diff(Explorer):
             return skill_view(self._skills, self._compared, self.lines, **layout)
         if self.seen.tab == "others":
             found = self._unlike(look)
-            return waiting("Counting") if found is None else unlike_view(found, _pair_of(look))
+            return waiting_note("Counting") if found is None else unlike_view(found, _pair_of(look))
         return super()._content(look)
 
-    def _beside(self, look: Look) -> Child:
+    def _summary_beside(self, look: Look) -> Child:
         facts = (
             _skill_fact(self._compared),
-            _flipped_fact(_flipped(look)),
+            _flipped_fact(_count_flips(look)),
             _unlike_fact(self._unlike(look)),
             ("!", "odd", SESSIONS),
         )
@@ -389,7 +389,7 @@ class Diff(Explorer):
         )
 
     def _number_of(self, look: Look, tab: str) -> str:
-        if tab == "checks" and (turned := _flipped(look)) is not None:
+        if tab == "checks" and (turned := _count_flips(look)) is not None:
             return f" ({sum(turned):,} flipped)"
         if tab == "skill" and self._compared is not None:
             return f" ({len(self._compared.files):,})"
@@ -404,7 +404,7 @@ class Diff(Explorer):
         suite = suite_of(self.sides.suites, choice)
         if suite is None or len(suite.configurations) < 2:
             return None
-        own = self._look(self.sides, suite, settled(suite, choice))
+        own = self._make_look(self.sides, suite, settle_choice(suite, choice))
         own.links = False
         return tracks(own, differences(own))
 
@@ -417,18 +417,18 @@ class Diff(Explorer):
         pair, now = _pair_of(look), look.choice
         keys = {"workspace": now.workspace or "", "skill": now.skill or "", **dict(now.model)}
 
-        def count() -> list[SetupDifference]:
+        def count_unlike() -> list[SetupDifference]:
             part = self.source.ws.select(iteration=tuple(pair), **keys)
             return unlike(part, pair)
 
-        return self.counted.get(("unlike", pair, *keys.values()), count)
+        return self.counted.get(("unlike", pair, *keys.values()), count_unlike)
 
 
 def _pair_of(look: Look) -> Pair:
     return Pair(look.choice.baseline or "", look.choice.configuration or "")
 
 
-def _flipped(look: Look) -> list[int] | None:
+def _count_flips(look: Look) -> list[int] | None:
     """How many expectations fail newly, and pass newly; None while that is being counted."""
     found = look.figures(flips)
     if any(rows is None for rows in found.values()):
@@ -439,7 +439,7 @@ def _flipped(look: Look) -> list[int] | None:
 
 Fact = tuple[str, str, Child]
 """A sign, how it stands out, and what is to be known."""
-COUNTING: Fact = ("…", "", waiting("Counting"))
+COUNTING: Fact = ("…", "", waiting_note("Counting"))
 
 
 def _fact_view(sign: str, kind: str, words: Child) -> Node:

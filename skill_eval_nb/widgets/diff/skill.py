@@ -47,10 +47,10 @@ _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 @lru_cache(maxsize=4_096)
-def marked(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+def mark_changes(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     """Both lines in pieces; where too little is shared, each is one piece, unmarked.
 
-    >>> marked("at most 20 words", "at most 16 words")[1]
+    >>> mark_changes("at most 20 words", "at most 16 words")[1]
     (('at most ', False), ('16', True), (' words', False))
     """
     before, after = _TOKENS.findall(old), _TOKENS.findall(new)
@@ -70,12 +70,12 @@ def words_shared(old: str, new: str) -> float:
     return 2 * (before & after).total() / words if words else float(old == new)
 
 
-def paired(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int | None, int | None]]:
+def pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int | None, int | None]]:
     """The lines of a changed block, those that are one that changed beside each other.
 
     Gives positions in either block, in order; None where a line has no other.
 
-    >>> list(paired(["one two three", "x"], ["y", "one two four"]))
+    >>> list(pair_lines(["one two three", "x"], ["y", "one two four"]))
     [(None, 0), (0, 1), (1, None)]
     """
     at = 0
@@ -127,10 +127,10 @@ class Gap(NamedTuple):
     n: int
 
 
-def compared(old: str, new: str) -> tuple[Row, ...]:
+def compare_lines(old: str, new: str) -> tuple[Row, ...]:
     r"""The lines of two texts as rows; how lines end is not compared.
 
-    >>> [(row.same, row.old, row.new) for row in compared("a\nb", "a\nc")]
+    >>> [(row.same, row.old, row.new) for row in compare_lines("a\nb", "a\nc")]
     [(True, (1, 'a'), (1, 'a')), (False, (2, 'b'), None), (False, None, (2, 'c'))]
     """
     texts = versions.lines_of(old) or [], versions.lines_of(new) or []
@@ -141,13 +141,13 @@ def compared(old: str, new: str) -> tuple[Row, ...]:
             pairs = zip(before[i:j], after[start:end], strict=True)
             rows += (Row(gone, arrived, same=True) for gone, arrived in pairs)
         else:
-            for at, to in paired(texts[0][i:j], texts[1][start:end]):
+            for at, to in pair_lines(texts[0][i:j], texts[1][start:end]):
                 gone = None if at is None else before[i + at]
                 rows.append(Row(gone, None if to is None else after[start + to]))
     return tuple(rows)
 
 
-def folded(rows: Sequence[Row], context: int = CONTEXT) -> Iterator[Row | Gap]:
+def fold_rows(rows: Sequence[Row], context: int = CONTEXT) -> Iterator[Row | Gap]:
     """The rows, with a gap for unchanged ones that are far from any change."""
     changes = [at for at, row in enumerate(rows) if not row.same]
     near = {at + by for at in changes for by in range(-context, context + 1)}
@@ -207,7 +207,7 @@ def compare(old: Path, new: Path) -> SkillDiff:
 
     Files that tell about its evals, and what other programs left there, are no part of it.
     """
-    return _compared(str(old), str(new), _state(old), _state(new))
+    return _compare_cached(str(old), str(new), _state(old), _state(new))
 
 
 State = tuple[tuple[str, int, int], ...]
@@ -222,7 +222,7 @@ def _state(folder: Path) -> State:
 
 
 @lru_cache(maxsize=32)
-def _compared(old: str, new: str, before: State, after: State) -> SkillDiff:
+def _compare_cached(old: str, new: str, before: State, after: State) -> SkillDiff:
     files = [_with_rows(change) for change in versions.changes(Path(old), Path(new))]
     files.sort(key=lambda file: (file.name != FIRST, ORDER.index(file.kind), file.name))
     unchanged = {name for name, *_ in before} - {file.name for file in files}
@@ -240,7 +240,9 @@ def _with_rows(change: versions.FileChange) -> FileChange:
         return FileChange(name, kind, note=f"{', then '.join(map(_what, there))}.")
     if kind == "changed" and not added and not removed:
         return FileChange(name, kind, note="Only how its lines end differs.")
-    rows = compared(*(versions.text_of(data or b"") or "" for data in (change.old, change.new)))
+    rows = compare_lines(
+        *(versions.text_of(data or b"") or "" for data in (change.old, change.new))
+    )
     return FileChange(name, kind, rows, added, removed, "" if rows else "It is empty.")
 
 
@@ -344,7 +346,10 @@ def files(found: SkillDiff, unfolded: Collection[tuple[str, int]], side_by_side:
         "div",
         (
             details(
-                _head(file), _body(file, unfolded, side_by_side), unfolded=at < 3, key=file.name
+                _file_head(file),
+                _file_body(file, unfolded, side_by_side),
+                unfolded=at < 3,
+                key=file.name,
             )
             for at, file in enumerate(found.files)
         ),
@@ -352,19 +357,19 @@ def files(found: SkillDiff, unfolded: Collection[tuple[str, int]], side_by_side:
     )
 
 
-def _head(file: FileChange) -> Child:
+def _file_head(file: FileChange) -> Child:
     lines = h("span", h("ins", f"+{file.added:,}"), " ", h("del", f"−{file.removed:,}"))
     counts = lines if file.added or file.removed else None
     kind = pill(file.kind, KINDS[file.kind])
     return h("span", h("strong", file.name), " ", kind, " ", counts, cls="sen-diff-file")
 
 
-def _body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side: bool) -> Node:
+def _file_body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side: bool) -> Node:
     note = h("p", file.note, cls="sen-soft") if file.note else None
     if not file.rows:
         return h("div", note)
     rows: list[Row | Gap] = []
-    for part in folded(file.rows):
+    for part in fold_rows(file.rows):
         if isinstance(part, Gap) and (file.name, part.at) in unfolded:
             rows += file.rows[part.at : part.at + part.n]
         else:
@@ -372,7 +377,7 @@ def _body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side:
     columns = ("old line", "new line", "text")
     if side_by_side:
         columns = ("old line", "before", "new line", "after")
-    lines = list(_lines(file.name, rows[:MOST], side_by_side))
+    lines = list(_line_rows(file.name, rows[:MOST], side_by_side))
     left = len(rows) - MOST
     if left > 0:
         words = f"{tied(left, 'more row')} not shown."
@@ -382,15 +387,15 @@ def _body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side:
     return h("div", note, table(heads, lines, label=f"Lines of {file.name}", cls=look))
 
 
-def _lines(name: str, rows: Iterable[Row | Gap], side_by_side: bool) -> Iterator[Node]:
+def _line_rows(name: str, rows: Iterable[Row | Gap], side_by_side: bool) -> Iterator[Node]:
     """In one column, of each block that changed first what went and then what came."""
     for changed, block in groupby(rows, lambda row: isinstance(row, Row) and not row.same):
         arrived: list[Node] = []
         for row in block:
             if isinstance(row, Gap):
-                yield _gap(name, row, 4 if side_by_side else 3)
+                yield _gap_row(name, row, 4 if side_by_side else 3)
                 continue
-            old, new = _cells(row)
+            old, new = _line_cells(row)
             if side_by_side:
                 yield h("tr", *old, *new)
             elif not changed:
@@ -403,11 +408,11 @@ def _lines(name: str, rows: Iterable[Row | Gap], side_by_side: bool) -> Iterator
         yield from arrived
 
 
-def _cells(row: Row) -> list[tuple[Node, Node]]:
+def _line_cells(row: Row) -> list[tuple[Node, Node]]:
     """The number and the text of either side."""
     texts = [((line[1], False),) if line else () for line in (row.old, row.new)]
     if row.old and row.new and not row.same:
-        texts = marked(row.old[1], row.new[1])
+        texts = mark_changes(row.old[1], row.new[1])
     kinds = ("same", "same") if row.same else ("old", "new")
     return [
         (h("td", str(line[0]) if line else "", cls="sen-diff-number"), _text_shown(kind, pieces))
@@ -437,7 +442,7 @@ def _cut(text: str) -> str:
     return f"{text[:LONGEST_SHOWN]} … {len(text) - LONGEST_SHOWN:,} more characters"
 
 
-def _gap(name: str, gap: Gap, width: int) -> Node:
+def _gap_row(name: str, gap: Gap, width: int) -> Node:
     words = tied(gap.n, "unchanged line")
     show = button(words, ("show_lines", name, gap.at), kind="quiet", aria_label=f"Show {words}")
     return h("tr", h("td", show, colspan=width, cls="sen-diff-gap"), key=f"gap-{gap.at}")
@@ -465,7 +470,7 @@ def skill_view(
     """The text diff, with the choice of versions where there are several; see `files`."""
     return h(
         "div",
-        _lacking(pair),
+        _why_no_diff(pair),
         _choice(pair, side_by_side) if pair.every else None,
         files(compared, unfolded, side_by_side) if compared is not None else None,
     )
@@ -493,7 +498,7 @@ def _choice(pair: SkillPair, side_by_side: bool) -> Node:
     )
 
 
-def _lacking(pair: SkillPair) -> Child:
+def _why_no_diff(pair: SkillPair) -> Child:
     """Why there is no diff of the two iterations, and what to do."""
     if not pair.missing:
         return None

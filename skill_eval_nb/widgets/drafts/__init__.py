@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.improving import Change, Draft, try_out
 from skill_eval_nb.improving.drafting import Drafts as FirstDrafts
-from skill_eval_nb.improving.values import edited
+from skill_eval_nb.improving.values import edit_draft
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables import Workspace
 
 from ..ui import Child, Node, Panel, action, h, quiet_action, style
-from ..ui.parts import choose, tabs, waiting
-from ..ui.source import Later, Source, landed
+from ..ui.parts import choose, tabs, waiting_note
+from ..ui.source import Later, Source, tell_landed
 from ..ui.task import Task
 from .cards import (
     Card,
@@ -105,7 +105,7 @@ class Drafts(Panel):
     @property
     def change(self) -> Change:
         """What the accepted drafts make of the suite's file; nothing is written."""
-        return self._wait(lambda work: work.change(self.accepted))
+        return self._wait_for(lambda work: work.change(self.accepted))
 
     def settle(self, seconds: float = 60) -> bool:
         """Wait until nothing is being counted; whether it came to that."""
@@ -121,19 +121,19 @@ class Drafts(Panel):
         drafts = work.drafts()
         shown = None if drafts is None else self._shown(drafts)
         return [
-            self._iterations(work),
+            self._iteration_choice(work),
             written_notice(self.written),
             tabs(
-                self._tabs(work, shown),
+                self._tab_names(work, shown),
                 seen.tab,
                 ("choose_tab",),
-                self._part(work, shown),
+                self._open_part(work, shown),
                 label="Parts of the improvement",
                 page=self._page_id,
             ),
         ]
 
-    def _tabs(self, work: DraftFigures, shown: Sequence[Card] | None) -> dict[str, str]:
+    def _tab_names(self, work: DraftFigures, shown: Sequence[Card] | None) -> dict[str, str]:
         found = work.found()
         accepted = [card for card in self._changed.values() if card.decision == "accepted"]
         counts = {
@@ -146,7 +146,7 @@ class Drafts(Panel):
             for tab, words in TABS.items()
         }
 
-    def _iterations(self, work: DraftFigures) -> Node | None:
+    def _iteration_choice(self, work: DraftFigures) -> Node | None:
         """Whose suggestions are looked at, where there are several iterations."""
         if len(work.iterations) < 2:
             return None
@@ -154,14 +154,14 @@ class Drafts(Panel):
         chosen = choose("Suggestions of", options, self._seen.iteration, ("choose_iteration",))
         return h("div", chosen, cls="sen-row")
 
-    def _part(self, work: DraftFigures, shown: Sequence[Card] | None) -> Node:
+    def _open_part(self, work: DraftFigures, shown: Sequence[Card] | None) -> Node:
         if self._seen.tab == "suggestions":
             found = work.found()
             if found is None:
-                return waiting("Grouping what was said")
+                return waiting_note("Grouping what was said")
             return suggestions_list(found, shown or (), self._seen)
         if shown is None:
-            return waiting("Drafting")
+            return waiting_note("Drafting")
         if self._seen.tab == "drafts":
             return drafts_list(work, shown, self._seen, self._judgings)
         return changes(work, [card for card in shown if card.decision == "accepted"])
@@ -221,7 +221,7 @@ class Drafts(Panel):
     def take(self, key: str) -> None:
         """End the editing, and take what was typed."""
         card = self._card(key)
-        self._set(key, typed=None, draft=edited(card.draft, new=_items(card.typed or "")))
+        self._set(key, typed=None, draft=edit_draft(card.draft, new=_parse_items(card.typed or "")))
 
     @action
     def judge_with(self, key: str, model: str) -> None:
@@ -264,7 +264,7 @@ class Drafts(Panel):
         for card in self._cards():
             if card.decision == "accepted":
                 self._set(card.key, decision=None)
-        landed(change.path if self._first is None else Path(self._evals or "").parent)
+        tell_landed(change.path if self._first is None else Path(self._evals or "").parent)
 
     # ── what it is made from ──────────────────────────────────────────────────────────────────
 
@@ -281,7 +281,7 @@ class Drafts(Panel):
         return [self._changed.get(draft.key) or Card(draft.key, draft) for draft in drafts]
 
     def _cards(self) -> list[Card]:
-        return self._shown(self._wait(lambda work: work.drafts()))
+        return self._shown(self._wait_for(lambda work: work.drafts()))
 
     def _set(self, key: str, **changed: Any) -> None:
         self._changed[key] = replace(self._card(key), **changed)
@@ -292,7 +292,7 @@ class Drafts(Panel):
                 return card
         raise LookupError(f"There is no draft {key} any more.")
 
-    def _wait(self, get: Any) -> Any:
+    def _wait_for(self, get: Any) -> Any:
         """A figure, waited for."""
         with self._lock:
             while (found := get(self._at_work())) is None:
@@ -305,7 +305,7 @@ class Drafts(Panel):
         self.show()
 
 
-def _items(text: str) -> tuple[Any, ...]:
+def _parse_items(text: str) -> tuple[Any, ...]:
     try:
         items = json.loads(text)
     except ValueError as error:

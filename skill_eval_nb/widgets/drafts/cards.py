@@ -30,8 +30,8 @@ from ..ui.parts import (
     soft,
     table,
     table_row,
-    typing,
-    waiting,
+    text_area,
+    waiting_note,
 )
 from ..ui.source import Later, rows_of
 from ..ui.task import Task
@@ -195,7 +195,7 @@ def tried_out(
 ) -> Child:
     """What the stored runs say to a draft."""
     if tried is None:
-        return waiting("Trying it on the stored outputs")
+        return waiting_note("Trying it on the stored outputs")
     _, *blocks = blocks_of(tried)
     answers = [block for block in blocks if isinstance(block, Mark | Text)]
     figures = blocks_view(block for block in blocks if block not in answers)
@@ -208,17 +208,17 @@ def tried_out(
         h("p", gates, cls="sen-small") if tried.gates_changed else None,
         _judging_of(tried, card, judging),
         button(words, ("look_at", card.key), kind="quiet", aria_expanded=is_open) if runs else None,
-        _behind(tried) if is_open else None,
+        _runs_behind(tried) if is_open else None,
     ]
 
 
-def _behind(tried: Tried) -> Node:
+def _runs_behind(tried: Tried) -> Node:
     """The runs with what the draft says of each."""
     rows = [
         [
             f"{run['eval_name']}, {run['configuration']}, run {run['run_number']}",
             run["iteration"],
-            pill(*_verdict(run)),
+            pill(*_verdict_words(run)),
             h("span", run.get("evidence") or "no evidence", cls="sen-small", dir="auto"),
         ]
         for run in islice(rows_of(tried.by_run), BEHIND)
@@ -229,7 +229,7 @@ def _behind(tried: Tried) -> Node:
     return h("div", frame(whole, "Runs", "sen-drafts-frame"), more if left > 0 else None)
 
 
-def _verdict(run: Mapping[str, Any]) -> tuple[str, str]:
+def _verdict_words(run: Mapping[str, Any]) -> tuple[str, str]:
     if run.get("score") is not None:
         return f"{run['score']:g}", ""
     words = {True: ("passed", "good"), False: ("failed", "bad"), None: ("not scored", "odd")}
@@ -253,11 +253,13 @@ def drafts_list(
         f"{tried if work.first is None else ''}Accept what convinces you: nothing is written "
         "before the next part says so."
     )
-    cards = [_card(work, card, seen, judgings.get(card.draft.key)) for card in kept]
+    cards = [_card_view(work, card, seen, judgings.get(card.draft.key)) for card in kept]
     return h("div", h("p", how, cls="sen-soft"), cards, more)
 
 
-def _card(work: DraftFigures, card: Card, seen: OpenedDrafts, judging: Task[Tried] | None) -> Node:
+def _card_view(
+    work: DraftFigures, card: Card, seen: OpenedDrafts, judging: Task[Tried] | None
+) -> Node:
     draft, name = card.draft, change_text(card.draft)
     tried = (judging and judging.result) or work.tried(draft)
     words = name.removeprefix(f"{draft.kind} ")
@@ -267,7 +269,7 @@ def _card(work: DraftFigures, card: Card, seen: OpenedDrafts, judging: Task[Trie
     drafts = work.drafts()
     leaks = drafts.say_leaks(draft) if drafts else ""
     mine = [_what(card), h("p", leaks, cls="sen-drafts-lacking") if leaks else None]
-    mine += [h("p", draft.why, cls="sen-soft", dir="auto"), _buttons(card, name)]
+    mine += [h("p", draft.why, cls="sen-soft", dir="auto"), _card_buttons(card, name)]
     theirs = tried_out(tried, card, judging, is_open=seen.opened == card.key)
     return h(
         "section",
@@ -284,13 +286,13 @@ def _what(card: Card) -> Child:
     if card.typed is not None:
         label = "Replacement, as JSON" if card.draft.target else "What comes, as JSON"
         keep, key = f"drafts {card.key}", f"typed-{card.key}"
-        return typing(label, card.typed, ("type", card.key), keep=keep, key=key, rows=12)
+        return text_area(label, card.typed, ("type", card.key), keep=keep, key=key, rows=12)
     if not card.draft.new:
         return h("p", "It goes, and nothing replaces it.")
-    return [_item(item) for item in card.draft.new]
+    return [_item_view(item) for item in card.draft.new]
 
 
-def _item(item: Mapping[str, Any] | str) -> Node:
+def _item_view(item: Mapping[str, Any] | str) -> Node:
     """A new item as one says it, and its other fields, each as it would stand in the file."""
     fields = {} if isinstance(item, str) else item
     names = [name for name in ("description", "text", "name", "prompt", "type") if fields.get(name)]
@@ -307,7 +309,7 @@ def _item(item: Mapping[str, Any] | str) -> Node:
     return h("div", head, h("dl", rows) if rows else None, cls="sen-drafts-item")
 
 
-def _buttons(card: Card, name: str) -> Node:
+def _card_buttons(card: Card, name: str) -> Node:
     if card.typed is not None:
         take = button("Take it", ("take", card.key), kind="main")
         row = [take, button("Leave it as it was", ("leave", card.key))]
@@ -333,7 +335,7 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
         return notice("Nothing is accepted yet. Accept drafts, and the change is shown here.")
     change = work.change([card.draft for card in accepted])
     if change is None:
-        return waiting("Working out the change")
+        return waiting_note("Working out the change")
     names = {card.draft.key: f"“{change_text(card.draft)}”" for card in accepted}
     refused = [
         h("li", in_terms(f"{key}: {reason}", names)) for key, reason in change.refused.items()

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.looks import find_iterations
-from skill_eval_nb.stats.pairing import UNSTATED, turned
+from skill_eval_nb.stats.pairing import UNSTATED, swap_iterations
 from skill_eval_nb.stats.values import RUBRIC, RUN, model_name
 from skill_eval_nb.tables.frames import like
-from skill_eval_nb.text import called, count
+from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
 from skill_eval_nb.workspace.jobs import find_skill
 
@@ -29,10 +29,10 @@ from .choice import (
     Choice,
     Selection,
     SkillRuns,
-    checked,
+    check_choice,
     parts_of,
-    selected,
-    settled,
+    select_runs,
+    settle_choice,
     suite_of,
 )
 from .evals import ORDERS, evals
@@ -43,13 +43,13 @@ from .others import (
     PARTS,
     Export,
     Outcome,
+    charts_view,
     dialects,
     draw,
-    drawing,
-    exporting,
+    export_view,
     key_of,
     models,
-    noted,
+    notes_view,
     outcome_view,
     problems,
     write,
@@ -70,16 +70,16 @@ NONE = ""
 """The value of a list in which nothing is chosen."""
 
 
-def bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
+def choice_bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
     """All that can be chosen, as far as there is anything to choose."""
     return h(
         "div",
         skills(suites, look.suite),
-        _models(look),
-        _iterations(look),
-        _sides(look),
-        _metrics(look.suite, look.choice.metric),
-        _evals(look),
+        _model_choice(look),
+        _iterations_menu(look),
+        _side_choices(look),
+        _metric_choice(look.suite, look.choice.metric),
+        _evals_menu(look),
         cls="sen-row sen-x-choices",
         role="group",
         aria_label="What is looked at",
@@ -95,22 +95,22 @@ def skills(suites: Sequence[SkillRuns], chosen: SkillRuns) -> Child:
     options: dict[str, str] = {}
     for at, suite in enumerate(suites):
         named = several and suite.workspace != suite.skill
-        where = f" · {called(suite.workspace, 60)}" if named else ""
+        where = f" · {as_label(suite.workspace, 60)}" if named else ""
         runs = "" if suite.n_runs else " (no runs yet)"
-        options[str(at)] = f"{called(suite.skill, 60)}{where}{runs}"
+        options[str(at)] = f"{as_label(suite.skill, 60)}{where}{runs}"
     return choose("Skill", options, str(suites.index(chosen)), ("choose_suite",))
 
 
-def _models(look: Look) -> Child:
+def _model_choice(look: Look) -> Child:
     """Which model, where there are several: nothing is averaged over them."""
     every = look.suite.models
     if len(every) < 2:
         return None
-    options = {str(at): called(model_name(dict(model)), 60) for at, model in enumerate(every)}
+    options = {str(at): as_label(model_name(dict(model)), 60) for at, model in enumerate(every)}
     return choose("Model", options, str(every.index(look.choice.model)), ("choose_model",))
 
 
-def _iterations(look: Look) -> Child:
+def _iterations_menu(look: Look) -> Child:
     names, chosen, turned = list(look.suite.iterations), look.choice.iterations, look.suite.turned
     if len(names) < 2:
         return None
@@ -120,15 +120,15 @@ def _iterations(look: Look) -> Child:
         "div",
         button("All", ("choose_iterations", *names) if len(chosen) < len(names) else None),
         None if turned else button("Only the last", last),
-        ticks(label, {name: called(name) for name in names}, chosen, ("tick_iteration",)),
+        ticks(label, {name: as_label(name) for name in names}, chosen, ("tick_iteration",)),
     )
-    caption = called(chosen[0]) if len(chosen) == 1 else f"{len(chosen):,} of {len(names):,}"
+    caption = as_label(chosen[0]) if len(chosen) == 1 else f"{len(chosen):,} of {len(names):,}"
     return _menu(look, "iterations", label, caption, content)
 
 
-def _sides(look: Look) -> list[Node]:
+def _side_choices(look: Look) -> list[Node]:
     own, other = look.choice.configuration, look.choice.baseline
-    names = {name: called(name, 40) for name in look.suite.configurations}
+    names = {name: as_label(name, 40) for name in look.suite.configurations}
     if len(names) < 2:
         return []
     label = "Iteration" if look.suite.turned else "Configuration"
@@ -142,14 +142,14 @@ def _sides(look: Look) -> list[Node]:
     ]
 
 
-def _metrics(suite: SkillRuns, chosen: str) -> Node:
+def _metric_choice(suite: SkillRuns, chosen: str) -> Node:
     """Figures of runs, and rubric dimensions, in one list: one of all is looked at."""
     columns = list(suite.metrics)
     if chosen not in columns and not chosen.startswith(RUBRIC):
         columns.append(chosen)
     groups = {
         "Figures of a run": {name: metric_of(name).name for name in columns},
-        "Rubric dimensions": {RUBRIC + name: called(name) for name in suite.dimensions},
+        "Rubric dimensions": {RUBRIC + name: as_label(name) for name in suite.dimensions},
     }
     options = [
         h("optgroup", options_of(own, chosen), label=label) for label, own in groups.items() if own
@@ -158,7 +158,7 @@ def _metrics(suite: SkillRuns, chosen: str) -> Node:
     return field("Metric or dimension", control)
 
 
-def _evals(look: Look) -> Child:
+def _evals_menu(look: Look) -> Child:
     """All evals, or some."""
     evals = look.suite.evals
     if len(evals) < 2:
@@ -167,7 +167,8 @@ def _evals(look: Look) -> Child:
     caption = "all" if len(chosen) == len(evals) else f"{len(chosen):,} of"
     twins = look.suite.has_twins
     names = {
-        key: called(name) + (f" ({called(key)})" if twins else "") for key, name in evals.items()
+        key: as_label(name) + (f" ({as_label(key)})" if twins else "")
+        for key, name in evals.items()
     }
     content = h(
         "div",
@@ -196,16 +197,16 @@ def _menu(look: Look, name: str, label: str, caption: str, content: Node) -> Nod
     )
 
 
-def heading(choice: Choice, suite: SkillRuns, n_runs: int, n_evals: int) -> Node:
+def choice_heading(choice: Choice, suite: SkillRuns, n_runs: int, n_evals: int) -> Node:
     """What is looked at, in a line."""
-    iterations = [called(name) for name in choice.iterations if name != NO_ITERATION]
+    iterations = [as_label(name) for name in choice.iterations if name != NO_ITERATION]
     shown = iterations if len(iterations) <= 3 else [iterations[0], "…", iterations[-1]]
-    sides = " against ".join(called(name, 40) for name in choice.sides)
-    model = [called(model_name(dict(choice.model)), 60)] if choice.model else []
+    sides = " against ".join(as_label(name, 40) for name in choice.sides)
+    model = [as_label(model_name(dict(choice.model)), 60)] if choice.model else []
     facts = [", ".join(shown), *model, sides, f"{count(n_evals, 'eval')}, {count(n_runs, 'run')}"]
     return h(
         "p",
-        h("b", called(suite.skill)),
+        h("b", as_label(suite.skill)),
         [part for fact in facts if fact for part in (" · ", fact)],
         cls="sen-x-looked-at",
         key="looked-at",
@@ -220,7 +221,7 @@ VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
     "dimensions": ("Dimensions", dimensions),
     "checks": ("Checks", checks),
     "models": ("Models", models),
-    "notes": ("Notable", noted),
+    "notes": ("Notable", notes_view),
     "problems": ("Problems", problems),
 }
 """Tabs that need no more than what is looked at: what each is called, and its view."""
@@ -234,7 +235,7 @@ def nothing_view(suites: Sequence[SkillRuns], suite: SkillRuns | None, source: S
     if source.lacking is not None:
         why = source.lacking
     elif suite is not None:
-        why = f"The evals of {called(suite.skill)} are here, but nothing was run yet."
+        why = f"The evals of {as_label(suite.skill)} are here, but nothing was run yet."
     else:
         why = f"There are no runs in {source.path or 'these tables'}."
     lands = h("p", "Runs are shown here as they land.", cls="sen-soft") if source.path else None
@@ -288,7 +289,7 @@ class Explorer(Panel):
         self._later.patience = PATIENCE
 
     def _checked(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
-        return checked(suites, request)
+        return check_choice(suites, request)
 
     @property
     def suite(self) -> SkillRuns | None:
@@ -298,7 +299,7 @@ class Explorer(Panel):
     @property
     def choice(self) -> Choice:
         """What is looked at, with all that was left open chosen."""
-        return settled(self.suite, self.request)
+        return settle_choice(self.suite, self.request)
 
     @property
     def selection(self) -> Any:
@@ -308,7 +309,7 @@ class Explorer(Panel):
         """
         runs = self.counted.runs(self.choice, self.seen.clicked)
         if self.turned:
-            keys = turned(runs.select(RUN))
+            keys = swap_iterations(runs.select(RUN))
             every = self.source.ws.polars("runs")
             runs = every.join(keys, on=RUN, how="semi", maintain_order="left")
         return like(self.source.ws, runs)
@@ -324,7 +325,7 @@ class Explorer(Panel):
         if suite is None or not suite.n_runs:
             return nothing_view(self.counted.suites, suite, self.source)
         gone = notice(self.source.gone, key="gone") if self.source.gone else None
-        return [gone, self._shown(self._look(self.counted, suite, self.choice))]
+        return [gone, self._shown(self._make_look(self.counted, suite, self.choice))]
 
     def _shown(self, look: Look) -> Node:
         every = self.counted.runs(look.choice, None)
@@ -340,9 +341,9 @@ class Explorer(Panel):
         own_runs = look.placed or self.seen.tab in self.WITHOUT_RUNS
         return h(
             "div",
-            heading(look.choice, look.suite, every.height, n_evals),
-            bar(look, self.counted.suites),
-            h("div", answer, self._beside(look), cls="sen-x-top", key="top"),
+            choice_heading(look.choice, look.suite, every.height, n_evals),
+            choice_bar(look, self.counted.suites),
+            h("div", answer, self._summary_beside(look), cls="sen-x-top", key="top"),
             tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page_id),
             None
             if own_runs
@@ -351,7 +352,7 @@ class Explorer(Panel):
             key="explore",
         )
 
-    def _look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
+    def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
         return Look(counted, suite, choice, self.seen, self._show_run)
 
     def _show_run(self, key: RunKey) -> Node:
@@ -364,7 +365,7 @@ class Explorer(Panel):
         """What the open tab holds."""
         return VIEWS[self.seen.tab][1](look)
 
-    def _beside(self, look: Look) -> Child:
+    def _summary_beside(self, look: Look) -> Child:
         """What stands beside the verdict."""
         return safely(summary, look)
 
@@ -409,7 +410,9 @@ class Explorer(Panel):
     @action
     def tick_iteration(self, name: str, on: bool) -> None:
         """Look at one iteration more, or less."""
-        self._choose(replace(self.request, iterations=_ticked(self.choice.iterations, name, on=on)))
+        self._choose(
+            replace(self.request, iterations=_with_ticked(self.choice.iterations, name, on=on))
+        )
 
     @action
     def choose_configuration(self, name: str) -> None:
@@ -424,7 +427,7 @@ class Explorer(Panel):
     def _set_sides(self, own: str | None, other: str | None) -> None:
         for name in (own, other):
             if name is not None and self.suite is not None:
-                known(name, self.suite.configurations)
+                check_name(name, self.suite.configurations)
         if own == other:
             own, other = self.choice.baseline, self.choice.configuration
         self._choose(replace(self.request, configuration=own, baseline=other))
@@ -444,7 +447,7 @@ class Explorer(Panel):
         """Count one eval more, or less."""
         suite = self.suite
         every = tuple(suite.evals) if suite is not None else ()
-        chosen = _ticked(self.choice.evals or every, eval_id, on=on)
+        chosen = _with_ticked(self.choice.evals or every, eval_id, on=on)
         self._choose(replace(self.request, evals=chosen))
 
     # ── what is open ──────────────────────────────────────────────────────────────────────────
@@ -460,16 +463,16 @@ class Explorer(Panel):
         """Open a `tab`, draw a `chart`, sort by an `order`, show a `kind` or `severity` alone."""
         options = {"tab": self.TABS, "order": ORDERS, "chart": CHARTS}
         if name in options:
-            known(value, options[name])
+            check_name(value, options[name])
         pages = {**self.seen.pages, PAGED[name]: 0} if name in PAGED else self.seen.pages
-        changed = {known(name, (*options, *PAGED)): value}
+        changed = {check_name(name, (*options, *PAGED)): value}
         self.seen = replace(self.seen, pages=pages, **changed)
 
     @action
     def sort(self, name: str, column: str, direction: str = "up") -> None:
         """Sort the `runs` or `checks` by a column, "up" or "down"; as they were where neither."""
-        known(direction, ("up", "down", ""))
-        known(name, ("runs", "checks"))
+        check_name(direction, ("up", "down", ""))
+        check_name(name, ("runs", "checks"))
         orders = {of: order for of, order in self.seen.sorted.items() if of != name}
         if direction:
             orders[name] = (column, direction == "down")
@@ -492,7 +495,7 @@ class Explorer(Panel):
             if notes is None:
                 return
             values = (*values, notes[values[1]])
-        self._pick(selected(kind, *values))
+        self._pick(select_runs(kind, *values))
 
     @action
     def clear(self) -> None:
@@ -512,7 +515,7 @@ class Explorer(Panel):
         self.seen = replace(self.seen, opened=opened)
 
 
-def known(name: str, names: Any) -> str:
+def check_name(name: str, names: Any) -> str:
     """The name, if there is such a thing.
 
     Raises:
@@ -523,7 +526,7 @@ def known(name: str, names: Any) -> str:
     return name
 
 
-def _ticked(chosen: tuple[str, ...], name: str, *, on: bool) -> tuple[str, ...]:
+def _with_ticked(chosen: tuple[str, ...], name: str, *, on: bool) -> tuple[str, ...]:
     kept = tuple(item for item in chosen if item != name)
     return (*kept, name) if on else kept
 
@@ -597,15 +600,15 @@ class Explore(Explorer):
         back = button("← Back to the figures", ("leave_runs",), kind="quiet", key="back")
         return [back, *(forward(node, "in_runs") for node in self._runs._tree)]  # noqa: SLF001
 
-    def _look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
-        return replace(super()._look(counted, suite, choice), run_more=self._run_more)
+    def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
+        return replace(super()._make_look(counted, suite, choice), run_more=self._run_more)
 
     def _run_more(self, iteration: str, runs: int) -> Child:
         """The button that opens the run panel, or what it lacks."""
         folder = self._folder_of(iteration)
         if folder is not None and find_skill(folder) is not None:
             return button("Run these …", ("run_more", iteration, runs))
-        where = "these tables" if folder is None else called(folder.parent.name, 60)
+        where = "these tables" if folder is None else as_label(folder.parent.name, 60)
         lacks = f"No skill with evals is in or next to {where}: sen.run_panel(SKILL) takes another."
         return [button("Run these …", None), " ", h("small", lacks, cls="sen-soft")]
 
@@ -643,9 +646,9 @@ class Explore(Explorer):
         if tab in VIEWS:
             return super()._content(look)
         if tab == "export":
-            view = exporting(self.export_to, busy=busy)
+            view = export_view(self.export_to, busy=busy)
         else:
-            view = drawing(look, self.export_to, busy=busy)
+            view = charts_view(look, self.export_to, busy=busy)
         written = self._written
         if written is None or written.tab != tab:
             return view
@@ -656,8 +659,8 @@ class Explore(Explorer):
         """Choose the `folder` that is written to, the `dialect`, or the `part` that is told of."""
         options = {"dialect": dialects(), "part": PARTS}
         if name in options:
-            known(value, options[name])
-        changed = {known(name, (*options, "folder")): value}
+            check_name(value, options[name])
+        changed = {check_name(name, (*options, "folder")): value}
         self.export_to = replace(self.export_to, **changed)
 
     @action

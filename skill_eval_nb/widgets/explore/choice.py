@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from skill_eval_nb.stats.pairing import UNSTATED, choose, side, turned
+from skill_eval_nb.stats.pairing import UNSTATED, choose, side, swap_iterations
 from skill_eval_nb.stats.values import (
     HEADLINE,
     METRICS,
@@ -21,7 +21,7 @@ from skill_eval_nb.stats.values import (
     order_iterations,
 )
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import called, quoted, some
+from skill_eval_nb.text import as_label, in_quotes, some
 from skill_eval_nb.workspace import NO_ITERATION
 
 if TYPE_CHECKING:
@@ -92,26 +92,26 @@ def turned_workspace(ws: Workspace) -> Workspace:
     """
     import polars as pl
 
-    frames = {name: turned(ws.polars(name)) for name in TURNED}
+    frames = {name: swap_iterations(ws.polars(name)) for name in TURNED}
     frames["runs"] = frames["runs"].with_columns(pl.lit(None).alias("started_at"))
     return Workspace.from_tables(frames, ws.path)
 
 
-def suites(ws: Workspace, *, turned: bool = False) -> list[SkillRuns]:
+def suites_of(ws: Workspace, *, turned: bool = False) -> list[SkillRuns]:
     """Every skill of every workspace: those with runs first, then those that only have evals."""
     runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
     keys = ["workspace", "skill"]
     with_runs = sorted(runs.select(keys).unique().rows(), key=_place)
     defined = set(ws.polars("evals").select(keys).unique().rows())
     waiting = sorted(defined - set(with_runs), key=_place)
-    return [_suite(runs, scores, *names, turned=turned) for names in (*with_runs, *waiting)]
+    return [_suite_of(runs, scores, *names, turned=turned) for names in (*with_runs, *waiting)]
 
 
 def _place(names: tuple[str, ...]) -> list[object]:
     return [natural(name) for name in names]
 
 
-def _suite(
+def _suite_of(
     runs: pl.DataFrame, scores: pl.DataFrame, workspace: str, skill: str, *, turned: bool
 ) -> SkillRuns:
     import polars as pl
@@ -124,7 +124,7 @@ def _suite(
     numbers = own.select(pl.col(METRICS).cast(pl.Float64).is_finite().any())
     known = numbers.row(0, named=True) if own.height else {}
     scored = scores.filter(workspace=workspace, skill=skill).filter(pl.col("score").is_finite())
-    compared = tuple(sorted(_compared(own), key=names.index))
+    compared = tuple(sorted(_compared_iterations(own), key=names.index))
     distinct = models(own)
     return SkillRuns(
         workspace=workspace,
@@ -140,14 +140,18 @@ def _suite(
         compared=compared,
         models=tuple(distinct),
         model=next(
-            (model for model in distinct if _compared(of_model(own, model)) & set(compared[-1:])),
+            (
+                model
+                for model in distinct
+                if _compared_iterations(of_model(own, model)) & set(compared[-1:])
+            ),
             distinct[0],
         ),
         turned=turned,
     )
 
 
-def _compared(runs: pl.DataFrame) -> set[str]:
+def _compared_iterations(runs: pl.DataFrame) -> set[str]:
     """The iterations of which an eval has a figure of the headline, or a score, on two sides."""
     import polars as pl
 
@@ -170,7 +174,7 @@ WITH_SKILL = "with_skill"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is looked at. What is not given is chosen by what there is: see `settled`.
+    """What is looked at. What is not given is chosen by what there is: see `settle_choice`.
 
     Attributes:
         workspace: its folder, below what was loaded.
@@ -209,18 +213,18 @@ def suite_of(suites: Sequence[SkillRuns], choice: Choice) -> SkillRuns | None:
     Of several, the first that compares anything.
     """
 
-    def met(suite: SkillRuns) -> tuple[int, bool]:
+    def count_met(suite: SkillRuns) -> tuple[int, bool]:
         named = (suite.skill == choice.skill) * 2 + (suite.workspace == choice.workspace)
         return named, bool(suite.compared)
 
-    return max(suites, key=met, default=None)
+    return max(suites, key=count_met, default=None)
 
 
-def settled(suite: SkillRuns | None, choice: Choice) -> Choice:
+def settle_choice(suite: SkillRuns | None, choice: Choice) -> Choice:
     """The choice as it can be met: nothing that is not there, and nothing left open that is.
 
     >>> own = SkillRuns("w", "s", {"i-1": ("a",), "i-2": ("a", "without_a")}, {"1": "x"}, (), (), 3)
-    >>> found = settled(own, Choice(configuration="gone"))
+    >>> found = settle_choice(own, Choice(configuration="gone"))
     >>> found.iterations, found.configuration, found.baseline
     (('i-2',), 'a', 'without_a')
     """
@@ -229,7 +233,7 @@ def settled(suite: SkillRuns | None, choice: Choice) -> Choice:
     iterations = tuple(name for name in suite.iterations if name in choice.iterations)
     iterations = iterations or suite.last
     there = {name for iteration in iterations for name in suite.iterations[iteration]}
-    pair = _last_two if suite.turned else _sides
+    pair = _last_two if suite.turned else _choose_sides
     configuration, baseline = pair(
         [name for name in suite.configurations if name in there],
         choice.configuration,
@@ -249,7 +253,7 @@ def settled(suite: SkillRuns | None, choice: Choice) -> Choice:
     )
 
 
-def checked(suites: Sequence[SkillRuns], request: Choice) -> Choice:
+def check_choice(suites: Sequence[SkillRuns], request: Choice) -> Choice:
     """A first choice as somebody wrote it, evals by their ids.
 
     Where there are no runs yet nothing is known, so that nothing can be wrong.
@@ -283,7 +287,7 @@ def _check(kind: str, names: Iterable[str | None], known: Iterable[str]) -> None
             raise no_such(kind, name, there)
 
 
-def _sides(
+def _choose_sides(
     names: Sequence[str], configuration: str | None, baseline: str | None
 ) -> tuple[str | None, str | None]:
     """Which is compared with which, from what was asked for."""
@@ -351,7 +355,7 @@ def within(ws: Workspace, parts: Sequence[Part]) -> Workspace:
 
 def iteration_name(name: str) -> str:
     """An iteration's name; workspaces without iterations have one that is none."""
-    return "all runs" if name == NO_ITERATION else called(name)
+    return "all runs" if name == NO_ITERATION else as_label(name)
 
 
 Place = tuple[str, ...]
@@ -395,11 +399,11 @@ def runs_of(ws: Workspace, choice: Choice, clicked: Selection | None) -> pl.Data
         return ws.polars("runs").clear()  # nothing was run yet
     runs = ws.polars("runs").filter(workspace=choice.workspace, skill=choice.skill)
     if clicked is not None and clicked.path is not None:
-        return ordered(of_path(runs, clicked.path))
+        return order_runs(of_path(runs, clicked.path))
     evals = choice.evals or None
     runs = _within(runs, iteration=choice.iterations, configuration=choice.sides, eval_id=evals)
     runs = of_model(runs, choice.model)
-    return ordered(runs if clicked is None else _narrowed(ws, runs, clicked))
+    return order_runs(runs if clicked is None else _narrow_runs(ws, runs, clicked))
 
 
 def _within(runs: pl.DataFrame, **wanted: Collection[Any] | None) -> pl.DataFrame:
@@ -436,13 +440,13 @@ def verdicts_of(ws: Workspace, check: tuple[str, str]) -> pl.DataFrame:
     return pl.concat([own, by_id])
 
 
-def ordered(runs: pl.DataFrame) -> pl.DataFrame:
+def order_runs(runs: pl.DataFrame) -> pl.DataFrame:
     """Runs in the order in which people read them."""
     keys = dict.fromkeys(("iteration", "eval_id", "eval_name"), natural)
     return in_order(runs.sort("run_number"), **keys, configuration=side)
 
 
-def _narrowed(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.DataFrame:
+def _narrow_runs(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.DataFrame:
     import polars as pl
 
     alone = {name: getattr(clicked, name) for name in ("iteration", "configuration", "eval_id")}
@@ -463,16 +467,16 @@ def _narrowed(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.DataF
     return runs
 
 
-def numbered(numbers: Sequence[int]) -> str:
+def runs_in_words(numbers: Sequence[int]) -> str:
     """Run numbers in a sentence.
 
-    >>> numbered([3]), numbered([1, 2, 5])
+    >>> runs_in_words([3]), runs_in_words([1, 2, 5])
     ('run 3', 'runs 1, 2 and 5')
     """
     return f"run{'s' * (len(numbers) > 1)} {some(sorted(numbers), len(numbers))}"
 
 
-def selected(kind: str, *values: Any) -> Selection:
+def select_runs(kind: str, *values: Any) -> Selection:
     """What is meant by a click, in the words and at the place that this kind of it has.
 
     `iteration`, its name; `eval`, iteration, id and name; `runs`, the same, a configuration, and
@@ -485,28 +489,28 @@ def selected(kind: str, *values: Any) -> Selection:
             words = f"those of {iteration_name(iteration)} that are compared"
             return Selection(("verdict", iteration), words, iteration)
         case "problem", (number, problem):
-            words = f"what the problem {quoted(problem['code'], 40)} is about, in any iteration"
+            words = f"what the problem {in_quotes(problem['code'], 40)} is about, in any iteration"
             return Selection(("problems", str(number)), words, path=problem["path"])
         case "eval", (iteration, eval_id, name):
-            at, words = ("evals", iteration, eval_id, name), f"eval {quoted(name, 40)}"
+            at, words = ("evals", iteration, eval_id, name), f"eval {in_quotes(name, 40)}"
             own: dict[str, Any] = {"eval_id": eval_id}
         case "runs", (iteration, eval_id, name, side, *numbers):
-            which = f", {numbered(numbers)}" if numbers else ""
+            which = f", {runs_in_words(numbers)}" if numbers else ""
             at = ("evals", iteration, eval_id, name)
-            words = f"eval {quoted(name, 40)}, {called(side, 40)}{which}"
+            words = f"eval {in_quotes(name, 40)}, {as_label(side, 40)}{which}"
             own = {"eval_id": eval_id, "configuration": side, "numbers": tuple(numbers)}
         case "dimension", (iteration, dimension, *sides):
             at, side = ("dimensions", iteration, dimension), next(iter(sides), None)
-            words = f"{_who(side)}scored on {quoted(dimension, 40)}"
+            words = f"{_who(side)}scored on {in_quotes(dimension, 40)}"
             own = {"dimension": dimension, "configuration": side}
         case "check", (iteration, layer, text, *more):
             side, eval_id = [*more, None, None][:2]
             at = ("checks", iteration, layer, text, eval_id or "")
-            words = f"{_who(side)}checked for {quoted(text, 40)}"
+            words = f"{_who(side)}checked for {in_quotes(text, 40)}"
             own = {"check": (layer, text), "configuration": side, "eval_id": eval_id}
         case "note", (iteration, number, note):  # its runs, else those of its evals
             at = ("notes", iteration, str(number))
-            words = f"what the note {quoted(note['kind'], 40)} is about"
+            words = f"what the note {in_quotes(note['kind'], 40)} is about"
             own = {
                 "names": tuple(note["runs"]),
                 "evals": () if note["runs"] else tuple(note["evals"]),
@@ -518,4 +522,4 @@ def selected(kind: str, *values: Any) -> Selection:
 
 
 def _who(configuration: str | None) -> str:
-    return "" if configuration is None else f"{called(configuration, 40)}, "
+    return "" if configuration is None else f"{as_label(configuration, 40)}, "

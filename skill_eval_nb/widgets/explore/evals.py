@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.stats.values import natural
-from skill_eval_nb.text import called, count
+from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, choose, table
@@ -15,7 +15,7 @@ from ..ui.track import Axis, axis_of, delta_view, of_difference, of_figures, sca
 from . import figures
 from .choice import Part, Place
 from .figures import MANY, Cells, EvalCell, EvalKey
-from .look import Drawn, Look, left_out, listed, sides_legend
+from .look import Drawn, Look, left_out, list_page, sides_legend
 
 NEAR = 2.5
 """Percent of a lane within which points would lie on each other: they become one that counts."""
@@ -43,37 +43,37 @@ class EvalSide(NamedTuple):
     clicked: frozenset[int]
 
 
-def _lane(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> Node:
+def _draw_lane(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> Node:
     """The runs of an eval on the axis of all lanes."""
     rules = [h("i", cls="sen-x-rule", style={"left": axis.at(value)}) for value in axis.marks]
     halves = [
-        h("div", _half(axis, meant, side, side.cell), cls=f"sen-x-half sen-x-{side.kind}")
+        h("div", _draw_half(axis, meant, side, side.cell), cls=f"sen-x-half sen-x-{side.kind}")
         for side in sides
     ]
     return h("div", rules, halves, cls="sen-x-lane")
 
 
-def _half(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell | None) -> list[Node]:
+def _draw_half(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell | None) -> list[Node]:
     if cell is None:
         return []
     mean = h("i", cls="sen-x-mean", style={"left": axis.at(cell.mean)})
     if not cell.runs:
-        return [mean, _strip(axis, meant, side, cell)]
+        return [mean, _draw_strip(axis, meant, side, cell)]
     groups: list[list[Run]] = []  # of which each is one mark
     for run in cell.runs:
         if groups and axis.place(run[1]) - axis.place(groups[-1][0][1]) < NEAR:
             groups[-1].append(run)
         else:
             groups.append([run])
-    return [mean, *(_point(axis, meant, side, runs) for runs in groups)]
+    return [mean, *(_draw_point(axis, meant, side, runs) for runs in groups)]
 
 
-def _point(axis: Axis, meant: Metric, side: EvalSide, runs: Sequence[Run]) -> Node:
+def _draw_point(axis: Axis, meant: Metric, side: EvalSide, runs: Sequence[Run]) -> Node:
     """One run, or several that would lie on each other."""
     numbers = [number for number, _ in runs]
     low, high = runs[0][1], runs[-1][1]
     which = f"run {numbers[0]}" if len(runs) == 1 else count(len(runs), "run")
-    return _mark(
+    return _run_mark(
         side,
         f"{which}: {_between(meant, low, high)}",
         numbers,
@@ -84,7 +84,7 @@ def _point(axis: Axis, meant: Metric, side: EvalSide, runs: Sequence[Run]) -> No
     )
 
 
-def _strip(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell) -> Node:
+def _draw_strip(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell) -> Node:
     """Many runs in one: from the lowest to the highest, the middle half thick."""
     low, lower, upper, high = cell.ends
     inner = (high - low) or 1.0
@@ -93,7 +93,7 @@ def _strip(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell) -> Node:
         "width": f"{100 * (upper - lower) / inner:.4g}%",
     }
     words = f"{count(cell.n, 'run')}: {_between(meant, low, high)}, the middle half "
-    return _mark(
+    return _run_mark(
         side,
         words + _between(meant, lower, upper),
         inside=h("i", cls="sen-x-box", style=box),
@@ -102,7 +102,7 @@ def _strip(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell) -> Node:
     )
 
 
-def _mark(
+def _run_mark(
     side: EvalSide, words: str, numbers: Sequence[int] = (), *, inside: Child, **more: Any
 ) -> Node:
     """What shows runs at a click; by keyboard the means are, or the list of runs."""
@@ -144,8 +144,8 @@ Deltas = dict[Line, Row]
 
 def evals(look: Look) -> Node:
     """The view of evals."""
-    keys, found = look.figures(figures.evals), look.figures(figures.cells)
-    deltas, counting = _deltas(look)  # asked for last, for it takes longest
+    keys, found = look.figures(figures.eval_keys), look.figures(figures.cells)
+    deltas, counting = _deltas_by_row(look)  # asked for last, for it takes longest
     lines = _lines(look, keys, deltas)
     cells = [cell for own in found.values() if own for cell in own.values()]
     low, high = (
@@ -154,21 +154,21 @@ def evals(look: Look) -> Node:
     )
     axis, apart = of_figures(look.meant, low, high), axis_of(deltas.values(), look.meant)
 
-    def draw(line: Line, at: Place) -> Drawn:
+    def draw_eval(line: Line, at: Place) -> Drawn:
         (eval_id, name), part = line
         difference = deltas.get(line)
-        sides = _sides(look, line, at, found[part], difference)
+        sides = _eval_sides(look, line, at, found[part], difference)
         shown: list[Child] = [
-            _lane(axis, look.meant, sides),
-            h("div", [_mean(look.meant, side) for side in sides], cls="sen-x-means"),
+            _draw_lane(axis, look.meant, sides),
+            h("div", [_side_mean(look.meant, side) for side in sides], cls="sen-x-means"),
         ]
         if look.compares:
-            shown.append([_delta(look, difference), track(apart, difference, look.meant)])
+            shown.append([_delta_words(look, difference), track(apart, difference, look.meant)])
         act = ("pick", "eval", part.iteration, eval_id, name)
-        about = f"eval {called(eval_id, 40)}" if look.suite.has_twins else ""
-        return Drawn(called(name), act, shown, about)
+        about = f"eval {as_label(eval_id, 40)}" if look.suite.has_twins else ""
+        return Drawn(as_label(name), act, shown, about)
 
-    rows, paging = listed(look, "evals", lines, "eval", draw)
+    rows, paging = list_page(look, "evals", lines, "eval", draw_eval)
     heads: list[Child] = ["Eval", scale(axis, look.meant, look.meant.axis), "Mean"]
     if look.compares:
         heads.append(scale(apart, look.meant, of_difference(look.meant), difference=True))
@@ -181,7 +181,7 @@ def evals(look: Look) -> Node:
             choose("Order", ORDERS, look.seen.order, ("see", "order")) if len(lines) > 1 else None,
             cls="sen-row sen-spread",
         ),
-        _aggregated([cell for cell in cells if not cell.runs]),
+        _aggregated_note([cell for cell in cells if not cell.runs]),
         h("p", counting, cls="sen-soft", role="status") if counting else None,
         table(heads, rows, caption=caption, cls="sen-x-evals"),
         paging,
@@ -197,14 +197,14 @@ def _lines(look: Look, keys: Mapping[Part, Any], deltas: Deltas) -> list[Line]:
         return lines
     sign = -1 if look.seen.order == "largest" else 1
 
-    def place(line: Line) -> tuple[bool, float]:
+    def delta_key(line: Line) -> tuple[bool, float]:
         estimate = deltas.get(line, {}).get("estimate")
         return (estimate is None, sign * (estimate or 0.0))
 
-    return sorted(lines, key=place)
+    return sorted(lines, key=delta_key)
 
 
-def _deltas(look: Look) -> tuple[Deltas, str]:
+def _deltas_by_row(look: Look) -> tuple[Deltas, str]:
     """The difference of each row, and what is still being counted."""
     found = look.of_metric(figures.headline_by_eval, figures.others_by_eval)
     deltas = {
@@ -219,7 +219,7 @@ def _deltas(look: Look) -> tuple[Deltas, str]:
     return deltas, f"The deltas{of} are being counted, exactly; they appear when they are there."
 
 
-def _aggregated(many: Sequence[EvalCell]) -> Child:
+def _aggregated_note(many: Sequence[EvalCell]) -> Child:
     """What is said where cells hold too many runs to draw each."""
     if not many:
         return None
@@ -232,7 +232,7 @@ def _aggregated(many: Sequence[EvalCell]) -> Child:
     )
 
 
-def _sides(
+def _eval_sides(
     look: Look, line: Line, at: Place, found: Cells | None, difference: Row | None
 ) -> list[EvalSide]:
     key, part = line
@@ -247,7 +247,7 @@ def _sides(
         sides.append(
             EvalSide(
                 kind,
-                f"{called(name, 40)}, {called(key[1], 60)}",
+                f"{as_label(name, 40)}, {as_label(key[1], 60)}",
                 ("pick", "runs", part.iteration, *key, name),
                 found.get((key, name)) if found else None,
                 ", ".join(left),
@@ -257,17 +257,19 @@ def _sides(
     return sides
 
 
-def _mean(meant: Metric, side: EvalSide) -> Node:
+def _side_mean(meant: Metric, side: EvalSide) -> Node:
     """The mean of a side, and what is left out of it."""
     value, n = (side.cell.mean, side.cell.n) if side.cell else (None, 0)
     left = h("small", side.left, cls="sen-soft") if side.left else None
     return h("div", mean_of(side.kind, meant, value, n, side.name, side.act), left)
 
 
-def _delta(look: Look, found: Row | None) -> Child:
+def _delta_words(look: Look, found: Row | None) -> Child:
     """The difference in words, or why there is none."""
     if found is None:
         return h("span", "…", cls="sen-soft")
     if found["estimate"] is None:
-        return h("span", called(found["unpaired"] or "no difference", 80), cls="sen-soft sen-small")
+        return h(
+            "span", as_label(found["unpaired"] or "no difference", 80), cls="sen-soft sen-small"
+        )
     return delta_view(look.meant, found)

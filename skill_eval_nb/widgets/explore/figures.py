@@ -20,7 +20,7 @@ from skill_eval_nb.stats.summary import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
 from ..ui.source import Recent
-from .choice import Part, SkillRuns, runs_of, suites, turned_workspace, within
+from .choice import Part, SkillRuns, runs_of, suites_of, turned_workspace, within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,13 +67,13 @@ Cells = Mapping[tuple[EvalKey, str], EvalCell]
 Count = Callable[["Workspace", Parts, str], list[Any]]
 
 
-def _compared(statistic: Callable[[Workspace, str | None], Iterable[Row]]) -> Count:
+def _against_baseline(statistic: Callable[[Workspace, str | None], Iterable[Row]]) -> Count:
     """Counts the rows of a statistic against the baseline.
 
     Where a part has no run of it, the statistic says why there is none to compare against.
     """
 
-    def count(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
+    def count_rows(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
         baseline = parts[0].baseline
         sides = ws.polars("runs").select("iteration", "configuration").unique().iter_rows()
         known = {iteration for iteration, name in sides if name == baseline}
@@ -86,17 +86,17 @@ def _compared(statistic: Callable[[Workspace, str | None], Iterable[Row]]) -> Co
                 found += statistic(own, against)
         return _of_each(parts, found)
 
-    return count
+    return count_rows
 
 
-headline = _compared(partial(overview, others=False))
+headline = _against_baseline(partial(overview, others=False))
 """The rows of `overview` for the metric that decides by itself."""
-others = _compared(partial(overview, others=True))
+others = _against_baseline(partial(overview, others=True))
 """The rows of `overview` for all other metrics and dimensions, adjusted together."""
-headline_by_eval = _compared(partial(overview_by_eval, others=False))
-others_by_eval = _compared(partial(overview_by_eval, others=True))
-notes = _compared(lambda *own: stats.notes(*own).iter_rows(named=True))
-discrimination = _compared(lambda *own: stats.discrimination(*own).iter_rows(named=True))
+headline_by_eval = _against_baseline(partial(overview_by_eval, others=False))
+others_by_eval = _against_baseline(partial(overview_by_eval, others=True))
+notes = _against_baseline(lambda *own: stats.notes(*own).iter_rows(named=True))
+discrimination = _against_baseline(lambda *own: stats.discrimination(*own).iter_rows(named=True))
 
 
 def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
@@ -127,7 +127,7 @@ def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
     return [found[part.iteration] for part in parts]
 
 
-def evals(ws: Workspace, parts: Parts, _: str) -> list[list[EvalKey]]:
+def eval_keys(ws: Workspace, parts: Parts, _: str) -> list[list[EvalKey]]:
     """The evals that have a run."""
     found: dict[str, list[EvalKey]] = defaultdict(list)
     for iteration, *key in ws.polars("runs").select("iteration", *EVAL).unique().iter_rows():
@@ -151,7 +151,7 @@ def dimension_sources(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     return _of_each(parts, stats.variance(ws).iter_rows(named=True))
 
 
-def checks(ws: Workspace, parts: Parts, metric: str) -> list[Rows]:
+def check_rows(ws: Workspace, parts: Parts, metric: str) -> list[Rows]:
     """The rows of `discrimination`."""
     if ws.polars("expectations").is_empty():
         return [[] for _ in parts]
@@ -178,11 +178,11 @@ def flips(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
         if row["p_adjusted"] is not None:
             row["reason"] = f"p = {row['p_adjusted']:.2g}. {row['reason']}"
 
-    def rise(row: Row) -> float:
+    def rate_rise(row: Row) -> float:
         before, after = row["baseline_pass_rate"], row["pass_rate"]
         return 0.0 if before is None or after is None else after - before
 
-    return _of_each(parts, sorted(found, key=rise))
+    return _of_each(parts, sorted(found, key=rate_rise))
 
 
 def turn(before: float | None, after: float | None) -> str:
@@ -243,18 +243,18 @@ class Counted:
     @cached_property
     def suites(self) -> list[SkillRuns]:
         """The skills that there are."""
-        return suites(self.ws, turned=self._turned)
+        return suites_of(self.ws, turned=self._turned)
 
     def figures(self, count: Count, parts: Sequence[Part], metric: str) -> dict[Part, Any]:
         """What is counted of parts of one choice; None where it is being counted."""
         metric = metric if count in OF_METRIC else ""
 
-        def counted(keys: Sequence[Any]) -> dict[Any, Any]:
+        def count_parts(keys: Sequence[Any]) -> dict[Any, Any]:
             own = [part for _, part, _ in keys]
-            return dict(zip(keys, count(self._within(own), own, metric), strict=True))
+            return dict(zip(keys, count(self._tables_within(own), own, metric), strict=True))
 
         keys = {part: (count, part, metric) for part in parts}
-        found = self._later.get_all(list(keys.values()), counted, self._at_once)
+        found = self._later.get_all(list(keys.values()), count_parts, self._at_once)
         return {part: found[key] for part, key in keys.items()}
 
     def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
@@ -272,7 +272,7 @@ class Counted:
         runs = self.ws.polars("runs")
         return max(1, RUNS * runs["iteration"].n_unique() // max(1, runs.height))
 
-    def _within(self, parts: Sequence[Part]) -> Workspace:
+    def _tables_within(self, parts: Sequence[Part]) -> Workspace:
         """What of the workspace is in these parts; figures of the same parts share its tables."""
         with self._lock:
             return self._parts.get_or_make(tuple(parts), lambda: within(self.ws, parts))

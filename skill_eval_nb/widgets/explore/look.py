@@ -11,7 +11,7 @@ from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.notes import LOST
 from skill_eval_nb.stats.values import RUBRIC, RUN, natural, scores_of
-from skill_eval_nb.text import called, count
+from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, Node, h
@@ -177,7 +177,7 @@ def sides_legend(look: Look) -> Node:
     return h(
         "p",
         [
-            h("span", h("i", cls=f"sen-x-swatch sen-x-{kind}"), called(name), words[kind])
+            h("span", h("i", cls=f"sen-x-swatch sen-x-{kind}"), as_label(name), words[kind])
             for kind, name in look.kinds
         ],
         cls="sen-x-legend",
@@ -222,7 +222,7 @@ def places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
     return found
 
 
-def sorting(words: Child, name: str, column: str, cls: str = "") -> Node:
+def sort_button(words: Child, name: str, column: str, cls: str = "") -> Node:
     """The head of a column by which the rows of a list can be sorted."""
     looks = f"sen-sort {cls}".strip()
     return button(words, ("sort", name, column), cls=looks, sorts=column)
@@ -233,7 +233,9 @@ def row(cells: Sequence[Child], *, chosen: bool, **more: Any) -> Node:
     return table_row(cells, cls="sen-chosen" if chosen else None, **more)
 
 
-def head(name: str, where: str, act: Sequence[Any], *, first: bool, about: str = "") -> list[Child]:
+def row_head(
+    name: str, where: str, act: Sequence[Any], *, first: bool, about: str = ""
+) -> list[Child]:
     """What a row is headed by: a button that shows its runs.
 
     Args:
@@ -294,7 +296,7 @@ class Drawn(NamedTuple):
     by: Mapping[str, int] | None = None
 
 
-def listed(
+def list_page(
     look: Look, name: str, lines: Sequence[L], noun: str, draw: Callable[[L, Place], Drawn]
 ) -> tuple[list[Node], Node | None]:
     """The rows of a page, each with the runs below that were clicked; and the way to others.
@@ -313,7 +315,7 @@ def listed(
         about, part = line
         at = (name, part.iteration, *(str(value or "") for value in about))
         first, drawn, where = about != above, draw(line, at), look.called(part.iteration)
-        heading = head(drawn.name, where, drawn.act, first=first, about=drawn.about)
+        heading = row_head(drawn.name, where, drawn.act, first=first, about=drawn.about)
         cells = [heading, *drawn.cells]
         looks = " ".join(["sen-chosen"] * look.is_at(at) + ["sen-x-joined"] * (not first))
         by = drawn.by if first else None  # a joined one stays below the row above
@@ -393,7 +395,7 @@ def behind(look: Look) -> Node:
             cls="sen-row sen-middle sen-spread",
         ),
         h("p", "There is no such run.", cls="sen-soft") if runs.is_empty() else None,
-        _list(look, runs, page) if listed and not runs.is_empty() else None,
+        _list_runs(look, runs, page) if listed and not runs.is_empty() else None,
         pager(runs.height, page, "runs", "run"),
         look.show_run(key_of(runs.row(0, named=True))) if alone else None,
         cls="sen-x-behind",
@@ -402,8 +404,8 @@ def behind(look: Look) -> Node:
     )
 
 
-def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
-    columns = _columns(look, runs)
+def _list_runs(look: Look, runs: pl.DataFrame, page: int) -> Child:
+    columns = _run_columns(look, runs)
     keys: Keys = {"Run": _by_name} | {column.name: column.key for column in columns if column.key}
     order = look.seen.sorted.get("runs")
     if order and order[0] in keys:
@@ -417,7 +419,7 @@ def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
     for run, by in zip(shown, places(shown, keys), strict=True):
         key = key_of(run)
         is_open = key in opened
-        cells = [_head(look, run, key, is_open), *(column.cell(run) for column in columns)]
+        cells = [_run_head(look, run, key, is_open), *(column.cell(run) for column in columns)]
         chosen = "sen-chosen" if is_open else None
         rows.append(table_row(cells, looks, key=str(tuple(key)), cls=chosen, by=by))
         if key in opened[-1:]:  # the one of the other side beside it
@@ -426,7 +428,7 @@ def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
             beside = h("div", [look.show_run(run) for run in both], cls="sen-columns")
             below = h("td", beside, colspan=str(len(heads)))
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
-    titles = [sorting(name, "runs", name) if name in keys else name for name in heads]
+    titles = [sort_button(name, "runs", name) if name in keys else name for name in heads]
     return table(titles, rows, label="Runs, a row each", cls="sen-x-runs", order=order)
 
 
@@ -435,12 +437,12 @@ def _by_name(run: Row) -> Any:
     return *map(natural, names), run["run_number"] or 0
 
 
-def _head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
+def _run_head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
     """What a run is called, as the button that opens it."""
-    name = called(run["eval_name"])
-    where = called(key.iteration) if look.several and key.iteration != NO_ITERATION else ""
+    name = as_label(run["eval_name"])
+    where = as_label(key.iteration) if look.several and key.iteration != NO_ITERATION else ""
     kind = {side: kind for kind, side in look.kinds}.get(key.configuration, "other")
-    spoken = f"{name}, {called(key.configuration, 40)}, run {key.run_number}"
+    spoken = f"{name}, {as_label(key.configuration, 40)}, run {key.run_number}"
     return [
         h("i", cls=f"sen-x-swatch sen-x-{kind}"),
         button(
@@ -463,7 +465,7 @@ class Column(NamedTuple):
     key: Callable[[Row], Any] | None = None
 
 
-def _columns(look: Look, runs: pl.DataFrame) -> list[Column]:
+def _run_columns(look: Look, runs: pl.DataFrame) -> list[Column]:
     """What is listed of each run: what was clicked, the metric, then other figures."""
     clicked, metric = look.seen.clicked, look.choice.metric
     check, dimension = (clicked.check, clicked.dimension) if clicked is not None else (None, None)
@@ -483,7 +485,7 @@ def _columns(look: Look, runs: pl.DataFrame) -> list[Column]:
 
 
 def _of_figure(meant: Metric) -> Column:
-    def cell(run: Row) -> Child:
+    def figure_cell(run: Row) -> Child:
         value = run[meant.column]
         if value is None:
             return h("span", MISSING, title=LOST.get(run["status"], "not known"))
@@ -493,7 +495,7 @@ def _of_figure(meant: Metric) -> Column:
             return [h("span", size(meant, value)), of]
         return size(meant, value)
 
-    return Column(meant.title, cell, lambda run: run[meant.column])
+    return Column(meant.title, figure_cell, lambda run: run[meant.column])
 
 
 def _of_score(look: Look, runs: pl.DataFrame, metric: str) -> Column:
@@ -515,11 +517,11 @@ def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Co
     def last(run: Row, name: str) -> Any:
         return known[_key(run)][-1][name] if known[_key(run)] else None
 
-    def verdict(run: Row) -> Child:
+    def verdict_pill(run: Row) -> Child:
         return pill(*words[last(run, "passed")]) if known[_key(run)] else MISSING
 
     return [
-        Column("Verdict", verdict, lambda run: last(run, "passed")),
+        Column("Verdict", verdict_pill, lambda run: last(run, "passed")),
         Column(EVIDENCE, lambda run: _evidence(last(run, "evidence"))),
     ]
 
@@ -529,19 +531,22 @@ def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column
     scores = look.ws.polars("rubric_scores").filter(dimension=dimension).sort("judging")
     known = _by_run(scores, runs)
 
-    def score(run: Row) -> Child:
+    def scores_cell(run: Row) -> Child:
         found = [row["score"] for row in known[_key(run)]]
         shown = ", ".join(MISSING if score is None else f"{score:g}" for score in found)
         return h("b", shown or MISSING)
 
-    def reason(run: Row) -> Child:
+    def reason_cell(run: Row) -> Child:
         return [h("div", _evidence(row["evidence"])) for row in known[_key(run)]]
 
-    def mean(run: Row) -> float | None:
+    def mean_of_run(run: Row) -> float | None:
         found = [row["score"] for row in known[_key(run)] if row["score"] is not None]
         return sum(found) / len(found) if found else None
 
-    return [Column(metric_of(RUBRIC + dimension).title, score, mean), Column(REASON, reason)]
+    return [
+        Column(metric_of(RUBRIC + dimension).title, scores_cell, mean_of_run),
+        Column(REASON, reason_cell),
+    ]
 
 
 def _by_run(rows: pl.DataFrame, runs: pl.DataFrame) -> dict[Any, list[Row]]:
@@ -559,4 +564,4 @@ def _key(row: Row) -> tuple[Any, ...]:
 def _evidence(text: str | None) -> Node:
     if not text:
         return h("span", "none stated", cls="sen-soft")
-    return h("span", called(text, MOST), cls="sen-small", dir="auto")
+    return h("span", as_label(text, MOST), cls="sen-small", dir="auto")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb import charts
 from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.stats.values import headline_of, metrics_of, model_name, secondary_level
-from skill_eval_nb.text import called, count
+from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h, offer
-from ..ui.parts import button, choose, details, entry, notice, pill, table, waiting
+from ..ui.parts import button, choose, details, entry, notice, pill, table, waiting_note
 from . import figures
 from .choice import Choice, Part, iteration_name, of_path
 from .look import SEVERITIES, Look, behind, filters, of_page, pager, row
@@ -37,12 +37,12 @@ LOOKS = {
 }
 
 
-def noted(look: Look) -> Node:
+def notes_view(look: Look) -> Node:
     """The view of notes, an iteration after the other."""
     found = look.figures(figures.notes)
     if not any(found.values()):
         if any(rows is None for rows in found.values()):
-            return waiting("Counting")
+            return waiting_note("Counting")
         return notice("Nothing notable.", fine=True)
     return h("div", [_of_iteration(look, part, rows) for part, rows in found.items()])
 
@@ -56,16 +56,16 @@ def _of_iteration(look: Look, part: Part, rows: list[Row] | None) -> list[Child]
         at = ("notes", part.iteration, str(number))
         below = h("div", behind(look), key="below") if look.is_at(at) else None
         look.placed |= below is not None
-        items.append(h("li", _note(part, number, note), below, key=str(at)))
+        items.append(h("li", _note_item(part, number, note), below, key=str(at)))
     return [title, h("ul", items, cls="sen-x-notes")]
 
 
-def _note(part: Part, number: int, note: Row) -> list[Child]:
+def _note_item(part: Part, number: int, note: Row) -> list[Child]:
     act = ("pick", "note", part.iteration, number) if note["evals"] or note["runs"] else None
     more = note["expectations"]
     return [
         pill(note["kind"], LOOKS.get(note["kind"], "")),
-        h("span", f" {called(note['text'], 2000)} "),
+        h("span", f" {as_label(note['text'], 2000)} "),
         button("Show the runs", act, kind="quiet") if act else None,
         h("small", f"({len(more):,} expectations)", cls="sen-soft") if len(more) > 1 else None,
     ]
@@ -91,7 +91,7 @@ def problems(look: Look) -> Node:
         rows += look.below(at, COLUMNS)
     return h(
         "div",
-        _severities(counts, chosen),
+        _severity_filter(counts, chosen),
         table(
             ["Problem", "Where", "What was found", "Runs"],
             rows,
@@ -102,7 +102,7 @@ def problems(look: Look) -> Node:
     )
 
 
-def _severities(counts: Counter[str], chosen: str) -> Node | None:
+def _severity_filter(counts: Counter[str], chosen: str) -> Node | None:
     if len(counts) < 2:
         return None
     names = [name for name in SEVERITIES if counts[name]]
@@ -115,21 +115,21 @@ def _row(look: Look, number: int, problem: Row, runs: pl.DataFrame, at: tuple[st
     touched = of_path(runs, problem["path"]).height
     found: Child = h("span", "of no run alone", cls="sen-soft sen-small")
     if touched:
-        spoken = f"{called(problem['code'])}: show the {count(touched, 'run')} it is about"
+        spoken = f"{as_label(problem['code'])}: show the {count(touched, 'run')} it is about"
         found = button(count(touched, "run"), ("pick", "problem", number), aria_label=spoken)
     return row(
         [
             [
                 pill(problem["severity"], SEVERITIES[problem["severity"]]),
-                h("small", f" {called(problem['code'])}"),
+                h("small", f" {as_label(problem['code'])}"),
             ],
             [
-                h("code", called(problem["path"], 400), cls="sen-x-path"),
-                h("small", f" {called(problem['where'], 200)}", cls="sen-soft")
+                h("code", as_label(problem["path"], 400), cls="sen-x-path"),
+                h("small", f" {as_label(problem['where'], 200)}", cls="sen-soft")
                 if problem["where"]
                 else None,
             ],
-            called(problem["message"], 600),
+            as_label(problem["message"], 600),
             found,
         ],
         key=str(at),
@@ -201,7 +201,7 @@ def _folder(export: Export) -> Path:
     return Path(export.folder.strip() or FOLDER).expanduser()
 
 
-def exporting(export: Export, *, busy: bool) -> Node:
+def export_view(export: Export, *, busy: bool) -> Node:
     """The view of what can be handed on."""
     return h(
         "div",
@@ -318,7 +318,7 @@ def draw(ws: Workspace, choice: Choice, name: str) -> Picture:
         options["factor"] = "harness" if told_apart == ["harness"] else "model"
     chart = getattr(charts, kind)(own, **options)
     if choice.model:
-        name_of_model = called(model_name(dict(choice.model)))
+        name_of_model = as_label(model_name(dict(choice.model)))
         chart.title.text = [f"{name_of_model}:", *chart.title.text]
         chart.description = f"{name_of_model}: {chart.description}"
     spec = chart.to_dict(validate=False)  # our own, and tested: a third of the time
@@ -331,7 +331,7 @@ def key_of(choice: Choice, name: str) -> Hashable:
     return ("chart", name, choice)
 
 
-def drawing(look: Look, export: Export, *, busy: bool) -> Node:
+def charts_view(look: Look, export: Export, *, busy: bool) -> Node:
     """The view of charts.
 
     Args:
@@ -365,8 +365,8 @@ def models(look: Look) -> Node:
 def _show_chart(look: Look, name: str) -> Node:
     picture = look.counted.get(key_of(look.choice, name), lambda: draw(look.ws, look.choice, name))
     if picture is None:
-        return waiting("Drawing")
+        return waiting_note("Drawing")
     digest = hashlib.sha256(picture.png).hexdigest()[:16]
     blob = offer(f"chart-{name}-{digest}", lambda: (picture.png, "image/png"))
-    answer, width = called(picture.answer, 400), str(picture.width)
+    answer, width = as_label(picture.answer, 400), str(picture.width)
     return h("img", alt=answer, width=width, blob=blob, key=blob, cls="sen-x-chart")

@@ -10,10 +10,10 @@ from typing import Any
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.expectations import CLASSES
 from skill_eval_nb.stats.values import RUBRIC, natural
-from skill_eval_nb.text import called, count
+from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, details, notice, pill, soft, table, waiting
+from ..ui.parts import button, details, notice, pill, soft, table, waiting_note
 from ..ui.track import Axis, axis_of, delta_view, of_difference, scale, track
 from . import figures
 from .choice import Part, Place
@@ -26,13 +26,13 @@ from .look import (
     filters,
     in_order,
     left_out,
-    listed,
+    list_page,
     of_page,
     places,
     sides_legend,
-    sorting,
+    sort_button,
 )
-from .verdict import adjusted, legend, stack, word
+from .verdict import adjustment_note, legend, stack, word
 
 Row = Mapping[str, Any]
 CLASS_LOOKS = {"separates": "good", "hurts": "bad", "flaky": "odd"} | {
@@ -47,9 +47,9 @@ Line = tuple[Check, Part]
 
 def checks(look: Look) -> Node:
     """The view of expectations."""
-    found = look.figures(figures.flips if look.suite.turned else figures.checks)
+    found = look.figures(figures.flips if look.suite.turned else figures.check_rows)
     if any(rows is None for rows in found.values()):
-        return waiting("Counting")
+        return waiting_note("Counting")
     lines = _check_lines(look, found)
     if not lines:
         return notice("No run was checked for any expectation.")
@@ -59,31 +59,31 @@ def checks(look: Look) -> Node:
     for line, check in lines.items():
         if kind in ("", check["class"]):
             together.setdefault(line[0], []).append(line)
-    keys = _keys(look, lambda about: lines[together[about][-1]])
+    keys = _sort_keys(look, lambda about: lines[together[about][-1]])
     order = look.seen.sorted.get("checks")
     kept = [line for about in in_order(list(together), keys, order) for line in together[about]]
     on_page = list(dict.fromkeys(about for about, _ in of_page(kept, look.seen.page("checks"))))
     places_of = dict(zip(on_page, places(on_page, keys), strict=True))
 
-    def draw(line: Line, _: Place) -> Drawn:
-        return _drawn(look, line, lines[line], places_of[line[0]])
+    def draw_check(line: Line, _: Place) -> Drawn:
+        return _check_row(look, line, lines[line], places_of[line[0]])
 
-    rows, paging = listed(look, "checks", kept, "expectation", draw)
+    rows, paging = list_page(look, "checks", kept, "expectation", draw_check)
     heads: list[Child] = [
-        sorting("Expectation", "checks", "text"),
+        sort_button("Expectation", "checks", "text"),
         [
-            sorting(
-                [h("i", cls=f"sen-x-swatch sen-x-{side}"), h("span", called(name, 30))],
+            sort_button(
+                [h("i", cls=f"sen-x-swatch sen-x-{side}"), h("span", as_label(name, 30))],
                 *("checks", side, "sen-x-side"),
             )
             for side, name in look.kinds
         ],
-        sorting("Class", "checks", "class"),
+        sort_button("Class", "checks", "class"),
         "Why",
     ]
     caption = "Passed of those scored; a click shows the runs with their evidence"
     shown = table(heads, rows, caption=caption, cls="sen-x-checks", order=order)
-    return h("div", _classes(classes, kind), shown, paging)
+    return h("div", _class_filter(classes, kind), shown, paging)
 
 
 def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict[Line, Row]:
@@ -98,14 +98,14 @@ def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict
     return {line: known[line] for line in lines if line in known}
 
 
-def _classes(classes: Counter[str], chosen: str) -> Node:
+def _class_filter(classes: Counter[str], chosen: str) -> Node:
     """How many expectations are of which class, and the way to those alone."""
     names = [name for name in (*CLASSES, *TURNS) if classes[name]]
     labels = {name: f"{name} {classes[name]:,}" for name in names}
     return filters("Class of expectation", "kind", classes.total(), labels, chosen)
 
 
-def _keys(look: Look, found: Callable[[Check], Row]) -> Keys:
+def _sort_keys(look: Look, found: Callable[[Check], Row]) -> Keys:
     """What expectations are sorted by: words, the share that passed on each side, the class."""
 
     def share_on(name: str, about: Check) -> float | None:
@@ -128,25 +128,29 @@ def _counts(found: Row, name: str) -> list[int] | None:
     return [found[f"n_{outcome}{end}"] for outcome in ("passed", "failed", "errored", "unscored")]
 
 
-def _drawn(look: Look, line: Line, found: Row, by: Mapping[str, int]) -> Drawn:
+def _check_row(look: Look, line: Line, found: Row, by: Mapping[str, int]) -> Drawn:
     (layer, text, eval_id), part = line
     act = ("pick", "check", part.iteration, layer, text, *((None, eval_id) if eval_id else ()))
     cells = [
-        h("div", [_cell(line, found, kind, name) for kind, name in look.kinds], cls="sen-x-pair"),
+        h(
+            "div",
+            [_share_cell(line, found, kind, name) for kind, name in look.kinds],
+            cls="sen-x-pair",
+        ),
         pill(found["class"], CLASS_LOOKS.get(found["class"], "")),
         h("span", found["reason"], cls="sen-small sen-soft"),
     ]
-    return Drawn(called(text, 400), act, cells, _about(found), by)
+    return Drawn(as_label(text, 400), act, cells, _about_check(found), by)
 
 
-def _about(found: Row) -> str:
+def _about_check(found: Row) -> str:
     evals = found["evals"]
-    of = called(evals[0], 40) if len(evals) == 1 else count(len(evals), "eval")
+    of = as_label(evals[0], 40) if len(evals) == 1 else count(len(evals), "eval")
     critical = "critical" if found["critical"] else ""
-    return " · ".join(filter(None, (called(found["layer"]), of, critical)))
+    return " · ".join(filter(None, (as_label(found["layer"]), of, critical)))
 
 
-def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
+def _share_cell(line: Line, found: Row, kind: str, name: str) -> Node:
     """Passed of scored on one side, coloured by its share."""
     (layer, text, eval_id), part = line
     counts = _counts(found, name)
@@ -157,7 +161,7 @@ def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
     left = left_out(errored, unscored)
     ratio = f"{passed:,}/{scored:,}" if scored else "–"
     outcome = ", ".join([f"{passed:,} of {scored:,} passed", *left])
-    spoken = f"{called(name, 40)}: {outcome}"
+    spoken = f"{as_label(name, 40)}: {outcome}"
     share = passed / scored if scored else 0.5
     look_of = "sen-x-none" if not scored else "sen-x-more" if share >= 0.5 else "sen-x-less"
     act = ("pick", "check", part.iteration, layer, text, name, *((eval_id,) if eval_id else ()))
@@ -186,7 +190,7 @@ def dimensions(look: Look) -> Node:
     counts = (figures.headline, figures.others, figures.dimension_sources, figures.summary)
     headline, others, sources, summaries = (look.figures(count) for count in counts)
     if any(None in found.values() for found in (others, sources, summaries)):
-        return waiting("Counting")
+        return waiting_note("Counting")
     deltas = {
         ((difference["metric"].removeprefix(RUBRIC),), part): difference
         for part in look.parts
@@ -215,13 +219,13 @@ def dimensions(look: Look) -> Node:
         for kind, name in look.kinds:
             bars.append(stack([row for row in own if row["configuration"] == name], kind, name))
             mean = means.get((line, name), {"mean": None, "n": 0})
-            spoken = f"{called(name, 40)}, {called(dimension, 60)}"
+            spoken = f"{as_label(name, 40)}, {as_label(dimension, 60)}"
             shown.append(mean_of(kind, meant, mean["mean"], mean["n"], spoken, (*act, name)))
         difference = [_delta(deltas.get(line), axis)] if look.compares else []
         cells = [h("div", shown, cls="sen-x-means"), *difference, bars]
-        return Drawn(called(dimension), act, cells)
+        return Drawn(as_label(dimension), act, cells)
 
-    rows, paging = listed(look, "dimensions", lines, "row", draw)
+    rows, paging = list_page(look, "dimensions", lines, "row", draw)
     title = of_difference(metric_of("rubric_weighted_mean"))
     every = [source for found in sources.values() for source in found]
     heads: list[Child] = [
@@ -235,7 +239,7 @@ def dimensions(look: Look) -> Node:
         sides_legend(look),
         table(heads, rows, caption="Scores on the rubric, 1–5", cls="sen-x-dimensions"),
         paging,
-        adjusted(look),
+        adjustment_note(look),
         _remarks(every),
     )
 
@@ -252,7 +256,7 @@ def _remarks(rows: Sequence[Row]) -> list[Child]:
     together = any(source["component"].endswith(TOGETHER) for source in rows)
     notes: dict[str, dict[str, None]] = {}
     for source in rows:
-        who = f"{called(source['dimension'], 40)} ({called(source['configuration'], 40)})"
+        who = f"{as_label(source['dimension'], 40)} ({as_label(source['configuration'], 40)})"
         for sentence in (source["note"] or "").replace(". ", ".\n").splitlines():
             words = sentence.strip(" .")
             if words and not words.startswith("No output was judged"):  # which MANY_JUDGINGS says

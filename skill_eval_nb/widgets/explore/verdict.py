@@ -9,10 +9,10 @@ from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.stats.summary import explained
+from skill_eval_nb.stats.summary import explain_adjustment
 from skill_eval_nb.stats.values import better, headline_of, model_name
 from skill_eval_nb.stats.verdict import say_answer, word_of
-from skill_eval_nb.text import called, count
+from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, pill, soft, table
@@ -48,7 +48,7 @@ def stack(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
         notes = [row["note"] for row in known if row["note"]] or ["not known"]
         same = known and all(row["variance"] == 0 for row in known)
         return soft("all the same" if same else notes[0] if known else "nothing was scored")
-    words = [f"{_called(part)} {share:.0%}" for part, share in shares]
+    words = [f"{_component_name(part)} {share:.0%}" for part, share in shares]
     parts = [
         h(
             "i",
@@ -68,7 +68,7 @@ def stack(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
     )
 
 
-def _called(component: str) -> str:
+def _component_name(component: str) -> str:
     """A component; several that cannot be told apart are named together."""
     return " and ".join(PARTS.get(part, part) for part in component.split(" + "))
 
@@ -80,7 +80,10 @@ def _look(component: str) -> str:
 def legend(rows: Iterable[Mapping[str, Any]]) -> Node:
     """What the parts of the bars are."""
     there = dict.fromkeys(row["component"] for row in rows if row["share"])
-    parts = [h("span", h("i", cls=f"sen-x-swatch {_look(part)}"), _called(part)) for part in there]
+    parts = [
+        h("span", h("i", cls=f"sen-x-swatch {_look(part)}"), _component_name(part))
+        for part in there
+    ]
     return h("p", parts, cls="sen-x-legend")
 
 
@@ -106,11 +109,11 @@ def verdict(look: Look) -> Node:
     if None in found.values() and not any(found.values()):
         content: Child = h("p", "Counting …", cls="sen-soft")
     else:
-        content = [_answer(look, found), tracks(look, found)]
-    return h("div", content, _sources(look), cls="sen-card sen-x-verdict", key="verdict")
+        content = [_answer_lines(look, found), tracks(look, found)]
+    return h("div", content, _spread_bars(look), cls="sen-card sen-x-verdict", key="verdict")
 
 
-def _answer(look: Look, found: Found) -> list[Child]:
+def _answer_lines(look: Look, found: Found) -> list[Child]:
     """The sentence for the last iteration that has one, and what it rests on."""
     every = [(part, rows) for part in look.parts if (rows := found[part])]
     known = [(part, rows) for part, rows in every if rows["suite"]["n_evals"]]
@@ -119,7 +122,7 @@ def _answer(look: Look, found: Found) -> list[Child]:
         return [h("h3", "Nothing to compare"), h("p", why, cls="sen-soft")]
     part, rows = known[-1]
     where = f" in {iteration_name(part.iteration)}" if look.several else ""
-    where += f" ({called(model_name(dict(look.choice.model)), 60)})" if look.choice.model else ""
+    where += f" ({as_label(model_name(dict(look.choice.model)), 60)})" if look.choice.model else ""
     answer = say_answer(rows["suite"], rows["population"], look.meant.title)
     first, *others = answer.claims
     return [
@@ -144,13 +147,13 @@ def _next_step(look: Look, part: Part, words: str, row: Row) -> Node:
     return h("p", words, " ", way, cls="sen-x-next")
 
 
-def adjusted(look: Look) -> Child:
+def adjustment_note(look: Look) -> Child:
     """How the figures of the page allow for each other, where there are several."""
     metrics = metrics_of(look.suite)
     if len(metrics) < 2 or not look.compares:
         return None
     meant = metric_of(headline_of(metrics))
-    return h("p", explained(meant.name), cls="sen-soft sen-small sen-x-adjusted")
+    return h("p", explain_adjustment(meant.name), cls="sen-soft sen-small sen-x-adjusted")
 
 
 def _difference_large(look: Look, found: Row) -> Child:
@@ -172,14 +175,14 @@ def word(found: Row) -> Node:
 def why_none(look: Look) -> str:
     """Why two sides cannot be compared."""
     choice = look.choice
-    names = [called(name, 40) for name in look.suite.configurations]
+    names = [as_label(name, 40) for name in look.suite.configurations]
     if len(names) < 2:
         of = f"configuration, {names[0]}" if names else "unnamed configuration"
         return f"All runs belong to one {of}. Run a baseline to compare."
     if choice.baseline is None:
         why = choose(look.suite.configurations)[1]
         return f"There is {why}. Choose one above." if why else "Choose a baseline above."
-    own, other = called(choice.configuration, 40), called(choice.baseline, 40)
+    own, other = as_label(choice.configuration, 40), as_label(choice.baseline, 40)
     names = [iteration_name(name) for name in choice.iterations]
     where = names[0] if len(names) == 1 else f"the {len(names):,} iterations"
     return f"No eval has a run of {own} and one of {other} in {where}."
@@ -193,9 +196,9 @@ def tracks(look: Look, found: Found) -> Child:
     axis = axis_of(known, look.meant, whole=True)
     rows: list[Node] = []
     for part in look.parts:
-        rows += _rows(look, part, found[part], axis)
+        rows += _track_rows(look, part, found[part], axis)
         rows += look.below(("verdict", part.iteration), 4)
-    sides = [called(name, 60) for name in look.choice.sides]
+    sides = [as_label(name, 60) for name in look.choice.sides]
     title = of_difference(look.meant)
     return table(
         ["Of", scale(axis, look.meant, title, difference=True), "Delta", "Verdict"],
@@ -205,8 +208,8 @@ def tracks(look: Look, found: Found) -> Child:
     )
 
 
-def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> list[Node]:
-    where = called(iteration_name(part.iteration))
+def _track_rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> list[Node]:
+    where = as_label(iteration_name(part.iteration))
     act = ("pick", "iteration", part.iteration)
     head = h("div", h("b", where))
     if look.links:
@@ -218,13 +221,13 @@ def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> l
     rows: list[Node] = []
     for scope, difference in found.items():
         cells = [track(axis, difference, look.meant), _delta(look.meant, difference)]
-        about = h("span", _scope(scope, difference, head), cls="sen-x-scope")
+        about = h("span", _scope_label(scope, difference, head), cls="sen-x-scope")
         key = f"{part.iteration}-{scope}"
         rows.append(row([about, *cells, word(difference)], key=key, chosen=chosen))
     return rows
 
 
-def _scope(scope: str, found: Row, head: Node) -> list[Child]:
+def _scope_label(scope: str, found: Row, head: Node) -> list[Child]:
     """What a row is about, and what it rests on."""
     if scope == "population":
         return [SCOPES[scope]]
@@ -236,11 +239,11 @@ def _delta(meant: Metric, found: Row | None) -> Node:
     if found is None:
         return h("span", "…", cls="sen-soft")
     if found["estimate"] is None:
-        return h("span", MISSING, title=called(found["reason"], 300))
+        return h("span", MISSING, title=as_label(found["reason"], 300))
     return delta_view(meant, found)
 
 
-def _sources(look: Look) -> Child:
+def _spread_bars(look: Look) -> Child:
     """Where the spread of the metric comes from, for the last iteration."""
     part, rows = look.last(figures.sources)
     if part is None or not rows:
@@ -249,8 +252,8 @@ def _sources(look: Look) -> Child:
     bars: list[Node] = []
     for kind, name in look.kinds:
         own = [source for source in rows if source["configuration"] == name]
-        title = h("span", called(name, 40), cls="sen-soft sen-small")
-        bars.append(h("div", title, stack(own, kind, called(name))))
+        title = h("span", as_label(name, 40), cls="sen-soft sen-small")
+        bars.append(h("div", title, stack(own, kind, as_label(name))))
     return h(
         "div",
         h("h4", f"Where the spread of {look.meant.name} comes from{where}"),
@@ -292,21 +295,21 @@ def summary(look: Look) -> Child:
     if not names:
         return None
     where = f", {iteration_name(part.iteration)}" if look.several else ""
-    heads = ["Metric", *(called(name, 30) for _, name in look.kinds)]
+    heads = ["Metric", *(as_label(name, 30) for _, name in look.kinds)]
     numbers = range(1, len(heads))
     heads += ["Difference", "These evals"] if look.compares else []
     caption = f"Means over all runs{where}" + ("; differences eval by eval" * look.compares)
-    shown = [_row(look, name, known, deltas.get(name)) for name in names]
+    shown = [_metric_row(look, name, known, deltas.get(name)) for name in names]
     return h(
         "div",
         table(heads, shown, caption=caption, numbers=numbers),
-        adjusted(look),
+        adjustment_note(look),
         soft(FLOOR) if "rubric_normalized" in names else None,
         cls="sen-x-summary",
     )
 
 
-def _row(
+def _metric_row(
     look: Look, metric: str, means: Mapping[tuple[str, str], Row], found: Row | None
 ) -> list[Child]:
     meant = metric_of(metric)

@@ -51,7 +51,7 @@ class Review(Panel):
         self._seed = seed
         self._runs: dict[str, RunKey] = {}
         self._book = Book(self._source.ws)
-        self._scope, self._choice = self._settled(choice)
+        self._scope, self._choice = self._settle_scope(choice)
         self._begin()
         super().__init__()
         self._ready = True
@@ -108,7 +108,7 @@ class Review(Panel):
         """Put something else side by side, or another workspace, iteration or configuration."""
         again = dict.fromkeys(("eval_id", "at", *AFTER.get(part, ())), "")
         changes = {**again, part: name, "revealed": False}
-        self._scope, self._choice = self._settled(replace(self._choice, **changes))
+        self._scope, self._choice = self._settle_scope(replace(self._choice, **changes))
         self._begin()
 
     @action
@@ -134,10 +134,10 @@ class Review(Panel):
     @quiet_action
     def say(self, token: str, text: str) -> None:
         """Say something of a run."""
-        key = self._run(token)
+        key = self._run_of_token(token)
         before, others = self._book.remarks(key), len(self._book.others(key))
         try:
-            remarks = replace(self._remarks(key), text=text)
+            remarks = replace(self._remarks_on(key), text=text)
             self._book.say(key, replace(remarks, reviewed=remarks.reviewed or bool(remarks)))
         finally:
             after = self._book.remarks(key)
@@ -148,10 +148,10 @@ class Review(Panel):
     @action
     def score(self, token: str, dimension: str, score: float | str | None) -> None:
         """Give a run a score on a dimension, or take it back."""
-        key = self._run(token)
-        remarks = self._remarks(key)
+        key = self._run_of_token(token)
+        remarks = self._remarks_on(key)
         others = {name: value for name, value in remarks.scores.items() if name != dimension}
-        given = {} if score is None else {dimension: _point(score)}
+        given = {} if score is None else {dimension: _whole_point(score)}
         try:
             self._book.say(key, replace(remarks, scores=others | given, reviewed=True))
         finally:
@@ -167,7 +167,7 @@ class Review(Panel):
         item = next((item for item in self._now.items if item.token == token), None)
         if item is None or item.check is None or verdict not in (*VERDICTS, None):
             raise LookupError("That check is not there any more.")
-        remarks = self._remarks(item.runs[0])
+        remarks = self._remarks_on(item.runs[0])
         labels = {text: label for text, label in remarks.labels.items() if text != item.check}
         if verdict is not None:
             labels[item.check] = CheckLabel(item.check, verdict == "pass", item.sampled)
@@ -176,7 +176,7 @@ class Review(Panel):
     @action
     def call_fine(self, token: str, fine: bool) -> None:
         """Say that a run is fine, or that it was not reviewed."""
-        self._book.call_fine(self._run(token), fine)
+        self._book.call_fine(self._run_of_token(token), fine)
 
     @action
     def finish(self, left: int = 0) -> None:
@@ -210,14 +210,14 @@ class Review(Panel):
         with self._lock:
             self._book.look_at(self._source.ws)
             try:
-                self._scope, self._choice = self._settled(self._choice)
+                self._scope, self._choice = self._settle_scope(self._choice)
             except LookupError:
                 lost = dict.fromkeys(("workspace", *AFTER["workspace"]), "")
-                self._scope, self._choice = self._settled(replace(self._choice, **lost))
+                self._scope, self._choice = self._settle_scope(replace(self._choice, **lost))
             self._begin()
         self.show()
 
-    def _settled(self, choice: ReviewChoice) -> tuple[Scope, ReviewChoice]:
+    def _settle_scope(self, choice: ReviewChoice) -> tuple[Scope, ReviewChoice]:
         scope = scope_of(self._source.ws, choice)
         self._runs |= {token_of(key): key for item in scope.items for key in item.runs}
         return scope, replace(scope.choice, blind=choice.blind and bool(scope.sides))
@@ -238,18 +238,18 @@ class Review(Panel):
         if now.choice.hidden and now.items and all(map(now.is_scored, now.items)):
             self._choice = replace(self._choice, revealed=True)
 
-    def _remarks(self, key: RunKey) -> Remarks:
+    def _remarks_on(self, key: RunKey) -> Remarks:
         """What is said of a run by now."""
         remarks = self._book.remarks(key)
         return Remarks(reviewed=False) if remarks is None else remarks
 
-    def _run(self, token: str) -> RunKey:
+    def _run_of_token(self, token: str) -> RunKey:
         if token not in self._runs:
             raise LookupError("That run is not there any more.")
         return self._runs[token]
 
 
-def _point(score: float | str) -> int:
+def _whole_point(score: float | str) -> int:
     number = float(score)
     if number not in POINTS:
         raise ValueError(f"A score is a whole number from 1 to 5, not {score}.")

@@ -109,11 +109,11 @@ class Book:
         """The feedback on the iteration of a run."""
         place = (key.workspace, key.iteration)
         if place not in self._pages:
-            self._pages[place] = self._new(*place)
-            self._read(self._pages[place])
+            self._pages[place] = self._new_page(*place)
+            self._read_page(self._pages[place])
         return self._pages[place]
 
-    def _new(self, workspace: str, iteration: str) -> Page:
+    def _new_page(self, workspace: str, iteration: str) -> Page:
         files = () if self._ids is None else self._ids.files(workspace, iteration)
         why = None
         if self._ids is None:
@@ -129,9 +129,9 @@ class Book:
         """Read again what has changed on disk."""
         for page in self._pages.values():
             if page.stamps != _stamps(page.files):
-                self._read(page)
+                self._read_page(page)
 
-    def _read(self, page: Page) -> None:
+    def _read_page(self, page: Page) -> None:
         page.stamps = _stamps(page.files)
         if page.files:
             page.now, *others = map(read_reviews, page.files)
@@ -206,7 +206,7 @@ class Book:
         if not remarks and (was is None or created_here or not remarks.reviewed):
             self._take_away(key, remarks.labels)
         else:
-            self._put(key, remarks)
+            self._put_remarks(key, remarks)
 
     def call_fine(self, key: RunKey, fine: bool) -> None:
         """Say of a run that it is fine, or take its review away, whoever made it; labels stay.
@@ -217,13 +217,13 @@ class Book:
         was = self.remarks(key)
         labels = {} if was is None else was.labels
         if fine:
-            self._put(key, Remarks(labels=labels))
+            self._put_remarks(key, Remarks(labels=labels))
         else:
             self._take_away(key, labels)
 
     def _take_away(self, key: RunKey, labels: Mapping[str, CheckLabel]) -> None:
         """Take away what is said of a run, but for the labels of its checks."""
-        self._put(key, Remarks(labels=labels, reviewed=False) if labels else None)
+        self._put_remarks(key, Remarks(labels=labels, reviewed=False) if labels else None)
 
     def save(self) -> None:
         """Write what could not be written before.
@@ -244,13 +244,13 @@ class Book:
             if page.fault is not None:
                 raise NotKept(page.fault)
             keep_status(page.files[0], status)
-            self._read(page)
+            self._read_page(page)
 
     def turn(self) -> None:
         """Other runs are looked at: what others said meanwhile of those before is taken up."""
         self._typed.clear()
 
-    def _put(self, key: RunKey, remarks: Remarks | None) -> None:
+    def _put_remarks(self, key: RunKey, remarks: Remarks | None) -> None:
         was = self.entry(key)
         if remarks == (None if was is None else was.remarks) and self.is_saved(key):
             return
@@ -268,7 +268,7 @@ class Book:
         if page.fault is not None:
             raise NotKept("Not saved. The reason is below.")
 
-        def status(now: Reviews) -> str:
+        def status_after(now: Reviews) -> str:
             reviews = [entry.run_id for entry in now.entries if entry.remarks.reviewed]
             reviewed = {self._run_of(page, run_id) for run_id in reviews}
             if page.runs <= {*reviewed, *page.elsewhere}:
@@ -276,7 +276,7 @@ class Book:
             return IN_PROGRESS if remarks is None or now.status is None else now.status
 
         run_id = was.run_id if was is not None else self._id_of(page, _of(key))
-        entry = keep_review(page.files[0], run_id, remarks, was, status)
+        entry = keep_review(page.files[0], run_id, remarks, was, status_after)
         self._unsaved.pop(key, None)
         if entry is None:
             self._mine.pop(key, None)
@@ -287,7 +287,7 @@ class Book:
             self._typed.add(key)
             if was is None:
                 self._created.add(key)
-        self._read(page)
+        self._read_page(page)
 
     def _id_of(self, page: Page, run: RunOf) -> str:
         """The id by which feedback names a run."""

@@ -11,7 +11,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
 
 from ..show import show_figures, show_outputs
-from ..show.documents import folded
+from ..show.documents import fold_content
 from ..show.run import (
     anchors_of,
     folder_of,
@@ -33,8 +33,8 @@ from ..ui.parts import (
     pill,
     plain,
     soft,
+    text_area,
     tick,
-    typing,
 )
 from ..ui.source import RunKey
 from .queue import (
@@ -49,7 +49,7 @@ from .queue import (
     ReviewState,
     in_order,
     outcome,
-    sealed,
+    seal_tree,
     token_of,
 )
 
@@ -107,7 +107,7 @@ class ShownRun:
         keep, key = self.now.keep(self.key, token), f"{token}-text"
         label = f"Comments on {self.title}"
         scores = [
-            self._scored(dimension, anchors_of(stated), remarks.scores.get(dimension))
+            self._score_control(dimension, anchors_of(stated), remarks.scores.get(dimension))
             for dimension, (_, stated) in _dimensions_of(self.now.ws, self.key).items()
         ]
         fine = tick("No comments", given is not None and given.reviewed, ("call_fine", token))
@@ -115,7 +115,7 @@ class ShownRun:
             "div",
             h("div", head, cls="sen-row sen-middle sen-spread"),
             [_other_remarks(other) for other in others],
-            typing(label, remarks.text, ("say", token), keep=keep, key=key, rows=3),
+            text_area(label, remarks.text, ("say", token), keep=keep, key=key, rows=3),
             h("div", scores, cls="sen-rv-scores"),
             None if remarks else fine,
             cls="sen-rv-form",
@@ -130,7 +130,9 @@ class ShownRun:
         reviewed = remarks is not None and remarks.reviewed
         return pill(f"reviewed{when}", "good") if reviewed else pill("not reviewed")
 
-    def _scored(self, dimension: str, anchors: Mapping[str, str], score: float | None) -> Node:
+    def _score_control(
+        self, dimension: str, anchors: Mapping[str, str], score: float | None
+    ) -> Node:
         act = ("score", self.token, dimension)
         clear = (*act, None)
         keys = {str(point): (*act, point) for point in POINTS}
@@ -233,17 +235,17 @@ def _other_remarks(entry: ReviewEntry) -> Node:
     )
 
 
-def _head(now: ReviewState) -> Node:
+def _review_head(now: ReviewState) -> Node:
     """What the review is of, how far it is, and its end."""
     title = h("div", h("h3", "Review: ", name(now.scope.skill)), _of(now))
     done, of = now.progress
     bar = {"value": str(done), "max": str(max(of, 1))}
     return h(
         "div",
-        h("div", title, _end(now), cls="sen-row sen-spread"),
+        h("div", title, _review_end(now), cls="sen-row sen-spread"),
         h("progress", **bar, aria_label=f"{now.unit.capitalize()}s that are done"),
-        h("p", _progress(now), cls="sen-soft", aria_live="polite"),
-        [_fault(fault, now.book.waiting()) for fault in now.faults],
+        h("p", _progress_facts(now), cls="sen-soft", aria_live="polite"),
+        [_fault_notice(fault, now.book.waiting()) for fault in now.faults],
         cls="sen-rv-head",
     )
 
@@ -258,7 +260,7 @@ def _of(now: ReviewState) -> Node:
     return h("p", between([iteration, what]), cls="sen-soft")
 
 
-def _progress(now: ReviewState) -> Child:
+def _progress_facts(now: ReviewState) -> Child:
     facts = [f"{len(now.reviewed):,} of {count(len(now.runs), 'run')} reviewed"]
     if now.choice.of_checks:
         drawn = sum(item.sampled and now.label(item) is not None for item in now.items)
@@ -275,7 +277,7 @@ def _progress(now: ReviewState) -> Child:
     return between(facts)
 
 
-def _end(now: ReviewState) -> Child:
+def _review_end(now: ReviewState) -> Child:
     if now.choice.of_checks:  # a label is no review of its run
         return None
     left = f"{now.left:,} of {count(len(now.runs), 'run')} not reviewed"
@@ -289,14 +291,14 @@ def _end(now: ReviewState) -> Child:
     return h("div", state, again, cls="sen-row sen-middle", role="status")
 
 
-def _fault(fault: str, waiting: int) -> Node:
+def _fault_notice(fault: str, waiting: int) -> Node:
     kept = f"What you said of {count(waiting, 'run')} is kept in this page meanwhile."
     words = [h("p", f"Not saved: {line(fault)}."), h("p", kept) if waiting else None]
     again = button("Try again", ("save",))
     return h("div", h("div", words), again, cls="sen-fault", role="alert", key=f"fault {fault}")
 
 
-def _steps(now: ReviewState) -> Node:
+def _step_buttons(now: ReviewState) -> Node:
     """Back and forth, by button here and by arrow key everywhere."""
     what, at, last = now.unit, now.at, len(now.shown) - 1
     where = f"{what} {at + 1:,} of {last + 1:,}" if now.shown else f"no {what}"
@@ -309,7 +311,7 @@ def _steps(now: ReviewState) -> Node:
     )
 
 
-def _nothing(now: ReviewState) -> Node:
+def _nothing_left(now: ReviewState) -> Node:
     """What stands there where nothing is left of what was asked for."""
     if now.choice.shown == "left":
         return notice("All of these are reviewed.", fine=True)
@@ -322,7 +324,7 @@ MOST = 400
 """Runs or pairs that are listed at once."""
 
 
-def _jumps(now: ReviewState) -> Node:
+def _jump_details(now: ReviewState) -> Node:
     """The list of what is shown, to jump in; it is made while it is open."""
     what = now.unit
     left = sum(now.done(item) != DONE for item in now.shown)
@@ -331,7 +333,7 @@ def _jumps(now: ReviewState) -> Node:
     return h(
         "details",
         h("summary", "Jump to", " ", h("span", facts, cls="sen-soft")),
-        _list(now) if unfolded else None,
+        _jump_list(now) if unfolded else None,
         open=unfolded,
         on={"toggle": ("unfold", "jumps")},
         cls="sen-rv-jumps",
@@ -339,10 +341,10 @@ def _jumps(now: ReviewState) -> Node:
     )
 
 
-def _list(now: ReviewState) -> Child:
+def _jump_list(now: ReviewState) -> Child:
     by_eval: dict[tuple[str, str], list[Node]] = {}
     for place, item in enumerate(now.shown[:MOST], 1):
-        by_eval.setdefault((item.eval_id, item.title), []).append(_jump(now, place, item))
+        by_eval.setdefault((item.eval_id, item.title), []).append(_jump_button(now, place, item))
     rows = [
         h("li", h("span", line(title), cls="sen-rv-eval", dir="auto"), h("span", to), key=eval_id)
         for (eval_id, title), to in by_eval.items()
@@ -354,7 +356,7 @@ def _list(now: ReviewState) -> Child:
 LOOKS = {DONE: "done", PARTLY: "partly", LEFT: "left"}
 
 
-def _jump(now: ReviewState, place: int, item: Item) -> Node:
+def _jump_button(now: ReviewState, place: int, item: Item) -> Node:
     state, fails = now.done(item), item.failed and not now.choice.hidden
     of = f" of {now.scope.sides[0]}" if now.scope.sides else ""
     words = line(f"{place}: {item.title}, {state}{f', a check{of} failed' if fails else ''}")
@@ -383,8 +385,8 @@ def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
         _one_of("Workspace", scope.workspaces, choice.workspace, "workspace"),
         choose("Side by side", {**PAIRS}, choice.pair, ("ask_for", "pair")),
         _one_of("Iteration", scope.iterations, choice.iteration, "iteration"),
-        [] if choice.hidden else _configurations(now),
-        choose("Show", _shown(now), choice.shown, ("show_only",)),
+        [] if choice.hidden else _configuration_choices(now),
+        choose("Show", _shown_options(now), choice.shown, ("show_only",)),
         choose("Eval", named, choice.eval_id, ("show_eval",)) if len(evals) > 1 else None,
         blind,
         cls="sen-row sen-rv-controls",
@@ -396,7 +398,7 @@ def _one_of(label: str, names: Sequence[str], chosen: str, part: str) -> Node | 
     return choose(label, options, chosen, ("ask_for", part)) if len(names) > 1 else None
 
 
-def _configurations(now: ReviewState) -> list[Node | None]:
+def _configuration_choices(now: ReviewState) -> list[Node | None]:
     choice, names = now.choice, now.scope.configurations
     if choice.pair == "single":
         options = ["", *names] if len(names) > 1 else []
@@ -409,7 +411,7 @@ def _configurations(now: ReviewState) -> list[Node | None]:
     ]
 
 
-def _shown(now: ReviewState) -> Options:
+def _shown_options(now: ReviewState) -> Options:
     options = dict(SHOWN)
     if now.choice.hidden:
         del options["failed"]
@@ -446,19 +448,19 @@ def review_view(now: ReviewState) -> Child:
         keys |= {key: ("label_check", token, verdict) for verdict, (_, key) in VERDICTS.items()}
     return h(
         "div",
-        _head(now),
+        _review_head(now),
         _controls(now, {item.eval_id: item.title for item in now.items}),
         notice(lacking, key="lacking") if lacking else None,
-        _blindness(now),
-        _steps(now),
-        _jumps(now),
-        _item(now, now.shown[now.at]) if now.at >= 0 else _nothing(now),
+        _blind_notice(now),
+        _step_buttons(now),
+        _jump_details(now),
+        _open_item(now, now.shown[now.at]) if now.at >= 0 else _nothing_left(now),
         keys=keys,
         cls="sen-rv",
     )
 
 
-def _blindness(now: ReviewState) -> Child:
+def _blind_notice(now: ReviewState) -> Child:
     if now.choice.of_checks:
         return notice(CHECKS_ALONE, key="checks")
     if not now.choice.blind:
@@ -471,14 +473,14 @@ def _blindness(now: ReviewState) -> Child:
     return notice(CANNOT_HIDE, *([left_out] if alone else []), key="blind")
 
 
-def _item(now: ReviewState, item: Item) -> Child:
+def _open_item(now: ReviewState, item: Item) -> Child:
     """What is open: the task, and each run."""
     runs = in_order(item, now.seed) if now.choice.blind else item.runs
     columns: list[Child] = []
     for place, key in enumerate(runs):
-        column = ShownRun(now, key, _title(now, item, key, place), token_of(key), item).column()
+        column = ShownRun(now, key, _run_title(now, item, key, place), token_of(key), item).column()
         folder = folder_of(now.ws, run_row(now.ws, key))
-        columns.append(sealed(column, folder) if now.choice.hidden else column)
+        columns.append(seal_tree(column, folder) if now.choice.hidden else column)
     numbers = {key.run_number for key in item.runs}
     several = len({key.run_number for other in now.items for key in other.runs}) > 1
     number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
@@ -492,14 +494,16 @@ def _item(now: ReviewState, item: Item) -> Child:
         "div",
         h("h4", name(item.title), number, cls="sen-rv-of"),
         prompt_view(now.ws, item.runs[0], unfolded=True),
-        folded("What the scores mean", h("div", parts, cls="sen-rv-meanings")) if parts else None,
+        fold_content("What the scores mean", h("div", parts, cls="sen-rv-meanings"))
+        if parts
+        else None,
         h("div", columns, cls=f"sen-rv-sides sen-rv-sides-{len(runs)}"),
         cls="sen-rv-item",
         key=item.token,
     )
 
 
-def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
+def _run_title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
     """What a run is called here."""
     if item.check is not None:
         return item.check

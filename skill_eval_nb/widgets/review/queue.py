@@ -95,15 +95,15 @@ def side_by_side(rows: Iterable[Row], against: Iterable[Row] = ()) -> list[Item]
     return [
         _item(*pair)
         for eval_id in sorted(by_eval, key=natural)
-        for pair in _paired(*(sorted(rows, key=_place) for rows in by_eval[eval_id]))
+        for pair in _pair_runs(*(sorted(rows, key=_run_order) for rows in by_eval[eval_id]))
     ]
 
 
-def _place(row: Row) -> Any:
+def _run_order(row: Row) -> Any:
     return natural(row["configuration"]), row["run_number"]
 
 
-def _paired(mine: Sequence[Row], theirs: Sequence[Row]) -> Iterator[tuple[Row, ...]]:
+def _pair_runs(mine: Sequence[Row], theirs: Sequence[Row]) -> Iterator[tuple[Row, ...]]:
     numbered = {row["run_number"]: row for row in theirs}
     mine_too = {row["run_number"] for row in mine}
     left = iter([row for row in theirs if row["run_number"] not in mine_too])
@@ -293,7 +293,7 @@ def _differences(item: Item, remarks: Feedback) -> dict[str, float]:
 ALL_DIMENSIONS = "all dimensions"
 
 
-def preferences(items: Iterable[Item], remarks: Feedback) -> dict[str, Counter[int]]:
+def count_preferences(items: Iterable[Item], remarks: Feedback) -> dict[str, Counter[int]]:
     """On the mean of all dimensions, and on each: how often the first side (1), none or the other.
 
     A pair that was not scored on both sides is in none of them.
@@ -309,7 +309,7 @@ def preferences(items: Iterable[Item], remarks: Feedback) -> dict[str, Counter[i
 
 def outcome(items: Iterable[Item], remarks: Feedback, sides: tuple[str, ...]) -> Child:
     """Which side was preferred how often, said first and then shown."""
-    found = preferences(items, remarks)
+    found = count_preferences(items, remarks)
     if not found:
         return h("p", "No pair was scored on both sides.")
     first, second = map(line, sides)
@@ -328,20 +328,20 @@ def outcome(items: Iterable[Item], remarks: Feedback, sides: tuple[str, ...]) ->
     ]
 
 
-def sealed(node: Child, folder: Path | None) -> list[Node]:
+def seal_tree(node: Child, folder: Path | None) -> list[Node]:
     """A tree in which nothing tells the folder: neither texts nor names that only the page has."""
-    return [_sealed(child, "" if folder is None else str(folder)) for child in flat(node)]
+    return [_seal_node(child, "" if folder is None else str(folder)) for child in flat(node)]
 
 
-def _sealed(node: Node, folder: str) -> Node:
+def _seal_node(node: Node, folder: str) -> Node:
     if isinstance(node, str):
         return node.replace(folder, "…") if folder else node
     tag, attributes, children = node
-    unnamed = {name: _unnamed(name, value, folder) for name, value in attributes.items()}
-    return [tag, unnamed, [_sealed(child, folder) for child in children]]
+    unnamed = {name: _hide_folder(name, value, folder) for name, value in attributes.items()}
+    return [tag, unnamed, [_seal_node(child, folder) for child in children]]
 
 
-def _unnamed(name: str, value: Any, folder: str) -> Any:
+def _hide_folder(name: str, value: Any, folder: str) -> Any:
     if name == "blob":
         return offer(_digest(value), lambda: read_blob(value))
     return value.replace(folder, _digest(folder)) if folder and isinstance(value, str) else value

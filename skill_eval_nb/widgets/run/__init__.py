@@ -20,21 +20,21 @@ from .form import (
     Form,
     Proposal,
     Question,
+    best_design,
     form_view,
-    opened,
+    open_form,
     proposal_view,
-    propose,
     with_design,
 )
 from .judge import JUDGING, JudgeTab, Judging
 from .plan import (
     PlanPreview,
     Unfinished,
+    find_unfinished,
     first_evals_hint,
     home_of,
     make,
     plan_view,
-    unfinished,
     unfinished_view,
 )
 from .progress import (
@@ -102,7 +102,7 @@ class RunPanel(JudgeTab, Observer):
     TABS: ClassVar = {RUN: "Run evals", JUDGE: "Judge stored outputs again"}
 
     def __init__(self, skill: Any, evals: Any, workspace: Any, given: dict[str, Any]) -> None:
-        self.form, self._fixed = opened(skill, evals, workspace, given)
+        self.form, self._fixed = open_form(skill, evals, workspace, given)
         self._given = (self.form, self._fixed)
         self.home = home_of(self._fixed)
         self._prices = price_table(given.get("prices"), [])
@@ -128,7 +128,7 @@ class RunPanel(JudgeTab, Observer):
         super().__init__()
         if (at := watch(self)) is not None:
             self.progressed(at)
-        self._refresh()
+        self._refresh_all()
 
     # ── the form ─────────────────────────────────────────────────────────────────────────────
 
@@ -149,7 +149,7 @@ class RunPanel(JudgeTab, Observer):
     @action
     def tick_configuration(self, name: str, on: bool) -> None:
         """Take a configuration in, or leave it out."""
-        chosen = _ticked(self.form.sides, self.form.configurations, name, on)
+        chosen = _order_ticked(self.form.sides, self.form.configurations, name, on)
         self._set(configurations=tuple(chosen))
 
     @quiet_action
@@ -164,7 +164,7 @@ class RunPanel(JudgeTab, Observer):
         if not name or not folder:
             raise ValueError("Another configuration needs a name, and the folder of its skill.")
         sides = {**self.form.sides, name: folder}
-        chosen = _ticked(sides, self.form.configurations, name, on=True)
+        chosen = _order_ticked(sides, self.form.configurations, name, on=True)
         self._side = NO_SIDE
         self._set(sides=sides, configurations=tuple(chosen))
 
@@ -180,7 +180,7 @@ class RunPanel(JudgeTab, Observer):
         """Take an eval in, or leave it out."""
         every = self._evals
         ticked = every if self.form.evals_only is None else self.form.evals_only
-        chosen = tuple(_ticked(every, ticked, eval_id, on))
+        chosen = tuple(_order_ticked(every, ticked, eval_id, on))
         self._set(evals_only=None if chosen == every else chosen)
 
     @action
@@ -242,7 +242,7 @@ class RunPanel(JudgeTab, Observer):
 
     # ── what is worked out ───────────────────────────────────────────────────────────────────
 
-    def _look(self) -> None:
+    def _look_anew(self) -> None:
         """Work everything out anew, from what is on disk."""
         self._launch.replan(patience=0.0)
         self._propose(patience=0.0)
@@ -255,7 +255,7 @@ class RunPanel(JudgeTab, Observer):
                     if rest.is_left and rest.preview.plan is not None and rest.at_it is None:
                         self.go_on(rest.number)
 
-        self._looking.begin(lambda: unfinished(self.home, form, fixed), take, patience=0.0)
+        self._looking.begin(lambda: find_unfinished(self.home, form, fixed), take, patience=0.0)
 
     def _planned(self) -> None:
         if self._launch.plan is not None and self._evals != self._proposed_for:
@@ -269,7 +269,7 @@ class RunPanel(JudgeTab, Observer):
             self._proposal = found
 
         self._proposing.begin(
-            lambda: propose(ws, self.home, question, len(evals)), take, **patience
+            lambda: best_design(ws, self.home, question, len(evals)), take, **patience
         )
 
     # ── what is seen ─────────────────────────────────────────────────────────────────────────
@@ -377,10 +377,10 @@ class RunPanel(JudgeTab, Observer):
     def _changed(self) -> None:
         """The workspace was read anew: what rests on it is worked out when it is at rest."""
         if self._at is None or not self._at.running:
-            self._refresh()
+            self._refresh_all()
 
-    def _refresh(self) -> None:
-        self._look()
+    def _refresh_all(self) -> None:
+        self._look_anew()
         self._refresh_tab(patience=0.0)
 
     def _refresh_tab(self, **patience: float) -> None:
@@ -401,7 +401,7 @@ class RunPanel(JudgeTab, Observer):
         ]
 
 
-def _ticked(every: Iterable[str], ticked: Iterable[str], name: str, on: bool) -> list[str]:
+def _order_ticked(every: Iterable[str], ticked: Iterable[str], name: str, on: bool) -> list[str]:
     """Those that are ticked, in the order of all, once this one is or is not."""
     chosen = {*ticked, name} if on else {*ticked} - {name}
     return [entry for entry in every if entry in chosen]

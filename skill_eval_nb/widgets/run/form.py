@@ -17,7 +17,7 @@ from skill_eval_nb.documents.sides import SIDES, WITH, WITHOUT
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in import EXECUTOR, JUDGE
 from skill_eval_nb.running import Executor, plan_runs
-from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read
+from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read_journal
 from skill_eval_nb.running.protocol import executor_names
 from skill_eval_nb.stats import plan
 from skill_eval_nb.stats.values import RUBRIC, UNITS, order_iterations
@@ -31,8 +31,8 @@ from ..ui.form import (
     controls,
     fields_of,
     form_card,
-    priced,
-    setting,
+    form_field,
+    models_with_prices,
     unlimited_setting,
 )
 from ..ui.parts import button, choose, details, entry, frame, notice, soft, tick, ticks
@@ -96,27 +96,27 @@ class Form:
     configurations: tuple[str, ...] = SIDES
     evals_only: tuple[str, ...] | None = None
     executor: str = OFFLINE
-    executor_model: str | None = setting("Executor's model", "model")
-    judge_model: str | None = setting("Judge's model", "model")
-    runs: int | None = setting("Runs per eval", least=1)
-    looks: str = setting("Planned looks", "text", default="", placeholder="2, 4, 6, 10")
-    judgings: int | None = setting("Judgings per run", default=1, least=0, needed=True)
-    judge_per_dimension: bool = setting("Judge each dimension in a separate call", "tick")
-    judge_batch: bool = setting(BATCHES, "tick")
+    executor_model: str | None = form_field("Executor's model", "model")
+    judge_model: str | None = form_field("Judge's model", "model")
+    runs: int | None = form_field("Runs per eval", least=1)
+    looks: str = form_field("Planned looks", "text", default="", placeholder="2, 4, 6, 10")
+    judgings: int | None = form_field("Judgings per run", default=1, least=0, needed=True)
+    judge_per_dimension: bool = form_field("Judge each dimension in a separate call", "tick")
+    judge_batch: bool = form_field(BATCHES, "tick")
     budget_usd: float | None = budget_setting()
-    concurrency: int | None = setting("Concurrency", default=8, least=1, needed=True)
-    seed: int | None = setting("Seed of the order", default=0, least=0, needed=True)
+    concurrency: int | None = form_field("Concurrency", default=8, least=1, needed=True)
+    seed: int | None = form_field("Seed of the order", default=0, least=0, needed=True)
     sandbox: str = "bubblewrap"
-    allow_scripts: bool = setting(SCRIPTS, "tick")
-    retry_errored: bool = setting("Do runs that errored again", "tick")
-    iteration: int | None = setting("Iteration", least=1, placeholder="as it fits")
+    allow_scripts: bool = form_field(SCRIPTS, "tick")
+    retry_errored: bool = form_field("Do runs that errored again", "tick")
+    iteration: int | None = form_field("Iteration", least=1, placeholder="as it fits")
     unlimited: bool = unlimited_setting()
-    part: str = setting("Runs of", "choice", default=WHOLE)
-    again: int | None = setting("Judgings to add", default=1, least=1)
-    rejudge_model: str | None = setting("Judge's model", "model")
-    rejudge_batch: bool = setting(BATCHES, "tick")
+    part: str = form_field("Runs of", "choice", default=WHOLE)
+    again: int | None = form_field("Judgings to add", default=1, least=1)
+    rejudge_model: str | None = form_field("Judge's model", "model")
+    rejudge_batch: bool = form_field(BATCHES, "tick")
     rejudge_budget_usd: float | None = budget_setting()
-    rejudge_concurrency: int | None = setting("Runs at a time", default=8, least=1)
+    rejudge_concurrency: int | None = form_field("Runs at a time", default=8, least=1)
     rejudge_unlimited: bool = unlimited_setting()
 
 
@@ -133,7 +133,7 @@ REJUDGING = (
 """Fields on which judging again rests."""
 
 
-def opened(
+def open_form(
     skill: Folder, evals: Folder, workspace: Folder, given: Mapping[str, Any]
 ) -> tuple[Form, FixedArgs]:
     """The form as it is first shown, and what stands fast.
@@ -165,7 +165,7 @@ def opened(
 def options(form: Form, fixed: FixedArgs) -> dict[str, Any]:
     """What `plan_runs` is called with, beside skill, evals and workspace.
 
-    >>> form, fixed = opened("a-skill", None, None, {"runs": 2, "prices": "mine.json"})
+    >>> form, fixed = open_form("a-skill", None, None, {"runs": 2, "prices": "mine.json"})
     >>> given = options(form, fixed)
     >>> given["runs"], given["prices"], given["configurations"]
     (2, 'mine.json', ('with_skill', 'without_skill'))
@@ -186,10 +186,10 @@ def name_of(executor: str | Executor) -> str:
     return executor if isinstance(executor, str) else executor.name
 
 
-def filled(form: Form) -> Form:
+def fill_usual(form: Form) -> Form:
     """The form with the usual numbers where they were left empty.
 
-    >>> filled(Form(judgings=None, concurrency=2)) == Form(concurrency=2)
+    >>> fill_usual(Form(judgings=None, concurrency=2)) == Form(concurrency=2)
     True
     """
     usual = Form()
@@ -261,7 +261,7 @@ def form_view(
     unsaid = {"judge_model": f"{stated} (the suite's)"} if stated else {}
     usual = (suite.config.runs_per_eval if suite is not None else None) or 3
     usual = form.looks.rpartition(",")[2].strip() or usual
-    known = priced(prices.models, prices) if prices else {}
+    known = models_with_prices(prices.models, prices) if prices else {}
     if form.executor == OFFLINE:
         known, unsaid = {}, STAND_IN
     names = dict.fromkeys([OFFLINE, *executor_names(), name_of(fixed.executor), form.executor])
@@ -278,7 +278,7 @@ def form_view(
         map(in_labels, faults),
         h("div", pair, cls="sen-row sen-pair"),
         h("div", controls(form, STAND_IN, wrong, models), cls="sen-row sen-pair"),
-        _evals(form, suite) if suite is not None else None,
+        _eval_ticks(form, suite) if suite is not None else None,
         h("div", numbers, cls="sen-row"),
         _sandbox(form, suite, no_sandbox),
         details("More settings", _more(form), key="more"),
@@ -290,7 +290,7 @@ def _is_of(name: str, fault: str) -> bool:
     return fault.startswith((f"{name} ", f"{name}:", f"{name[:-1]} `", f"{label} "))
 
 
-def _evals(form: Form, suite: Suite) -> Node:
+def _eval_ticks(form: Form, suite: Suite) -> Node:
     every = {eval_.id: brief(eval_.name, 60) for eval_ in suite.evals}
     chosen = list(every) if form.evals_only is None else form.evals_only
     ticked = len([id_ for id_ in chosen if id_ in every])
@@ -383,7 +383,7 @@ class Proposal:
         return self.design is not None and self.design["chosen"]
 
 
-def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> Proposal | None:
+def best_design(ws: Workspace, home: Path, question: Question, most_evals: int) -> Proposal | None:
     """The next best design, from the newest iteration; None where nothing was measured.
 
     Args:
@@ -425,7 +425,7 @@ def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> P
 
 def _judging_price(folder: Path) -> float | None:
     """US dollars that a judging of an iteration came to, by its journal; None where it has none."""
-    events = read(folder).events if (folder / NAME).is_file() else []
+    events = read_journal(folder).events if (folder / NAME).is_file() else []
     launched = [event for event in events if event.get("event") == LAUNCHED]
     judged = {event["launch"] for event in launched if event.get("step") == "judge"}
     usd = [
@@ -448,7 +448,7 @@ def proposal_view(found: Proposal | None, *, busy: bool) -> Node:
     """The proposal, or why there is none; `busy` is whether it is being looked for."""
     content: Child = h("p", "Looking at what was measured…" if busy else NOTHING)
     if found is not None:
-        content = list(_content(found))
+        content = list(_proposal_nodes(found))
     return h(
         "section",
         h("h4", "The next best design"),
@@ -459,7 +459,7 @@ def proposal_view(found: Proposal | None, *, busy: bool) -> Node:
     )
 
 
-def _content(found: Proposal) -> Iterator[Node]:
+def _proposal_nodes(found: Proposal) -> Iterator[Node]:
     question, design, notes = found.question, found.design, found.notes
     yield h("p", _sentence(found), cls="sen-says")
     if design is not None and found.enough:

@@ -33,9 +33,9 @@ from skill_eval_nb.text import clock, count, dollars
 from skill_eval_nb.workspace import NothingToLoad
 
 from ..ui import Child, Node, h
-from ..ui.form import Models, controls, form_card, priced
+from ..ui.form import Models, controls, form_card, models_with_prices
 from ..ui.paid import Launch, PaidPanel, Preview, plan_card
-from ..ui.parts import button, details, figure, notice, place, soft, waiting
+from ..ui.parts import button, details, figure, notice, place, soft, waiting_note
 from ..ui.source import Source
 from ..ui.task import running_card, time_figures
 from .form import FIELDS, REJUDGING, WHOLE, FixedArgs, Folder, Form
@@ -67,13 +67,13 @@ def read_stored(path: Path, evals: Folder, known: StoredRuns | None = None) -> S
         runs = stored_runs(path, evals=evals)
     except (FileNotFoundError, NothingToLoad):
         runs = []
-    mark = hash((path, *((run.folder, *_times(run)) for run in runs)))
+    mark = hash((path, *((run.folder, *_change_times(run)) for run in runs)))
     if known is not None and known.mark == mark:
         return known
     return StoredRuns(path, *work_of(runs), mark)
 
 
-def _times(run: StoredRun) -> Iterator[int | None]:
+def _change_times(run: StoredRun) -> Iterator[int | None]:
     """When it was run or judged last."""
     for name in ("", "grading.json", "timing.json", "judgings"):
         try:
@@ -191,11 +191,13 @@ class Judging(WorkspaceTask[JudgedAgain]):
         """
         self.budget_usd: float | None = given["budget_usd"]
 
-        def judge(report: Callable[[AskingProgress], None], stop: threading.Event) -> JudgedAgain:
+        def judge_stored(
+            report: Callable[[AskingProgress], None], stop: threading.Event
+        ) -> JudgedAgain:
             return judge_again(path, progress=report, stop=stop, **given)
 
         first = AskingProgress(0, total, 0, 0.0, "")
-        super().__init__(home, judge, first)
+        super().__init__(home, judge_stored, first)
 
     @property
     def results(self) -> int:
@@ -226,7 +228,9 @@ def judge_form_view(
 ) -> Node:
     """What is to be judged again; `typed` are fields of models with room for any name."""
     before = preview.before if preview is not None else {}
-    known = priced(dict.fromkeys([*before, JUDGE, *(prices.models if prices else ())]), prices)
+    known = models_with_prices(
+        dict.fromkeys([*before, JUDGE, *(prices.models if prices else ())]), prices
+    )
     usual = "as before"
     if preview is not None and preview.model and not form.rejudge_model:
         usual = f"{preview.model} (as before)"
@@ -249,11 +253,13 @@ def judge_form_view(
 
 def judge_preview_view(preview: JudgePreview | None, start: Child) -> Node:
     """What it comes to; `start` is what begins it."""
-    content = waiting("Looking at what is stored") if preview is None else _preview(preview)
+    content = (
+        waiting_note("Looking at what is stored") if preview is None else _preview_nodes(preview)
+    )
     return plan_card([h("h4", "What it comes to"), content, start], "what it comes to")
 
 
-def _preview(preview: JudgePreview) -> Iterator[Child]:
+def _preview_nodes(preview: JudgePreview) -> Iterator[Child]:
     part, runs = preview.part, len(preview.stored.work)
     if part is not None:
         usd = part.usd.dollars if part.usd is not None else "no price known"

@@ -10,10 +10,10 @@ from typing import Any
 from skill_eval_nb.grading.sandbox import available
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running import Limits, Plan, Refused, plan_runs
-from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read
+from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read_journal
 from skill_eval_nb.running.options import read_all
 from skill_eval_nb.running.plan import name_blocks
-from skill_eval_nb.running.spec import errored
+from skill_eval_nb.running.spec import reason_errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars
 from skill_eval_nb.view import Block
@@ -28,10 +28,10 @@ from .form import (
     STAND_IN,
     FixedArgs,
     Form,
-    filled,
+    fill_usual,
     in_labels,
     name_of,
-    opened,
+    open_form,
     options,
 )
 
@@ -81,7 +81,7 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     faults = empty(form)
     preview = PlanPreview(form=form, suite=suite, faults=faults, no_sandbox=missing)
     try:  # with what is lacking filled in, so that every fault is told at once
-        given = options(filled(form), fixed)
+        given = options(fill_usual(form), fixed)
         plan = plan_runs(fixed.skill, fixed.evals, fixed.workspace, **given)
     except Refused as error:
         return replace(preview, faults=faults + error.faults)
@@ -89,7 +89,7 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
         return preview
     todo = {run.cell.folder for run in plan.todo}
     ended = [cell.folder for cell in plan.cells if cell.folder not in todo]
-    why = {folder: errored(plan.workspace / folder) for folder in ended}
+    why = {folder: reason_errored(plan.workspace / folder) for folder in ended}
     why = {folder: reason for folder, reason in why.items() if reason is not None}
     shown = dict(name_blocks(plan, plan.estimate, map(in_labels, plan.warnings)))
     return replace(
@@ -158,12 +158,12 @@ class Unfinished:
     is_left: bool = False
 
 
-def unfinished(home: Path, form: Form, fixed: FixedArgs) -> list[Unfinished]:
+def find_unfinished(home: Path, form: Form, fixed: FixedArgs) -> list[Unfinished]:
     """The iterations of a workspace that lack something, the newest first."""
     assert fixed.skill is not None
     _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
     n_evals = len(suite.evals) if suite is not None else 0
-    numbers = _begun(home)
+    numbers = _begun_iterations(home)
     found = [rest for number in numbers if (rest := _look(home, number, form, fixed, n_evals))]
     if found and numbers[0] == found[0].number:
         own = make(form, fixed).plan
@@ -172,7 +172,7 @@ def unfinished(home: Path, form: Form, fixed: FixedArgs) -> list[Unfinished]:
     return found
 
 
-def _begun(home: Path) -> list[int]:
+def _begun_iterations(home: Path) -> list[int]:
     """The newest iterations that have a journal."""
     names = [path.parent.name.partition("iteration-") for path in home.glob(f"iteration-*/{NAME}")]
     numbers = [int(number) for _, _, number in names if number.isdecimal()]
@@ -181,7 +181,7 @@ def _begun(home: Path) -> list[int]:
 
 def _look(home: Path, number: int, form: Form, fixed: FixedArgs, n_evals: int) -> Unfinished | None:
     try:
-        record = read(home / f"iteration-{number}")
+        record = read_journal(home / f"iteration-{number}")
     except ValueError:  # somebody else wrote there: planning says so
         return None
     last = {str(event.get("event")): at for at, event in enumerate(record.events)}
@@ -192,7 +192,7 @@ def _look(home: Path, number: int, form: Form, fixed: FixedArgs, n_evals: int) -
     if end is not None and end.get("status") == "done":
         return None
     mark = record.events[last[PLANNED]]["fingerprint"]
-    preview, used = _remade(number, mark, form_of(mark, start, form, n_evals), fixed)
+    preview, used = _remake_plan(number, mark, form_of(mark, start, form, n_evals), fixed)
     if preview.plan is not None and not preview.todo:
         return None
     cells = len(preview.plan.cells) if preview.plan is not None else int(start.get("cells", 0))
@@ -201,7 +201,7 @@ def _look(home: Path, number: int, form: Form, fixed: FixedArgs, n_evals: int) -
     return Unfinished(number, preview, used, cells, record.spent_usd, why, at_it)
 
 
-def _remade(
+def _remake_plan(
     number: int, mark: Mapping[str, Any], form: Form, fixed: FixedArgs
 ) -> tuple[PlanPreview, FixedArgs]:
     """The plan of an iteration from what its journal says; its form leaves the number open.
@@ -268,13 +268,13 @@ def settings_of(folder: Path, skill: Path, runs: int) -> dict[str, Any]:
     Raises:
         ValueError: its journal was changed by something else.
     """
-    record = read(folder)
+    record = read_journal(folder)
     last = {str(event.get("event")): event for event in record.events}
     if not {PLANNED, STARTED} <= last.keys():
         return {"skill": skill, "runs": runs}
     start, mark = last[STARTED], last[PLANNED]["fingerprint"]
     executor = mark["runs"]["executor"]["name"]
-    form, fixed = opened(skill, start["asked"]["suite"], folder.parent, {"executor": executor})
+    form, fixed = open_form(skill, start["asked"]["suite"], folder.parent, {"executor": executor})
     fixed = replace(fixed, rest=_rest_of(mark, fixed))
     given = options(replace(form_of(mark, start, form), runs=runs), fixed)
     return {"skill": skill, "evals": fixed.evals, "workspace": fixed.workspace, **given}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from skill_eval_nb.running.job import SHOWN, Progress
 from skill_eval_nb.running.protocol import refuse
-from skill_eval_nb.running.spec import EXECUTED, errored
+from skill_eval_nb.running.spec import EXECUTED, reason_errored
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.summary import answer_headline
 from skill_eval_nb.tables import load
@@ -21,7 +21,7 @@ from skill_eval_nb.text import brief, clock, count, dollars
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, details, figure, pill, place, soft, table
-from ..ui.source import landed
+from ..ui.source import tell_landed
 from ..ui.task import Task, running_card
 from .plan import plan_view
 
@@ -70,7 +70,7 @@ class WorkspaceTask(Task[T]):
         self.home = home
         self._landed, self._landed_at = 0, time.monotonic()
         self._landing: threading.Thread | None = None
-        super().__init__(do, self._follow, lambda _: self._conclude(), progress)
+        super().__init__(do, self._show_and_land, lambda _: self._conclude(), progress)
 
     @property
     def results(self) -> int:
@@ -84,19 +84,19 @@ class WorkspaceTask(Task[T]):
         """Begin nothing new; what is in flight has `grace` seconds where it can."""
         super().stop()
 
-    def _follow(self) -> None:
+    def _show_and_land(self) -> None:
         self.show()
         free = self._landing is None or not self._landing.is_alive()
         if self.results != self._landed and free and time.monotonic() - self._landed_at >= LANDING:
             self._landed, self._landed_at = self.results, time.monotonic()
-            self._landing = threading.Thread(target=landed, args=[self.home], daemon=True)
+            self._landing = threading.Thread(target=tell_landed, args=[self.home], daemon=True)
             self._landing.start()
 
     def _conclude(self) -> None:
         self.show()
         if self._landing is not None:
             self._landing.join()
-        landed(self.home)
+        tell_landed(self.home)
         try:
             self.conclude()
         except Exception:
@@ -186,7 +186,7 @@ class Board:
             return "waiting"
         if self.plan.state(cell):
             return "executed"
-        why = errored(folder)
+        why = reason_errored(folder)
         if why is None:
             return "finished"
         self.reasons[cell.folder] = why
@@ -201,15 +201,15 @@ class Board:
         rows = [
             [
                 h("span", brief(eval_.name), title=eval_.name),
-                *(self._squares(eval_.id, name, is_base=name == baseline) for name in names),
+                *(self._run_squares(eval_.id, name, is_base=name == baseline) for name in names),
             ]
             for eval_ in self.plan.evals
         ]
         label, look = "every run of the plan", "sen-scroll sen-high"
         board = table(["eval", *names], rows, label=label, look=look, cls="sen-board")
-        return h("div", board, _legend(), errors_view(self.reasons))
+        return h("div", board, _square_legend(), errors_view(self.reasons))
 
-    def _squares(self, eval_id: str, configuration: str, *, is_base: bool) -> Node:
+    def _run_squares(self, eval_id: str, configuration: str, *, is_base: bool) -> Node:
         mine = sorted(
             (cell.run_number, self.states.get(cell.folder, "waiting"))
             for cell in self.plan.cells
@@ -244,7 +244,7 @@ def errors_view(reasons: Mapping[str, str]) -> Node | None:
     return h("div", head, h("ul", lines, dir="auto"), cls="sen-notice", key="errors")
 
 
-def _legend() -> Node:
+def _square_legend() -> Node:
     """What the squares mean; they say it themselves to who cannot see them."""
     squares = [
         h("span", h("span", cls=f"sen-square {look}"), f" {state}") for state, look in LOOK.items()
@@ -279,7 +279,7 @@ class Running(WorkspaceTask[None]):
         self.board = Board(plan)
         self.answers: list[Answer] | None = None
         self.job: Job = plan.start()
-        super().__init__(plan.workspace, self._watch, self.job.progress)
+        super().__init__(plan.workspace, self._poll_job, self.job.progress)
 
     @property
     def results(self) -> int:
@@ -296,7 +296,7 @@ class Running(WorkspaceTask[None]):
         self.stopping, self.gently = True, grace > 0
         self.job.stop(grace)
 
-    def _watch(self, report: Callable[[Progress], None], _: threading.Event) -> None:
+    def _poll_job(self, report: Callable[[Progress], None], _: threading.Event) -> None:
         while True:
             now = self.job.progress
             try:
@@ -319,14 +319,14 @@ LATEST = 3
 def running_view(at: Running) -> Node:
     """The job while it goes on."""
     now = at.progress
-    live = h("div", _flights(now), at.board.view(), cls="sen-columns sen-live")
+    live = h("div", _flight_list(now), at.board.view(), cls="sen-columns sen-live")
     plan = details("The plan", plan_view(at.shown, None), key="plan")
     return running_card(
         f"Running iteration-{at.plan.iteration} of {at.plan.skill_name}",
         (now.share, "runs that have ended"),
         _figures(now),
         stopping=at.stopping,
-        stop=[_money(now), _stop(at)],
+        stop=[_budget_bar(now), _stop_button(at)],
         below=[
             soft(f"So far, and without a verdict before {_name_next_verdict(at)}."),
             h("div", h("p", now.retrying), cls="sen-notice", key="retry") if now.retrying else None,
@@ -361,7 +361,7 @@ def _figures(now: Progress) -> Iterator[Node]:
         yield figure(f"~{clock(now.left_seconds)}", "left")
 
 
-def _money(now: Progress) -> Node | None:
+def _budget_bar(now: Progress) -> Node | None:
     """How much of the budget is spent, and how much may be."""
     if not now.ceiling_usd:
         return None
@@ -378,7 +378,7 @@ def _money(now: Progress) -> Node | None:
     return h("div", parts, cls="sen-money", role="img", aria_label=caption, title=caption)
 
 
-def _stop(at: Running) -> Node:
+def _stop_button(at: Running) -> Node:
     if at.stopping:
         words = (
             f"Stopping: nothing new is begun{', and what is in flight may end' * at.gently}. What "
@@ -394,7 +394,7 @@ def _stop(at: Running) -> Node:
     return h("div", ways, cls="sen-row sen-middle", key="stops")
 
 
-def _flights(now: Progress) -> Node:
+def _flight_list(now: Progress) -> Node:
     lines = [
         h(
             "li",
@@ -453,7 +453,7 @@ def ended_view(at: Running) -> Node:
     if now.errored and now.status == "done":
         heading = f"Done, {now.errored:,} errored", "odd"
     message = now.message if now.status != "stopped" else None
-    first = h("div", _verdicts(at), problems(now, at.board.reasons), _next(at))
+    first = h("div", _verdict_lines(at), problems(now, at.board.reasons), _next(at))
     return ended_card(
         f"iteration-{at.plan.iteration} of {at.plan.skill_name}",
         heading,
@@ -463,7 +463,7 @@ def ended_view(at: Running) -> Node:
     )
 
 
-def _verdicts(at: Running) -> Child:
+def _verdict_lines(at: Running) -> Child:
     if not at.results:
         return None
     if at.answers is None:

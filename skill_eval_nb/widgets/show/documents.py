@@ -30,7 +30,7 @@ from skill_eval_nb.text import count, size
 from ..ui import Child, Node, h
 from ..ui.panel import Bytes
 from ..ui.parts import body, first, frame, line, name, plain, soft, table
-from .files import NotDrawn, OutputFile, Reading, Sheet, lines_in, read, weight, whole_text
+from .files import NotDrawn, OutputFile, Reading, Sheet, lines_in, read_output, weight, whole_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -62,7 +62,7 @@ def excerpt(reading: Reading) -> tuple[str, list[Node]]:
 
 def draw_text(sheet: Sheet) -> Child:
     """The text of a file."""
-    text, remarks = excerpt(read(sheet.file))
+    text, remarks = excerpt(read_output(sheet.file))
     return [remarks, body(text, label=f"text of {line(sheet.file.name)}")]
 
 
@@ -89,19 +89,19 @@ _LOOKS = {
 
 def draw_code(sheet: Sheet) -> Child:
     """The code of a file."""
-    text, remarks = excerpt(read(sheet.file))
+    text, remarks = excerpt(read_output(sheet.file))
     label = f"code of {line(sheet.file.name)}"
-    return [remarks, _listing(text, lexer_for(sheet.file.name), label)]
+    return [remarks, _code_listing(text, lexer_for(sheet.file.name), label)]
 
 
 def source(text: str, language: str, *, label: str) -> Node:
     """A piece of code in a language that is named."""
-    return _listing(plain(text), lexer_named(language), label)
+    return _code_listing(plain(text), lexer_named(language), label)
 
 
-def _listing(text: str, lexer: type[Lexer] | None, label: str) -> Node:
+def _code_listing(text: str, lexer: type[Lexer] | None, label: str) -> Node:
     """Lines of code, each an element with a number that is not copied along."""
-    rows = [h("span", row, cls="sen-line") for row in highlighted(text, lexer)]
+    rows = [h("span", row, cls="sen-line") for row in highlight_lines(text, lexer)]
     return frame(rows, label, "sen-code", tag="pre", dir="ltr")
 
 
@@ -132,11 +132,11 @@ def lexer_named(language: str) -> type[Lexer] | None:
         return None
 
 
-def highlighted(text: str, lexer: type[Lexer] | None) -> list[list[Node]]:
+def highlight_lines(text: str, lexer: type[Lexer] | None) -> list[list[Node]]:
     r"""The lines of a text, each with the end that it has, in pieces.
 
     >>> from pygments.lexers import PythonLexer
-    >>> highlighted("if x:\n  1", PythonLexer)[0]
+    >>> highlight_lines("if x:\n  1", PythonLexer)[0]
     [['span', {'class': 'sen-tok-keyword'}, ['if']], ' x:\n']
     """
     too_long = len(text) > COLOURED or max(map(len, text.split("\n"))) > LONGEST_LINE
@@ -161,14 +161,14 @@ def _tokens(text: str, lexer: type[Lexer]) -> Iterator[tuple[str, str]]:
             if text[at : at + len(piece)] != piece or time.thread_time() > until:
                 break
             at += len(piece)
-            yield _look(kind), piece
+            yield _token_class(kind), piece
     except Exception:  # noqa: BLE001, S110 -- hundreds of lexers by others: what is left stays plain
         pass
     yield "", text[at:]
 
 
 @lru_cache(maxsize=512)
-def _look(kind: Any) -> str:
+def _token_class(kind: Any) -> str:
     dotted = str(kind).removeprefix("Token.").removeprefix("Literal.")
     return next((look for look, starts in _LOOKS.items() if dotted.startswith(starts)), "")
 
@@ -208,10 +208,10 @@ def _as_written(sheet: Sheet, reading: Reading, language: str) -> Node:
     """How what is drawn is written, to be unfolded."""
     text, remarks = excerpt(reading)
     written = source(text, language, label=f"source of {line(sheet.file.name)}")
-    return folded("As it is written", remarks, written)
+    return fold_content("As it is written", remarks, written)
 
 
-def folded(words: str, *content: Child) -> Node:
+def fold_content(words: str, *content: Child) -> Node:
     """What there is besides, to be unfolded."""
     return h("details", h("summary", words, cls="sen-soft sen-small"), content)
 
@@ -247,11 +247,11 @@ Picture = Callable[[str, str], Node]
 
 def draw_markdown(sheet: Sheet) -> Child:
     """The Markdown of a file, and how it is written."""
-    reading = read(sheet.file)
+    reading = read_output(sheet.file)
     text, remarks = excerpt(reading)
     here = os.path.dirname(sheet.file.path)  # noqa: PTH120 -- as text: nothing is looked up
 
-    def picture(src: str, words: str) -> Node:
+    def draw_embedded(src: str, words: str) -> Node:
         file = sheet.pictures.get(os.path.normpath(f"{here}/{unquote(src)}"))
         if file is None:
             return _absent(src, words)
@@ -259,7 +259,11 @@ def draw_markdown(sheet: Sheet) -> Child:
         return h("img", blob=blob, alt=line(words or file.name))
 
     written = source(text, "markdown", label=f"source of {line(sheet.file.name)}")
-    return [remarks, rendered(text, picture), folded("As it is written", written)]
+    return [
+        remarks,
+        render_markdown(text, draw_embedded),
+        fold_content("As it is written", written),
+    ]
 
 
 def _absent(src: str, words: str) -> Node:
@@ -268,10 +272,10 @@ def _absent(src: str, words: str) -> Node:
     return h("span", f"picture: {caption}", cls="sen-soft sen-absent", title=why)
 
 
-def rendered(text: str, picture: Picture = _absent) -> Node:
+def render_markdown(text: str, picture: Picture = _absent) -> Node:
     """A text in Markdown as a tree.
 
-    >>> rendered("a *b* <b>c</b> [d](javascript:x)")[2]
+    >>> render_markdown("a *b* <b>c</b> [d](javascript:x)")[2]
     [['p', {'dir': 'auto'}, ['a ', ['em', {}, ['b']], ' <b>c</b> [d](javascript:x)']]]
     """
     from markdown_it.tree import SyntaxTreeNode
@@ -311,7 +315,7 @@ _LINKS = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 
 
 def _nodes_of(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
-    leaf = _leaf(node, picture)
+    leaf = _leaf_node(node, picture)
     if leaf is not None:
         return [leaf]
     tag, inside, given = node.tag, _inside(node, picture), node.attrs
@@ -337,7 +341,7 @@ def _nodes_of(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
     return [h(tag, inside, dir="auto" if tag == "p" else None)]
 
 
-def _leaf(node: SyntaxTreeNode, picture: Picture) -> Node | None:
+def _leaf_node(node: SyntaxTreeNode, picture: Picture) -> Node | None:
     """What has nothing inside; None for anything else."""
     match node.type:
         case "text":
@@ -364,10 +368,10 @@ def _grid(rows: Sequence[Sequence[str]], *, label: str) -> Node:
     wide = min(max(map(len, rows), default=0), COLUMNS)
     head, *others = [[*row[:wide], *[""] * (wide - len(row))] for row in rows]
     right = [at + 1 for at in range(wide) if others and all(_is_number(row[at]) for row in others)]
-    names = [_shortened(words) or f"column {at}" for at, words in enumerate(head, 1)]
+    names = [_shorten_cell(words) or f"column {at}" for at, words in enumerate(head, 1)]
     return table(
         [h("span", "row", cls="sen-unseen"), *names],
-        [[f"{number:,}", *map(_shortened, row)] for number, row in enumerate(others, 1)],
+        [[f"{number:,}", *map(_shorten_cell, row)] for number, row in enumerate(others, 1)],
         numbers=[0, *right],
         label=label,
         look="sen-scroll sen-tall",
@@ -383,7 +387,7 @@ def _bounds(shown: int, rows: int | None, columns: int) -> Child:
     return soft(f"{part}, {wide if columns > COLUMNS else count(columns, 'column')}")
 
 
-def _shortened(words: str) -> str:
+def _shorten_cell(words: str) -> str:
     text = plain(words)
     return text if len(text) <= CELL else f"{text[:CELL]}… ({len(text):,} characters)"
 
@@ -394,7 +398,7 @@ def _is_number(words: str) -> bool:
 
 def draw_csv(sheet: Sheet) -> Child:
     """The first rows of a file."""
-    reading = read(sheet.file)
+    reading = read_output(sheet.file)
     delimiter = "\t" if sheet.file.suffix == "tsv" else delimiter_of(reading.text)
     csv.field_size_limit(2**24)
     rows = csv.reader(io.StringIO(reading.text, newline=""), delimiter=delimiter)
@@ -473,9 +477,9 @@ def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Chil
     if not isinstance(cell, dict):
         yield soft(f"Cell {number + 1} is damaged.")
         return
-    written = _joined(cell.get("source"))[:room]
+    written = _join_lines(cell.get("source"))[:room]
     is_words = cell.get("cell_type") == "markdown"
-    yield rendered(written) if is_words else source(written, "python", label=label)
+    yield render_markdown(written) if is_words else source(written, "python", label=label)
     outputs = cell.get("outputs")
     for place, output in enumerate(outputs if isinstance(outputs, list) else []):
         if not isinstance(output, dict):
@@ -493,7 +497,7 @@ def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Chil
 
 def _picture_of(file: OutputFile, number: int, place: int, form: str) -> Bytes:
     """A picture, read again from its notebook: it is not kept."""
-    text = _joined(_cells(whole_text(file).text)[number]["outputs"][place]["data"][form])
+    text = _join_lines(_cells(whole_text(file).text)[number]["outputs"][place]["data"][form])
     if form == "image/svg+xml":
         return text.encode("utf-8", "replace"), form
     try:
@@ -502,7 +506,7 @@ def _picture_of(file: OutputFile, number: int, place: int, form: str) -> Bytes:
         raise OSError(0, f"its picture is damaged: {error}") from None
 
 
-def _joined(value: Any) -> str:
+def _join_lines(value: Any) -> str:
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
@@ -521,11 +525,11 @@ _POOL = ThreadPoolExecutor(2, thread_name_prefix="sen-extracting")
 def begin(file: OutputFile) -> Future[tuple[str, bool]] | None:
     """Let the reading of a file begin, where that takes a process; `draw_…` waits for it."""
     apart = file.reason is None and file.suffix in READERS
-    return _begun(file, READERS[file.suffix]) if apart else None
+    return _submit_reading(file, READERS[file.suffix]) if apart else None
 
 
 @lru_cache(maxsize=32)  # a text may have millions of characters
-def _begun(file: OutputFile, kind: str) -> Future[tuple[str, bool]]:
+def _submit_reading(file: OutputFile, kind: str) -> Future[tuple[str, bool]]:
     return _POOL.submit(_read_apart, file, kind)
 
 
@@ -542,14 +546,14 @@ def _read_apart(file: OutputFile, kind: str) -> tuple[str, bool]:
         _SLOW[file.root] += max(time.monotonic() - began - QUICK, 0.0)
 
 
-def _awaited(sheet: Sheet, kind: str, view: Callable[[str, bool], Child]) -> Child:
+def _await_reading(sheet: Sheet, kind: str, view: Callable[[str, bool], Child]) -> Child:
     """What is made of what a reader gives, and whether there is more; or why there is nothing.
 
     Raises:
         NotDrawn: a workbook is damaged.
     """
     try:
-        return view(*_begun(sheet.file, kind).result(timeout=max(sheet.waits, 0)))
+        return view(*_submit_reading(sheet.file, kind).result(timeout=max(sheet.waits, 0)))
     except NotYet:
         sheet.lasting = False
         return soft("Its text is still being read: it is here when this is drawn again.")
@@ -562,11 +566,11 @@ def _awaited(sheet: Sheet, kind: str, view: Callable[[str, bool], Child]) -> Chi
 def draw_office(sheet: Sheet) -> Child:
     """The text of a Word or PowerPoint file, or of a PDF."""
 
-    def shown(text: str, more: bool) -> Child:
+    def office_text(text: str, more: bool) -> Child:
         head, remarks = excerpt(Reading(text, not more))
         return [remarks, body(head, label=f"text of {line(sheet.file.name)}")]
 
-    return _awaited(sheet, READERS.get(sheet.file.suffix, "pdf"), shown)
+    return _await_reading(sheet, READERS.get(sheet.file.suffix, "pdf"), office_text)
 
 
 PDF_MOST = 40_000_000
@@ -579,15 +583,17 @@ def draw_pdf(sheet: Sheet) -> Child:
     if file.size > PDF_MOST:
         return [soft(f"A PDF of {size(file.size)}: up to {size(PDF_MOST)} are drawn."), text]
     blob, title = sheet.show(file, "application/pdf"), f"{line(file.name)}, a PDF"
-    return [h("iframe", blob=blob, title=title), folded("Its text", text)]
+    return [h("iframe", blob=blob, title=title), fold_content("Its text", text)]
 
 
 def draw_workbook(sheet: Sheet) -> Child:
     """The sheets of a workbook; formulas stand where no value was saved for them."""
-    return _awaited(sheet, "grid", lambda text, _: list(_sheets(text, line(sheet.file.name))))
+    return _await_reading(
+        sheet, "grid", lambda text, _: list(_sheet_tables(text, line(sheet.file.name)))
+    )
 
 
-def _sheets(text: str, of: str) -> Iterator[Child]:
+def _sheet_tables(text: str, of: str) -> Iterator[Child]:
     titles, *lines = [json.loads(row) for row in text.splitlines(keepends=True) if row[-1] == "\n"]
     for title in titles[: extractor.SHEETS]:
         if not lines:

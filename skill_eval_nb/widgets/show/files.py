@@ -88,7 +88,7 @@ def output_files(folder: Path) -> list[OutputFile]:
     names = {entry.name for entry in inside}
     beside = [
         replace(entry, name=f"./{entry.name}") if entry.name in names else entry
-        for entry in _beside(folder)
+        for entry in _files_beside(folder)
         if entry.path not in aside
     ]
     found = sorted([*inside, *beside], key=lambda entry: natural(entry.name))
@@ -112,20 +112,20 @@ def _inside(folder: Path) -> list[Entry]:
         if not outputs.is_dir():
             return []
         try:
-            return entries(outputs, _documents(folder))
+            return entries(outputs, _results_inside(folder))
         except OSError as error:
             why = f"a folder that cannot be listed ({error.strerror or error})"
     return [Entry(f"{OUTPUTS}/", str(outputs), 0, why)]
 
 
-def _documents(folder: Path) -> frozenset[str]:
+def _results_inside(folder: Path) -> frozenset[str]:
     """Results among the outputs; of runs made here, all that lies there is the agent's."""
     timing = load_if_there(f"{folder}/timing.json", Timing, Problems())
     ours = timing is not None and timing.executor is not None
     return frozenset() if ours else RESULTS_INSIDE
 
 
-def _beside(folder: Path) -> Iterator[Entry]:
+def _files_beside(folder: Path) -> Iterator[Entry]:
     try:
         with os.scandir(folder) as listed:
             there = [entry.name for entry in listed if entry.is_file(follow_symlinks=False)]
@@ -236,7 +236,7 @@ class Reading(NamedTuple):
     note: str | None = None
 
 
-def read(file: OutputFile) -> Reading:
+def read_output(file: OutputFile) -> Reading:
     """Read a file as text.
 
     Raises:
@@ -256,7 +256,7 @@ def whole_text(file: OutputFile) -> Reading:
         NotDrawn: it is no text, or too large.
         OSError: it cannot be read.
     """
-    reading = read(file)
+    reading = read_output(file)
     if not reading.whole:
         raise NotDrawn(f"more than {WHOLE >> 20} MB, of which the beginning is shown as it is")
     return reading

@@ -90,7 +90,7 @@ KINDS = (
 _KEEP = keep()
 
 
-def drawn(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float = 1.0) -> Sheet:
+def draw_file(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float = 1.0) -> Sheet:
     """What is to be seen of a file; kept until it changes. Never raises for what is in it.
 
     Args:
@@ -103,7 +103,7 @@ def drawn(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float = 1
     if kept is not None:
         return kept
     odd: list[str] = []
-    for kind in _candidates(file, odd):
+    for kind in _candidate_kinds(file, odd):
         sheet = Sheet(file, pictures, waits, kind.name)
         try:
             view = kind.draw(sheet)
@@ -121,7 +121,7 @@ def drawn(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float = 1
     return Sheet(file, view=[*map(soft, odd)])
 
 
-def _candidates(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
+def _candidate_kinds(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
     """What a file may be, the likeliest first; what is odd about it is added to `odd`."""
     if file.reason is not None:
         odd.append(f"Not shown: {file.reason}.")
@@ -173,7 +173,7 @@ def show_outputs(folder: Path, *, key: str) -> Node:
 def outputs_of(folder: Path, files: Sequence[OutputFile], *, key: str) -> Node:
     """The same where the files have been listed."""
     why = "It put out no files." if folder.is_dir() else "Its folder is no longer there."
-    parts = [_head(files, folder), _shown(files, key), _listed(files[SHOWN:], key)]
+    parts = [_head(files, folder), _shown_files(files, key), _listed_files(files[SHOWN:], key)]
     return h("div", parts if files else soft(why), cls="sen-outputs", key=f"{key} outputs")
 
 
@@ -202,14 +202,14 @@ def _head(files: Sequence[OutputFile], folder: Path) -> Node | None:
     packed = None
     if sum(file.size for file in whole) <= DOWNLOAD:
         blob = f"zip {folder} {hash(tuple(file.blob for file in whole))}"
-        offer(blob, lambda: (_zip(whole), "application/zip"))
+        offer(blob, lambda: (_zip_files(whole), "application/zip"))
         packed = _download(blob, "outputs.zip", "all files", " Download all")
     return h(
         "div", h("span", summary_of(files)), packed, cls="sen-row sen-middle sen-spread sen-small"
     )
 
 
-def _zip(files: Sequence[OutputFile]) -> bytes:
+def _zip_files(files: Sequence[OutputFile]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
         for file in files:
@@ -217,7 +217,7 @@ def _zip(files: Sequence[OutputFile]) -> bytes:
     return packed.getvalue()
 
 
-def _shown(files: Sequence[OutputFile], key: str) -> Iterator[Node]:
+def _shown_files(files: Sequence[OutputFile], key: str) -> Iterator[Node]:
     """Each file, as long as the page has room."""
     pictures = pictures_of(files)
     room, until = WEIGHT, monotonic() + WAITS
@@ -226,12 +226,12 @@ def _shown(files: Sequence[OutputFile], key: str) -> Iterator[Node]:
     for place, file in enumerate(files[:SHOWN]):
         sheet = Sheet(file, view=soft(FULL))
         if room > 0:
-            sheet = drawn(file, pictures, waits=until - monotonic())
+            sheet = draw_file(file, pictures, waits=until - monotonic())
             room -= sheet.weight
-        yield _file(sheet, key, unfolded=place < UNFOLDED)
+        yield _file_view(sheet, key, unfolded=place < UNFOLDED)
 
 
-def _file(sheet: Sheet, key: str, *, unfolded: bool) -> Node:
+def _file_view(sheet: Sheet, key: str, *, unfolded: bool) -> Node:
     file, view = sheet.file, sheet.offered()
     facts = between([sheet.kind, None if file.reason else size(file.size)])
     caption = h("span", facts, cls="sen-soft sen-small")
@@ -240,7 +240,7 @@ def _file(sheet: Sheet, key: str, *, unfolded: bool) -> Node:
     return h("div", content, download_of(file), cls="sen-file", key=f"{key} {file.name}")
 
 
-def _listed(files: Sequence[OutputFile], key: str) -> Child:
+def _listed_files(files: Sequence[OutputFile], key: str) -> Child:
     """The files beyond those that are shown: by name, with a download each, up to a number."""
     if not files:
         return None

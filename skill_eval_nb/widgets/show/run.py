@@ -30,7 +30,7 @@ from ..ui.parts import (
     word,
 )
 from ..ui.source import Recent, RunKey
-from .documents import folded
+from .documents import fold_content
 from .files import output_files
 from .outputs import outputs_of, summary_of
 from .transcript import show_transcript, transcript_summary
@@ -52,7 +52,7 @@ def run_row(ws: Workspace, key: RunKey) -> dict[str, Any]:
     """
     rows = rows_of(ws.polars("runs"), key)
     if rows.is_empty():
-        raise LookupError(f"There is no run {named(key)} any more.")
+        raise LookupError(f"There is no run {run_in_words(key)} any more.")
     return rows.row(0, named=True)
 
 
@@ -64,10 +64,10 @@ def folder_of(ws: Workspace, row: dict[str, Any]) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def named(key: RunKey) -> str:
+def run_in_words(key: RunKey) -> str:
     """The run in a sentence.
 
-    >>> named(RunKey("w", "s", "iteration-1", "3", "with_skill", 2))
+    >>> run_in_words(RunKey("w", "s", "iteration-1", "3", "with_skill", 2))
     'eval 3, with_skill, run 2 of iteration-1'
     """
     of = "" if key.iteration == "none" else f" of {key.iteration}"
@@ -97,7 +97,7 @@ LOOK = {"graded": "good", "gated": "odd", "errored": "bad", "ungraded": "odd", "
 SEVERITIES = {"error": "bad", "warning": "odd"}
 
 
-def _bar(rate: float) -> Node:
+def _rate_bar(rate: float) -> Node:
     style = {"--sen-fill": f"{min(max(rate, 0), 1):.1%}"}
     bar = h("span", cls="sen-rate", style=style, aria_hidden="true")
     return h("span", bar, h("b", f"{rate:.0%}"))
@@ -105,7 +105,7 @@ def _bar(rate: float) -> Node:
 
 _FIGURES: Mapping[str, tuple[str, Callable[[Any], Child]]] = {
     "status": ("Status", lambda status: pill(line(status), LOOK.get(status, ""))),
-    "pass_rate": ("Pass rate", _bar),
+    "pass_rate": ("Pass rate", _rate_bar),
     "structural_pass_rate": ("Structural", "{:.0%}".format),
     "gate_passed": ("Gate", lambda on: pill("passed", "good") if on else pill("failed", "bad")),
     "rubric_weighted_mean": ("Rubric", dots),
@@ -134,10 +134,10 @@ def show_figures(ws: Workspace, key: RunKey) -> Node:
             value = [value, h("span", counts, cls="sen-soft sen-small")]
         if value:
             tiles.append(h("div", h("dt", title), h("dd", value), cls="sen-figure"))
-    return h("div", h("dl", tiles, cls="sen-figures"), _problems(ws, row))
+    return h("div", h("dl", tiles, cls="sen-figures"), _run_problems(ws, row))
 
 
-def _problems(ws: Workspace, row: Row) -> Child:
+def _run_problems(ws: Workspace, row: Row) -> Child:
     """What could not be used of this run, and why it errored."""
     import polars as pl
 
@@ -178,7 +178,7 @@ def show_checks(ws: Workspace, key: RunKey) -> Node:
             outcomes = strip([check["passed"] for check in mine])
             counts = h("span", checks_summary(mine), cls="sen-soft")
             head = _head_of(title, " ", outcomes, counts)
-            parts.append(h("div", head, _list([_check(row) for row in mine], "expectation")))
+            parts.append(h("div", head, _list([_check_item(row) for row in mine], "expectation")))
     return h("div", parts, cls="sen-checks")
 
 
@@ -194,7 +194,7 @@ def checks_summary(found: Sequence[Row]) -> str:
     return ", ".join([*facts, *([f"{left:,} not scored"] if left else [])])
 
 
-def _check(row: Row) -> Node:
+def _check_item(row: Row) -> Node:
     text = row["text"] or row["expectation_id"] or "(no text)"
     facts = between(
         [
@@ -230,13 +230,13 @@ def show_rubric(ws: Workspace, key: RunKey) -> Node:
     defined = {row["dimension"]: row for row in rows_of_eval(ws, "dimensions", key)}
     names = dict.fromkeys(str(score["dimension"]) for score in found)
     parts = [
-        _dimension(each, [row for row in found if row["dimension"] == each], defined.get(each))
+        _dimension_item(each, [row for row in found if row["dimension"] == each], defined.get(each))
         for each in names
     ]
-    return h("div", _mean(ws, key, found), _list(parts, "dimension"), cls="sen-rubric")
+    return h("div", _rubric_mean(ws, key, found), _list(parts, "dimension"), cls="sen-rubric")
 
 
-def _mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
+def _rubric_mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
     run = next(iter(rows(ws, "runs", key)), {})
     judgings = {(score["judging"], score["judge_model"]) for score in found}
     judges = dict.fromkeys(line(judge) for _, judge in sorted(judgings, key=str) if judge)
@@ -246,7 +246,7 @@ def _mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
     return _head_of(weighted if mean is not None else None, h("span", facts, cls="sen-soft"))
 
 
-def _dimension(dimension: str, found: Sequence[Row], defined: Row | None) -> Node:
+def _dimension_item(dimension: str, found: Sequence[Row], defined: Row | None) -> Node:
     scores = [score["score"] for score in found if score["score"] is not None]
     weight = next((score["weight"] for score in found if score["weight"] is not None), None)
     times = None if weight in (None, 1) else h("span", f"× {score_text(weight)}", title="weight")
@@ -255,17 +255,17 @@ def _dimension(dimension: str, found: Sequence[Row], defined: Row | None) -> Nod
     mean = dots(sum(scores) / len(scores) if scores else None)
     several = h("span", each, cls="sen-soft sen-small") if len(found) > 1 else None
     words = meaning_of(defined["description"], defined["anchors"]) if defined else []
-    meaning = folded("What the scores mean", words) if words else None
+    meaning = fold_content("What the scores mean", words) if words else None
     return h(
         "li",
         title,
         h("div", mean, " ", several, cls="sen-row sen-middle"),
-        h("div", _basis(found), meaning, cls="sen-basis"),
+        h("div", _score_basis(found), meaning, cls="sen-basis"),
         cls="sen-item sen-of-rubric",
     )
 
 
-def _basis(found: Sequence[Row]) -> Child:
+def _score_basis(found: Sequence[Row]) -> Child:
     """The evidence of each judging; once where it is that of all."""
     if len({score["evidence"] for score in found}) == 1:
         return _evidence(found[0]["evidence"])
@@ -311,8 +311,8 @@ def show_run(ws: Workspace, key: RunKey) -> Node:
     """One run, headed by what it is; the long parts are to be unfolded."""
     row = next(iter(rows(ws, "runs", key)), None)
     if row is None:
-        return h("div", soft(f"There is no run {line(named(key))} any more."), cls="sen-run")
-    side = h("span", name(key.configuration), cls=f"sen-side sen-side-{_side(ws, key)}")
+        return h("div", soft(f"There is no run {line(run_in_words(key))} any more."), cls="sen-run")
+    side = h("span", name(key.configuration), cls=f"sen-side sen-side-{_side_colour(ws, key)}")
     of = between(
         [f"run {key.run_number}", None if key.iteration == "none" else name(key.iteration)]
     )
@@ -324,7 +324,7 @@ def show_run(ws: Workspace, key: RunKey) -> Node:
     return h("section", whole, parts, cls="sen-run", key=f"run {key}")
 
 
-def _side(ws: Workspace, key: RunKey) -> str:
+def _side_colour(ws: Workspace, key: RunKey) -> str:
     """Which of the pair of colours is the configuration's."""
     from skill_eval_nb.charts.theme import BASELINE, WITH_SKILL, baselines, colours
 
@@ -417,9 +417,9 @@ def show_critique(ws: Workspace, key: RunKey) -> Node | None:
     """
     claims, notes, suggestions = (rows(ws, sort, key) for sort in SORTS)
     parts = {
-        "Claims": [_claim(claim) for claim in claims],
+        "Claims": [_claim_item(claim) for claim in claims],
         "Notes": [_of_kind(note, remark(note["text"], what="note")) for note in notes],
-        "Suggestions for the evals": [_suggestion(suggestion) for suggestion in suggestions],
+        "Suggestions for the evals": [_suggestion_item(suggestion) for suggestion in suggestions],
     }
     if not any(parts.values()):
         return None
@@ -437,7 +437,7 @@ def critique_summary(ws: Workspace, key: RunKey) -> str:
     return ", ".join(count(number, sort.removesuffix("s")) for sort, number in facts if number)
 
 
-def _claim(row: Row) -> Node:
+def _claim_item(row: Row) -> Node:
     label = _VERIFIED[row["verified"]]
     facts = between([label, row["type"] and line(row["type"])])
     claim = h("p", prose(str(row["claim"])), dir="auto")
@@ -445,7 +445,7 @@ def _claim(row: Row) -> Node:
     return h("li", verdict(row["verified"], label=label), h("div", about), cls="sen-item")
 
 
-def _suggestion(row: Row) -> Node:
+def _suggestion_item(row: Row) -> Node:
     of = row["expectation"]
     about = h("p", "On: ", h("span", prose(str(of)), dir="auto"), cls="sen-soft") if of else None
     return _of_kind(row, about, remark(row["reason"], what="suggestion") if row["reason"] else None)

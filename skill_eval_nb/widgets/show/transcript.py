@@ -22,7 +22,7 @@ from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
 from ..ui.parts import between, body, details, first, line, soft
-from .documents import excerpt, rendered, source
+from .documents import excerpt, render_markdown, source
 from .files import NotDrawn, OutputFile, Reading, Sheet, as_text, keep, lines_in, transcript_files
 from .outputs import file_line
 
@@ -49,7 +49,7 @@ def transcript_of(text: str) -> Transcript | None:
         return None
     transcript = Transcript(damaged=read.damaged)
     for told in read_steps(event.value for event in read.events):
-        event, steps = told.event, _steps(told)
+        event, steps = told.event, _event_steps(told)
         for step in steps:
             if step.who == "other":
                 step.who, step.text = "system", f"A block of type {step.text}"
@@ -67,18 +67,18 @@ def _says_nothing(event: Mapping[str, Any]) -> bool:
     return message.get("content") in ("", [], None) and "role" in message
 
 
-def _steps(told: Told) -> list[Step]:
+def _event_steps(told: Told) -> list[Step]:
     """The steps of an event, those of the run's begin and end with it."""
     event, role = told.event, role_of(told.event)
     if event.get("type") == "result":
-        return [_end(event, told.at)]
+        return [_end_step(event, told.at)]
     if event.get("type") == "system" or role == "system":
-        words = _system(event, message_of(event).get("content"))
+        words = _system_words(event, message_of(event).get("content"))
         return [Step("system", words, at=told.at)] if words else []
     return told.steps if role in ("assistant", "user") else []
 
 
-def _system(event: Mapping[str, Any], text: Any) -> str | None:
+def _system_words(event: Mapping[str, Any], text: Any) -> str | None:
     if isinstance(text, str) and text.strip():
         return text
     if event.get("subtype") != "init" and "model" not in event:
@@ -89,7 +89,7 @@ def _system(event: Mapping[str, Any], text: Any) -> str | None:
     return "; ".join(facts) or "Begun"
 
 
-def _end(event: Mapping[str, Any], at: float | None) -> Step:
+def _end_step(event: Mapping[str, Any], at: float | None) -> Step:
     failed = has_failed(event)
     facts = [str(event.get("subtype") or ("error" if failed else "success"))]
     milliseconds, cost = event.get("duration_ms"), event.get("total_cost_usd")
@@ -113,7 +113,7 @@ WEIGHT = 300_000
 _CODE = {"Bash": "bash", "bash": "bash", "PowerShell": "powershell"}
 
 
-def _view(transcript: Transcript) -> Child:
+def _steps_view(transcript: Transcript) -> Child:
     """The steps of a transcript, within bounds, and what is not shown of it."""
     steps = transcript.steps
     final = next((step for step in reversed(steps) if step.who == "agent"), None)
@@ -127,12 +127,12 @@ def _view(transcript: Transcript) -> Child:
                 rows.append(h("li", why, cls="sen-step"))
             continue
         full = soft("Not shown: the steps before it fill the page.")
-        rows.append(_row(step, _content(step) if room > 0 else full, final=step is final))
+        rows.append(_step_row(step, _step_content(step) if room > 0 else full, final=step is final))
         room -= min(len(step.text) + len(step.result or ""), 2 * CHARS)
-    return [*map(soft, _lacking(transcript)), h("ol", rows, cls="sen-steps")]
+    return [*map(soft, _not_shown(transcript)), h("ol", rows, cls="sen-steps")]
 
 
-def _lacking(transcript: Transcript) -> Iterator[str]:
+def _not_shown(transcript: Transcript) -> Iterator[str]:
     if transcript.damaged:
         yield f"{count(transcript.damaged, 'line')} that could not be read as JSON."
     if transcript.others:
@@ -140,7 +140,7 @@ def _lacking(transcript: Transcript) -> Iterator[str]:
         yield f"{count(transcript.others.total(), 'event')} of other types not shown: {kinds}."
 
 
-def _row(step: Step, content: Child, *, final: bool) -> Node:
+def _step_row(step: Step, content: Child, *, final: bool) -> Node:
     who = h("span", "Final message" if final else _who(step), cls="sen-who")
     since = None if step.at is None else h("span", f"{step.at:,.1f} s", cls="sen-at")
     look = f"sen-step sen-by-{step.who}{' sen-final' if final else ''}"
@@ -151,23 +151,26 @@ def _who(step: Step) -> str:
     return "Instructions to the agent" if step.who == "told" else step.who.capitalize()
 
 
-def _content(step: Step) -> Child:
+def _step_content(step: Step) -> Child:
     if step.who == "call":
-        return _call(step)
+        return _call_view(step)
     if step.who == "agent":
-        return [rendered(step.text[:CHARS]), _left(step.text)]
+        return [render_markdown(step.text[:CHARS]), _left_out_note(step.text)]
     if step.who == "end":
         mark = h("span", f"Ended: {line(step.text)}", cls="sen-bad-ink" if step.failed else None)
         return [h("p", mark), _box(step.result or "", "what it said") if step.failed else None]
     if step.who == "system":
-        return [h("p", line(step.text[:CHARS]), cls="sen-soft", dir="auto"), _left(step.text)]
+        return [
+            h("p", line(step.text[:CHARS]), cls="sen-soft", dir="auto"),
+            _left_out_note(step.text),
+        ]
     words = step.text
     if len(words) <= 2 * LINE and "\n" not in words.strip():
         return h("p", line(words.strip()), dir="auto")
     return details(h("span", brief(words), cls="sen-soft", dir="auto"), _box(words, _who(step)))
 
 
-def _call(step: Step) -> Node:
+def _call_view(step: Step) -> Node:
     texts = step.given.values() if isinstance(step.given, Mapping) else [step.given]
     about = next((text for text in texts if isinstance(text, str) and text.strip()), None)
     given = None if about is None else h("code", brief(about), cls="sen-soft")
@@ -177,7 +180,7 @@ def _call(step: Step) -> Node:
     if step.result is not None:
         what = "Its error" if step.failed else "Its result"
         result = [soft(what), _box(step.result, what) if step.result else soft("(nothing)")]
-    return details([summary, failed], [_given(step), result])
+    return details([summary, failed], [_given_view(step), result])
 
 
 def brief(text: str) -> str:
@@ -191,24 +194,28 @@ def brief(text: str) -> str:
     return f"{line(head[:LINE].rstrip())} …" if cut else line(head)
 
 
-def _given(step: Step) -> Child:
+def _given_view(step: Step) -> Child:
     if isinstance(step.given, Mapping):
-        return [_argument(step.text, str(key), value) for key, value in step.given.items()]
-    return _box(_written(step.given), "what it was given")
+        return [_argument_view(step.text, str(key), value) for key, value in step.given.items()]
+    return _box(_value_as_text(step.given), "what it was given")
 
 
-def _argument(tool: str, key: str, value: Any) -> Child:
-    text = _written(value)
+def _argument_view(tool: str, key: str, value: Any) -> Child:
+    text = _value_as_text(value)
     named = h("span", line(key), cls="sen-key", dir="auto")
     if len(text) <= LINE and "\n" not in text:
         return h("p", named, ": ", h("code", line(text)))
     label = f"{line(key)} of a call of {line(tool)}"
     if key == "command" and tool in _CODE:
-        return [h("p", named, ":"), source(text[:CHARS], _CODE[tool], label=label), _left(text)]
+        return [
+            h("p", named, ":"),
+            source(text[:CHARS], _CODE[tool], label=label),
+            _left_out_note(text),
+        ]
     return [h("p", named, ":"), _box(text, label)]
 
 
-def _written(value: Any) -> str:
+def _value_as_text(value: Any) -> str:
     try:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
@@ -216,10 +223,10 @@ def _written(value: Any) -> str:
 
 
 def _box(text: str, label: str) -> Child:
-    return [body(text[:CHARS], label=label), _left(text)]
+    return [body(text[:CHARS], label=label), _left_out_note(text)]
 
 
-def _left(text: str) -> Node | None:
+def _left_out_note(text: str) -> Node | None:
     """What is said where not all of a piece is shown."""
     if len(text) <= CHARS:
         return None
@@ -249,20 +256,20 @@ def transcript_summary(folder: Path) -> str | None:
 
 def _sheet_of(files: list[OutputFile]) -> Sheet:
     """What is to be seen of the first that can be read, else of the first."""
-    sheets = map(_drawn, files)
-    return next((sheet for sheet in sheets if sheet.kind), None) or _drawn(files[0])
+    sheets = map(_draw_transcript, files)
+    return next((sheet for sheet in sheets if sheet.kind), None) or _draw_transcript(files[0])
 
 
-def _drawn(file: OutputFile) -> Sheet:
+def _draw_transcript(file: OutputFile) -> Sheet:
     """What is to be seen of a transcript; its kind is empty where nothing could be read."""
     kept = _KEEP.get(file)
     if kept is not None:
         return kept
-    kind, view = _read(file)
+    kind, view = _read_transcript(file)
     return _KEEP.put(file, Sheet(file, kind=kind, view=view))
 
 
-def _read(file: OutputFile) -> tuple[str, Child]:
+def _read_transcript(file: OutputFile) -> tuple[str, Child]:
     if file.size > MOST:
         return "", soft(f"A transcript of {size(file.size)}: up to {size(MOST)} are read here.")
     try:
@@ -277,9 +284,9 @@ def _read(file: OutputFile) -> tuple[str, Child]:
         except Exception as error:  # noqa: BLE001 -- what others call a transcript
             transcript, why = None, f"its reader broke on it ({type(error).__name__})"
         if transcript is not None:
-            return count(len(transcript.steps), "step"), _view(transcript)
+            return count(len(transcript.steps), "step"), _steps_view(transcript)
         odd = f"{why}; shown as it is"
     shown, remarks = excerpt(Reading(text, note=odd))
     label = f"text of {line(file.name)}"
-    content = rendered(shown) if file.suffix == "md" else body(shown, label=label)
+    content = render_markdown(shown) if file.suffix == "md" else body(shown, label=label)
     return count(lines_in(text), "line"), [remarks, content]

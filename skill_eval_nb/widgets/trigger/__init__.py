@@ -20,10 +20,10 @@ from skill_eval_nb.triggers import Query, check_queries, write_description
 from skill_eval_nb.triggers.queries import set_in
 
 from ..ui import Child, Node, action, h, quiet_action, style
-from ..ui.form import Models, priced
+from ..ui.form import Models, models_with_prices
 from ..ui.paid import Launch, PaidPanel, plan_card
 from ..ui.parts import notice, tabs
-from ..ui.source import landed
+from ..ui.source import tell_landed
 from ..ui.task import Task
 from .plan import (
     DRAFTING,
@@ -190,7 +190,7 @@ class TriggerPanel(PaidPanel):
     def _models(self) -> Models:
         """The models that are offered."""
         prices = self._known_prices
-        return Models(priced([EXECUTOR, *prices.models], prices), self._typed)
+        return Models(models_with_prices([EXECUTOR, *prices.models], prices), self._typed)
 
     # ── the runs of the set ──────────────────────────────────────────────────────────────────
 
@@ -238,7 +238,7 @@ class TriggerPanel(PaidPanel):
                 self._take(task.result.best_description)
         self.launches[tab].replan(WHILE)
         if task.result is not None:
-            landed(task.result.folder)
+            tell_landed(task.result.folder)
         self.show()
 
     def _run_tab(self) -> Child:

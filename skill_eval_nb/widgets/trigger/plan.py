@@ -22,11 +22,11 @@ from ..ui.form import (
     empty,
     faults_view,
     form_card,
-    setting,
+    form_field,
     unlimited_setting,
 )
 from ..ui.paid import Preview, at_most
-from ..ui.parts import button, choose, details, waiting
+from ..ui.parts import button, choose, details, waiting_note
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
@@ -70,24 +70,24 @@ class Form:
     """
 
     executor: str = OFFLINE
-    model: str | None = setting("Model", "model", default=EXECUTOR)
-    runs: int | None = setting("Runs of a query", default=3, least=1, needed=True)
-    others: str = setting("Other skills on offer", "choice", default="bundled", options=OTHERS)
-    own: str = setting(OWN, "lines", default="", placeholder="skills/tidy-tables")
-    concurrency: int | None = setting("Runs at a time", default=4, least=1, needed=True)
+    model: str | None = form_field("Model", "model", default=EXECUTOR)
+    runs: int | None = form_field("Runs of a query", default=3, least=1, needed=True)
+    others: str = form_field("Other skills on offer", "choice", default="bundled", options=OTHERS)
+    own: str = form_field(OWN, "lines", default="", placeholder="skills/tidy-tables")
+    concurrency: int | None = form_field("Runs at a time", default=4, least=1, needed=True)
     budget_usd: float | None = budget_setting()
     unlimited: bool = unlimited_setting()
-    again: bool = setting("Make the runs that errored again", "tick")
-    proposer_model: str | None = setting("Who proposes", "model")
-    rounds: int | None = setting("Maximum rounds", default=5, least=1, needed=True)
-    held_out: float | None = setting(
+    again: bool = form_field("Make the runs that errored again", "tick")
+    proposer_model: str | None = form_field("Who proposes", "model")
+    rounds: int | None = form_field("Maximum rounds", default=5, least=1, needed=True)
+    held_out: float | None = form_field(
         "Share held out", "number", default=0.4, least=0, most=1, needed=True
     )
-    competing: bool = setting(COMPETING, "tick", default=True)
+    competing: bool = form_field(COMPETING, "tick", default=True)
     search_budget_usd: float | None = budget_setting()
     search_unlimited: bool = unlimited_setting()
-    draft_model: str | None = setting("Who drafts", "model")
-    draft_n: int | None = setting("How many", default=20, least=2, needed=True)
+    draft_model: str | None = form_field("Who drafts", "model")
+    draft_n: int | None = form_field("How many", default=20, least=2, needed=True)
     draft_budget_usd: float | None = budget_setting()
 
     @property
@@ -274,7 +274,7 @@ def drafting_view(
     """
     next_step: Child = button("What would it cost?", ("price_draft",), key="price-draft")
     if busy:
-        next_step = waiting("At it")
+        next_step = waiting_note("At it")
     elif plan is not None and not plan.faults:
         lacks, usd = plan.costs and form.draft_budget_usd is None, at_most(plan.found.price_usd)
         label = f"Draft {count(form.draft_n or 0, 'query')}"

@@ -12,7 +12,7 @@ from skill_eval_nb.triggers import Attempt, Measured
 from skill_eval_nb.triggers.optimised import OptimisingProgress
 from skill_eval_nb.view import Mark, Text, blocks_of
 
-from ..diff.skill import marked, spans
+from ..diff.skill import mark_changes, spans
 from ..ui import Child, Node, h
 from ..ui.form import faults_view
 from ..ui.parts import (
@@ -26,7 +26,7 @@ from ..ui.parts import (
     place,
     soft,
     tick,
-    waiting,
+    waiting_note,
 )
 from ..ui.source import rows_of
 from ..ui.task import Task, running_card, time_figures
@@ -183,7 +183,7 @@ def run_plan_view(plan: TriggerPreview | None, form: Form) -> Child:
     """How many runs, and what they cost."""
     measured: Measured | None = plan.found if plan is not None else None
     if measured is None:
-        return [WORK, waiting("The plan is being made") if plan is None else None]
+        return [WORK, waiting_note("The plan is being made") if plan is None else None]
     due, total = measured.price, len(measured.attempts)
     beside = ", ".join(measured.others) or "no other skill"
     left, cost = "all are there already.", "Nothing is missing that costs money."
@@ -241,7 +241,9 @@ def _step(step: Step, first: str, chosen: str | None) -> Node:
         h("span", count(len(step.description), "character"), cls="sen-soft sen-small"),
     ]
     words = (
-        step.description if step.round == 1 else spans(marked(first, step.description)[1], "new")
+        step.description
+        if step.round == 1
+        else spans(mark_changes(first, step.description)[1], "new")
     )
     choose = button(
         "To be written" if is_mine else "Choose this one",
@@ -298,7 +300,7 @@ def search_plan_view(plan: TriggerPreview | None) -> Child:
     """How many runs at most, and what they cost."""
     found: Optimised | None = plan.found if plan is not None else None
     if found is None:
-        return [WORK, waiting("The plan is being made") if plan is None else None]
+        return [WORK, waiting_note("The plan is being made") if plan is None else None]
     texts = blocks_view(block for block in blocks_of(found) if isinstance(block, Text))
     return [WORK, texts, soft(f"Kept in {place(found.folder)}. {KEPT}")]
 

@@ -57,7 +57,7 @@ class Field:
         )
 
 
-def setting(label: str, kind: Any = "whole", *, default: Any = None, **more: Any) -> Any:
+def form_field(label: str, kind: Any = "whole", *, default: Any = None, **more: Any) -> Any:
     """A field of a form's dataclass, with its control; a tick is off at first.
 
     Args:
@@ -72,12 +72,12 @@ def setting(label: str, kind: Any = "whole", *, default: Any = None, **more: Any
 
 def budget_setting() -> Any:
     """The most that something may cost, in US dollars."""
-    return setting("Budget in US$", "number", least=0, placeholder="none")
+    return form_field("Budget in US$", "number", least=0, placeholder="none")
 
 
 def unlimited_setting() -> Any:
     """Whether it may cost whatever it costs."""
-    return setting("Without a budget", "tick")
+    return form_field("Without a budget", "tick")
 
 
 def fields_of(form: Any) -> dict[str, Field]:
@@ -151,11 +151,11 @@ OTHER = "another model…"
 """The choice that opens room for any name."""
 
 
-def priced(names: Iterable[str], prices: Prices | None) -> dict[str, str]:
+def models_with_prices(names: Iterable[str], prices: Prices | None) -> dict[str, str]:
     """Models with their prices, by name.
 
     >>> from skill_eval_nb.models import load_prices
-    >>> priced(["claude-sonnet-5", "my-own"], load_prices())
+    >>> models_with_prices(["claude-sonnet-5", "my-own"], load_prices())
     {'claude-sonnet-5': 'claude-sonnet-5 · $2 / $10', 'my-own': 'my-own'}
     """
     found = {}

@@ -19,7 +19,7 @@ from skill_eval_nb.view import NO_FORMULAS
 
 from .parts import button
 from .source import Recent
-from .tree import Child, Node, coded, flat, h, html
+from .tree import Child, Node, encode_tree, flat, h, html
 
 HERE = Path(__file__).parent
 
@@ -128,7 +128,7 @@ class Panel(anywidget.AnyWidget):
     fault: str | None = None
     """What went wrong last, in words; None where nothing did."""
 
-    _wire = coded([])
+    _wire = encode_tree([])
     __nodes: list[Node] = []  # noqa: RUF012 -- replaced, never changed
     __ready = False
 
@@ -191,7 +191,7 @@ class Panel(anywidget.AnyWidget):
         with self._lock:
             redraws, self.fault, self.__cannot_draw = self.fault is not None, None, False
             try:
-                method = self._action(name)
+                method = self._find_action(name)
                 method(*values)
                 redraws |= getattr(method, REDRAWS)
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- shown
@@ -204,7 +204,7 @@ class Panel(anywidget.AnyWidget):
         self._draw_if_wanted()
         return redraws
 
-    def _action(self, name: str) -> Callable[..., Any]:
+    def _find_action(self, name: str) -> Callable[..., Any]:
         if not hasattr(getattr(type(self), name, None), REDRAWS):
             raise ValueError(f"This widget has no action `{name}`.")
         return getattr(self, name)
@@ -228,14 +228,14 @@ class Panel(anywidget.AnyWidget):
         self.__wanted = self.__behind = False
         self.__artist = threading.get_ident()
         try:
-            tree, wire = self._drawn()
+            tree, wire = self._make_wire()
         finally:
             self.__artist = None
         if wire != self._wire:
             self._wire = wire
             self._tree = tree
 
-    def _drawn(self) -> tuple[list[Node], bytes]:
+    def _make_wire(self) -> tuple[list[Node], bytes]:
         """The tree, and the same as the page gets it.
 
         Where the view fails it is the last one that did not, with what went wrong above it: one
@@ -243,7 +243,7 @@ class Panel(anywidget.AnyWidget):
         """
         try:
             nodes = list(flat(self.view()))
-            wire = coded(nodes)
+            wire = encode_tree(nodes)
         except Exception as error:  # noqa: BLE001 -- shown
             self._fail(error)
             self.__cannot_draw = True
@@ -255,7 +255,7 @@ class Panel(anywidget.AnyWidget):
                 return nodes, wire
         words = h("p", self.fault), button("Dismiss", ("dismiss",))
         tree = [h("div", words, cls="sen-fault", role="alert", key="fault"), *self.__nodes]
-        return tree, coded(tree)
+        return tree, encode_tree(tree)
 
     def _fail(self, error: BaseException) -> None:
         if not isinstance(error, Refused):  # that is no mistake of anybody's code
@@ -270,7 +270,7 @@ class Panel(anywidget.AnyWidget):
         """Answer a message of the page; each has one answer, whatever happens."""
         number = content.get("number")
         if "open" in content:
-            self._opened(str(content.get("view")), bool(content["open"]))
+            self._note_open(str(content.get("view")), bool(content["open"]))
         elif "blob" in content:
             self._hand_over(str(content["blob"]), number)
         elif "action" in content:
@@ -283,7 +283,7 @@ class Panel(anywidget.AnyWidget):
             self._catch_up()
         return super().get_state(key, drop_defaults)
 
-    def _opened(self, view: str, is_open: bool) -> None:
+    def _note_open(self, view: str, is_open: bool) -> None:
         others = (self.__views or set()) - {view}
         self.__views = others | {view} if is_open else others
         if is_open:

@@ -41,14 +41,16 @@ def options_of(options: Options, chosen: str) -> list[Node]:
     """What a list offers."""
     return [
         h("option", words, value=name, selected=name == chosen)
-        for name, words in _named(options).items()
+        for name, words in _names_with_labels(options).items()
     ]
 
 
 def ticks(legend: str, options: Options, chosen: Iterable[str], act: Act) -> Node:
     """Any number of several: a box each; the action is handed its name and whether it is on."""
     on = set(chosen)
-    boxes = [tick(words, name in on, (*act, name)) for name, words in _named(options).items()]
+    boxes = [
+        tick(words, name in on, (*act, name)) for name, words in _names_with_labels(options).items()
+    ]
     return h("fieldset", h("legend", legend), h("div", boxes, cls="sen-ticks"))
 
 
@@ -64,7 +66,7 @@ def entry(label: str, value: Any, act: Act, *, kind: str = "text", **more: Any) 
     return field(label, h("input", type=kind, value=shown, on={"change": tuple(act)}, **more))
 
 
-def typing(label: str, value: str, act: Act, *, keep: str, key: str, rows: int = 4) -> Node:
+def text_area(label: str, value: str, act: Act, *, keep: str, key: str, rows: int = 4) -> Node:
     """Room for text that is taken as one types, and kept in the page until it was.
 
     Args:
@@ -96,7 +98,9 @@ def tabs(names: Options, chosen: str, act: Act, content: Child, *, label: str, p
         label: what the tabs are of.
         page: a name unlike that of any other tabs in the page.
     """
-    ids = {name: f"{page}-{at}" for at, name in enumerate(_named(names))}  # which have no spaces
+    ids = {
+        name: f"{page}-{at}" for at, name in enumerate(_names_with_labels(names))
+    }  # which have no spaces
     row = [
         button(
             words,
@@ -108,7 +112,7 @@ def tabs(names: Options, chosen: str, act: Act, content: Child, *, label: str, p
             aria_controls=f"{page}-panel",
             tabindex="0" if name == chosen else "-1",
         )
-        for name, words in _named(names).items()
+        for name, words in _names_with_labels(names).items()
     ]
     panel = h(
         "div",
@@ -189,7 +193,7 @@ def figure(value: str, noun: str, kind: str = "", **more: Any) -> Node:
     return h("div", h("b", value), h("span", noun, **more), cls=look)
 
 
-def waiting(doing: str) -> Node:
+def waiting_note(doing: str) -> Node:
     """What stands for what is being worked out."""
     return h("p", f"{doing} …", cls="sen-soft", role="status")
 
@@ -241,7 +245,7 @@ def pill(words: str, kind: str = "") -> Node:
     return h("span", words, cls=f"sen-pill sen-{kind}" if kind else "sen-pill")
 
 
-def _named(options: Options) -> Mapping[str, str]:
+def _names_with_labels(options: Options) -> Mapping[str, str]:
     return options if isinstance(options, Mapping) else {name: name for name in options}
 
 

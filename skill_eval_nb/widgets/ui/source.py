@@ -79,7 +79,7 @@ class Source:
         elif isinstance(given, str | Path):
             self._given, self.path = str(Path(given).absolute()), str(given)
             self._good = self.ws = Workspace.from_tables({}, self.path)
-            self._take(*self._read())
+            self._take(*self._read_again())
         else:
             raise TypeError(
                 f"A Workspace or a path is wanted, not a {type(given).__name__}: see sen.load"
@@ -103,11 +103,11 @@ class Source:
         with self._reading:
             key = ("path", self._given) if self._given is not None else ("ws", id(self._good))
             if key not in shared:
-                shared[key] = self._read()
+                shared[key] = self._read_again()
             self._take(*shared[key])
         self._notify()
 
-    def _read(self) -> _Read:
+    def _read_again(self) -> _Read:
         try:
             return self._good.again() if self._given is None else load(self._given), None
         except (FileNotFoundError, NothingToLoad) as error:
@@ -118,12 +118,12 @@ class Source:
         if lacking is None:
             self._good = ws
 
-    def _concerns(self, place: Path) -> bool:
+    def _is_concerned(self, place: Path) -> bool:
         own = self._place.resolve()
         return bool(self.path) and (own == place or own in place.parents or place in own.parents)
 
 
-def landed(folder: str | Path) -> None:
+def tell_landed(folder: str | Path) -> None:
     """Tell whoever looks at this workspace, or at a folder above or below it, to read it anew.
 
     It is read once for all who look at the same. What goes wrong with one of them is logged, and
@@ -131,7 +131,7 @@ def landed(folder: str | Path) -> None:
     """
     place = Path(folder).resolve()
     with _LOCK:
-        watched = [source for source in _WATCHED if source._concerns(place)]  # noqa: SLF001
+        watched = [source for source in _WATCHED if source._is_concerned(place)]  # noqa: SLF001
     shared: dict[_Key, _Read] = {}
     for source in watched:
         try:
@@ -268,7 +268,7 @@ class Later:
             count, at_once = next(iter(self._wanted.values()))
             alike = [key for key, (by, _) in self._wanted.items() if by is count]
             state = self._state
-        found = _counted(count, alike[:at_once])
+        found = _count_each(count, alike[:at_once])
         with self._changed:
             if state != self._state:
                 return  # of data that are no more: whoever wants it now has asked anew
@@ -280,14 +280,14 @@ class Later:
             self._changed.notify_all()
 
 
-def _counted(count: Count, keys: Sequence[Hashable]) -> Mapping[Hashable, Any]:
+def _count_each(count: Count, keys: Sequence[Hashable]) -> Mapping[Hashable, Any]:
     """The figures of these names; where one of several cannot be counted, the others can."""
     try:
         return count(keys)
     except Exception as error:  # noqa: BLE001 -- raised where it is asked for
         if len(keys) == 1:
             return {keys[0]: Failed(error, error.__traceback__)}
-    return {key: value for key in keys for value in _counted(count, [key]).values()}
+    return {key: value for key in keys for value in _count_each(count, [key]).values()}
 
 
 T = TypeVar("T")
@@ -326,7 +326,7 @@ class Background:
         turn, done = self._turn, threading.Event()
         self._done, self.busy = done, True
 
-        def target() -> None:
+        def work_and_take() -> None:
             try:
                 value = work()
                 if turn == self._turn:
@@ -339,7 +339,7 @@ class Background:
             self._ready()
             done.set()
 
-        threading.Thread(target=target, name="skill-eval-nb panel", daemon=True).start()
+        threading.Thread(target=work_and_take, name="skill-eval-nb panel", daemon=True).start()
         done.wait(patience)
 
     def wait(self, seconds: float | None = None) -> bool:

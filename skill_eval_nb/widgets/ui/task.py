@@ -66,7 +66,7 @@ class Task(Generic[T]):
         self._began, self._shown, self._took = time.monotonic(), 0.0, 0.0
         self.ended = threading.Event()
         """Set when all is over, and everybody has been told."""
-        for each in (self._run, self._tick):
+        for each in (self._run_work, self._show_ticks):
             threading.Thread(target=each, name="skill-eval-nb task", daemon=True).start()
 
     @property
@@ -98,10 +98,10 @@ class Task(Generic[T]):
         """Wait until it is over, and everybody has been told; whether it came to that."""
         return self.ended.wait(seconds)
 
-    def _run(self) -> None:
+    def _run_work(self) -> None:
         status: Status = "done"
         try:
-            self.result = self._do(self._report, self._stop)
+            self.result = self._do(self._take_progress, self._stop)
         except Stopped:
             status = "stopped"
             self.message = "Stopped. What was done is kept, and is not paid for again."
@@ -115,12 +115,12 @@ class Task(Generic[T]):
         finally:
             self.ended.set()
 
-    def _tick(self) -> None:
+    def _show_ticks(self) -> None:
         """Show that time passes, where there is nothing else to see."""
         while not self.ended.wait(TICK):
             self._progressed()
 
-    def _report(self, now: Any) -> None:
+    def _take_progress(self, now: Any) -> None:
         self.progress = now
         self._first = self._first or (time.monotonic(), now.share)
         if time.monotonic() - self._shown >= BETWEEN:

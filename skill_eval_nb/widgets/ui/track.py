@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skill_eval_nb.charts.metrics import Metric
-from skill_eval_nb.text import MISSING, called
+from skill_eval_nb.text import MISSING, as_label
 
 from .tree import Child, Node, h
 
@@ -59,21 +59,21 @@ class Axis:
         return self.low <= value <= self.high
 
 
-def rounded(low: float, high: float) -> Axis:
+def round_axis(low: float, high: float) -> Axis:
     """The axis with round ends and marks.
 
-    >>> rounded(0, 1).marks
+    >>> round_axis(0, 1).marks
     (0.0, 0.25, 0.5, 0.75, 1.0)
-    >>> rounded(130, 980).marks
+    >>> round_axis(130, 980).marks
     (0.0, 250.0, 500.0, 750.0, 1000.0)
     """
-    step = _step((high - low) / (MARKS - 1))
+    step = _round_step((high - low) / (MARKS - 1))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     marks = tuple(round(at * step, 12) for at in range(first, last + 1))
     return Axis(marks[0], marks[-1], marks)
 
 
-def _step(least: float) -> float:
+def _round_step(least: float) -> float:
     """The round step that is nearest above."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * size for size in (1, 2, 2.5, 5, 10) if power * size >= least * (1 - 1e-9))
@@ -131,14 +131,14 @@ def of_figures(meant: Metric, low: float | None, high: float | None) -> Axis:
     """The axis of a metric's figures: all that they can be where that has two ends."""
     if meant.range is not None:
         ends = [*meant.range, *(end for end in (low, high) if end is not None)]
-        return rounded(min(ends), max(ends))
+        return round_axis(min(ends), max(ends))
     if low is None or high is None:
-        return rounded(0, 1)
+        return round_axis(0, 1)
     if low == high:
         low, high = min(low, 0.0), max(high, 0.0) or 1.0
     if 0 < low < NEAR_ZERO * high:
         low = 0.0
-    return rounded(low, high)
+    return round_axis(low, high)
 
 
 DECIDED = {"helps": "with", "hurts": "base"}
@@ -181,7 +181,7 @@ def axis_of(rows: Iterable[Mapping[str, Any]], meant: Metric, *, whole: bool = F
         low, high = -1.0, 1.0
     if meant.unit == "rate":
         low, high = max(low, -1.0), min(high, 1.0)
-    return rounded(low, high)
+    return round_axis(low, high)
 
 
 def track(axis: Axis, row: Mapping[str, Any] | None, meant: Metric) -> Node:
@@ -261,7 +261,7 @@ def delta_view(meant: Metric, row: Mapping[str, Any], *more: Child) -> Node:
         " ",
         h("small", interval(meant, row), cls="sen-soft"),
         more,
-        title=called(row["reason"], 300),
+        title=as_label(row["reason"], 300),
     )
 
 

@@ -97,7 +97,7 @@ def h(tag: str, /, *children: Child, **attributes: Any) -> Node:
     """
     if tag not in TAGS:
         raise ValueError(f"No tree has a <{tag}>.")
-    given = _given(attributes) if attributes else {}
+    given = _given_attributes(attributes) if attributes else {}
     inside: list[Node] = []
     for child in children:
         if type(child) is str or is_node(child):
@@ -162,7 +162,7 @@ def find(node: Child, **attributes: Any) -> list[list[Any]]:
     [['i', {'class': 'x'}, ['c']]]
     """
     tag = attributes.pop("tag", None)
-    wanted = {name: _plain_value(name, value) for name, value in _named(attributes)}
+    wanted = {name: _plain_value(name, value) for name, value in _attribute_pairs(attributes)}
     return [
         element
         for element in elements(node)
@@ -216,17 +216,17 @@ def _words(nodes: Sequence[Node]) -> Iterator[str]:
 _NAMES = {name: name for name in ATTRIBUTES | SPECIAL} | {"cls": "class", "for_": "for"}
 
 
-def _given(attributes: dict[str, Any]) -> dict[str, Any]:
+def _given_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
-    for name, value in _named(attributes):
+    for name, value in _attribute_pairs(attributes):
         kept = value if type(value) is str else _plain_value(name, value)
         if kept is not None:
             given[name] = kept
-    _refuse(given)
+    _refuse_unsafe(given)
     return given
 
 
-def _named(attributes: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _attribute_pairs(attributes: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in attributes.items():
         yield _NAMES.get(name) or _name(name), value
 
@@ -251,7 +251,7 @@ def _plain_value(name: str, value: Any) -> Any:
     raise TypeError(f"The attribute `{name}` is a {type(value).__name__}, which no page has.")
 
 
-def _refuse(given: dict[str, Any]) -> None:
+def _refuse_unsafe(given: dict[str, Any]) -> None:
     if "href" in given and not str(given["href"]).lower().startswith(SAFE_LINKS):
         del given["href"]
     for kind, act in given.get("on", {}).items():
@@ -264,7 +264,7 @@ def _refuse(given: dict[str, Any]) -> None:
             raise ValueError(f"No tree has the style `{name}: {value}`.")
 
 
-def coded(tree: list[Any]) -> bytes:
+def encode_tree(tree: list[Any]) -> bytes:
     r"""The tree as JSON on its way to the page: as bytes, which nothing on the way looks into.
 
     ipywidgets walks through every list of a message in search of binary values; for a table of
@@ -273,9 +273,9 @@ def coded(tree: list[Any]) -> bytes:
     Raises:
         TypeError: for a value that JSON has not.
 
-    >>> coded([["p", {}, ["5 < 6"]]])
+    >>> encode_tree([["p", {}, ["5 < 6"]]])
     b'[["p",{},["5 < 6"]]]'
-    >>> coded(["half a pair: \ud83d"])
+    >>> encode_tree(["half a pair: \ud83d"])
     b'["half a pair: \\ud83d"]'
     """
     try:
@@ -337,34 +337,34 @@ CLOSED = "/"
 def _pieces(node: Node, most: int) -> Iterator[tuple[str | None, str]]:
     """The markup of a node, piece by piece: with its tag where one opens, None for a text."""
     if isinstance(node, str):
-        yield None, _escaped(node[: most + 1])
+        yield None, _escape_markup(node[: most + 1])
         return
     tag, given, inside = node
     if tag in ("iframe", "img"):
         instead = h("em", given.get("alt") or given.get("title") or "not shown here")
         yield from _pieces(instead, most)
         return
-    yield tag, f"<{tag}{''.join(_attributes(tag, given))}>"
+    yield tag, f"<{tag}{''.join(_attribute_markup(tag, given))}>"
     if tag == "textarea":  # a parser drops the first line break, be it ours
-        yield None, "\n" + _escaped(str(given.get("value", ""))[: most + 1])
+        yield None, "\n" + _escape_markup(str(given.get("value", ""))[: most + 1])
     for child in inside:
         yield from _pieces(child, most)
     if tag not in EMPTY or tag == "textarea":
         yield CLOSED, ""
 
 
-def _attributes(tag: str, given: dict[str, Any]) -> Iterator[str]:
+def _attribute_markup(tag: str, given: dict[str, Any]) -> Iterator[str]:
     for name, value in given.items():
         if name == "style":
             rules = "; ".join(f"{rule}: {what}" for rule, what in value.items())
-            yield f' style="{_escaped(rules)}"'
+            yield f' style="{_escape_markup(rules)}"'
         elif name == "href" and not str(value).startswith("#"):
-            yield f' href="{_escaped(str(value))}" rel="noopener noreferrer"'
+            yield f' href="{_escape_markup(str(value))}" rel="noopener noreferrer"'
         elif name in _SHOWN and not (name == "value" and tag in ("select", "textarea")):
-            yield f" {name}" if value is True else f' {name}="{_escaped(str(value))}"'
+            yield f" {name}" if value is True else f' {name}="{_escape_markup(str(value))}"'
     if tag in _CONTROLS:
         yield " disabled"
 
 
-def _escaped(words: str) -> str:
+def _escape_markup(words: str) -> str:
     return escape(_UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", words))

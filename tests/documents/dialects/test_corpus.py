@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.documents import Faults, NotJSON, parse
-from skill_eval_nb.documents.dialects import check, kind_of, read, recognise
+from skill_eval_nb.documents.dialects import check, kind_of, read_as_shared, recognise
 
 KNOWN = {
     *("grading.json", "timing.json", "metrics.json", "benchmark.json", "feedback.json"),
@@ -40,7 +40,7 @@ def test_every_fault_has_its_place(
     found: list[tuple[Path, str, Any]],
 ) -> None:
     for _, kind, raw in found:
-        _, faults = read(kind, raw)
+        _, faults = read_as_shared(kind, raw)
         check(kind, raw, recognise(kind, raw))
         assert all(fault.where.startswith("$") for fault in faults)
 

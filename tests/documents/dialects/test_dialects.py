@@ -17,7 +17,7 @@ from skill_eval_nb.documents.dialects import (
     check,
     form_of,
     kind_of,
-    read,
+    read_as_shared,
     recognise,
 )
 from skill_eval_nb.documents.dialects.recognition import walk
@@ -50,8 +50,8 @@ def test_is_recognised(dialect: str, kind: str, raw: Any) -> None:
 @each_document
 def test_has_no_faults(dialect: str, kind: str, raw: Any) -> None:
     assert check(kind, raw, dialect) == []
-    assert {fault.severity for fault in read(kind, raw)[1]} <= {"info", "warning"}
-    assert {fault.code for fault in read(kind, raw)[1]} <= {"converted"}  # `pass` is true
+    assert {fault.severity for fault in read_as_shared(kind, raw)[1]} <= {"info", "warning"}
+    assert {fault.code for fault in read_as_shared(kind, raw)[1]} <= {"converted"}  # `pass` is true
 
 
 @each_document
@@ -70,9 +70,9 @@ def test_every_field_is_known_and_shown(dialect: str, kind: str, raw: Any) -> No
 def test_what_was_read_is_written_in_one_form_and_read_again(
     dialect: str, kind: str, raw: Any
 ) -> None:
-    neutral = read(kind, raw)[0]
+    neutral = read_as_shared(kind, raw)[0]
     for one in neutral if kind == "benchmark" else [neutral]:
-        again = read(kind, canonical(made_anew(kind, one)))[0]
+        again = read_as_shared(kind, canonical(made_anew(kind, one)))[0]
         assert made_anew(kind, again[0] if kind == "benchmark" else again) == made_anew(kind, one)
 
 
@@ -95,7 +95,9 @@ def test_no_such_document() -> None:
 def test_figures_that_are_null_are_no_figures() -> None:
     side = {"name": "with_skill", "overall": None, "tests": [{"eval_id": 1, "tokens": None}]}
     raw = {"iterations": [{"iteration": 1, "configurations": [side], "deltas": None}]}
-    [benchmark], _ = read("benchmark", raw)
+    [benchmark], _ = read_as_shared("benchmark", raw)
     assert (len(benchmark.runs), benchmark.run_summary) == (1, {})
-    [benchmark], _ = read("benchmark", {"entries": [{"scores": None, "per_test_case": []}]})
+    [benchmark], _ = read_as_shared(
+        "benchmark", {"entries": [{"scores": None, "per_test_case": []}]}
+    )
     assert benchmark.run_summary == {}

@@ -16,7 +16,7 @@ from skill_eval_nb.documents.dialects import (
     canonical,
     check,
     kind_of,
-    read,
+    read_as_shared,
 )
 from tests.documents.generated import ANY_JSON, documents
 
@@ -34,7 +34,7 @@ def test_any_json_is_read_and_given_back(kind: str, raw: Any) -> None:
     if isinstance(raw, dict):
         assert dump(document) == raw
     assert kind_of("something.json", raw) in {None, *NEUTRAL}
-    read(kind, raw)
+    read_as_shared(kind, raw)
     for dialect, forms in DIALECTS.items():
         if kind in forms:
             check(kind, raw, dialect)

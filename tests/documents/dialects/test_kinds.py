@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.documents.dialects import kind_of, read, recognise
+from skill_eval_nb.documents.dialects import kind_of, read_as_shared, recognise
 
 VERDICT = {"text": "It runs", "passed": True}
 QUERY = {"query": "add up", "should_trigger": True}
@@ -99,6 +99,6 @@ def test_the_dialect_is_the_nearest(kind: str, raw: Any, dialect: str) -> None:
 
 def test_flat_runs_are_read_and_are_no_fault() -> None:
     raw = {"metadata": {"skill_name": "s"}, "runs": [{**RUN, "pass_rate": 1.0}]}
-    [benchmark], faults = read("benchmark", raw)
+    [benchmark], faults = read_as_shared("benchmark", raw)
     assert benchmark.runs[0].result.pass_rate == 1.0
     assert faults == []

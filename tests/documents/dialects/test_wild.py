@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from skill_eval_nb.documents.dialects import check, read, recognise
+from skill_eval_nb.documents.dialects import check, read_as_shared, recognise
 from tests.golden import hold, lines_of
 
 Raw = dict[str, Any]
@@ -48,7 +48,7 @@ CONDITIONS: list[Raw] = [
 )
 def test_sides_in_many_shapes(raw: Any) -> None:
     assert recognise("benchmark", raw) == "wild"
-    [benchmark], _ = read("benchmark", raw)
+    [benchmark], _ = read_as_shared("benchmark", raw)
     assert [
         (
             run.eval_id if run.eval_id is not None else run.eval_name,
@@ -236,7 +236,7 @@ def test_what_is_read_of_each() -> None:
     lines: list[str] = []
     every = {name: ("benchmark", raw) for name, raw in CASES.items()} | OTHERS
     for name, (kind, raw) in every.items():
-        found, faults = read(kind, raw)
+        found, faults = read_as_shared(kind, raw)
         lines += [f"# {name}", f"as {recognise(kind, raw)}"]
         documents = found if isinstance(found, list) else [found]
         lines += lines_of([msgspec.to_builtins(one) for one in documents])
@@ -246,7 +246,7 @@ def test_what_is_read_of_each() -> None:
 
 @pytest.mark.parametrize("raw", [{}, [], "text", 3, {"runs": "none"}, {"cases": [{"eval_id": 1}]}])
 def test_of_which_nothing_is_understood(raw: Any) -> None:
-    found, faults = read("benchmark", raw)
+    found, faults = read_as_shared("benchmark", raw)
     assert found[0].runs == []
     assert [fault for fault in faults if fault.severity == "error" and fault.code == "no-figures"]
 
@@ -271,6 +271,6 @@ def test_figures_that_contradict_each_other(
     run = {"eval_id": 1, "configuration": "with_skill", "run_number": 1}
     result = {"pass_rate": rate, "passed": passed, "failed": failed, "total": total}
     raw = {"metadata": {"skill_name": "s"}, "runs": [{**run, "result": result}]}
-    _, faults = read("benchmark", raw)
+    _, faults = read_as_shared("benchmark", raw)
     found = [fault.where for fault in faults if fault.code == "contradiction"]
     assert found == ["$.runs[0].result"] * contradicts

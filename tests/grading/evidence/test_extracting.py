@@ -102,7 +102,7 @@ def test_all_such_files_of_a_run_have_one_limit_of_time(tmp_path, monkeypatch) -
     for name in ("a.pdf", "b.pdf"):
         (tmp_path / name).write_bytes(made_pdf("Minutes"))
     monkeypatch.setattr(contents, "EXTRACTING_SECONDS", 1e-9)
-    (_, first), (_, second) = contents.contents(entries(tmp_path))
+    (_, first), (_, second) = contents.read_contents(entries(tmp_path))
     assert "to read" in (first.reason or "")
     assert "such files before it took" in (second.reason or "")
 

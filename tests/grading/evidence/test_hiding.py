@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.grading.evidence import Cover, uncovered
+from skill_eval_nb.grading.evidence import Cover, uncover_names
 
 TELLING = [
     "I used the tidy-tables skill",
@@ -51,7 +51,7 @@ def test_a_skill_is_covered_where_it_is_spoken_of_as_one(text: str) -> None:
     assert "tidy" not in shown.lower()
     assert "skill" not in shown.lower()
     assert cover.count == 1
-    assert uncovered(shown, cover.originals) == text
+    assert uncover_names(shown, cover.originals) == text
 
 
 @pytest.mark.parametrize("text", PLAIN)
@@ -74,7 +74,7 @@ def test_in_file_names_and_in_prose_it_stays(text: str) -> None:
 def test_a_configuration_is_covered_as_a_whole_word(text: str, shown: str) -> None:
     cover = Cover([], ["new-wording"])
     assert cover(text) == shown
-    assert uncovered(shown, cover.originals) == text
+    assert uncover_names(shown, cover.originals) == text
 
 
 @pytest.mark.parametrize("names", [{"skills": ["v2"]}, {"configurations": ["v2"], "skills": ()}])
@@ -98,7 +98,7 @@ def test_the_runs_own_folder_becomes_relative(tmp_path: Path) -> None:
 def test_what_is_covered_can_be_uncovered(parts: list[str]) -> None:
     cover = Cover(["tidy-tables"], ["new-wording"])
     text = "".join(parts)
-    assert uncovered(cover(text), cover.originals) == text
+    assert uncover_names(cover(text), cover.originals) == text
 
 
 @pytest.mark.parametrize("again", [" ", "\t", "release-notes ", "skill ", "`", "/"])

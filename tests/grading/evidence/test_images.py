@@ -77,7 +77,7 @@ def test_pictures_are_measured_together_before_they_are_unpacked(tmp_path, monke
     for name in ("a.png", "b.png", "c.png"):
         (tmp_path / name).write_bytes(png(1_000, 3_001_000))
     monkeypatch.setattr(contents, "UNPACKED", 7_000_000)
-    seen = list(contents.contents(entries(tmp_path)))
+    seen = list(contents.read_contents(entries(tmp_path)))
     assert [content.picture is not None for _, content in seen] == [True, True, False]
     assert "too large to be looked through" in (seen[2][1].reason or "")
 

@@ -18,7 +18,7 @@ from skill_eval_nb.documents import (
     Timing,
     dump,
 )
-from skill_eval_nb.documents.dialects import check, read
+from skill_eval_nb.documents.dialects import check, read_as_shared
 from skill_eval_nb.documents.run import UserNotesSummary
 from skill_eval_nb.grading import grade
 
@@ -98,7 +98,7 @@ def test_what_is_written_is_clean_and_reads_back() -> None:
         one.user_notes_summary = UserNotesSummary(uncertainties=[words])
     made = grade(None, judgings, Metrics(total_steps=4), Timing(total_duration_seconds=9.0))
     assert made.user_notes_summary == UserNotesSummary(uncertainties=["Is it  so?"])  # once
-    again, faults = read("grading", json.loads(json.dumps(dump(made))))
+    again, faults = read_as_shared("grading", json.loads(json.dumps(dump(made))))
     assert again == made
     assert not faults
     assert not check("grading", dump(made), "skill-evaluator")

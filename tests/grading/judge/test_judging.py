@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.documents import Judging, dump
-from skill_eval_nb.documents.dialects import check, read
+from skill_eval_nb.documents.dialects import check, read_as_shared
 from skill_eval_nb.grading.judge import Case, Judge, Unjudged, judge
 from skill_eval_nb.models import (
     BudgetSpent,
@@ -54,7 +54,7 @@ def test_the_record_of_a_judging(tmp_path: Path) -> None:
     assert [shown.name for shown in one.shown.files] == ["table.md"]
     assert one.cost_usd == pytest.approx(100 * 1e-6 + 10 * 5e-6)
     assert one.seconds is not None
-    again, faults = read("judging", json.loads(json.dumps(dump(one))))
+    again, faults = read_as_shared("judging", json.loads(json.dumps(dump(one))))
     assert again == one
     assert not faults
     assert not check("judging", dump(one), "skill-evaluator")

@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, Ran, lent, run, wrapped
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, Ran, lent, run_in_box, wrap_command
 
 MIB = 1024 * 1024
 
@@ -21,12 +21,12 @@ def python(code: str) -> list[str]:
 def boxed(folder: Path, command: str | list[str], *, kind="bubblewrap", **limits) -> Ran:
     """Run a command in a box; a text is the shell's."""
     box = Box(folder, kind=kind, limits=BoxLimits(**limits))
-    return run(box, ["sh", "-c", command] if isinstance(command, str) else command)
+    return run_in_box(box, ["sh", "-c", command] if isinstance(command, str) else command)
 
 
 def wrapped_run(box: Box, command: str) -> subprocess.CompletedProcess[bytes]:
     """Run a shell command in a box as those do who start it themselves."""
-    with lent(box), wrapped(box, ["sh", "-c", command]) as (argv, files):
+    with lent(box), wrap_command(box, ["sh", "-c", command]) as (argv, files):
         return subprocess.run(
             argv, check=False, capture_output=True, pass_fds=files, timeout=60, cwd=box.folder
         )

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from skill_eval_nb.grading.sandbox import Box, SandboxMissing, available, run, why_not
+from skill_eval_nb.grading.sandbox import Box, SandboxMissing, available, run_in_box, why_not
 from skill_eval_nb.grading.sandbox import process as availability
 
 
@@ -32,11 +32,11 @@ def test_nothing_runs_unkept_unless_that_is_spelled_out(tmp_path, monkeypatch):
     folder = tmp_path / "work"
     folder.mkdir()
     with pytest.raises(SandboxMissing, match="bubblewrap"):
-        run(Box(folder), ["touch", "ran"])
+        run_in_box(Box(folder), ["touch", "ran"])
     assert not (folder / "ran").exists()
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert why_not("none") is None
-    assert run(Box(folder, kind="none"), ["touch", "ran"]).exit_code == 0
+    assert run_in_box(Box(folder, kind="none"), ["touch", "ran"]).exit_code == 0
     assert (folder / "ran").exists()
 
 
@@ -49,7 +49,7 @@ def test_one_that_is_there_but_does_not_work(monkeypatch, tmp_path):
     which = shutil.which
     found = {"bwrap": str(false)}
     monkeypatch.setattr(shutil, "which", lambda name, **_: found.get(name) or which(name))
-    monkeypatch.setattr(availability, "wrapped", lambda *_: nullcontext(([str(false)], ())))
+    monkeypatch.setattr(availability, "wrap_command", lambda *_: nullcontext(([str(false)], ())))
     why = available()
     assert why is not None
     assert "No permissions to create a new namespace" in why

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, arun, run
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, arun, run_in_box
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import MIB, boxed, marker, python, running, until, wrapped_run
 
@@ -179,7 +179,7 @@ def test_the_temporary_folder_counts_too(tmp_path):
     work.mkdir()
     temporary.mkdir()
     box = Box(work, kind="none", temporary=temporary, limits=BoxLimits(disk_bytes=MIB))
-    ran = run(box, ["sh", "-c", "head -c 2M /dev/urandom > $TMPDIR/new; sleep 50"])
+    ran = run_in_box(box, ["sh", "-c", "head -c 2M /dev/urandom > $TMPDIR/new; sleep 50"])
     assert ran.ended == "disk"
 
 
@@ -248,8 +248,9 @@ def test_nothing_stays_behind_where_the_caller_is_killed(tmp_path):
     mark = marker()
     code = f"""
 from pathlib import Path
-from skill_eval_nb.grading.sandbox import Box, run
-run(Box(Path({str(tmp_path)!r})), ["sh", "-c", "setsid sleep {mark} & touch begun; sleep 60"])
+from skill_eval_nb.grading.sandbox import Box, run_in_box
+run_in_box(Box(Path({str(tmp_path)!r})),
+    ["sh", "-c", "setsid sleep {mark} & touch begun; sleep 60"])
 """
     caller = subprocess.Popen([sys.executable, "-c", code], cwd=".")
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.grading.sandbox import Box, lent, run, used
+from skill_eval_nb.grading.sandbox import Box, lent, run_in_box, used
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import boxed, python
 
@@ -97,7 +97,7 @@ def test_nothing_outside_the_folder_is_changed(folder, secret, command):
 
     before = outside()
     box = Box(folder, readable=(("/skill/x", secret),))
-    assert run(box, ["sh", "-c", f"{command} && echo done"]).stdout == b""
+    assert run_in_box(box, ["sh", "-c", f"{command} && echo done"]).stdout == b""
     assert outside() == before
 
 
@@ -184,7 +184,7 @@ def test_no_socket_reaches_past_the_network_of_the_box(folder):
 LOOKING = """
 import sys
 from pathlib import Path
-from skill_eval_nb.grading.sandbox import Box, run
+from skill_eval_nb.grading.sandbox import Box, run_in_box
 from tests.grading.sandbox.made import boxed, wrapped_run
 look = "env; cat /proc/*/environ; cat /proc/*/cmdline; cat /proc/*/mountinfo >/dev/null"
 here = Path(".")
@@ -219,7 +219,7 @@ def test_the_folders_place_on_the_host_is_not_in_the_list_of_processes(folder):
 def test_without_a_sandbox_it_runs_in_the_folder_itself(folder, tmp_path):
     (tmp_path / "tmp").mkdir()
     box = Box(folder, kind="none", temporary=tmp_path / "tmp", environment=(("OWN", "1"),))
-    lines = run(box, ["sh", "-c", "pwd; env; ulimit -c"]).stdout.decode().splitlines()
+    lines = run_in_box(box, ["sh", "-c", "pwd; env; ulimit -c"]).stdout.decode().splitlines()
     names = {line.partition("=")[0] for line in lines}
     assert lines[0] == str(folder)
     assert {"PATH", "HOME", "TMPDIR", "LANG", "OWN"} <= names
@@ -283,17 +283,17 @@ def test_what_is_used_counts_each_entry_and_follows_no_link(folder, tmp_path):
 AS_ANOTHER = """
 import sys
 from pathlib import Path
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, available, run
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, available, run_in_box
 assert available() is None, available()
 folder = Path(sys.argv[1])
 box = Box(folder, limits=BoxLimits(processes=40, seconds=20, disk_bytes=32 << 20))
 look = "id -u; cat " + sys.argv[2] + " /etc/shadow; echo x > f; chmod 4700 f"
-said = run(box, ["sh", "-c", look])
+said = run_in_box(box, ["sh", "-c", look])
 assert said.stdout == b"65534\\n", said
 assert (folder / "f").stat().st_mode & 0o7777 == 0o700
-bomb = run(box, ["python3", "-c", "import os\\nwhile True: os.fork()"])
+bomb = run_in_box(box, ["python3", "-c", "import os\\nwhile True: os.fork()"])
 assert bomb.ended == "killed", bomb
-fill = run(box, ["sh", "-c", "while :; do i=$((i+1)); head -c 4M /dev/zero > f$i; done"])
+fill = run_in_box(box, ["sh", "-c", "while :; do i=$((i+1)); head -c 4M /dev/zero > f$i; done"])
 assert fill.ended == "disk", fill
 print("held")
 """

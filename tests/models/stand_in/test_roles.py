@@ -13,7 +13,7 @@ from skill_eval_nb.documents import StructuralExpectation, mend
 from skill_eval_nb.grading.structural import check
 from skill_eval_nb.models.ask import TEXT, YES_OR_NO, a_list, an_object, one_of, or_null
 from skill_eval_nb.models.stand_in import StandIn
-from skill_eval_nb.models.stand_in.agent import draft
+from skill_eval_nb.models.stand_in.agent import draft_run
 from skill_eval_nb.models.stand_in.answers import measure
 from skill_eval_nb.models.stand_in.app import App
 from skill_eval_nb.models.stand_in.reading import minimal
@@ -187,7 +187,7 @@ LEVELS = range(1, 6)
 
 def written(evaluation, level):
     read = "".join((DEMO / name).read_text() for name in evaluation["files"])
-    return dict(draft(evaluation["prompt"], read, float(level)).files)
+    return dict(draft_run(evaluation["prompt"], read, float(level)).files)
 
 
 @pytest.mark.parametrize("evaluation", EVALS, ids=lambda e: e["name"])

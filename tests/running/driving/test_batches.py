@@ -11,7 +11,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running import batch as batching
-from skill_eval_nb.running.journal import read
+from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import job_plan, until
 from tests.stand_in import Fault, RiggedStandIn, serve
@@ -45,7 +45,7 @@ def test_all_judgings_go_as_one_batch_at_half_the_price(tmp_path):
     assert asked.count("batch POST /v1/messages") == 12
     runs = sen.load(tmp_path / "ws").polars("runs")
     assert runs["status"].to_list() == ["graded"] * 6
-    told = read(tmp_path / "ws" / "iteration-1")
+    told = read_journal(tmp_path / "ws" / "iteration-1")
     assert not told.open
     assert [len(ids) for ids in told.batches.values()] == [1]
     assert progress.spent_usd == pytest.approx(alone.spent_usd / 2, rel=0.05)
@@ -56,18 +56,18 @@ def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path)
     slow = RiggedStandIn(log=str(log), store=str(store), batch_seconds=4.0)
     with serve(slow) as address:
         job = batch_plan(tmp_path, address, budget_usd=5.0).start()
-        until(lambda: read(tmp_path / "ws" / "iteration-1").batches)
+        until(lambda: read_journal(tmp_path / "ws" / "iteration-1").batches)
         job.stop()
         stopped = job.wait(60)
     assert (stopped.status, stopped.finished) == ("stopped", 0)
-    told = read(tmp_path / "ws" / "iteration-1")
+    told = read_journal(tmp_path / "ws" / "iteration-1")
     assert [one.step for one in told.open.values()] == ["batch"]
     assert told.spent_usd > 0  # at its worst, until it is known
     with serve(RiggedStandIn(log=str(log), store=str(store))) as address:
         more = batch_plan(tmp_path, address, budget_usd=5.0).start().wait(60)
     assert (more.status, more.finished) == ("done", 6), more
     assert requests(log).count("server POST /v1/messages/batches") == 1
-    after = read(tmp_path / "ws" / "iteration-1")
+    after = read_journal(tmp_path / "ws" / "iteration-1")
     assert not after.open
     assert math.isclose(after.spent_usd, more.spent_usd, abs_tol=1e-9)
     assert after.spent_usd < told.spent_usd

@@ -22,7 +22,7 @@ from skill_eval_nb.running import steps
 from skill_eval_nb.running.engine import Engine
 from skill_eval_nb.running.files import work_folders
 from skill_eval_nb.running.job import InFlight, Progress, page, watch
-from skill_eval_nb.running.journal import NAME, Held, read
+from skill_eval_nb.running.journal import NAME, Held, read_journal
 from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.tables import check
@@ -44,7 +44,7 @@ def finished(folder: Path, *given: Any, look: Any = None, **options: Any) -> Pro
 
 
 def events(folder: Path) -> Any:
-    return read(folder / "ws" / "iteration-1").events
+    return read_journal(folder / "ws" / "iteration-1").events
 
 
 def broken(*_: Any, **__: Any) -> Any:

@@ -11,7 +11,7 @@ import sys
 import pytest
 from jupyter_client.manager import KernelManager
 
-from skill_eval_nb.running.journal import read
+from skill_eval_nb.running.journal import read_journal
 from tests.checkout import ROOT
 from tests.running import killing
 from tests.running.made_jobs import until
@@ -58,7 +58,7 @@ def test_a_job_whose_kernel_is_restarted_has_no_error_and_pays_for_nothing_twice
             client.stop_channels()
             manager.shutdown_kernel()
     job.look()
-    told = read(job.workspace / "iteration-1")
+    told = read_journal(job.workspace / "iteration-1")
     assert told.starts == 2
     assert [one for one in told.events if one["event"] == "errored"] == []
     assert [one["status"] for one in told.events if one["event"] == "ended"].count("done") == 1

@@ -14,7 +14,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.running import Execution, Plan, Task
 from skill_eval_nb.running.job import Progress
-from skill_eval_nb.running.journal import NAME, read
+from skill_eval_nb.running.journal import NAME, read_journal
 from skill_eval_nb.running.protocol import Refused
 from tests.running.made_jobs import Writer, job_plan
 from tests.running.made_plans import make_skill
@@ -77,7 +77,7 @@ def test_a_job_ends_where_a_look_decides_and_pays_for_no_run_after_it(
     assert message in (end.message or "")
     assert sum(EXECUTED.values()) == len(EXECUTED) == wanted
 
-    events = read(plan.folder).events
+    events = read_journal(plan.folder).events
     numbers = {cell.key: cell.run_number for cell in plan.cells}
     order = [numbers[event["key"]] for event in events if event["event"] == "launched"]
     stage = [next(look for look in LOOKS if number <= look) for number in order]
@@ -93,7 +93,9 @@ def test_a_job_ends_where_a_look_decides_and_pays_for_no_run_after_it(
     assert (again.looks, again.todo) == (LOOKS, ())
     assert again.start().wait(60).message == end.message
     assert sum(EXECUTED.values()) == wanted
-    assert [one["event"] for one in read(plan.folder).events].count("decided") == (said == "helps")
+    assert [one["event"] for one in read_journal(plan.folder).events].count("decided") == (
+        said == "helps"
+    )
 
 
 def test_a_job_that_is_stopped_or_killed_resumes_with_its_looks_and_says_so_far_meanwhile(tmp_path):

@@ -15,7 +15,7 @@ from unittest.mock import Mock
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.running.journal import read
+from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.pool import JobFailed, local_dask
 from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import ONE_CENT, Writer, job_plan, until
@@ -97,7 +97,7 @@ def test_a_process_pool_that_breaks_ends_the_job_and_the_next_start_goes_on(tmp_
     made = job_plan(tmp_path, Deadly(marks=str(tmp_path)), **options)
     with spawned() as pool, pytest.raises(JobFailed, match="with a new pool"):
         made.start(pool=pool).wait(60)
-    told = read(tmp_path / "ws" / "iteration-1")
+    told = read_journal(tmp_path / "ws" / "iteration-1")
     assert [one["event"] for one in told.events][-2:] == ["lost", "ended"]
     assert told.spent_usd == pytest.approx(0.01)  # what it had reserved, not all of its limit
     with spawned() as pool:
@@ -146,7 +146,7 @@ def test_a_lost_step_is_sent_once_more_if_it_has_written_nothing(tmp_path, after
         progress = job_plan(tmp_path, Writer(calls=1), **options).start(pool=pool).wait(60)
     assert progress.status == "done"
     assert (progress.finished, progress.errored) == ((1, 1) if times == 2 else (2, 0))
-    events = [one["event"] for one in read(tmp_path / "ws" / "iteration-1").events]
+    events = [one["event"] for one in read_journal(tmp_path / "ws" / "iteration-1").events]
     assert events.count("lost") == times
     assert events.count("launched") == 2 + (0 if after else 1)
     if not after:
@@ -163,7 +163,7 @@ def test_workers_stop_at_their_next_call(tmp_path):
         job.stop()
         progress = job.wait(60)
     assert (progress.status, progress.finished) == ("stopped", 0)
-    events = [one["event"] for one in read(tmp_path / "ws" / "iteration-1").events]
+    events = [one["event"] for one in read_journal(tmp_path / "ws" / "iteration-1").events]
     assert events.count("cancelled") == 2
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
 

@@ -26,9 +26,9 @@ from skill_eval_nb.running.budget import (
     BegunBefore,
     Budget,
     Halted,
-    noted,
+    read_noted,
 )
-from skill_eval_nb.running.journal import read
+from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import PRICES, Writer, job_plan, until
 
@@ -216,7 +216,7 @@ def test_the_last_note_covers_what_was_billed_and_what_is_open(tmp_path_factory,
     billed = 0
     for worst, share, end in calls:
         ticket = meter.reserve("worker", tokens(worst))
-        assert noted(path) >= (billed + worst) / 1e6 - 1e-9
+        assert read_noted(path) >= (billed + worst) / 1e6 - 1e-9
         if end == "y":
             used = int(share * worst)
             meter.settle(ticket, tokens(used))
@@ -226,12 +226,12 @@ def test_the_last_note_covers_what_was_billed_and_what_is_open(tmp_path_factory,
             billed += worst
         else:
             meter.release(ticket)
-        assert noted(path) == pytest.approx(billed / 1e6, abs=1e-8)
+        assert read_noted(path) == pytest.approx(billed / 1e6, abs=1e-8)
     meter.close()
     meter.close()
     whole = path.read_bytes()
     path.write_bytes(whole + b"0.0")  # cut short: it does not count
-    assert noted(path) == pytest.approx(billed / 1e6, abs=1e-8)
+    assert read_noted(path) == pytest.approx(billed / 1e6, abs=1e-8)
 
 
 def test_a_step_is_begun_once_and_no_call_goes_out_once_the_job_is_halted_or_the_meter_is_empty(
@@ -249,7 +249,7 @@ def test_a_step_is_begun_once_and_no_call_goes_out_once_the_job_is_halted_or_the
     with pytest.raises(Halted):
         meter.reserve("worker", tokens(1))
     meter.close()
-    assert (noted(path), noted(tmp_path / "2")) == (0.0, None)
+    assert (read_noted(path), read_noted(tmp_path / "2")) == (0.0, None)
 
 
 # ── money ──────────────────────────────────────────────────────────────────────────────────────
@@ -258,7 +258,7 @@ NOISE = 1e-9
 
 
 def spent(tmp_path) -> float:
-    return read(tmp_path / "ws" / "iteration-1").spent_usd
+    return read_journal(tmp_path / "ws" / "iteration-1").spent_usd
 
 
 class Watched:

@@ -12,7 +12,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.stats.summary import overview
 from skill_eval_nb.widgets.diff import Diff
 from skill_eval_nb.widgets.ui import Node, find, text
-from skill_eval_nb.widgets.ui.source import landed
+from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.checkout import ROOT
 from tests.corpus.build import lay
 from tests.widgets.diff.made import do, panel, workspace
@@ -213,17 +213,17 @@ def test_iterations_as_they_come_and_go(path):
     told = ("no two iterations", "iteration-2 against iteration-1")
     for name, words in zip(("iteration-1", "iteration-2"), told, strict=True):
         shutil.move(path.parent / name, path / name)
-        landed(path / name)
+        tell_landed(path / name)
         assert words in shown(made)
     shutil.copytree(path / "iteration-1", path / "iteration-3")
-    landed(path)
+    tell_landed(path)
     assert "iteration-3 against iteration-2" in shown(made)
     assert "iteration-3 against iteration-1" in shown(panel(path, "iteration-1", "iteration-3"))
     with pytest.raises(ValueError, match="no iteration `iteration-4`"):
         sen.diff(path, "iteration-4")
     do(made, "choose_configuration", "iteration-1")  # what was chosen stays while it is there
     shutil.rmtree(path / "iteration-2")
-    landed(path)
+    tell_landed(path)
     assert "iteration-1 against iteration-3" in shown(made)
 
 

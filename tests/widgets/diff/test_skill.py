@@ -12,12 +12,12 @@ from skill_eval_nb.widgets.diff import skill as module
 from skill_eval_nb.widgets.diff.skill import (
     Pair,
     compare,
-    compared,
-    marked,
-    paired,
+    compare_lines,
+    mark_changes,
+    pair_lines,
     skill_pair,
 )
-from skill_eval_nb.widgets.explore.choice import suites, turned_workspace
+from skill_eval_nb.widgets.explore.choice import suites_of, turned_workspace
 from tests.corpus.build import lay
 from tests.widgets.diff.made import workspace
 
@@ -41,7 +41,7 @@ def of(tmp_path):
 
 def chosen(ws, configuration="with_skill"):
     """The versions there are, and the names of the two that are compared."""
-    (suite,) = suites(turned_workspace(ws), turned=True)
+    (suite,) = suites_of(turned_workspace(ws), turned=True)
     pair = Pair("iteration-1", "iteration-2")
     found = skill_pair(ws, suite, pair, configuration, {})
     return list(found.every), [one and one.name for one in (found.old, found.new)]
@@ -105,7 +105,7 @@ def test_what_cannot_be_compared_line_by_line_is_said(old, new, note, of, monkey
 
 @given(LINES.map("\n".join), LINES.map("\n".join))
 def test_both_texts_can_be_read_off_the_rows(old, new):
-    rows = compared(old, new)
+    rows = compare_lines(old, new)
     for given_text, side in ((old, "old"), (new, "new")):
         lines = [getattr(row, side) for row in rows if getattr(row, side)]
         assert [number for number, _ in lines] == list(range(1, len(lines) + 1))
@@ -117,14 +117,16 @@ def test_both_texts_can_be_read_off_the_rows(old, new):
 def test_every_line_is_in_exactly_one_pair_and_in_order(old, new, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_PAIRS", most)
-        pairs = list(paired(old, new))
+        pairs = list(pair_lines(old, new))
     assert [one for one, _ in pairs if one is not None] == list(range(len(old)))
     assert [other for _, other in pairs if other is not None] == list(range(len(new)))
 
 
 def test_changed_words_are_marked_but_where_too_few_stayed_or_the_line_is_long(monkeypatch):
     def changed(old, new):
-        return [[words for words, is_changed in side if is_changed] for side in marked(old, new)]
+        return [
+            [words for words, is_changed in side if is_changed] for side in mark_changes(old, new)
+        ]
 
     assert changed("Leave out commit hashes and names.", "No hashes, no names.") == [
         ["Leave out commit", " and"],
@@ -132,7 +134,7 @@ def test_changed_words_are_marked_but_where_too_few_stayed_or_the_line_is_long(m
     ]
     assert changed("one two three four", "five six seven four") == [[], []]
     monkeypatch.setattr(module, "MOST_WORDS", 5)
-    marked.cache_clear()
+    mark_changes.cache_clear()
     assert changed("a b c d", "a b c e") == [[], []]
     assert changed("a b", "a c") == [["b"], ["c"]]
-    marked.cache_clear()
+    mark_changes.cache_clear()

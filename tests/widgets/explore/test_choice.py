@@ -11,7 +11,7 @@ from hypothesis import given
 import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
-from skill_eval_nb.widgets.explore.choice import Choice, SkillRuns, settled
+from skill_eval_nb.widgets.explore.choice import Choice, SkillRuns, settle_choice
 from skill_eval_nb.widgets.ui import find
 from tests.charts.worlds import workspace, world
 from tests.corpus.build import graded, lay
@@ -41,7 +41,7 @@ CHOICES = st.builds(
 
 @given(SUITES, CHOICES)
 def test_a_settled_choice_can_be_met_keeps_what_is_there_and_stays_as_it_is(suite, choice):
-    found = settled(suite, choice)
+    found = settle_choice(suite, choice)
     there = {name for one in found.iterations for name in suite.iterations[one]}
     assert found.iterations
     assert found.sides
@@ -50,7 +50,7 @@ def test_a_settled_choice_can_be_met_keeps_what_is_there_and_stays_as_it_is(suit
     assert found.baseline != "unstated" or len(there) == 1
     assert set(found.evals) < set(suite.evals)
     assert found.metric != "gone"
-    assert settled(suite, found) == found
+    assert settle_choice(suite, found) == found
     assert set(choice.iterations) & set(suite.iterations) in (set(), set(found.iterations))
     if choice.configuration in there:
         assert found.configuration == choice.configuration

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb import charts
-from skill_eval_nb.widgets.explore.choice import Choice, settled, suites
+from skill_eval_nb.widgets.explore.choice import Choice, settle_choice, suites_of
 from skill_eval_nb.widgets.explore.others import CHARTS, draw
 from skill_eval_nb.widgets.ui import find
 from skill_eval_nb.widgets.ui.panel import read_blob
@@ -24,7 +24,7 @@ def test_every_chart_of_runs_can_be_chosen():
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_each_is_drawn_of_what_is_looked_at(name):
-    choice = settled(suites(WS)[0], Choice(iterations=("iteration-1",), evals=("1", "2")))
+    choice = settle_choice(suites_of(WS)[0], Choice(iterations=("iteration-1",), evals=("1", "2")))
     picture = draw(WS, choice, name)
     assert picture.png.startswith(b"\x89PNG")
     assert picture.answer == picture.chart.to_dict()["description"]

@@ -13,7 +13,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import Explore, figures
 from skill_eval_nb.widgets.ui import elements, find
-from skill_eval_nb.widgets.ui.source import landed
+from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.charts.worlds import HOSTILE, world
 from tests.checkout import ROOT
 from tests.widgets.explore.made import TDD, after, bundled, explorer, words
@@ -71,7 +71,7 @@ def test_runs_are_shown_as_they_land_and_what_was_chosen_stays(tmp_path):
     assert "Nothing to look at yet" in words(panel)
     assert panel.selection.height == 0
     shutil.copytree(TDD, place, ignore=shutil.ignore_patterns("iteration-2", "feedback.json"))
-    landed(place)
+    tell_landed(place)
     assert panel.settle()
     assert (panel.choice.iterations, panel.selection.height) == (("iteration-1",), 33)
     after(panel, "choose_metric", "tokens")
@@ -79,7 +79,7 @@ def test_runs_are_shown_as_they_land_and_what_was_chosen_stays(tmp_path):
     after(chosen, "pick", "eval", "iteration-1", "1", "lend-a-book")
     before = chosen.selection.height
     shutil.copytree(TDD / "iteration-2", place / "iteration-2")
-    landed(place / "iteration-2")
+    tell_landed(place / "iteration-2")
     assert panel.settle()
     assert (panel.choice.iterations, panel.choice.metric) == (("iteration-2",), "tokens")
     assert "Tokens: +4,660" in words(panel)
@@ -107,7 +107,7 @@ def test_a_fault_in_one_view_leaves_the_others(monkeypatch):
 
     fail.__name__ = "checks"
     panel = explorer()
-    monkeypatch.setattr(figures, "checks", fail)
+    monkeypatch.setattr(figures, "check_rows", fail)
     panel.do("see", "tab", "checks")
     assert panel.settle()
     shown = words(panel)

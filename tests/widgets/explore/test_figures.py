@@ -48,7 +48,7 @@ def test_iterations_have_the_figures_of_the_statistics_each_alone_and_counted_to
         (figures.headline_by_eval, "", overview_by_eval(WS, others=False)),
         (figures.others_by_eval, "", overview_by_eval(WS, others=True)),
         (figures.dimension_sources, "", stats.variance(WS).to_dicts()),
-        (figures.checks, "", stats.discrimination(WS).to_dicts()),
+        (figures.check_rows, "", stats.discrimination(WS).to_dicts()),
         (figures.summary, "", stats.summarize(WS).to_dicts()),
         (figures.notes, "", stats.notes(WS).to_dicts()),
         *((figures.sources, one, stats.variance(WS, one).to_dicts()) for one in METRICS),

@@ -10,12 +10,18 @@ from hypothesis import given, settings
 
 from skill_eval_nb import load
 from skill_eval_nb.stats.values import RUN
-from skill_eval_nb.widgets.explore.choice import Choice, runs_of, selected, settled, suites
+from skill_eval_nb.widgets.explore.choice import (
+    Choice,
+    runs_of,
+    select_runs,
+    settle_choice,
+    suites_of,
+)
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import TDD, after, bundled, explorer
 
 WS = bundled()
-SUITE = suites(WS)[0]
+SUITE = suites_of(WS)[0]
 EVALS = tuple(SUITE.evals)
 CHECKS = WS.expectations.select("layer", "text").unique().rows()
 CHOICES = st.builds(
@@ -24,7 +30,7 @@ CHOICES = st.builds(
     configuration=st.none() | st.sampled_from(SUITE.configurations),
     evals=st.lists(st.sampled_from(EVALS), unique=True).map(tuple),
     metric=st.sampled_from(["pass_rate", "tokens", "rubric:isolation"]),
-).map(lambda choice: settled(SUITE, choice))
+).map(lambda choice: settle_choice(SUITE, choice))
 
 
 def keys(runs):
@@ -68,7 +74,7 @@ def test_every_click_selects_what_a_filter_does(choice, data):
         (("check", iteration, layer, text, side), of_side.join(verdicts, on=RUN, how="semi")),
         (("dimension", iteration, "isolation", side), of_side.join(scores, on=RUN, how="semi")),
     ):
-        assert keys(runs_of(WS, choice, selected(*click))) == keys(wanted)
+        assert keys(runs_of(WS, choice, select_runs(*click))) == keys(wanted)
 
 
 def test_an_expectation_with_two_texts_for_its_id_is_one():

@@ -11,7 +11,7 @@ from skill_eval_nb.tables import check
 from skill_eval_nb.widgets.review import review
 from skill_eval_nb.widgets.review.queue import token_of
 from skill_eval_nb.widgets.ui import find, text
-from skill_eval_nb.widgets.ui.source import landed
+from skill_eval_nb.widgets.ui.source import tell_landed
 from skill_eval_nb.workspace import feedback
 from tests.widgets.review.made import (
     SIDES,
@@ -205,7 +205,7 @@ def test_runs_that_land_are_seen_and_what_is_looked_at_stays(tmp_path):
     panel.do("step", 1)
     panel.do("say", token("1", "with_skill", 2), "x")
     workspace(tmp_path, runs=3)
-    landed(tmp_path / "tidy-workspace")
+    tell_landed(tmp_path / "tidy-workspace")
     assert "1 of 12 runs reviewed" in text(panel.view())
     assert shown_runs(panel)[0] == token("1", "with_skill", 2)
     panel.do("say", token("1", "with_skill", 2), "")

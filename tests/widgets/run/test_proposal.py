@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.run.form import Question, _size, proposal_view, propose, size
+from skill_eval_nb.widgets.run.form import Question, _size, best_design, proposal_view, size
 from skill_eval_nb.widgets.ui import find, text
 from tests.checkout import ROOT
 
@@ -32,7 +32,7 @@ def runs(cost: float | None = 0.05) -> sen.Workspace:
 
 
 def test_it_is_that_of_the_statistics_with_the_price_that_was_measured(tmp_path: Path) -> None:
-    found = propose(runs(), tmp_path, Question(effect=0.1), 6)
+    found = best_design(runs(), tmp_path, Question(effect=0.1), 6)
     wanted = sen.stats.plan(runs(), metric="pass_rate", effect=0.1, scope="suite", max_evals=6)
     best = wanted.filter("chosen").row(0, named=True)
     assert found.enough
@@ -46,7 +46,7 @@ def test_it_is_that_of_the_statistics_with_the_price_that_was_measured(tmp_path:
 
 
 def test_a_question_that_cannot_be_answered_says_so(tmp_path: Path) -> None:
-    found = propose(runs(), tmp_path, Question(effect=0.001), 6)
+    found = best_design(runs(), tmp_path, Question(effect=0.001), 6)
     assert not found.enough
     said = text([proposal_view(found, busy=False)]).replace("\xa0", " ")
     assert "No plan of a usual size can detect 0.1 pp" in said
@@ -56,10 +56,10 @@ def test_a_question_that_cannot_be_answered_says_so(tmp_path: Path) -> None:
 def test_other_peoples_workspaces_have_their_dimensions_to_ask_about(tmp_path: Path) -> None:
     home = ROOT / "data" / "tdd-workspace"
     ws = sen.load(home)
-    found = propose(ws, home, Question(), 3)
+    found = best_design(ws, home, Question(), 3)
     dimensions = [one for one in found.metrics if one.startswith("rubric:")]
     assert dimensions
-    asked = propose(ws, home, Question(dimensions[0]), 3)
+    asked = best_design(ws, home, Question(dimensions[0]), 3)
     assert asked.question.effect == 0.5
     assert "points" in text([proposal_view(asked, busy=False)])
-    assert propose(sen.Workspace.from_tables({}), tmp_path, Question(), 3) is None
+    assert best_design(sen.Workspace.from_tables({}), tmp_path, Question(), 3) is None

@@ -11,7 +11,7 @@ import pytest
 
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running.executors.offline import Offline
-from skill_eval_nb.running.journal import LOCK, held
+from skill_eval_nb.running.journal import LOCK, hold_folders
 from skill_eval_nb.widgets.run.plan import form_of
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
@@ -137,5 +137,5 @@ def test_a_job_that_was_killed_is_told_from_one_that_is_at_work(skill: Path, doi
     journal = "".join(json.dumps(line) + "\n" for line in lines)
     (panel.plan.folder / "journal.jsonl").write_text(journal)
     (panel.plan.folder / LOCK).write_text(" ")  # as a killed one leaves it
-    with held([panel.plan.folder], doing) if doing else nullcontext():
+    with hold_folders([panel.plan.folder], doing) if doing else nullcontext():
         assert told in shown(panel_on(skill))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skill_eval_nb.widgets.show.files import OutputFile, Sheet, output_files
-from skill_eval_nb.widgets.show.outputs import drawn, pictures_of
+from skill_eval_nb.widgets.show.outputs import draw_file, pictures_of
 from skill_eval_nb.widgets.ui import text
 
 
@@ -20,7 +20,7 @@ def written(run: Path, name: str, data: bytes | str) -> OutputFile:
 def draw(run: Path, name: str, data: bytes | str, waits: float = 30) -> Sheet:
     """What is to be seen of a file with this content."""
     file = written(run, name, data)
-    return drawn(file, pictures_of(output_files(run)), waits)
+    return draw_file(file, pictures_of(output_files(run)), waits)
 
 
 def said(run: Path, name: str, data: bytes | str) -> str:

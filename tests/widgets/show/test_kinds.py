@@ -22,11 +22,11 @@ from skill_eval_nb.grading.evidence import contents as extracting
 from skill_eval_nb.widgets.show import documents, outputs
 from skill_eval_nb.widgets.show.documents import (
     NOTEBOOK_CHARS,
-    highlighted,
+    highlight_lines,
     lexer_named,
-    rendered,
+    render_markdown,
 )
-from skill_eval_nb.widgets.show.outputs import KINDS, drawn
+from skill_eval_nb.widgets.show.outputs import KINDS, draw_file
 from skill_eval_nb.widgets.ui import elements, find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
 from skill_eval_nb.widgets.ui.parts import plain
@@ -95,7 +95,7 @@ def test_any_bytes_under_any_name_give_a_tree_that_holds_them(suffix, start, dat
     data = start + data
     with tempfile.TemporaryDirectory() as folder:
         file = written(Path(folder), f"file.{suffix}", data)
-        made = drawn(file, {}, waits=0)
+        made = draw_file(file, {}, waits=0)
     shown = dense(text(made.view))
     assert made.kind
     if made.kind in ("text", "code", "Markdown", "page", "drawing"):
@@ -153,7 +153,7 @@ def letters(node):
 @given(st.text(max_size=300), st.sampled_from([PythonLexer, JavascriptLexer, None]))
 def test_no_letter_is_lost(words, lexer):
     words = plain(words)
-    lines = highlighted(words, lexer)
+    lines = highlight_lines(words, lexer)
     assert "".join(words for line in lines for words in letters(line)) == words
     assert len(lines) == len(words.splitlines())
 
@@ -169,7 +169,7 @@ def test_a_lexer_that_breaks_or_loses_text_leaves_it_plain():
             yield from list(super().get_tokens(text))[2:]
 
     for lexer in (Broken, Forgetful):
-        assert text(highlighted("if x: y", lexer)) == "if x: y"
+        assert text(highlight_lines("if x: y", lexer)) == "if x: y"
     assert lexer_named("no-such-language") is None
 
 
@@ -190,21 +190,21 @@ def test_numbers_and_names_of_json_stand_as_they_are_written(tmp_path):
 
 
 def test_marks_become_elements_and_html_stays_text():
-    node = rendered("# A\n\n*b* **c** ~~d~~ `e`\n\n- f\n\n> g\n\n---\n\n1. h\n")
+    node = render_markdown("# A\n\n*b* **c** ~~d~~ `e`\n\n- f\n\n> g\n\n---\n\n1. h\n")
     for tag, words in {"h4": "A", "em": "b", "strong": "c", "s": "d", "code": "e"}.items():
         assert [text(one) for one in find(node, tag=tag)] == [words]
     assert {"ul", "ol", "li", "blockquote", "hr"} <= {one[0] for one in elements(node)}
-    node = rendered("| a | b |\n| --- | ---: |\n| 1 | 2 |\n")
+    node = render_markdown("| a | b |\n| --- | ---: |\n| 1 | 2 |\n")
     assert [text(one) for one in find(node, tag="th", scope="col")] == ["a", "b"]
     assert [text(one) for one in find(node, tag="td", cls="sen-n")] == ["2"]
     for source in (f"a {zoo.CANARY}", zoo.CANARY):
-        assert zoo.CANARY in text(rendered(source))
+        assert zoo.CANARY in text(render_markdown(source))
 
 
 def test_no_link_but_those_of_the_web():
     kinds = ("javascript", "data", "vbscript", "JaVaScript", "file")
     for address in (*(f"{kind}:x" for kind in kinds), "../a.md", "#top"):
-        node = rendered(f"[words]({address}) <{address}>")
+        node = render_markdown(f"[words]({address}) <{address}>")
         assert not find(node, tag="a"), address
         assert "words" in text(node)
 
@@ -224,7 +224,7 @@ def test_pictures_are_those_beside_the_file(tmp_path):
 @example(">" * 5_000 + " x")
 @example("[" * 5_000 + "x" + "](y)" * 5_000)
 def test_any_marks_give_a_tree_without_addresses(words):
-    for one in elements(rendered(words)):
+    for one in elements(render_markdown(words)):
         assert "blob" not in one[1]
         assert one[1].get("href", "https://").startswith(("http", "mailto:"))
 
@@ -354,7 +354,9 @@ def test_slow_readers_share_the_seconds_of_a_run(tmp_path, monkeypatch):
     monkeypatch.setattr(extracting, "extract", slow)
     monkeypatch.setattr(documents, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     for name in ("a.pdf", "b.pdf"):
-        assert "the text" in text(drawn(written(tmp_path, name, zoo.pdf("x")), {}, waits=30).view)
+        assert "the text" in text(
+            draw_file(written(tmp_path, name, zoo.pdf("x")), {}, waits=30).view
+        )
     assert given == [120, 22]  # a reader's first 2 s do not count
-    last = text(drawn(written(tmp_path, "c.pdf", zoo.pdf("x")), {}, waits=30).view)
+    last = text(draw_file(written(tmp_path, "c.pdf", zoo.pdf("x")), {}, waits=30).view)
     assert "the files before it took too long to read" in last

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.widgets.ui import h
-from skill_eval_nb.widgets.ui.parts import button, details, typing
+from skill_eval_nb.widgets.ui.parts import button, details, text_area
 
 if TYPE_CHECKING:
     from tests.widgets.stage import Stage
@@ -110,11 +110,11 @@ def test_focus_goes_to_what_is_near_when_its_element_goes(stage, plain) -> None:
     def rows(*names: str):
         return h("ul", [h("li", button(name, ("say", name)), key=name) for name in names])
 
-    plain.draw(typing("Words", "", ("note",), keep="w", key="w"), rows("a", "b", "c"))
+    plain.draw(text_area("Words", "", ("note",), keep="w", key="w"), rows("a", "b", "c"))
     stage.settle()
     stage.page.get_by_role("button", name="b").focus()
     for names, near in ((("a", "c"), "c"), (("a",), "a"), ((), "")):
-        plain.draw(typing("Words", "", ("note",), keep="w", key="w"), rows(*names))
+        plain.draw(text_area("Words", "", ("note",), keep="w", key="w"), rows(*names))
         stage.settle()
         assert stage.page.evaluate("() => document.activeElement.textContent").endswith(near)
     inside = "() => document.activeElement.closest('.sen') !== null"

@@ -17,9 +17,9 @@ from skill_eval_nb.widgets.ui.parts import (
     pill,
     table,
     tabs,
+    text_area,
     tick,
     ticks,
-    typing,
 )
 from tests.widgets.hostile import LINE, MARKUP, TEXTS, squeezed, trees
 from tests.widgets.ui.toys import PNG
@@ -47,7 +47,7 @@ def everywhere(at: int, bad: str):
         ticks(bad, options, [bad], ("note", at)),
         tick(bad, True, ("note", at, bad)),
         entry(bad, bad, ("note", at)),
-        typing(bad, bad, ("note", at), keep=f"{at} {bad}", key=bad),
+        text_area(bad, bad, ("note", at), keep=f"{at} {bad}", key=bad),
         tabs(options, bad, ("note", at), h("p", bad), label=bad, page=f"t{at}"),
         table([bad, bad], [[bad, h("code", bad)]], caption=bad),
         details(bad, h("pre", bad), unfolded=True, key=bad),
@@ -84,7 +84,7 @@ def test_texts_are_texts_wherever_they_stand(stage, plain) -> None:
 
 
 def test_what_is_typed_reaches_python_as_it_is(stage, plain) -> None:
-    plain.draw(typing("Words", "", ("note",), keep="words", key="words"))
+    plain.draw(text_area("Words", "", ("note",), keep="words", key="words"))
     stage.settle()
     for bad in TEXTS:
         if "\r" in bad or not bad:

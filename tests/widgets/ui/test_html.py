@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.widgets.ui import h, text
-from skill_eval_nb.widgets.ui.parts import choose, entry, tick, typing
+from skill_eval_nb.widgets.ui.parts import choose, entry, text_area, tick
 from skill_eval_nb.widgets.ui.tree import CUT, html
 from tests.widgets.hostile import TEXTS, squeezed, trees
 from tests.widgets.ui.toys import every_part
@@ -51,7 +51,7 @@ def test_it_ends_where_it_must_and_says_so(words, most) -> None:
 def test_markup_is_text_wherever_it_stands() -> None:
     bad = "\"'></p><script>alert(1)</script>"
     link = h("a", bad, href=f"https://{bad}", title=bad)
-    inside = [bad, link, typing(bad, bad, ("a",), keep=bad, key=bad)]
+    inside = [bad, link, text_area(bad, bad, ("a",), keep=bad, key=bad)]
     acts = {"on": {"click": (bad,)}, "keys": {bad: (bad,)}}
     seen = Read(html(h("p", inside, style={"width": "5%"}, cls=bad, id=bad, key=bad, **acts)))
     assert "script" not in seen.tags
@@ -64,7 +64,7 @@ def test_controls_show_their_value_and_do_nothing_and_files_are_named() -> None:
             choose("Metric", {"a": "A", "b": "B"}, "b", ("x",)),
             entry("Runs", 3, ("x",), kind="number"),
             tick("Blind", True, ("x",)),
-            typing("Words", "two\nlines", ("x",), keep="k", key="k"),
+            text_area("Words", "two\nlines", ("x",), keep="k", key="k"),
         ]
     )
     assert '<option value="b" selected>B</option>' in markup

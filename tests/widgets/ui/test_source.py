@@ -13,7 +13,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.ui import Panel, h, text
 from skill_eval_nb.widgets.ui import source as sources
-from skill_eval_nb.widgets.ui.source import Source, landed
+from skill_eval_nb.widgets.ui.source import Source, tell_landed
 
 
 def add_run(home: Path, iteration: int = 1, number: int = 1) -> Path:
@@ -43,7 +43,7 @@ def test_it_follows_a_path_and_a_workspace_and_stays_where_it_was(
     monkeypatch.chdir(tmp_path / "other")  # where the notebook goes meanwhile
     add_run(home, number=2)
     assert [height(one) for one in looking] == [1, 1, 1, 1]
-    landed(home)
+    tell_landed(home)
     assert [height(one) for one in looking] == [2, 2, 2, 2]
 
 
@@ -57,7 +57,7 @@ def test_it_hears_of_what_is_above_and_below_it(tmp_path, home) -> None:
         source = Source(tmp_path / through, lambda told=told: told.append(1))
         for place, times in hears.items():
             told.clear()
-            landed(tmp_path / place)
+            tell_landed(tmp_path / place)
             assert told == [1] * times, place
         assert source.path == str(tmp_path / through)
 
@@ -70,7 +70,7 @@ def test_what_is_gone_or_not_there_yet_is_said_until_it_is_there(home, tmp_path)
         assert "ws" in (source.lacking or "")
         assert (height(source), source.ws.backend) == (0, backend)
     (tmp_path / "away").rename(home)
-    landed(home / "iteration-1")
+    tell_landed(home / "iteration-1")
     for source in (was, Source(home)):
         assert (source.lacking, height(source)) == (None, 1)
 
@@ -79,7 +79,7 @@ def test_tables_have_nothing_to_read_anew(home) -> None:
     told = []
     source = Source(sen.Workspace.from_tables({}), lambda: told.append(1))
     source.reload()
-    landed(home)
+    tell_landed(home)
     assert told == []
 
 
@@ -98,7 +98,7 @@ def test_one_that_fails_keeps_nobody_else_from_hearing(home, caplog) -> None:
 
     looking = [Source(home, fail if at % 2 else lambda: told.append("heard")) for at in range(6)]
     with caplog.at_level(logging.ERROR):
-        landed(home)
+        tell_landed(home)
     assert sorted(told) == ["failed"] * 3 + ["heard"] * 3
     assert caplog.text.count("RuntimeError: a widget is broken") == 3
     with pytest.raises(RuntimeError, match="broken"):
@@ -110,7 +110,7 @@ def test_those_who_look_at_the_same_read_it_once(home, monkeypatch) -> None:
     looking = [Source(home), Source(home), Source(ws), Source(ws)]
     read = []
     monkeypatch.setattr(sources, "load", lambda path: read.append(path) or sen.load(path))
-    landed(home)
+    tell_landed(home)
     assert len(read) == 1
     assert looking[0].ws is looking[1].ws
     assert looking[2].ws is looking[3].ws is not ws
@@ -127,7 +127,7 @@ def test_a_widget_that_is_gone_is_not_told(home) -> None:
 
     panel = Heights()
     add_run(home, number=2)
-    landed(home)
+    tell_landed(home)
     assert text(panel._tree) == "2 runs"
     gone = weakref.ref(panel.source)
     panel.close()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skill_eval_nb.widgets.ui import Panel, action, h, quiet_action
-from skill_eval_nb.widgets.ui.parts import button, choose, entry, tick, typing
+from skill_eval_nb.widgets.ui.parts import button, choose, entry, text_area, tick
 from tests.widgets.stage import staged
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class Desk(Panel):
     def view(self):
         return [
             h("p", f"{self.ticking}"),
-            self.other or typing("Words", self.words, ("write",), keep="desk/words", key="words"),
+            self.other
+            or text_area("Words", self.words, ("write",), keep="desk/words", key="words"),
             entry("Runs", self.runs, ("count",), kind="number"),
             entry("Name", self.name, ("call",)),
             choose("Metric", ("pass_rate", "tokens"), self.metric, ("choose",)),

@@ -15,9 +15,9 @@ from skill_eval_nb.widgets.ui.parts import (
     table,
     table_row,
     tabs,
+    text_area,
     tick,
     ticks,
-    typing,
 )
 
 PNG = bytes.fromhex(
@@ -72,7 +72,7 @@ def every_part() -> list[Child]:
         h("div", _one(), _other(dot), cls="sen-columns"),
         details("Transcript, 14 messages", h("p", "Hello."), key="transcript"),
         details("The judge's reasons", _words(), unfolded=True, key="reasons"),
-        typing("Feedback", "", ("note",), keep="toy/feedback", key="feedback"),
+        text_area("Feedback", "", ("note",), keep="toy/feedback", key="feedback"),
         h("progress", value=3, max=10, aria_label="3 of 10 runs"),
         h("iframe", blob=page, title="index.html", height=120),
         h("button", "Download report.csv", blob=dot, download="report.csv"),
