@@ -24,8 +24,8 @@
     const session = await sessions.startNew({ path, name: TOUR, type: "console", kernel });
     try {
       const { content } = await session.kernel.requestExecute({
-        code: "from skill_eval_nb.share import tour",
-        user_expressions: { at: "tour().as_posix()" },
+        code: "from skill_eval_nb.share import tour_notebook",
+        user_expressions: { at: "tour_notebook().as_posix()" },
         store_history: false,
       }).done;
       const { at } = content.user_expressions ?? {};
