@@ -50,8 +50,8 @@ def drop_useless(evidence: Evidence) -> Iterator[Draft]:
         passes = check.is_all(PASSES) and not easy.issuperset(check.evals)
         if check.critical and check.is_any(FAILS, FLAKY, HURTS) and often:
             gate = (
-                "It is critical: where it fails, no judge looks at the run. Beside the gate it "
-                "would still count."
+                "It is critical: a run that fails it is not judged. Outside the gate it would "
+                "still count."
             )
             item = {**msgspec.to_builtins(check.definition), "critical": False}
             yield _change_check("demote", check, [item], gate, suggestions)

@@ -288,7 +288,7 @@ def _what(card: Card) -> Child:
         keep, key = f"drafts {card.key}", f"typed-{card.key}"
         return text_area(label, card.typed, ("type", card.key), keep=keep, key=key, rows=12)
     if not card.draft.new:
-        return h("p", "It goes, and nothing replaces it.")
+        return h("p", "Remove it.")
     return [_item_view(item) for item in card.draft.new]
 
 
