@@ -316,6 +316,29 @@ def find_quotes(text: str, skill: SkillMd, prompt: str = "") -> list[str]:
     return quotes + [term for term in terms if term not in prompt and term != skill.name]
 
 
+def find_leaks(
+    item: str | Mapping[str, Any], skill: SkillMd, prompt: str = "", where: str = ""
+) -> Iterator[tuple[str, list[str]]]:
+    """Where an eval or a check of one quotes the skill, each place in it with its quotes.
+
+    Args:
+        item: the eval or check, as a suite has it.
+        skill: what its SKILL.md says.
+        prompt: of a check, the prompt of its eval.
+        where: the place of a check in its eval.
+    """
+    fields: Mapping[str, Any] = {"text": item} if isinstance(item, str) else item
+    asked = fields.get("prompt")
+    texts = (fields.get("text"), fields.get("description"), fields.get("match"))
+    looked_for = "\n".join(filter(None, (*texts, *(fields.get("match_any") or ()))))
+    place, text, known = ("prompt", asked, "") if asked else (where, looked_for, prompt)
+    if quotes := find_quotes(text, skill, known):
+        yield place, quotes
+    for name in ("expectations", "structural_expectations"):
+        for number, check in enumerate(fields.get(name) or ()):
+            yield from find_leaks(check, skill, asked or prompt, f"{name}[{number}]")
+
+
 def _phrases(words: list[str]) -> list[tuple[str, ...]]:
     return [tuple(words[at : at + LEAST_WORDS]) for at in range(len(words) - LEAST_WORDS + 1)]
 

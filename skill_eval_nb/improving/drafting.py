@@ -37,7 +37,7 @@ from skill_eval_nb.models.ask import (
 )
 from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
 from skill_eval_nb.running.protocol import Refused
-from skill_eval_nb.skill_md import SkillMd, find_quotes, read_skill_of
+from skill_eval_nb.skill_md import SkillMd, find_leaks, read_skill_of
 from skill_eval_nb.text import brief, count, some
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import PathLike
@@ -113,8 +113,8 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         if self.measured is None or draft.part == "dimensions":
             return ""
         asked = "\n".join(self.prompts.get(name, "") for name in draft.evals)
-        texts = (text for item in draft.new for text in _texts_of(item, asked))
-        found = [quote for text in texts for quote in find_quotes(text[0], self.measured, text[1])]
+        leaks = (leak for item in draft.new for leak in find_leaks(item, self.measured, asked))
+        found = [quote for _, quotes in leaks for quote in quotes]
         quotes = some((f"‘{brief(quote, 60)}’" for quote in dict.fromkeys(found)), 6)
         return f"It quotes the skill ({quotes}), and so may measure obedience." if found else ""
 
@@ -186,18 +186,6 @@ def find_measured(evals: PathLike) -> SkillMd | None:
     """The skill that a suite measures, given as for `suite_file`; None where it is in none."""
     with suppress(Refused):
         return read_skill_of(suite_file(evals)) if evals else None
-
-
-def _texts_of(item: SuiteItem, asked: str) -> Iterator[tuple[str, str]]:
-    """What a new item asks or looks for, each text with the prompt that it stands beside."""
-    fields = {"text": item} if isinstance(item, str) else item
-    if prompt := fields.get("prompt"):
-        yield prompt, ""
-        asked = prompt
-    texts = (fields.get("text"), fields.get("description"), fields.get("match"))
-    yield "\n".join(filter(None, (*texts, *(fields.get("match_any") or ())))), asked
-    for inner in (*fields.get("expectations", ()), *fields.get("structural_expectations", ())):
-        yield from _texts_of(inner, asked)
 
 
 def order_drafts(drafts: Iterable[Draft]) -> list[Draft]:

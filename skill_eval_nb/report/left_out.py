@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from math import isclose
@@ -227,11 +226,6 @@ def _as_stated(value: float | None, printed: str) -> str:
 OPINION = "Second opinion"
 
 
-def opinions(measured: IterationFigures) -> Iterator[Part]:
-    """What becomes of the differences that are stated of an iteration."""
-    return opinion_parts(measured.ws)
-
-
 def opinion_parts(ws: Workspace) -> Iterator[Part]:
     """The second opinion of what stands in a workspace."""
     rows = stats.second_opinion(ws).to_dicts()
@@ -239,11 +233,9 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
     if not claims:
         return
     counts = Counter(row["opinion"] for row in claims)
-    found = (
-        f"{counts[name]:,} {_word_opinion(name, counts[name])}" for name in OPINIONS if counts[name]
-    )
+    found = " ".join(f"{name.capitalize()}: {counts[name]:,}." for name in OPINIONS if counts[name])
     yield Paragraph(
-        f"Of {count(len(claims), 'stated difference')} {some(found)}. One survives where its runs "
+        f"{count(len(claims), 'stated difference')}. {found} One survives where its runs "
         "show a difference in its direction, which may still be of another size."
     )
     several = len({(row["configuration"], model_name(row)) for row in claims}) > 1
@@ -262,15 +254,6 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
         yield Bullets(tuple(line(f"{some(of, 6)}: {why}", 2000) for why, of in reasons.items()))
     if len(claims) > MOST_STATED:
         yield Paragraph(f"{len(claims) - MOST_STATED:,} more: stats.second_opinion has them all.")
-
-
-def _word_opinion(opinion: str, number: int) -> str:
-    """An opinion behind so many.
-
-    >>> _word_opinion("goes the other way", 2)
-    'go the other way'
-    """
-    return opinion if number == 1 else re.sub("^(survive|go)e?s", r"\1", opinion)
 
 
 def _name_claim(row: Row, *, several: bool) -> str:

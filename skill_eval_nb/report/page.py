@@ -36,7 +36,6 @@ from .left_out import (
     list_left_out,
     list_noted,
     opinion_parts,
-    opinions,
     problem_parts,
 )
 from .measured import (
@@ -79,7 +78,7 @@ SECTIONS: dict[str, Callable[[IterationFigures], Iterator[Part]]] = {
     "Checks": check_parts,
     "What was left out, and why": list_left_out,
     STATED: list_audit,
-    OPINION: opinions,
+    OPINION: lambda measured: opinion_parts(measured.ws),
     "What it cost": cost,
 }
 """What follows the opening table, in order. A section with nothing in it is not shown."""

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.document_rows import DELTA, RUNS_EACH
-from skill_eval_nb.text import as_label, chance, figure, with_sign
+from skill_eval_nb.text import as_label, with_sign
 
-from .audit import CONSISTENCY, HAIR, audit, rounding_of
-from .comparison import TINY
+from .audit import CONSISTENCY, HAIR, rounding_of
 from .confounds import DECIDED
-from .inference.multiple import benjamini_hochberg
 from .pairing import choose
 from .summary import overview
 from .values import (
@@ -38,10 +36,8 @@ if TYPE_CHECKING:
 
 SURVIVES, UNTOLD, OTHER_WAY = OPINIONS = ("survives", "cannot be told", "goes the other way")
 """What becomes of a claim."""
-TASKS, ATTEMPTS = "tasks", "attempts"
-"""What a card states of how much was run; no figure of a side."""
-NO_CLAIMS = (TASKS, ATTEMPTS, RUNS_EACH, CONSISTENCY)
-LEVEL = 0.95
+NO_CLAIMS = ("tasks", "attempts", RUNS_EACH, CONSISTENCY)
+"""What files state of how much was run, and of themselves."""
 
 
 class StatedClaim(NamedTuple):
@@ -58,7 +54,6 @@ class StatedClaim(NamedTuple):
         value: the difference; None where one side alone is stated.
         printed: as the file has it.
         half: half a unit of its last place.
-        runs: how many runs are said to stand behind either side, if they are.
     """
 
     home: tuple[str, ...]
@@ -70,7 +65,6 @@ class StatedClaim(NamedTuple):
     value: float | None
     printed: str
     half: float
-    runs: float | None
 
 
 def find_claims(stated: pl.DataFrame) -> list[StatedClaim]:
@@ -101,8 +95,6 @@ def _claims_of(
 ) -> Iterator[StatedClaim]:
     """What a file claims, of one agent: metric and side to the row that states it."""
     *home, path, agent = file
-    sizes = [row["value"] for name in (TASKS, ATTEMPTS) for row in metrics.get(name, {}).values()]
-    runs = math.prod(sizes) if len(sizes) == 2 else None
     sides = dict.fromkeys(side for own in metrics.values() for side in own if side != DELTA)
     baseline, _ = choose(sides)
     others = [side for side in sides if side != baseline]
@@ -125,7 +117,7 @@ def _claims_of(
                 printed = " against ".join(row["printed"] for row in stated)
                 half = math.fsum(rounding_of(row["printed"], row["value"]).half for row in stated)
                 about = tuple(home), path, agent, metric, side, other
-                yield StatedClaim(*about, value, printed, half, runs)
+                yield StatedClaim(*about, value, printed, half)
 
 
 class Held(NamedTuple):
@@ -139,16 +131,6 @@ class Held(NamedTuple):
     def answer(self) -> Answer:
         """What every page says of the comparison; it begins with the verdict that decides here."""
         return say_answer(self.suite, self.beyond)
-
-    @property
-    def family(self) -> tuple[Any, ...]:
-        """What it has in common with the comparisons that are asked about with it."""
-        return tuple(self.suite[name] for name in (*ITERATION, "metric"))
-
-    @property
-    def comparison(self) -> tuple[Any, ...]:
-        """What tells it from the others of its family."""
-        return tuple(self.suite[name] for name in (*MODEL, "configuration", "baseline"))
 
 
 def hold_claim(claim: StatedClaim, rows: Sequence[Row]) -> Iterator[Held]:
@@ -182,33 +164,14 @@ def _bare_name(name: str | None) -> str:
     return re.sub(r"\W|_", "", name or "").casefold()
 
 
-def adjust_over(held: Sequence[Held]) -> Iterator[tuple[Held, float | None]]:
-    """Each with the p that decides, which allows for the claims of its family.
-
-    Claims of one metric of an iteration, of several configurations or models, are a family:
-    Benjamini and Hochberg. Of several metrics `overview` has adjusted all but the headline.
-    """
-    families: dict[Any, dict[Any, float | None]] = defaultdict(dict)
-    for each in held:
-        families[each.family][each.comparison] = each.answer.claims[0].row.get("p_adjusted")
-    adjusted = {
-        family: dict(zip(own, benjamini_hochberg([*own.values()]), strict=True))
-        for family, own in families.items()
-    }
-    for each in held:
-        yield each, adjusted[each.family][each.comparison]
-
-
-def judge_claim(held: Held, p: float | None) -> tuple[str, str]:
-    """The opinion, and why; p is what decides where its family is allowed for."""
+def judge_claim(held: Held) -> tuple[str, str]:
+    """The opinion, and why."""
     claim, first = held.claim, held.answer.claims[0]
     row, claimed = first.row, claim.value or 0.0
     sign = math.copysign(1, claimed)
     more = {"helps": 1, "hurts": -1}.get(row["verdict"], 0)
     more *= -1 if better(claim.metric) == "less" else 1
     said = f"{first.words}. {row['reason']}"
-    if more and p is not None and p > 1 - row["level"] + TINY:
-        more, said = 0, f"{said} Allowing for the claims made with it, p {chance(p)}."
     estimate, slack = row["estimate"], claim.half + HAIR * max(1, abs(claimed))
     if more == sign:
         low, high = (estimate if row[end] is None else row[end] for end in ("low", "high"))
@@ -252,26 +215,6 @@ def _say_what_settles(held: Held) -> str | None:
     return f"{asked} says what would decide it by itself."
 
 
-def say_luck_in_means(claim: StatedClaim) -> str:
-    """How large a difference of two stated means luck alone could make, where that can be said.
-
-    Each side is the mean of n runs between 0 and 1. However they are distributed, the difference
-    of the two lies more than sqrt(ln(2 / alpha) / n) from the true one in at most a share alpha
-    of cases (Hoeffding 1963). That is of these tasks alone, and if the means are right.
-    """
-    if UNITS.get(claim.metric) != "rate":
-        return ""
-    if not claim.runs:
-        return " How many runs there were is not stated, so luck cannot be bounded either."
-    luck = math.sqrt(math.log(2 / (1 - LEVEL)) / claim.runs)
-    is_more = "more" if abs(claim.value or 0) > luck else "no more"
-    return (
-        f" If the means are right, luck in {claim.runs:,.0f} runs a side makes up to "
-        f"±{figure(100 * min(luck, 1))} pp on the same tasks (Hoeffding's bound, 95 %), and "
-        f"{_show_claim(claim)} is {is_more} than that."
-    )
-
-
 FIGURES = ("claimed", "estimate", "low", "high", "p")
 OPINED = [*ITERATION, *MODEL, "configuration", "baseline", "metric", *FIGURES[:1], "printed"]
 OPINED += [*FIGURES[1:], "scope", "verdict", "verdict_beyond", "lean"]
@@ -279,26 +222,29 @@ OPINED += ["opinion", "why", "settle", "path"]
 """The columns of `second_opinion`."""
 
 
-def _weigh_claims(ws: Workspace, rows: Iterable[Row]) -> list[dict[str, Any]]:
+def _weigh_claims(claims: Sequence[StatedClaim], rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The rows of `second_opinion`; `rows` is what `overview` gives of the runs they are about."""
     known: dict[Any, list[Row]] = defaultdict(list)
     for row in rows:
         known[*(row[name] for name in ITERATION), row["metric"]].append(row)
-    claims = find_claims(ws.polars("stated"))
     held = {
         claim: list(hold_claim(claim, known[*claim.home, claim.metric]))
         for claim in claims
         if claim.value is not None
     }
     weighed: dict[StatedClaim, list[dict[str, Any]]] = defaultdict(list)
-    for each, p in adjust_over([one for own in held.values() for one in own]):
+    for each in (one for own in held.values() for one in own):
         claim, row = each.claim, each.answer.claims[0].row
-        opinion, why = judge_claim(each, p)
+        opinion, why = judge_claim(each)
         found = {name: row[name] for name in OPINED if name in row}
-        found |= {"p": p, "verdict_beyond": each.beyond["verdict"], "lean": each.suite["lean"]}
+        found |= {
+            "p": row.get("p_adjusted"),
+            "verdict_beyond": each.beyond["verdict"],
+            "lean": each.suite["lean"],
+        }
         found |= {"opinion": opinion, "why": why, "settle": _say_what_settles(each)}
         weighed[claim].append(found)
-    found = [
+    return [
         dict.fromkeys(OPINED)
         | dict(zip(ITERATION, claim.home, strict=True))
         | {name: getattr(claim, name) for name in ("metric", "printed", "path")}
@@ -306,7 +252,6 @@ def _weigh_claims(ws: Workspace, rows: Iterable[Row]) -> list[dict[str, Any]]:
         for claim in claims
         for row in weighed[claim] or [_without_runs(claim)]
     ]
-    return _with_causes(ws, found)
 
 
 def _without_runs(claim: StatedClaim) -> dict[str, Any]:
@@ -316,26 +261,8 @@ def _without_runs(claim: StatedClaim) -> dict[str, Any]:
         side = "One side" if claim.side in (None, UNSTATED) else as_label(claim.side)
         why = f"{side} alone is stated: a mean by itself claims no difference."
         return about | {"why": why, "settle": NOT_CLAIMED}
-    why = f"No run with this figure is there, so it cannot be checked.{say_luck_in_means(claim)}"
+    why = "No run with this figure is there, so it cannot be checked."
     return about | {"baseline": claim.baseline, "why": why, "settle": PUBLISH}
-
-
-def _with_causes(ws: Workspace, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows; where the runs go the other way, also how the file may have come to its figure."""
-    if all(row["opinion"] != OTHER_WAY for row in rows):
-        return rows
-    keys = (*ITERATION, "path", "metric")
-    means = "The means over all runs differ as stated; paired by eval they do not."
-    causes = {
-        tuple(row[name] for name in keys): means if row["agrees"] else f"Likely: {row['cause']}."
-        for row in audit(ws).to_dicts()
-        if row["configuration"].startswith(DELTA) and row["cause"] != "unknown"
-    }
-    for row in rows:
-        cause = causes.get(tuple(row[name] for name in keys))
-        if cause and row["opinion"] == OTHER_WAY:
-            row["why"] += f" {cause}"
-    return rows
 
 
 @statistic
@@ -354,14 +281,11 @@ def second_opinion(workspace: Workspace) -> Any:
     a benchmark, or on tasks like these if single runs tell nothing about these evals.
     `verdict_beyond` is the one on tasks like these, which a claim about the skill itself needs.
     The pass rate is a headline; other metrics are adjusted together and held to a fifth of
-    alpha, as in every report. Claims of one metric of an iteration, of several configurations or
-    models, are one family (Benjamini and Hochberg). Iterations are not adjusted for each other,
-    as each benchmark was published by itself: of 100 with no real effect, up to 5 may survive.
+    alpha, as in every report. Iterations, configurations and models are not adjusted for each
+    other, as each claim was published by itself: of 100 with no real effect, up to 5 may survive.
     It is the direction that survives, not the size: `why` names a size outside the interval.
 
-    Without runs nothing survives. If a card says how many runs are behind the means of a rate,
-    `why` gives the largest difference that luck could make with that many (Hoeffding's
-    inequality).
+    Without runs nothing survives. How a file may have come to a wrong figure is what `audit` says.
 
     Args:
         workspace: a `Workspace`; the claims are in its table `stated`.
@@ -401,7 +325,9 @@ def second_opinion(workspace: Workspace) -> Any:
         raise TypeError(f"`second_opinion` takes a Workspace, not a table: this is a {kind}.")
     ws = in_polars(workspace)
     parts = [part for part in (ws, _of_other_skills(ws)) if part.polars("runs").height]
-    found = _weigh_claims(ws, [row for part in parts for row in overview(part)])
+    found = _weigh_claims(
+        find_claims(ws.polars("stated")), (row for part in parts for row in overview(part))
+    )
     frame = pl.DataFrame(
         found, dict.fromkeys(OPINED, pl.String) | dict.fromkeys(FIGURES, pl.Float64)
     )

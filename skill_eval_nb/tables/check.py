@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec import to_builtins
+
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents import Eval
 from skill_eval_nb.documents.base import Severity
 from skill_eval_nb.documents.dialects import (
     DIALECTS,
@@ -25,7 +26,7 @@ from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.dialects.home_made import HOME_MADE
 from skill_eval_nb.documents.sides import SIDES
 from skill_eval_nb.documents.tools import tool_of
-from skill_eval_nb.skill_md import SKILL_FILE, find_quotes, read_skill_md, read_skill_of
+from skill_eval_nb.skill_md import SKILL_FILE, find_leaks, read_skill_md, read_skill_of
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import (
     NO_ITERATION,
@@ -252,23 +253,13 @@ def check_leaks(whole: Whole, problems: Problems) -> None:
     """Report prompts and checks of a suite that quote the skill in whose folder it lies."""
     for suite in whole.of("evals"):
         skill = read_skill_of(Path(suite.path))
-        for number, eval_ in enumerate(suite.read().evals if skill else ()):
-            for where, text in _texts_of(eval_):
-                prompt = "" if where == "prompt" else eval_.prompt
-                if skill and (quotes := find_quotes(text, skill, prompt)):
-                    message = f"it quotes the skill ({_few(quotes)}): it may measure obedience"
-                    at = f"$.evals[{number}].{where}"
-                    problems.add("info", "leak", suite.path, message, where=at)
-
-
-def _texts_of(eval_: Eval) -> Iterator[tuple[str, str]]:
-    """What an eval asks and what it looks for, each with its place."""
-    yield "prompt", eval_.prompt
-    for number, judged in enumerate(eval_.expectations):
-        yield f"expectations[{number}]", judged.text
-    for number, check in enumerate(eval_.structural_expectations):
-        texts = (check.description, check.match, *check.match_any)
-        yield f"structural_expectations[{number}]", "\n".join(filter(None, texts))
+        if skill is None:
+            continue
+        for number, eval_ in enumerate(suite.read().evals):
+            for where, quotes in find_leaks(to_builtins(eval_), skill):
+                message = f"it quotes the skill ({_few(quotes)}): it may measure obedience"
+                at = f"$.evals[{number}].{where}"
+                problems.add("info", "leak", suite.path, message, where=at)
 
 
 def check_runs(files: Files, catalogue: Catalogue, runs: Any, problems: Problems) -> None:

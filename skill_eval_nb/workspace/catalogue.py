@@ -75,7 +75,8 @@ def identify_evals(
     """The id and name of each eval's folder.
 
     They come from its metadata, else from its name, else from the metadata that a folder of
-    the same name has in another iteration. A folder that keeps its name, and its eval's, from
+    the same name has in another iteration; a name comes from there before the folder's, if all
+    iterations that state one agree. A folder that keeps its name, and its eval's, from
     iteration to iteration is one eval: a text that is stated as its id gives way to a number,
     and a problem says so. Folders of an iteration that claim the same id under different names
     stay different evals: the later name has the name of its first folder as its id, and a
@@ -84,10 +85,16 @@ def identify_evals(
     keys: EvalKeys = {}
     own: dict[EvalFolder, EvalKey] = {}
     ids: dict[tuple[str, str], dict[str, list[str]]] = {}
+    stated: dict[tuple[str, str], dict[str, None]] = {}
+    for folder, described in metadata.items():
+        if name := stated_text(described.eval_name):
+            stated.setdefault((folder.workspace, folder.folder), {})[name] = None
     for folder in dict.fromkeys(map(folder_of, places)):
         number, rest = eval_parts(folder.folder)
         described = metadata.get(folder)
-        name = (described and stated_text(described.eval_name)) or rest
+        elsewhere = [*stated.get((folder.workspace, folder.folder), ())]
+        other = elsewhere[0] if len(elsewhere) == 1 else rest
+        name = (described and stated_text(described.eval_name)) or other
         stated_id = described.eval_id if described else None
         own[folder] = EvalKey((number or "") if stated_id is None else str(stated_id), name)
         of_name = ids.setdefault((folder.workspace, folder.folder), {}).setdefault(slug(name), [])

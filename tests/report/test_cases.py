@@ -196,13 +196,13 @@ def text_of(name: str) -> str:
 
 
 OPINIONS = {
-    "stated figures alone": "Of 1 stated difference 1 cannot be told.",
-    "stated figures, of which one is wrong": "Of 1 stated difference 1 goes the other way.",
+    "stated figures alone": "1 stated difference. Cannot be told: 1.",
+    "stated figures, of which one is wrong": "1 stated difference. Goes the other way: 1.",
     "stated differences: turned, of costs, of what no run has": (
-        "Of 4 stated differences 3 cannot be told and 1 goes the other way."
+        "4 stated differences. Cannot be told: 3. Goes the other way: 1."
     ),
     "a stated difference of three models": (
-        "Of 3 stated differences 2 cannot be told and 1 goes the other way."
+        "3 stated differences. Cannot be told: 2. Goes the other way: 1."
     ),
 }
 

@@ -8,11 +8,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
-from scipy import stats as scipy_stats
 
 import skill_eval_nb as sen
 from skill_eval_nb.stats import deltas, second_opinion
-from skill_eval_nb.stats.second_opinion import OPINIONS, find_claims, say_luck_in_means
+from skill_eval_nb.stats.second_opinion import OPINIONS
 from tests.stats.made import SIDES, Row, examples, plain, run_rows, two_sides, workspace
 
 SURVIVES, UNTOLD, OTHER_WAY = OPINIONS
@@ -110,28 +109,8 @@ CASES = {
         "No verdict",
         "one judge",
     ),
-    "no runs": Case([], [delta("+0.40")], [UNTOLD], "How many runs there were is not stated"),
+    "no runs": Case([], [delta("+0.40")], [UNTOLD], "it cannot be checked."),
     "no runs, no rate": Case([], [delta("+9", "tokens")], [UNTOLD], "it cannot be checked."),
-    "a card, beyond luck": Case(
-        [],
-        [
-            delta("+0.40"),
-            mean("with_skill", "12", metric="tasks"),
-            mean("with_skill", "3", metric="attempts"),
-        ],
-        [UNTOLD],
-        "±32 pp on the same tasks (Hoeffding's bound, 95 %), and +40 pp is more than that",
-    ),
-    "a card, within luck": Case(
-        [],
-        [
-            delta("+0.30"),
-            mean("with_skill", "12", metric="tasks"),
-            mean("with_skill", "3", metric="attempts"),
-        ],
-        [UNTOLD],
-        "+30 pp is no more than that",
-    ),
     "one side": Case(
         [], [mean("with_skill", "0.9")], [UNTOLD], "with_skill alone is stated", "of the other side"
     ),
@@ -146,7 +125,6 @@ CASES = {
         "The runs differ the other way than −40 pp says. Too few runs",
         "Next: ",
     ),
-    "its sign turned": Case(ONCE, [delta("-0.40")], [OTHER_WAY], "Likely: sign of the delta"),
     "within its rounding": Case(
         two_sides(0.4, 0.4004, evals=3, k=1), [delta("+0.01")], [UNTOLD], "+1 pp is stated."
     ),
@@ -154,15 +132,13 @@ CASES = {
         [*two_sides(0.5, 0.6, k=1, evals=2), {"eval_id": "2", "pass_rate": 1.0}],
         [delta("+0.0667")],
         [OTHER_WAY],
-        "The means over all runs differ as stated; paired by eval they do not.",
+        "The runs differ the other way than +6.67 pp says.",
     ),
     "nothing": Case(CLEAR, [delta("+0.00"), mean("with_skill", "0.6"), MEANS[0]], []),
     "equal means": Case(CLEAR, [mean(side, "0.6") for side in SIDES], []),
     "no figure": Case(CLEAR, [delta("1", value=None)], []),
     "one of one": Case(ONE_EVAL, MEANS[:2], [SURVIVES]),
-    "one of several": Case(
-        SHARED, MEANS, [UNTOLD, UNTOLD], "Allowing for the claims made with it, p = 0.0571."
-    ),
+    "each of several": Case(SHARED, MEANS, [SURVIVES, UNTOLD], "helps on this"),
     "of the harness that it names": Case(
         [
             *({**row, "harness": "codex"} for row in CLEAR),
@@ -256,26 +232,6 @@ def test_a_claim_of_what_was_seen_is_as_good_as_its_verdict(runs: list[Row]) -> 
             assert found["opinion"] == (OTHER_WAY if sign < 0 else SURVIVES if decided else UNTOLD)
 
 
-@pytest.mark.parametrize("tasks", [2, 6, 12, 40])
-def test_luck_in_means_is_bounded_for_any_rate(tasks: int) -> None:
-    """Runs that pass or fail as a whole scatter most; the exact chance of a larger difference."""
-    stated = [delta("+0.1"), mean("with_skill", str(tasks), metric="tasks")]
-    stated += [mean("with_skill", "3", metric="attempts")]
-    (claim,) = find_claims(workspace(stated=stated).stated)
-    said = say_luck_in_means(claim)
-    luck = float(said.partition("±")[2].partition(" pp")[0]) / 100
-    n = 3 * tasks
-    for rate in (0.05, 0.3, 0.5, 0.8):
-        chance = scipy_stats.binom.pmf(range(n + 1), n, rate)
-        larger = sum(
-            chance[one] * chance[other]
-            for one in range(n + 1)
-            for other in range(n + 1)
-            if abs(one - other) / n > luck + 0.005
-        )
-        assert larger <= 0.05
-
-
 def test_a_published_card_is_weighed(tmp_path: Any) -> None:
     (tmp_path / "BENCHMARK.md").write_text(
         "- Skill: `tidy`\n- Tasks: 3 tasks\n- Attempts per task: 2\n\n"
@@ -285,4 +241,3 @@ def test_a_published_card_is_weighed(tmp_path: Any) -> None:
     )
     (row,) = plain(second_opinion(sen.load(tmp_path)))
     assert (row["claimed"], row["opinion"]) == (pytest.approx(0.4), UNTOLD)
-    assert "luck in 6 runs a side makes up to ±78.4 pp" in row["why"]

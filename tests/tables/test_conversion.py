@@ -194,11 +194,21 @@ ERRORED = {
     "eval-7/without_skill/run-1/timing.json": {"total_duration_seconds": 3, "status": "errored"},
 }
 """A run that errored, whose grading has weights all the same."""
+NAMED_ONCE = {
+    "iteration-2/eval-1-login/without_skill/run-1/grading.json": graded(""),
+    "iteration-5b/eval-1-login/eval_metadata.json": {
+        "eval_name": "eval-1-login",
+        "prompt": "Do eval-1-login",
+        "assertions": ["It runs"],
+    },
+}
+"""An eval whose name one iteration states, and the other only has in its folder."""
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(workspaces())
 @example(ERRORED)
+@example(NAMED_ONCE)
 def test_any_workspace_loads_again_to_the_same(tmp_path_factory, files):
     root = tmp_path_factory.mktemp("any")
     assert_same(lay(root / "in/tidy-workspace", files), root / "out/tidy-workspace")
