@@ -8,7 +8,7 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from skill_eval_nb import stats
-from skill_eval_nb.stats.second_opinion import OPINIONS
+from skill_eval_nb.stats.second_opinion import OPINIONS, OTHER_WAY, UNTOLD
 from skill_eval_nb.stats.values import MODEL, model_name
 from skill_eval_nb.text import count, some
 
@@ -248,7 +248,7 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
     )
     reasons: dict[str, list[str]] = {}
     for name, row in named:
-        if row["opinion"] != OPINIONS[0]:
+        if row["opinion"] == OTHER_WAY or (row["opinion"] == UNTOLD and row["verdict"] is None):
             reasons.setdefault(" ".join(filter(None, (row["why"], row["settle"]))), []).append(name)
     if reasons:
         yield Bullets(tuple(line(f"{some(of, 6)}: {why}", 2000) for why, of in reasons.items()))

@@ -53,6 +53,7 @@ from .verdicts import (
     check_parts,
     cost,
     evals,
+    failing_checks,
     full_name,
     heading_of,
     judge,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
 
 SECTIONS: dict[str, Callable[[IterationFigures], Iterator[Part]]] = {
     "Notable": list_noted,
+    "What fails": failing_checks,
     "How sure is that?": certainty,
     "Evals": evals,
     "Rubric dimensions": rubric,
@@ -232,6 +234,7 @@ p { margin: .5rem 0; }
 .verdict { padding: .1rem 0 .1rem .9rem; border-left: 3px solid var(--link); }
 ul { margin: .5rem 0; padding-left: 1.2rem; }
 a { color: var(--link); }
+nav ul { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; list-style: none; padding: 0; }
 .wide { /* as wide as it must be, up to the window's edge */
   overflow-x: auto; margin: 1rem 0; width: max-content; min-width: 100%;
   max-width: min(calc(50vw + 28rem), calc(100vw - 3rem));
@@ -384,15 +387,13 @@ def _plain(of: Section) -> Section:
 
 
 def _contents_links(whole: Section) -> Iterator[str]:
-    """Links to the parts of a page that holds several benchmarks."""
-    if not any(inner.sections for inner in whole.sections):
-        return
-    yield '<nav aria-label="Contents"><ul>'
-    number = 2
+    """Links to the sections of a page, or to the benchmarks that it holds."""
+    number, links = 2, []
     for inner in whole.sections:
-        yield f'<li><a href="#s{number}">{escape(inner.heading)}</a></li>'
+        links.append(f'<li><a href="#s{number}">{escape(inner.heading)}</a></li>')
         number += 1 + len(inner.sections)
-    yield "</ul></nav>"
+    if len(links) > 1:
+        yield f'<nav aria-label="Contents"><ul>{"".join(links)}</ul></nav>'
 
 
 def _part_html(part: Part, name: str) -> str:
@@ -487,11 +488,24 @@ def escape_markdown(text: str) -> str:
 def _blocks(section: Section, level: int) -> list[str]:
     """The blocks of a section; none where it has nothing that Markdown shows."""
     below = [text for part in section.parts if (text := _md_part(part))]
-    for inner in section.sections:
-        below += _blocks(inner, min(level + 1, 6))
+    inside = [_blocks(inner, min(level + 1, 6)) for inner in section.sections]
+    if level == 1 and len(titles := [blocks[0] for blocks in inside if blocks]) > 1:
+        below.append(" · ".join(map(_md_link, titles)))
+    below += itertools.chain.from_iterable(inside)
     return (
         [f"{'#' * level} {escape_markdown(section.heading)}", *below] if below or level == 1 else []
     )
+
+
+def _md_link(title: str) -> str:
+    """A link to a heading, whose anchor is made as GitHub makes it.
+
+    >>> _md_link("## How sure is that?")
+    '[How sure is that?](#how-sure-is-that)'
+    """
+    text = title.lstrip("# ")
+    anchor = re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-")
+    return f"[{text}](#{anchor})"
 
 
 def _md_part(part: Part) -> str:

@@ -301,6 +301,8 @@ SILENT = ({PASSES}, {FAILS})
 """The classes that an expectation is of in all comparisons where it tells nothing."""
 
 CheckRow = Mapping[str, Any]
+CheckKey = tuple[str, str, str, str]
+"""Its layer and text, and the id and name of its eval."""
 
 
 def _compared_checks(measured: IterationFigures) -> list[CheckRow]:
@@ -421,6 +423,54 @@ def _more(number: int) -> Iterator[Part]:
     """How many checks a table leaves out."""
     if number > MOST:
         yield Paragraph(f"And {count(number - MOST, 'check')} more.")
+
+
+WORST = 5
+"""Failing checks that stand before the details."""
+
+
+def failing_checks(measured: IterationFigures) -> Iterator[Part]:
+    """The checks that fail most often with the skill, each with what a failed run shows."""
+    sides = measured.compared or measured.configurations
+    verdicts: dict[CheckKey, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    evidence: dict[CheckKey, str] = {}
+    rows = measured.ws.polars("expectations").sort("run_number", "evidence")
+    for row in rows.iter_rows(named=True):
+        if row["passed"] is not None:
+            check = row["layer"], row["text"], row["eval_id"], row["eval_name"]
+            verdicts[check][row["configuration"]].append(row["passed"])
+            if not row["passed"] and row["configuration"] in sides and row["evidence"]:
+                evidence.setdefault(check, row["evidence"])
+    rates = {
+        check: sum(map(sum, own)) / sum(map(len, own))
+        for check, by_side in verdicts.items()
+        if (own := [by_side[side] for side in sides if side in by_side])
+    }
+    failing = sorted(
+        (check for check in rates if rates[check] < 1),
+        key=lambda check: (rates[check], *map(natural, check)),
+    )
+    if failing:
+        yield Table(
+            "Passed of the runs that were scored, with the evidence of a run that failed",
+            ("Check", "Eval", "Evidence", *map(line, measured.configurations)),
+            tuple(
+                (
+                    line(check[1]),
+                    line(check[3], 60),
+                    line(evidence.get(check, MISSING)),
+                    *(_count_passed(verdicts[check].get(name)) for name in measured.configurations),
+                )
+                for check in failing[:WORST]
+            ),
+            labels=3,
+        )
+    if len(failing) > WORST:
+        yield Paragraph(f"{count(len(failing) - WORST, 'more check')} failed at least once.")
+
+
+def _count_passed(own: list[bool] | None) -> str:
+    return f"{sum(own):,} of {len(own):,}" if own else MISSING
 
 
 SHARES = ("share", "share_low", "share_high")

@@ -209,7 +209,7 @@ OPINIONS = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_there_is_a_second_opinion_of_what_is_stated_and_of_nothing_else(name: str) -> None:
-    assert text_of(name).count("Second opinion") == (name in OPINIONS)
+    assert text_of(name).count("# Second opinion") == (name in OPINIONS)
     assert OPINIONS.get(name, "") in text_of(name)
 
 

@@ -1,6 +1,9 @@
 """benchmark.md read back by a Markdown parser that is not ours."""
 
+import itertools
+import json
 import re
+from collections import defaultdict
 from functools import cache
 
 import pytest
@@ -8,9 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from skill_eval_nb import stats
+from skill_eval_nb import load, stats
 from skill_eval_nb.report import markdown
 from skill_eval_nb.report.page import escape_markdown
+from tests.checkout import ROOT
 from tests.report.made import (
     HOSTILE,
     balanced,
@@ -35,15 +39,18 @@ def tables(text):
         elif token.type == "inline" and rows is not None:
             rows[-1].append(shown(token))
         elif token.type == "inline":
-            caption = shown(token)
+            caption = shown(token, LINKS)
     return found
 
 
-def shown(inline):
-    """What a reader sees of a line; nothing but text and a command may be in it."""
+def shown(inline, links=frozenset()):
+    """What a reader sees of a line; nothing but text, a command and these kinds may be in it."""
     plain = {"text", "text_special", "strong_open", "strong_close", "code_inline"}
-    assert {child.type for child in inline.children} <= plain, inline.content
+    assert {child.type for child in inline.children} <= plain | links, inline.content
     return "".join(child.content for child in inline.children)
+
+
+LINKS = {"link_open", "link_close"}
 
 
 def rows_of(text, caption):
@@ -70,6 +77,43 @@ def test_an_escaped_text_is_read_as_it_is(before, text):
 @cache
 def report_of_hostile():
     return markdown(hostile())
+
+
+@pytest.mark.parametrize("text", [markdown(workspace(runs=balanced())), report_of_hostile()])
+def test_the_contents_lead_to_every_section_and_nothing_else_is_a_link(text):
+    tokens = READER.parse(text)
+    inline = [child for token in tokens for child in token.children or ()]
+    links = [child.attrs["href"] for child in inline if child.type == "link_open"]
+    titles = [
+        shown(after)
+        for at, after in itertools.pairwise(tokens)
+        if at.tag == "h2" and at.type == "heading_open"
+    ]
+    assert titles
+    assert links == ["#" + re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in titles]
+
+
+def test_the_checks_that_fail_most_stand_first_with_their_evidence():
+    """Counted from the files, by nothing of ours."""
+    folder = ROOT / "data" / "skill-creator-workspace"
+    seen = defaultdict(lambda: defaultdict(list))
+    for path in sorted(folder.glob("*/*/*/*/grading.json")):
+        for check in json.loads(path.read_text())["expectations"]:
+            of_eval = re.sub(r"^eval-\d+-", "", path.parts[-4])
+            seen[check["text"], of_eval][path.parts[-3]].append(check)
+    sides = ("with_skill", "without_skill")
+    wanted = {
+        key: [f"{sum(one['passed'] for one in own[side])} of {len(own[side])}" for side in sides]
+        for key, own in seen.items()
+        if not all(one["passed"] for one in own["with_skill"])
+    }
+    _, *rows = rows_of(markdown(load(folder)), "Passed of the runs that were scored")
+    assert {(row[0], row[1]): row[3:] for row in rows} == wanted
+    for text, name, evidence, _first, _ in rows:
+        failed = [one for one in seen[text, name]["with_skill"] if not one["passed"]]
+        assert evidence in [" ".join(one["evidence"].split()) for one in failed]
+    shares = [int(row[3].split()[0]) / int(row[3].split()[2]) for row in rows]
+    assert shares == sorted(shares)
 
 
 def test_intervals_and_verdicts_stand_beside_every_delta():
@@ -102,9 +146,7 @@ def test_hostile_texts_stay_texts():
     tokens = READER.parse(text)
     kinds = {token.type for token in tokens}
     kinds |= {child.type for token in tokens for child in token.children or ()}
-    assert kinds.isdisjoint(
-        {"html_block", "html_inline", "link_open", "image", "code_inline", "hr"}
-    )
+    assert kinds.isdisjoint({"html_block", "html_inline", "image", "code_inline", "hr"})
     assert kinds.isdisjoint({"fence", "em_open", "s_open", "softbreak", "blockquote_open"})
     strong = [child for token in tokens for child in token.children or () if child.markup == "**"]
     assert len(strong) == 2 * len(re.findall(r"^\*\*", text, re.MULTILINE)), "verdicts only"
