@@ -333,7 +333,6 @@ class RunPanel(JudgeTab, Observer):
             Refused: something stands in the way, or the plan is another one than was shown.
             OSError: the workspace cannot be written.
         """
-        self._launch.planning.wait()
         self._launch.start()
         self.show()
         assert self._ran is not None

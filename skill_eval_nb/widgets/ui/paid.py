@@ -215,14 +215,22 @@ class Launch(Generic[P]):
             return
         if self.plan is None or self.plan.token != token:
             raise refuse(ANEW)
-        self.starting.begin(self.start, lambda _: None)
+        self.starting.begin(lambda: self.start(token), lambda _: None)
 
-    def start(self) -> None:
+    def start(self, token: str | None = None) -> None:
         """Start what is shown, if it is still what would be done.
+
+        A plan that is being made is waited for: where it comes to the same, a click holds.
+
+        Args:
+            token: of the plan that was pressed; any by default.
 
         Raises:
             Refused: something stands in the way, or it is another plan by now.
         """
+        self.planning.wait()
+        if token is not None and (self.plan is None or self.plan.token != token):
+            raise refuse(ANEW)
         if (why := self.why_not()) is not None:
             raise refuse(why)
         shown, form = self.plan, self._form()

@@ -106,6 +106,17 @@ def test_going_on_waits_for_no_verdict(skill: Path, monkeypatch) -> None:
     assert "4 of 4 runs" in shown(panel)
 
 
+def test_a_click_holds_while_the_plan_is_made_anew_and_comes_to_the_same(skill: Path) -> None:
+    """Else whoever goes on as soon as a job has ended clicks in vain: its runs are read anew."""
+    panel = panel_on(skill, **SMALL)
+    pressed = button(panel, "Start")["on"]["click"]
+    panel._changed()  # from now on a plan is being made
+    panel.do(*pressed)
+    ended(panel)
+    assert panel.fault is None
+    assert "4 of 4 runs" in shown(panel)
+
+
 def test_what_is_in_flight_is_seen_and_may_end_where_somebody_stops_gently(skill: Path) -> None:
     may = threading.Event()
     panel = panel_on(skill, executor=held(may), concurrency=2, budget_usd=2.0, **SMALL)
