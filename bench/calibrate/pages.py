@@ -14,7 +14,7 @@ from scipy import special
 
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import SCOPES
-from skill_eval_nb.stats.summary import overview
+from skill_eval_nb.stats.overview import overview
 from skill_eval_nb.stats.values import metrics_of
 from skill_eval_nb.tables import Workspace
 

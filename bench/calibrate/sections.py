@@ -270,7 +270,7 @@ A report and the explorer show every metric, on these evals and on tasks like th
 has eight metrics and three rubric dimensions that hang together. *A/A* is how many pages say
 `helps` or `hurts` anywhere though nothing differs; wanted: {CLAIMS}. *Longer* is how many say
 that the skill uses more tokens where it makes runs {100 * math.expm1(LONGER):.0f} % longer, on
-these evals. *Together* is how pages are made (`stats/summary.py`): the headline is held to
+these evals. *Together* is how pages are made (`stats/overview.py`): the headline is held to
 0.05, all others, adjusted together, to 0.01. *Each alone* is `deltas` for each metric by itself.
 """
     rows = [

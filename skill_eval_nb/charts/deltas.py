@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.stats import summarize
 from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.confounds import OFFLINE
+from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.pairing import Versus, side
-from skill_eval_nb.stats.summary import overview, overview_by_eval
 from skill_eval_nb.stats.values import (
     MODEL,
     headline_of,

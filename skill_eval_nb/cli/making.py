@@ -275,7 +275,7 @@ def _open_pool(dask: str | None) -> AbstractContextManager[Pool | None]:
 
 def _say_result(plan: Plan, end: Progress) -> None:
     """What the runs say, and where they lie."""
-    from skill_eval_nb.stats.summary import answer_headline
+    from skill_eval_nb.stats.overview import answer_headline
     from skill_eval_nb.tables import load
 
     answers: list[tuple[str, Answer]] = []

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats.comparison import SCOPES
+from skill_eval_nb.stats.overview import overview
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.stats.summary import overview
 from skill_eval_nb.stats.values import (
     ITERATION,
     RUBRIC,

@@ -14,7 +14,7 @@ from skill_eval_nb.stats.comparison import fewest_moved
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
 from skill_eval_nb.stats.next_step import say_how
-from skill_eval_nb.stats.summary import explain_adjustment
+from skill_eval_nb.stats.overview import explain_adjustment
 from skill_eval_nb.stats.values import HEADLINE, MODEL, RUBRIC, is_stand_in, model_name, natural
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import Answer, say_answer, word_of

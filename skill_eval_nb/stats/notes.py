@@ -32,8 +32,8 @@ from .expectations import (
     flakiness_by_eval,
 )
 from .families import propose_families
+from .outliers import outliers
 from .pairing import pairs, side, sides
-from .summary import outliers
 from .triggers import trigger_doubts
 from .values import (
     EVAL,

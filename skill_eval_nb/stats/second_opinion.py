@@ -15,8 +15,8 @@ from skill_eval_nb.text import as_label, with_sign
 
 from .audit import CONSISTENCY, HAIR, rounding_of
 from .confounds import DECIDED
+from .overview import overview
 from .pairing import choose
-from .summary import overview
 from .values import (
     ITERATION,
     MODEL,

@@ -9,7 +9,7 @@ from skill_eval_nb import load
 from skill_eval_nb.charts import forest
 from skill_eval_nb.report.measured import measure, slices
 from skill_eval_nb.stats import deltas, deltas_by_dimension
-from skill_eval_nb.stats.summary import overview, overview_by_eval
+from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import headline_of, metrics_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore

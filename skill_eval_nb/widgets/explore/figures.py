@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats import pairing
-from skill_eval_nb.stats.summary import overview, overview_by_eval
+from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
 from ..ui.source import Recent

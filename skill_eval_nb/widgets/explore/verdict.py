@@ -8,8 +8,8 @@ from typing import Any
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.confounds import OFFLINE
+from skill_eval_nb.stats.overview import explain_adjustment
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.stats.summary import explain_adjustment
 from skill_eval_nb.stats.values import better, headline_of, model_name
 from skill_eval_nb.stats.verdict import say_answer, word_of
 from skill_eval_nb.text import as_label, count

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from skill_eval_nb.running.job import SHOWN, Progress
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.spec import EXECUTED, reason_errored
+from skill_eval_nb.stats.overview import answer_headline
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.stats.summary import answer_headline
 from skill_eval_nb.tables import load
 from skill_eval_nb.text import brief, clock, count, dollars
 

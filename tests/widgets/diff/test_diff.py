@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.stats.summary import overview
+from skill_eval_nb.stats.overview import overview
 from skill_eval_nb.widgets.diff import Diff
 from skill_eval_nb.widgets.ui import Node, find, text
 from skill_eval_nb.widgets.ui.source import tell_landed

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from skill_eval_nb import stats
-from skill_eval_nb.stats.summary import overview, overview_by_eval
+from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import values_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import figures

@@ -1,0 +1,115 @@
+"""All figures of a page together, adjusted for each other: `overview`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .comparison import SCOPES
+from .deltas import deltas, deltas_by_eval
+from .pairing import Versus
+from .values import (
+    GROUP,
+    headline_of,
+    metrics_of,
+    secondary_level,
+    secondary_metrics,
+)
+from .verdict import Answer, Row, also_beyond, say_answer
+
+if TYPE_CHECKING:
+    from skill_eval_nb.tables import Workspace
+
+
+EXPLAINED = (
+    "The {headline} is the headline. The other metrics and the rubric dimensions are corrected for "
+    "multiple comparisons (Westfall and Young; p ≤ {alpha}, {others} intervals). An interval that "
+    "ends at 0 excludes 0 itself where there is a verdict."
+)
+"""What a page says of its figures."""
+PAGE_KEYS = [*GROUP, "configuration", "baseline", "metric"]
+
+
+def explain_adjustment(headline: str, level: float = 0.95) -> str:
+    """How the figures of a page are adjusted, in a sentence or two.
+
+    >>> explain_adjustment("pass rate")[:34]
+    'The pass rate is the headline. The'
+    """
+    alpha = 1 - secondary_level(level)
+    return EXPLAINED.format(
+        headline=headline, others=f"{100 - 100 * alpha:g} %", alpha=f"{alpha:g}"
+    )
+
+
+def overview(
+    ws: Workspace,
+    baseline: str | None = None,
+    *,
+    versus: Versus | None = None,
+    others: bool | None = None,
+    level: float = 0.95,
+) -> list[Row]:
+    """The rows of `deltas` of every metric of a page: these evals first, then tasks like these.
+
+    Args:
+        ws: what was loaded.
+        baseline: as for `deltas`, and so is `versus`.
+        versus: two configurations or two iterations.
+        others: False for the headline alone, True for all metrics but it.
+        level: of the headline; the others have `secondary_level`.
+
+    Returns:
+        Rows of `deltas`, each with the p that decides in `p_adjusted`. Where tasks like these
+        would have a claim that these evals do not bear out, there is none.
+    """
+    rows: dict[str, list[Row]] = {}
+    for scope in SCOPES:
+        found = [
+            row
+            for metrics, of in _tests(ws, others, level)
+            for row in deltas(
+                ws, metrics, baseline, versus=versus, scope=scope, level=of
+            ).to_dicts()
+        ]
+        rows[scope] = [{"p_adjusted": row["p"], **row} for row in found]
+    these = {tuple(row[name] for name in PAGE_KEYS): row for row in rows["suite"]}
+    wide = [
+        also_beyond(these[tuple(row[name] for name in PAGE_KEYS)], row)
+        for row in rows["population"]
+    ]
+    return [*rows["suite"], *wide]
+
+
+def answer_headline(ws: Workspace) -> list[Answer]:
+    """What every comparison says of the headline, in sentences."""
+    rows = overview(ws, others=False)
+    half = len(rows) // len(SCOPES)
+    return [say_answer(*both) for both in zip(rows[:half], rows[half:], strict=True)]
+
+
+def overview_by_eval(
+    ws: Workspace,
+    baseline: str | None = None,
+    *,
+    versus: Versus | None = None,
+    others: bool | None = None,
+    level: float = 0.95,
+) -> list[Row]:
+    """The rows of `deltas_by_eval` of every metric of a page; as `overview`.
+
+    The others allow for the number of evals and of metrics (Benjamini and Hochberg).
+    """
+    return [
+        row
+        for metrics, of in _tests(ws, others, level)
+        for row in deltas_by_eval(ws, metrics, baseline, versus=versus, level=of).to_dicts()
+    ]
+
+
+def _tests(ws: Workspace, others: bool | None, level: float) -> list[tuple[str | list[str], float]]:
+    """Metrics that are asked about together, and at which level; also those without a figure."""
+    headline = headline_of(metrics_of(ws))
+    alone: list[tuple[str | list[str], float]] = [(headline, level)]
+    rest = secondary_metrics(ws)
+    together: list[tuple[str | list[str], float]] = [(rest, secondary_level(level))]
+    return {None: alone + together, False: alone, True: together}[others]
