@@ -369,7 +369,8 @@ def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
 def limit_runs(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:
     """Under a budget each run has a limit in dollars: four times its high estimate.
 
-    It is the dearest that any run of the plan may be, or that one like it has been.
+    It is the dearest that any run of the plan may be, or that one like it has been. Of a model
+    that is free, as the stand-in is, it is 0.
     """
     if plan.budget_usd is None or plan.limits.usd is not None:
         return plan
@@ -381,5 +382,6 @@ def limit_runs(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:
         for use in [of_run(eval_, side.skill, plan.executor.name, plan.limits)]
         if (span := use.usd(plan.prices, plan.executor_model)) is not None
     ]
-    usd = max(LEAST_USD, 4 * max(highs, default=0.0))
+    is_free = bool(highs) and not any(highs)
+    usd = 0.0 if is_free else max(LEAST_USD, 4 * max(highs, default=0.0))
     return replace(plan, limits=replace(plan.limits, usd=round(usd, 4)))

@@ -177,7 +177,9 @@ def test_under_a_budget_each_run_has_a_limit_and_one_too_small_is_told(tmp_path)
     made = plan(tmp_path, **REAL, budget_usd=100)
     run = max(part.usd.high / part.number for part in made.estimate.parts if part.what != "judging")
     assert made.limits.usd >= 4 * run - 1e-4
-    assert plan(tmp_path, budget_usd=100).limits.usd == 0.05  # the stand-in costs nothing
+    free = plan(tmp_path, budget_usd=0)  # the stand-in costs nothing
+    assert free.limits.usd == 0
+    assert "budget" not in "\n".join(free.warnings)
     assert plan(tmp_path, **REAL, budget_usd=9, limits=Limits(usd=0.5)).limits.usd == 0.5
     none = "\n".join(plan(tmp_path, **REAL, budget_usd=0.01).warnings)
     assert "no run can be launched" in none

@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 
 from skill_eval_nb.models import BudgetSpent, Prices, Usage
 from skill_eval_nb.models.usage import Rates
+from skill_eval_nb.running import plan_runs
 from skill_eval_nb.running.budget import (
     BegunBefore,
     Budget,
@@ -30,6 +31,7 @@ from skill_eval_nb.running.budget import (
 )
 from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.protocol import Limits
+from tests.checkout import ROOT
 from tests.running.made_jobs import PRICES, Writer, job_plan, until
 
 TENTH = Fraction(1, 10**6)
@@ -315,6 +317,14 @@ def test_the_ceiling_holds_at_every_instant(tmp_path, number, monkeypatch):
         assert progress.spent_usd + limit > ceiling - NOISE
         assert "does not reach" in progress.message
     assert progress.finished + progress.errored + progress.waiting == len(made.cells)
+
+
+def test_what_is_free_runs_on_a_budget_of_nothing(tmp_path):
+    options = {"executor": "offline", "runs": 1, "sandbox": "none", "budget_usd": 0}
+    progress = (
+        plan_runs(ROOT / "data/release-notes", workspace=tmp_path, **options).start().wait(60)
+    )
+    assert (progress.status, progress.spent_usd) == ("done", 0)
 
 
 def test_a_larger_budget_goes_on_where_the_smaller_one_ended(tmp_path):
