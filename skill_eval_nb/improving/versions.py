@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +16,7 @@ from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import brief, count, in_quotes
+from skill_eval_nb.text_diff import blocks_of, lines_of
 from skill_eval_nb.workspace import NO_ITERATION
 from skill_eval_nb.workspace.files import (
     SKILL_FILE,
@@ -98,8 +98,6 @@ def _own(names: Sequence[str], configuration: str | None) -> str | None:
 Kind = Literal["changed", "added", "removed", "moved"]
 LARGEST, LONGEST = 500_000, 2_000
 """Bytes and lines of a file that is compared line by line: more takes seconds, and no reader."""
-THOROUGH = 250_000
-"""Products of lines up to which lines that come often are compared, too."""
 NAMED = 4
 """Files that are named in words; more are counted."""
 
@@ -211,20 +209,6 @@ def text_of(data: bytes) -> str | None:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
-
-
-def lines_of(text: str | None) -> list[str] | None:
-    """The lines, as editors number them: nothing but a line feed ends one."""
-    if text is None:
-        return None
-    lines = text.replace("\r\n", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
-
-
-def blocks_of(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    """The blocks of lines that are the same in two texts, and those that differ, as difflib has."""
-    thorough = len(old) * len(new) <= THOROUGH
-    return SequenceMatcher(None, old, new, autojunk=not thorough).get_opcodes()
 
 
 @dataclass(frozen=True, slots=True)

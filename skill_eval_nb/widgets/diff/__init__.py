@@ -12,6 +12,7 @@ from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, tied
+from skill_eval_nb.text_diff import mark_changes
 from skill_eval_nb.widgets.explore import VIEWS, Explorer, nothing_view, safely
 from skill_eval_nb.workspace.files import iteration_folder
 from skill_eval_nb.workspace.read import nearest_metadata
@@ -23,7 +24,8 @@ from ..explore.verdict import differences, summary, tracks
 from ..show import SHOWING_CSS
 from ..ui import Child, Node, action, h, style
 from ..ui.parts import notice, soft, table, waiting_note
-from .skill import Pair, SkillDiff, compare, mark_changes, skill_pair, skill_view, spans
+from ..ui.text_diff import spans
+from .skill import Pair, SkillDiff, compare, skill_pair, skill_view
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,6 +11,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
 
 from ..show import show_figures, show_outputs
+from ..show.comparison import compare_outputs
 from ..show.documents import fold_content
 from ..show.run import (
     anchors_of,
@@ -54,6 +55,8 @@ from .queue import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from skill_eval_nb.tables import Workspace
 
 
@@ -476,10 +479,11 @@ def _blind_notice(now: ReviewState) -> Child:
 def _open_item(now: ReviewState, item: Item) -> Child:
     """What is open: the task, and each run."""
     runs = in_order(item, now.seed) if now.choice.blind else item.runs
+    titles = [_run_title(now, item, key, place) for place, key in enumerate(runs)]
+    folders = [folder_of(now.ws, run_row(now.ws, key)) for key in runs]
     columns: list[Child] = []
-    for place, key in enumerate(runs):
-        column = ShownRun(now, key, _run_title(now, item, key, place), token_of(key), item).column()
-        folder = folder_of(now.ws, run_row(now.ws, key))
+    for title, key, folder in zip(titles, runs, folders, strict=True):
+        column = ShownRun(now, key, title, token_of(key), item).column()
         columns.append(seal_tree(column, folder) if now.choice.hidden else column)
     numbers = {key.run_number for key in item.runs}
     several = len({key.run_number for other in now.items for key in other.runs}) > 1
@@ -497,9 +501,28 @@ def _open_item(now: ReviewState, item: Item) -> Child:
         fold_content("What the scores mean", h("div", parts, cls="sen-rv-meanings"))
         if parts
         else None,
+        _difference_details(now, titles, folders) if item.is_pair else None,
         h("div", columns, cls=f"sen-rv-sides sen-rv-sides-{len(runs)}"),
         cls="sen-rv-item",
         key=item.token,
+    )
+
+
+def _difference_details(
+    now: ReviewState, titles: Sequence[str], folders: Sequence[Path | None]
+) -> Node:
+    """What differs between the two outputs; it is made while it is open."""
+    unfolded = "difference" in now.choice.unfolded
+    found: Child = compare_outputs((titles[0], titles[1]), folders) if unfolded else None
+    for folder in folders if now.choice.hidden else ():
+        found = seal_tree(found, folder)
+    return h(
+        "details",
+        h("summary", "What differs between the two outputs"),
+        found,
+        open=unfolded,
+        on={"toggle": ("unfold", "difference")},
+        key="difference",
     )
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.text import count, dollars, percent
+from skill_eval_nb.text_diff import mark_changes
 from skill_eval_nb.triggers import Attempt, Measured
 from skill_eval_nb.triggers.optimised import OptimisingProgress
 from skill_eval_nb.view import Mark, Text, blocks_of
 
-from ..diff.skill import mark_changes, spans
 from ..ui import Child, Node, h
 from ..ui.form import faults_view
 from ..ui.parts import (
@@ -30,6 +30,7 @@ from ..ui.parts import (
 )
 from ..ui.source import rows_of
 from ..ui.task import Task, running_card, time_figures
+from ..ui.text_diff import spans
 from ..ui.track import Axis, interval_track
 from .plan import Form, TriggerPreview, between
 

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import versions
-from skill_eval_nb.widgets.diff import skill as module
-from skill_eval_nb.widgets.diff.skill import (
-    Pair,
-    compare,
-    compare_lines,
-    mark_changes,
-    pair_lines,
-    skill_pair,
-)
+from skill_eval_nb.widgets.diff.skill import Pair, compare, skill_pair
 from skill_eval_nb.widgets.explore.choice import suites_of, turned_workspace
 from tests.corpus.build import lay
 from tests.widgets.diff.made import workspace
@@ -24,7 +14,6 @@ from tests.widgets.diff.made import workspace
 SKILL = "---\nname: a\n---\none\n"
 FIRST = "iteration-1/skill-snapshot/with_skill"
 SECOND = "iteration-2/skill-snapshot/with_skill"
-LINES = st.lists(st.sampled_from(["a b c", "a b d", "x y z", "x y", "", "a"]), max_size=9)
 
 
 @pytest.fixture
@@ -101,40 +90,3 @@ def test_what_cannot_be_compared_line_by_line_is_said(old, new, note, of, monkey
     monkeypatch.setattr(versions, "LONGEST", 5)
     (file,) = of({"a.bin": old, "SKILL.md": "s"}, {"a.bin": new, "SKILL.md": "s"}).files
     assert (file.note, file.rows) == (note, ())
-
-
-@given(LINES.map("\n".join), LINES.map("\n".join))
-def test_both_texts_can_be_read_off_the_rows(old, new):
-    rows = compare_lines(old, new)
-    for given_text, side in ((old, "old"), (new, "new")):
-        lines = [getattr(row, side) for row in rows if getattr(row, side)]
-        assert [number for number, _ in lines] == list(range(1, len(lines) + 1))
-        if rows:
-            assert "\n".join(words for _, words in lines) == given_text.removesuffix("\n")
-
-
-@given(LINES, LINES, st.sampled_from([0, 1000]))
-def test_every_line_is_in_exactly_one_pair_and_in_order(old, new, most):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_PAIRS", most)
-        pairs = list(pair_lines(old, new))
-    assert [one for one, _ in pairs if one is not None] == list(range(len(old)))
-    assert [other for _, other in pairs if other is not None] == list(range(len(new)))
-
-
-def test_changed_words_are_marked_but_where_too_few_stayed_or_the_line_is_long(monkeypatch):
-    def changed(old, new):
-        return [
-            [words for words, is_changed in side if is_changed] for side in mark_changes(old, new)
-        ]
-
-    assert changed("Leave out commit hashes and names.", "No hashes, no names.") == [
-        ["Leave out commit", " and"],
-        ["No", ", no"],
-    ]
-    assert changed("one two three four", "five six seven four") == [[], []]
-    monkeypatch.setattr(module, "MOST_WORDS", 5)
-    mark_changes.cache_clear()
-    assert changed("a b c d", "a b c e") == [[], []]
-    assert changed("a b", "a c") == [["b"], ["c"]]
-    mark_changes.cache_clear()

@@ -47,7 +47,9 @@ def workspace(folder: Path, iterations: int = 2, runs: int = 2) -> Path:
                     marks = "pp" if (side, id_) == ("with_skill", "1") else "pf"
                     files[f"{at}/grading.json"] = scored(marks, 4, 3)
                     files[f"{at}/timing.json"] = {"total_tokens": 4321}
-                    files[f"{at}/outputs/answer.md"] = f"# {name}\n\nanswer {iteration} {run}\n"
+                    files[f"{at}/outputs/answer.md"] = (
+                        f"# {name}\n\nanswer {iteration} {run} in {len(side)} words\n"
+                    )
                     files[f"{at}/transcript.md"] = f"It read the skill of {side}.\n"
     return lay(folder / "tidy-workspace", files)
 

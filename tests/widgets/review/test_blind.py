@@ -23,12 +23,14 @@ from tests.widgets.review.made import (
 
 def test_nothing_on_the_page_tells_which_side_is_which(tmp_path):
     panel = opened(tmp_path, blind=True)
+    panel.do("unfold", "difference", True)
     for _ in range(4):
         whole = json.dumps([panel.view(), panel._tree, panel._name])
         said = whole.replace("iteration-1", "")  # of the choice of an iteration
         assert [word for word in TELLTALE if word in said and word != "iteration-1"] == []
         assert str(tmp_path) not in whole
         assert "answer 2" in whole
+        assert {text(one) for one in find(panel.view(), tag="mark")} == {"10", "13"}
         panel.do("step", 1)
     assert panel.fault is None
     panel.do("ask_for", "pair", "iterations")

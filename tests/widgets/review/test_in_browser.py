@@ -49,7 +49,7 @@ def test_by_keyboard_alone(browser, tmp_path):
 @pytest.mark.parametrize(("look", "blind"), [(WIDE, True), (NARROW, False)])
 def test_everybody_can_use_it(browser, tmp_path, look, blind):
     panel = opened(tmp_path, blind=blind)
-    for part in ("jumps", "transcript"):
+    for part in ("jumps", "transcript", "difference"):
         panel.do("unfold", part, True)
     panel.do("score", token("1", "with_skill"), "tone", 3)
     panel.do("call_fine", token("1", "without_skill"), True)

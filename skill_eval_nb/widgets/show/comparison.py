@@ -1,0 +1,119 @@
+"""What two runs put out, beside each other: file by file, with what differs in their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from skill_eval_nb.disk import decode_text
+from skill_eval_nb.grading.evidence.contents import Content, Entry, content_of
+from skill_eval_nb.text import count, some
+from skill_eval_nb.text_diff import TextDiff
+
+from ..ui import Child, Node, h
+from ..ui.parts import details, line, soft
+from ..ui.text_diff import draw_text_diff
+from .documents import lexer_for
+from .files import OutputFile, output_files
+
+MOST_FILES = 12
+"""Files that are compared at most."""
+UNFOLDED = 3
+"""Of them so many stand open."""
+BEGINNING = 120
+"""Characters that a beginning has."""
+
+Names = tuple[str, str]
+FilePair = tuple[OutputFile, OutputFile]
+
+
+def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
+    """The outputs of two runs: those of a name beside each other, then those of one run alone.
+
+    Where each run has one file that the other has not, these two are compared.
+
+    Args:
+        names: what the runs are called.
+        folders: theirs; None for one that has none.
+    """
+    lacking = [name for name, folder in zip(names, folders, strict=True) if folder is None]
+    if lacking:
+        return h("div", soft(f"No outputs of {line(some(lacking))} are stored."))
+    found = [{file.name: file for file in output_files(folder)} for folder in folders if folder]
+    pairs = [(file, found[1][name]) for name, file in found[0].items() if name in found[1]]
+    alone = [
+        [file for name, file in own.items() if name not in found[1 - at]]
+        for at, own in enumerate(found)
+    ]
+    if len(alone[0]) == len(alone[1]) == 1:
+        pairs, alone = [*pairs, (alone[0][0], alone[1][0])], [[], []]
+    left = [f"{count(len(pairs) - MOST_FILES, 'more file')} not compared."]
+    parts: list[Child] = [
+        _compare_files(names, pair, unfolded=at < UNFOLDED)
+        for at, pair in enumerate(pairs[:MOST_FILES])
+    ]
+    parts += [soft(words) for words in left if len(pairs) > MOST_FILES]
+    parts += [
+        soft(f"Only {line(name)} has {some([line(file.name) for file in files])}.")
+        for name, files in zip(names, alone, strict=True)
+        if files
+    ]
+    return h("div", parts or soft("Neither put out a file."), cls="sen-compared")
+
+
+def _compare_files(names: Names, pair: FilePair, *, unfolded: bool) -> Node:
+    title = " and ".join(dict.fromkeys(line(file.name) for file in pair))
+    facts, view = _draw_difference(names, pair, title)
+    head = [h("span", title, cls="sen-strong"), " ", h("span", facts, cls="sen-soft sen-small")]
+    return details(head, view, unfolded=unfolded, key=f"compared {title}")
+
+
+def _draw_difference(names: Names, pair: FilePair, title: str) -> tuple[str, Child]:
+    """What two files have in common, in words, and what differs."""
+    texts = [content.text for content in map(_content, pair)]
+    if texts[0] is None or texts[1] is None:
+        if _are_same_bytes(pair):
+            return "the same, byte for byte", None
+        return "they differ", soft("No texts that could be compared: see the outputs.")
+    prose = all(_is_prose(file) for file in pair)
+    diff = TextDiff(texts[0], texts[1], names, prose)
+    same = sum(row.same for row in diff.rows)
+    unit = "paragraph" if prose else "line"
+    if same == len(diff.rows):
+        return "the same", draw_text_diff(diff, title) if diff.left_out else None
+    facts = f"{count(len(diff.rows) - same, unit)} differ, {same:,} the same"
+    return facts, draw_text_diff(diff, f"What differs in {title}")
+
+
+def _content(file: OutputFile) -> Content:
+    return content_of(Entry(file.name, file.path, file.size, file.reason))
+
+
+def _is_prose(file: OutputFile) -> bool:
+    lexer = lexer_for(file.name)
+    return lexer is None or lexer.name == "Markdown"
+
+
+def _are_same_bytes(pair: FilePair) -> bool:
+    first, second = pair
+    try:
+        return first.size == second.size and first.read() == second.read()
+    except OSError:
+        return False
+
+
+def read_beginning(folder: Path | None) -> tuple[str, str]:
+    """The first output that is a text: its name, and how it begins, in a line.
+
+    Where none is, the name of the first file, or why there is none, and an empty text.
+    """
+    files = [] if folder is None else output_files(folder)
+    for file in files[:MOST_FILES]:
+        try:
+            text = decode_text(file.read(8 * BEGINNING), part=True)
+        except OSError:
+            continue
+        if text and text.strip():
+            words = " ".join(text.split())
+            return line(file.name), words if len(words) <= BEGINNING else f"{words[:BEGINNING]} …"
+    return line(files[0].name) if files else "no outputs stored", ""
