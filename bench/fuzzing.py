@@ -26,7 +26,7 @@ from skill_eval_nb.tables import TABLES, check
 from skill_eval_nb.tables.conversion import convert
 from tests.checkout import ROOT
 
-DOCUMENTED = (sen.tables.NothingToLoad, FileNotFoundError)
+DOCUMENTED = (sen.NothingToLoad, FileNotFoundError)
 """What `load`, `check` and `convert` say that they raise, of a folder that is there."""
 
 HAS_INSPECT = find_spec("inspect_ai") is not None

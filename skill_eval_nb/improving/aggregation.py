@@ -259,7 +259,7 @@ def aggregate(
         ModelFault: no API key was found; nothing was sent.
 
     >>> import skill_eval_nb as sen
-    >>> aggregate(sen.tables.Workspace.from_tables({}))
+    >>> aggregate(sen.Workspace.from_tables({}))
     No suggestions: no run was graded.
     """
     if not 0 <= threshold <= 1:

@@ -169,7 +169,7 @@ def draft(
         ModelFault: the model cannot be reached for want of a key.
 
     >>> import skill_eval_nb as sen
-    >>> draft(sen.tables.Workspace.from_tables({}))
+    >>> draft(sen.Workspace.from_tables({}))
     no drafts
     """
     evidence = evidence_of(ws, aggregate(ws) if found is None else found, baseline)

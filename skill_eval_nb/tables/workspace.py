@@ -248,7 +248,10 @@ def _fill_keys(table: Any, name: str) -> pl.DataFrame:
     frame = frame_of(table, name)
     keys = {column.name for column in TABLES[name].columns if column.null == "never"}
     others = {key: pl.lit(value) for key, value in NAMELESS.items()}
-    others |= {"eval_name": pl.col("eval_id"), "eval_id": pl.col("eval_name")}
+    others |= {
+        key: pl.coalesce(other, pl.lit(UNSTATED))
+        for key, other in (("eval_name", "eval_id"), ("eval_id", "eval_name"))
+    }
     filled = {
         key: pl.coalesce(key, other)
         for key, other in others.items()
@@ -293,8 +296,8 @@ class Workspace(Shown):
 
         Columns that are not given are null, columns that no table has are left out. Keys are
         never null, as in what is loaded: a row that does not say its workspace or skill is of
-        `table`, without an iteration of `none`, without a configuration `unstated`; an eval without
-        a name is called by its id.
+        `table`, without an iteration of `none`, without a configuration or an eval `unstated`; an
+        eval without a name is called by its id.
 
         Raises:
             KeyError: for a name that is no table; the message names the nearest one.

@@ -9,13 +9,16 @@ import polars as pl
 import pytest
 
 import skill_eval_nb as sen
+from skill_eval_nb.documents.sides import SIDES
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.columns import RUN_KEYS
 from tests.checkout import ROOT
 
 KEYS = [column.name for column in RUN_KEYS]
 RUN = {"workspace": "ws", "skill": "auth", "pass_rate": 1}
-UNSAID = {"iteration": "none", "configuration": "unstated"}
+UNSAID = {"iteration": "none"} | dict.fromkeys(
+    ("configuration", "eval_id", "eval_name"), "unstated"
+)
 """What a run is of that does not say it."""
 
 
@@ -115,6 +118,16 @@ def test_a_model_s_runs_are_selected_with_what_belongs_to_them():
     assert numbers("notes", executor_model="small") == [2, None]
     assert numbers("expectations", executor_model=None) == [3, 3]
     assert numbers("runs", executor_model=["large", None], harness=None) == [1, 3]
+
+
+@pytest.mark.parametrize("eval_", [{}, {"eval_id": None}, {"eval_id": "a"}, {"eval_name": "a"}])
+def test_rows_by_hand_have_keys_whatever_they_leave_out(eval_):
+    rows = [eval_ | {"configuration": side, "pass_rate": 0.5} for side in SIDES]
+    ws = Workspace.from_tables({"runs": pl.DataFrame(rows)})
+    name = "a" if "a" in eval_.values() else "unstated"
+    assert [*ws.runs["eval_id"], *ws.runs["eval_name"]] == [name] * 4
+    assert sen.stats.deltas(ws).height
+    assert sen.report.markdown(ws)
 
 
 def test_problems_of_other_workspaces_are_left_out():
