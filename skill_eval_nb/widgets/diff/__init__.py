@@ -292,7 +292,7 @@ class Diff(Explorer):
         Path(__file__).with_name("diff.css"),
     )
     turned = True
-    TABS: ClassVar = {name: VIEWS[name][0] for name in ("evals", "dimensions")} | {
+    TABS: ClassVar = {name: VIEWS[name][0] for name in ("evals", "outputs", "dimensions")} | {
         "checks": "Expectations",
         "skill": "Skill files",
         "others": "What else differs",

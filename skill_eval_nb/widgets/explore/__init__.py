@@ -37,7 +37,7 @@ from .choice import (
 )
 from .evals import ORDERS, evals
 from .figures import Counted
-from .look import Look, Opened, behind
+from .look import Look, Opened, behind, find_counterpart
 from .others import (
     CHARTS,
     PARTS,
@@ -55,6 +55,7 @@ from .others import (
     write,
     write_chart,
 )
+from .outputs import outputs
 from .quality import checks, dimensions
 from .verdict import summary, verdict
 
@@ -218,6 +219,7 @@ log = logging.getLogger(__name__)
 
 VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
     "evals": ("Evals", evals),
+    "outputs": ("Outputs", outputs),
     "dimensions": ("Dimensions", dimensions),
     "checks": ("Checks", checks),
     "models": ("Models", models),
@@ -513,6 +515,25 @@ class Explorer(Panel):
         others = (other for other in self.seen.opened if other.configuration != run.configuration)
         opened = (*others, run) if run not in self.seen.opened else tuple(others)
         self.seen = replace(self.seen, opened=opened)
+
+    @action
+    def open_pair(self, *key: Any) -> None:
+        """Show a run beside one of the other side, with what differs between their outputs."""
+        run = RunKey(*key)
+        other = find_counterpart(self.counted.ws, self.choice, run)
+        opened = (run,) if other is None else (other, run)
+        unfolded = self.seen.unfolded | {"difference"}
+        self.seen = replace(self.seen, opened=opened, unfolded=unfolded)
+
+    @action
+    def open_outputs(self, name: str, *key: Any) -> None:
+        """Show an output of that eval beside one of the other side; once more hides it."""
+        run = RunKey(*key)
+        if run in self.seen.opened[-1:]:
+            self._pick(None)
+        else:
+            self._pick(select_runs("outputs", run.iteration, run.eval_id, name))
+            self.open_pair(*run)
 
 
 def check_name(name: str, names: Any) -> str:

@@ -479,10 +479,11 @@ def runs_in_words(numbers: Sequence[int]) -> str:
 def select_runs(kind: str, *values: Any) -> Selection:
     """What is meant by a click, in the words and at the place that this kind of it has.
 
-    `iteration`, its name; `eval`, iteration, id and name; `runs`, the same, a configuration, and
-    numbers of runs where not all are meant; `dimension`, iteration, its name, and a configuration
-    where not both are meant; `check`, iteration, layer, text, and in the same way a configuration
-    and an eval's id; `note`, iteration, number and the note; `problem`, number and the problem.
+    `iteration`, its name; `eval` and `outputs`, iteration, id and name; `runs`, the same, a
+    configuration, and numbers of runs where not all are meant; `dimension`, iteration, its name,
+    and a configuration where not both are meant; `check`, iteration, layer, text, and in the same
+    way a configuration and an eval's id; `note`, iteration, number and the note; `problem`,
+    number and the problem.
     """
     match kind, values:
         case "iteration", (iteration,):
@@ -491,8 +492,9 @@ def select_runs(kind: str, *values: Any) -> Selection:
         case "problem", (number, problem):
             words = f"what the problem {in_quotes(problem['code'], 40)} is about, in any iteration"
             return Selection(("problems", str(number)), words, path=problem["path"])
-        case "eval", (iteration, eval_id, name):
-            at, words = ("evals", iteration, eval_id, name), f"eval {in_quotes(name, 40)}"
+        case "eval" | "outputs", (iteration, eval_id, name):
+            view = "evals" if kind == "eval" else kind
+            at, words = (view, iteration, eval_id, name), f"eval {in_quotes(name, 40)}"
             own: dict[str, Any] = {"eval_id": eval_id}
         case "runs", (iteration, eval_id, name, side, *numbers):
             which = f", {runs_in_words(numbers)}" if numbers else ""

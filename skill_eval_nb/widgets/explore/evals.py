@@ -146,7 +146,7 @@ def evals(look: Look) -> Node:
     """The view of evals."""
     keys, found = look.figures(figures.eval_keys), look.figures(figures.cells)
     deltas, counting = _deltas_by_row(look)  # asked for last, for it takes longest
-    lines = _lines(look, keys, deltas)
+    lines = list_evals(look, keys, deltas)
     cells = [cell for own in found.values() if own for cell in own.values()]
     low, high = (
         min((cell.ends[0] for cell in cells), default=None),
@@ -188,7 +188,7 @@ def evals(look: Look) -> Node:
     )
 
 
-def _lines(look: Look, keys: Mapping[Part, Any], deltas: Deltas) -> list[Line]:
+def list_evals(look: Look, keys: Mapping[Part, Any], deltas: Deltas) -> list[Line]:
     """A row for each eval of each iteration: those of an eval together, or by their deltas."""
     lines: list[Line] = [(key, part) for part, own in keys.items() for key in own or ()]
     at = {part: at for at, part in enumerate(look.parts)}

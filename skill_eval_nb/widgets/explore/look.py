@@ -14,6 +14,8 @@ from skill_eval_nb.stats.values import RUBRIC, RUN, natural, scores_of
 from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
 
+from ..show.comparison import difference_details
+from ..show.run import folder_of, run_row
 from ..ui import Child, Node, h
 from ..ui.parts import button, pill, table, table_row
 from ..ui.source import RunKey, key_of
@@ -31,6 +33,8 @@ from .figures import Count, Counted
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from skill_eval_nb.tables import Workspace
 
     from .choice import SkillRuns
 
@@ -378,6 +382,8 @@ REASONS: dict[str, str] = dict.fromkeys((EVIDENCE, REASON), "sen-x-reason")
 def behind(look: Look) -> Node:
     """The runs that are meant, 25 at a time."""
     clicked = look.seen.clicked
+    if clicked is not None and clicked.at[0] == "outputs" and look.seen.opened:
+        return h("section", button("Close", ("clear",)), open_runs(look, look.seen.opened))
     runs = look.counted.runs(look.choice, clicked)
     page = page_of(runs.height, look.seen.page("runs"))
     evals = look.choice.evals
@@ -397,7 +403,7 @@ def behind(look: Look) -> Node:
         h("p", "There is no such run.", cls="sen-soft") if runs.is_empty() else None,
         _list_runs(look, runs, page) if listed and not runs.is_empty() else None,
         pager(runs.height, page, "runs", "run"),
-        look.show_run(key_of(runs.row(0, named=True))) if alone else None,
+        open_runs(look, look.seen.opened or (key_of(runs.row(0, named=True)),)) if alone else None,
         cls="sen-x-behind",
         aria_label="The runs behind it",
         key="behind",
@@ -423,13 +429,37 @@ def _list_runs(look: Look, runs: pl.DataFrame, page: int) -> Child:
         chosen = "sen-chosen" if is_open else None
         rows.append(table_row(cells, looks, key=str(tuple(key)), cls=chosen, by=by))
         if key in opened[-1:]:  # the one of the other side beside it
-            sides = [name for _, name in look.kinds]
-            both = sorted(opened, key=lambda run: sides.index(run.configuration))
-            beside = h("div", [look.show_run(run) for run in both], cls="sen-columns")
-            below = h("td", beside, colspan=str(len(heads)))
+            below = h("td", open_runs(look, opened), colspan=str(len(heads)))
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
     titles = [sort_button(name, "runs", name) if name in keys else name for name in heads]
     return table(titles, rows, label="Runs, a row each", cls="sen-x-runs", order=order)
+
+
+def open_runs(look: Look, opened: Sequence[RunKey]) -> Node:
+    """Runs as a whole, those of two sides beside each other with what differs above them."""
+    both = sorted(opened, key=lambda run: (run.configuration == look.choice.baseline, run))
+    beside = h("div", [look.show_run(run) for run in both], cls="sen-columns")
+    if len(both) > 1:
+        names = [f"{as_label(run.configuration, 60)}, run {run.run_number}" for run in both]
+        folders = [folder_of(look.ws, run_row(look.ws, run)) for run in both]
+        is_open = "difference" in look.seen.unfolded
+        return h("div", difference_details(names, folders, unfolded=is_open), beside)
+    alone = both[0]
+    other = find_counterpart(look.ws, look.choice, alone)
+    words = other and f"Compare its outputs with those of {as_label(other.configuration, 40)}"
+    compare = button(words, ("open_pair", *alone), key="compare") if words else None
+    return h("div", compare, beside)
+
+
+def find_counterpart(ws: Workspace, choice: Choice, run: RunKey) -> RunKey | None:
+    """The run of the other side that a run is compared with: of its number, else the first."""
+    is_base = run.configuration == choice.baseline
+    side = choice.configuration if is_base else choice.baseline
+    own = {"workspace": run.workspace, "skill": run.skill, "iteration": run.iteration}
+    found = ws.polars("runs").filter(**own, eval_id=run.eval_id, configuration=side or "")
+    keys = [key_of(row) for row in found.sort("run_number").iter_rows(named=True)]
+    same = (key for key in keys if key.run_number == run.run_number)
+    return next(same, next(iter(keys), None))
 
 
 def _by_name(run: Row) -> Any:

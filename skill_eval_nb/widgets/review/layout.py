@@ -11,7 +11,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
 
 from ..show import show_figures, show_outputs
-from ..show.comparison import compare_outputs
+from ..show.comparison import difference_details
 from ..show.documents import fold_content
 from ..show.run import (
     anchors_of,
@@ -501,29 +501,22 @@ def _open_item(now: ReviewState, item: Item) -> Child:
         fold_content("What the scores mean", h("div", parts, cls="sen-rv-meanings"))
         if parts
         else None,
-        _difference_details(now, titles, folders) if item.is_pair else None,
+        _compare_sides(now, titles, folders) if item.is_pair else None,
         h("div", columns, cls=f"sen-rv-sides sen-rv-sides-{len(runs)}"),
         cls="sen-rv-item",
         key=item.token,
     )
 
 
-def _difference_details(
+def _compare_sides(
     now: ReviewState, titles: Sequence[str], folders: Sequence[Path | None]
-) -> Node:
-    """What differs between the two outputs; it is made while it is open."""
+) -> Child:
+    """What differs between the two outputs, in a blind review without their folders."""
     unfolded = "difference" in now.choice.unfolded
-    found: Child = compare_outputs((titles[0], titles[1]), folders) if unfolded else None
+    found: Child = difference_details(titles, folders, unfolded=unfolded)
     for folder in folders if now.choice.hidden else ():
         found = seal_tree(found, folder)
-    return h(
-        "details",
-        h("summary", "What differs between the two outputs"),
-        found,
-        open=unfolded,
-        on={"toggle": ("unfold", "difference")},
-        key="difference",
-    )
+    return found
 
 
 def _run_title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:

@@ -27,6 +27,21 @@ Names = tuple[str, str]
 FilePair = tuple[OutputFile, OutputFile]
 
 
+def difference_details(
+    names: Sequence[str], folders: Sequence[Path | None], *, unfolded: bool
+) -> Node:
+    """What differs between two outputs, made while it is open; it opens by the action `unfold`."""
+    return h(
+        "details",
+        h("summary", "What differs between the two outputs"),
+        compare_outputs((names[0], names[1]), folders) if unfolded else None,
+        open=unfolded,
+        on={"toggle": ("unfold", "difference")},
+        cls="sen-part",
+        key="difference",
+    )
+
+
 def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
     """The outputs of two runs: those of a name beside each other, then those of one run alone.
 
@@ -77,12 +92,13 @@ def _draw_difference(names: Names, pair: FilePair, title: str) -> tuple[str, Chi
         return "they differ", soft("No texts that could be compared: see the outputs.")
     prose = all(_is_prose(file) for file in pair)
     diff = TextDiff(texts[0], texts[1], names, prose)
-    same = sum(row.same for row in diff.rows)
-    unit = "paragraph" if prose else "line"
-    if same == len(diff.rows):
+    differing = sum(not row.same for row in diff.rows)
+    if not differing:
         return "the same", draw_text_diff(diff, title) if diff.left_out else None
-    facts = f"{count(len(diff.rows) - same, unit)} differ, {same:,} the same"
-    return facts, draw_text_diff(diff, f"What differs in {title}")
+    facts = count(differing, "paragraph" if prose else "line")
+    facts += f" {'differs' if differing == 1 else 'differ'}"
+    same = f", {len(diff.rows) - differing:,} the same"
+    return facts + same, draw_text_diff(diff, f"What differs in {title}")
 
 
 def _content(file: OutputFile) -> Content:

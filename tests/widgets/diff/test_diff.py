@@ -69,7 +69,7 @@ def test_the_head_says_what_came_of_it_either_way_round(path):
     assert "1 expectation newly failing, 1 newly passing" in words
     assert "Evals, expectations and models are the same" in words
     assert [text(tab) for tab in find(made.view(), role="tab")] == [
-        "Evals", "Dimensions", "Expectations (2 flipped)",
+        "Evals", "Outputs", "Dimensions", "Expectations (2 flipped)",
         "Skill files (1)", "What else differs (0)",
     ]  # fmt: skip
     (swap,) = find(tree(made), aria_label="Swap the two iterations")
