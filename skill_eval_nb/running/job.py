@@ -33,12 +33,17 @@ class InFlight:
         folder: of which run, in the workspace.
         seconds: for how long.
         retry: why a call is tried again, for which time and when; empty where none is.
+        spent_usd: US dollars so far; None where it calls no model, or a price is not known.
+        events: the last of what has happened in the run, as in `Execution`; None where that is not
+            told before its end: of other steps than execute, in a pool, by some executors.
     """
 
     step: str
     folder: str
     seconds: float
     retry: str = ""
+    spent_usd: float | None = None
+    events: tuple[Mapping[str, Any], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,6 +90,18 @@ class Progress:
     def share(self) -> float:
         """The share of runs that are finished or errored, 0 to 1."""
         return (self.finished + self.errored) / self.cells if self.cells else 1.0
+
+    @property
+    def usd_per_run(self) -> float | None:
+        """US dollars for a run that has ended; None where none has, or a price is not known.
+
+        What is in flight and what was done anew is shared out among them.
+
+        >>> Progress("running", cells=9, finished=2, errored=1, spent_usd=0.75).usd_per_run
+        0.25
+        """
+        ended = self.finished + self.errored
+        return self.spent_usd / ended if ended and self.priced else None
 
     @property
     def retrying(self) -> str:

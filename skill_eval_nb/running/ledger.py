@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,8 +22,12 @@ from .budget import Budget, read_noted
 from .files import clear, notes_of
 from .job import InFlight
 from .journal import CANCELLED, ERRORED, FINISHED, INTERRUPTED, LOST, Journal, Launch
+from .protocol import ON_EVENTS
 from .spec import Ended
 from .threads import is_exiting
+
+LATEST = 12
+"""Events of a run in flight that are handed to whoever looks on."""
 
 
 class Lost(Exception):
@@ -48,6 +52,7 @@ class Launched:
         ended: how it came to its own end; None until then.
         stays: whether its launch stays open in the journal: the next start takes it up.
         retry: why and when a call is tried again; None where none is.
+        events: what has happened in the run so far; None where its executor does not tell.
     """
 
     name: str
@@ -59,6 +64,19 @@ class Launched:
     ended: Ended | None = None
     stays: bool = False
     retry: Retry | None = None
+    events: Sequence[Mapping[str, Any]] | None = None
+
+    def look(self) -> InFlight:
+        """How it is at this moment; may be asked from any thread."""
+        money = self.reservation
+        return InFlight(
+            self.name,
+            self.folder,
+            monotonic() - self.since,
+            str(self.retry or ""),
+            money.spent_usd if money is not None and money.cost_usd is not None else None,
+            None if self.events is None else tuple(self.events[-LATEST:]),
+        )
 
     def meter(self) -> Budget:
         """What its calls go through."""
@@ -92,11 +110,7 @@ class Ledger:
     @property
     def flying(self) -> tuple[InFlight, ...]:
         """What is being done; may be asked from any thread."""
-        now = monotonic()
-        return tuple(
-            InFlight(step.name, step.folder, now - step.since, str(step.retry or ""))
-            for step in tuple(self._flying.values())
-        )
+        return tuple(step.look() for step in tuple(self._flying.values()))
 
     @asynccontextmanager
     async def step(
@@ -126,6 +140,7 @@ class Ledger:
             name, folder, number, reservation, notes_of(self.home, number)
         )
         ON_RETRY.set(partial(self._note_retry, step))
+        ON_EVENTS.set(partial(setattr, step, "events"))
         self._changed()
         event, told = CANCELLED, dict[str, Any]()
         try:

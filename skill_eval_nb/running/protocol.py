@@ -11,8 +11,9 @@ from __future__ import annotations
 import difflib
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import EntryPoints, entry_points
@@ -185,6 +186,15 @@ class Task:
         """All skills on offer, by their names, so that the order gives nothing away."""
         offered = self.others if self.skill is None else (self.skill, *self.others)
         return tuple(sorted(offered, key=lambda skill: skill.name))
+
+
+ON_EVENTS: ContextVar[Callable[[Sequence[Mapping[str, Any]]], object]] = ContextVar(
+    "ON_EVENTS", default=lambda _: None
+)
+"""Handed the list that an executor adds a run's events to, so that its last steps can be shown.
+
+An executor calls it once, as it begins. One that does not shows its steps when the run has ended.
+"""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from skill_eval_nb.grading.sandbox.limits import Watch
 from skill_eval_nb.models import Meter, Tally, load_prices
 from skill_eval_nb.models.client import ON_RETRY, Retry
 
-from ..protocol import Execution, Limits, Skill, Task
+from ..protocol import ON_EVENTS, Execution, Limits, Skill, Task
 from . import harness as program
 from .harness import Process, handed_over, make_place
 from .relay import Relay
@@ -398,6 +398,7 @@ class ClaudeCode:
             )
             stack.enter_context(handed_over(at))
             process = ran.process = at.process(found, port)
+            ON_EVENTS.get()(process.lines)
 
             def has_opened() -> bool:
                 if task.until_opened and task.skill is not None:

@@ -27,7 +27,7 @@ from skill_eval_nb.models import (
     load_prices,
 )
 
-from ..protocol import Execution, Skill, Task
+from ..protocol import ON_EVENTS, Execution, Skill, Task
 from .toolbox import SYSTEM, Toolbox, stage_for_agent, tools
 
 if TYPE_CHECKING:
@@ -284,6 +284,7 @@ class MessagesApi:
     async def execute(self, task: Task, meter: Meter) -> Execution:
         """Work on a task; see `Executor.execute`."""
         tally, recording = Tally(within=meter), Recording()
+        ON_EVENTS.get()(recording.events)
         reason, text, toolbox, out_of_turns = None, "", None, False
         listed = tools(task.skills, self.command.seconds)
         recording.begin(task.model, listed, task.skills)

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from skill_eval_nb.running.job import SHOWN, Progress
+from skill_eval_nb.running.job import SHOWN, InFlight, Progress
 from skill_eval_nb.running.protocol import refuse
-from skill_eval_nb.running.spec import EXECUTED, reason_errored
+from skill_eval_nb.running.spec import EXECUTE, EXECUTED, reason_errored
 from skill_eval_nb.stats.overview import answer_headline
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.tables import load
 from skill_eval_nb.text import brief, clock, count, dollars
 
+from ..show.transcript import show_last_steps
 from ..ui import Child, Node, h
 from ..ui.parts import button, details, figure, pill, place, soft, table
 from ..ui.source import tell_landed
@@ -312,6 +313,12 @@ class Running(WorkspaceTask[None]):
 LONG = 3600.0
 """Seconds that what is in flight has to end by itself, where somebody stops gently."""
 
+FEW, STEPS = 4, 3
+"""So few runs in flight show so many of their last steps each; of more, each shows its last."""
+
+BEGINNING = 8.0
+"""Seconds in which an executor that tells its steps has begun to."""
+
 LATEST = 3
 """Problems that are shown; the others are a click away."""
 
@@ -354,6 +361,8 @@ def _figures(now: Progress) -> Iterator[Node]:
     of = f" of {dollars(now.ceiling_usd)}" if now.ceiling_usd is not None else ""
     known = "" if now.priced else ", some calls without a known price"
     yield figure(dollars(now.spent_usd), f"spent{of}{known}")
+    if now.usd_per_run:
+        yield figure(f"~{dollars(now.usd_per_run)}", "a run")
     if now.reserved_usd:
         yield figure(dollars(now.reserved_usd), "in flight at worst")
     yield figure(clock(now.seconds), "time")
@@ -395,13 +404,16 @@ def _stop_button(at: Running) -> Node:
 
 
 def _flight_list(now: Progress) -> Node:
+    most = STEPS if len(now.in_flight) <= FEW else 1
     lines = [
         h(
             "li",
             h("span", flight.step, cls="sen-pill"),
             # its folder without the iteration, which the heading has
             h("span", flight.folder.partition("/")[2], cls="sen-place", title=flight.folder),
+            h("span", dollars(flight.spent_usd), cls="sen-soft") if flight.spent_usd else None,
             h("span", clock(flight.seconds), cls="sen-numbers"),
+            _live_steps(flight, most),
             key=f"{flight.step} {flight.folder}",
         )
         for flight in now.in_flight[:SHOWN]
@@ -412,6 +424,16 @@ def _flight_list(now: Progress) -> Node:
     ready = "nothing at this moment" if now.waiting < now.cells else "making ready…"
     content = h("ul", lines, cls="sen-flights") if lines else h("p", ready)
     return h("div", h("h5", f"In flight ({len(now.in_flight):,})"), content)
+
+
+def _live_steps(flight: InFlight, most: int) -> Node | None:
+    """What a run in flight did last; of a step that executes nothing, nothing."""
+    if flight.step != EXECUTE:
+        return None
+    if flight.events is None:
+        words = "Its steps are shown when it has ended." if flight.seconds > BEGINNING else "…"
+        return soft(words)
+    return show_last_steps(flight.events, most) or soft("Waiting for the first answer…")
 
 
 def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
@@ -453,11 +475,13 @@ def ended_view(at: Running) -> Node:
     if now.errored and now.status == "done":
         heading = f"Done, {now.errored:,} errored", "odd"
     message = now.message if now.status != "stopped" else None
+    money = dollars(now.spent_usd)
+    money += f" ({dollars(now.usd_per_run)} a run)" if now.usd_per_run else ""
     first = h("div", _verdict_lines(at), problems(now, at.board.reasons), _next(at))
     return ended_card(
         f"iteration-{at.plan.iteration} of {at.plan.skill_name}",
         heading,
-        f"{at.results:,} of {now.cells:,} runs, {dollars(now.spent_usd)}, {clock(now.seconds)}",
+        f"{at.results:,} of {now.cells:,} runs, {money}, {clock(now.seconds)}",
         h("p", message, key="message") if message else None,
         h("div", first, at.board.view(), cls="sen-columns sen-came"),
     )
@@ -471,11 +495,11 @@ def _verdict_lines(at: Running) -> Child:
     kinds = {"helps": "good", "hurts": "bad"}
     shown = []
     for at_, answer in enumerate(at.answers):
-        row, words, reason = answer.claims[0]
+        row, _, reason = answer.claims[0]
         word = row["verdict"] or "no verdict"
-        head = h("p", pill(word, kinds.get(word, "odd")), " ", h("b", f"{words}."))
-        beside = [answer.lean, *(step for step, _ in answer.next_steps)]
-        shown.append(h("div", head, soft(reason), map(soft, beside), key=f"verdict-{at_}"))
+        head = h("p", pill(word, kinds.get(word, "odd")), " ", h("b", answer.short))
+        beside = [reason if answer.lean else "", *(step for step, _ in answer.next_steps)]
+        shown.append(h("div", head, map(soft, filter(None, beside)), key=f"verdict-{at_}"))
     return shown
 
 

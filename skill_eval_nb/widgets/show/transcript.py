@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -170,12 +170,36 @@ def _step_content(step: Step) -> Child:
     return details(h("span", brief(words), cls="sen-soft", dir="auto"), _box(words, _who(step)))
 
 
-def _call_view(step: Step) -> Node:
+def show_last_steps(events: Iterable[Mapping[str, Any]], most: int) -> Node | None:
+    """The last steps of a run in flight, a line each; None where there is none yet.
+
+    Each says who, of a call which tool and with what, else how the words begin.
+    """
+    steps = [step for told in read_steps(events) for step in _event_steps(told)]
+    rows = [
+        h(
+            "li",
+            h("span", _who(step), cls="sen-who"),
+            " ",
+            _call_line(step) if step.who == "call" else h("span", brief(step.text), dir="auto"),
+            cls="sen-bad-ink" if step.failed else None,
+        )
+        for step in [step for step in steps if step.who != "system"][-most:]
+    ]
+    return h("ol", rows, cls="sen-last-steps") if rows else None
+
+
+def _call_line(step: Step) -> Child:
+    """The tool that is called, and the first words that it was given."""
     texts = step.given.values() if isinstance(step.given, Mapping) else [step.given]
     about = next((text for text in texts if isinstance(text, str) and text.strip()), None)
     given = None if about is None else h("code", brief(about), cls="sen-soft")
+    return between([h("code", line(step.text), cls="sen-strong"), given], " ")
+
+
+def _call_view(step: Step) -> Node:
     failed = h("span", " failed", cls="sen-pill sen-bad") if step.failed else None
-    summary = between([h("code", line(step.text), cls="sen-strong"), given], " ")
+    summary = _call_line(step)
     result: Child = soft("No result is known.")
     if step.result is not None:
         what = "Its error" if step.failed else "Its result"

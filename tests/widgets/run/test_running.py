@@ -13,6 +13,7 @@ from skill_eval_nb.running import Refused
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.source import Source
 from tests.running.made_jobs import Writer, until
+from tests.stand_in import Fault
 from tests.widgets.run.panels import (
     SMALL,
     button,
@@ -56,6 +57,29 @@ def test_runs_land_in_the_other_widgets_and_end_in_a_verdict(skill: Path) -> Non
         panel.start()
     press(panel, "Put away")
     assert "sen.explore" not in shown(panel)
+
+
+def test_a_run_in_flight_shows_its_last_steps_or_says_when_they_come(skill: Path) -> None:
+    panel = panel_on(skill, executor=slow(), **SMALL)
+    press(panel, "Start")
+    for line in ("Waiting for the first answer…", "Call Skill release-notes", "Result Base dir"):
+        until(lambda line=line: line in " ".join(shown(panel).split()), 60)
+    ended(panel)
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_what_a_run_waits_for_is_told(skill: Path, monkeypatch, tells) -> None:
+    """Of an executor that tells no steps, that they come; of one whose calls fail, the retry."""
+    monkeypatch.setattr("skill_eval_nb.widgets.run.progress.BEGINNING", 0.0)
+    may = threading.Event()
+    busy = Fault("rate_limited_429", role="executor", retry_after=20.0)
+    panel = panel_on(skill, executor=slow(faults=(busy,)) if tells else held(may), **SMALL)
+    press(panel, "Start")
+    said = ["Retry 1, next in ", "HTTP 429"] if tells else ["Its steps are shown when it has ended"]
+    until(lambda: all(words in shown(panel) for words in said), 10)
+    may.set()
+    panel.stop()
+    ended(panel)
 
 
 def test_others_show_it_too_and_stop_it_which_says_what_is_kept(skill: Path) -> None:
