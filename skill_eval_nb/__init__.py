@@ -53,8 +53,17 @@ if TYPE_CHECKING:
     from .improving import compare, draft_evals
     from .report import gate, library
     from .running import grade_stored, judge_again, plan_runs
-    from .tables import NothingToLoad, Workspace, describe, from_files, from_table, load, show
-    from .widgets import diff, drafts, explore, library_panel, review, run_panel, trigger_panel
+    from .tables import NothingToLoad, Workspace, describe, from_files, from_table, load
+    from .widgets import (
+        diff,
+        drafts,
+        explore,
+        library_panel,
+        review,
+        run_panel,
+        show,
+        trigger_panel,
+    )
 
 __all__ = [
     "NothingToLoad",
@@ -103,7 +112,7 @@ __getattr__, __dir__ = lazy(
         ".improving": "compare draft_evals",
         ".report": "gate library",
         ".running": "grade_stored judge_again plan_runs",
-        ".tables": "NothingToLoad Workspace describe from_files from_table load show",
-        ".widgets": "diff drafts explore library_panel review run_panel trigger_panel",
+        ".tables": "NothingToLoad Workspace describe from_files from_table load",
+        ".widgets": "diff drafts explore library_panel review run_panel show trigger_panel",
     },
 )

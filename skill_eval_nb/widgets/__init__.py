@@ -1,4 +1,4 @@
-"""Widgets that drive it from the notebook: explore, library_panel, review, run_panel, diff, drafts.
+"""Widgets that drive it from the notebook: explore, review, run_panel, diff, drafts and others.
 
 Nothing heavy is imported before it is used.
 """
@@ -16,11 +16,21 @@ if TYPE_CHECKING:
     from .drafts import drafts
     from .explore import explore
     from .library import library_panel
+    from .one_run import show
     from .review import review
     from .run import run_panel
     from .trigger import trigger_panel
 
-__all__ = ["diff", "drafts", "explore", "library_panel", "review", "run_panel", "trigger_panel"]
+__all__ = [
+    "diff",
+    "drafts",
+    "explore",
+    "library_panel",
+    "review",
+    "run_panel",
+    "show",
+    "trigger_panel",
+]
 
 
 __getattr__, __dir__ = lazy(
@@ -28,6 +38,7 @@ __getattr__, __dir__ = lazy(
     {
         **{f".{name}": name for name in ("diff", "drafts", "explore", "review")},
         ".library": "library_panel",
+        ".one_run": "show",
         ".run": "run_panel",
         ".trigger": "trigger_panel",
     },

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.report.content import Table
@@ -14,13 +15,18 @@ from skill_eval_nb.stats.skills import OverSkills
 from .explore import HEADLINE, Explore
 from .explore.choice import Choice, suite_of
 from .ui import Child, Node, action, h
-from .ui.parts import blocks_view, button, table
+from .ui.finding import Things, Wanted, find_bar, row_has, words_of
+from .ui.parts import blocks_view, button, table, table_row
+from .ui.take import table_buttons
 from .ui.track import axis_of, delta_view, of_difference, scale, track
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 __all__ = ["LibraryPanel", "library_panel"]
+
+
+Row = Mapping[str, Any]
 
 
 def library_panel(ws: Workspace | str | PathLike[str]) -> LibraryPanel:
@@ -35,12 +41,19 @@ def library_panel(ws: Workspace | str | PathLike[str]) -> LibraryPanel:
     return LibraryPanel(ws, Choice())
 
 
+def things_of(row: Row) -> Things:
+    """What a skill is found by, beside its words."""
+    return {"What is known": [say_known(row)], "Workspace": [row["workspace"]]}
+
+
 class LibraryPanel(Explore):
     """Skills side by side; the explorer of the one that is opened."""
 
     label: ClassVar[str] = "Library of skills"
     is_open = False
     """Whether a skill is looked at, and not all of them."""
+    wanted_skills = Wanted()
+    """What skills are searched for."""
 
     def _count(self) -> None:
         super()._count()
@@ -53,25 +66,40 @@ class LibraryPanel(Explore):
         page = self.library.page
         said = map(show_part, (part for part in page.parts if not isinstance(part, Table)))
         shown = [h("h3", page.heading), blocks_view(filter(None, said))]
+        rows = self.library.rows
+        label, every = "Search skills and next steps", map(things_of, rows)
+        bar = find_bar(self.wanted_skills, every, ("find",), label) if len(rows) > 1 else None
+        takes = table_buttons(f"{self._page_id} library", "skills", lambda: rows) if rows else None
         tables = [self._skills_table(answer) for answer in self.library.answers]
-        return h("div", shown, tables, cls="sen-x-explore")
+        return h("div", shown, takes, bar, tables, cls="sen-x-explore")
 
     def _skills_table(self, answer: OverSkills) -> Node:
         named = self.library.named(answer)
         meant, axis = metric(HEADLINE), axis_of([row for _, _, row in named], metric(HEADLINE))
         heads = ["Skill", scale(axis, meant, of_difference(meant), difference=True)]
         heads += ["Difference", "What is known", "Next step"]
-        rows = [
-            [
+        rows: list[Node] = []
+        for at, name, row in named:
+            cells: list[Child] = [
                 button(name, ("open_skill", at), kind="quiet"),
                 track(axis, row, meant),
                 delta_view(meant, row),
                 say_known(row),
                 h("small", say_step(row)),
             ]
-            for at, name, row in named
-        ]
+            words, things = words_of(name, say_known(row), say_step(row)), things_of(row)
+            if self.wanted_skills.is_met(words, things):
+                rows.append(table_row(cells, key=str(at), has=row_has(words, things)))
         return table(heads, rows, caption=f"Against {answer.against}")
+
+    @action
+    def find(self, kind: str | None, value: str) -> None:
+        """List only skills, or runs of the open one, with these words or this thing."""
+        if self.is_open:
+            super().find(kind, value)
+        else:
+            wanted = self.wanted_skills
+            self.wanted_skills = Wanted() if kind is None else wanted.changed(kind, value)
 
     @action
     def open_skill(self, at: int) -> None:

@@ -20,6 +20,7 @@ from skill_eval_nb.workspace.jobs import find_skill
 
 from ..show import SHOWING_CSS, show_run
 from ..ui import Child, Node, Panel, action, h, style
+from ..ui.finding import Wanted
 from ..ui.parts import button, choose, field, notice, options_of, tabs, ticks
 from ..ui.source import Background, Later, RunKey, Source
 from ..ui.tree import forward
@@ -36,6 +37,7 @@ from .choice import (
     suite_of,
 )
 from .evals import ORDERS, evals
+from .facts import Condition, read_condition
 from .figures import Counted
 from .look import Look, Opened, behind, find_counterpart
 from .others import (
@@ -60,6 +62,8 @@ from .quality import checks, dimensions
 from .verdict import summary, verdict
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from skill_eval_nb.tables import Workspace
 
     from ..run import RunPanel
@@ -268,8 +272,10 @@ class Explorer(Panel):
         counted: its figures.
         request: the choice as it was made.
         seen: what is open.
+        condition: what runs that are listed are to meet; None for all of them.
     """
 
+    condition: Condition | None = None
     TABS: ClassVar[Mapping[str, str]]
     WITHOUT_RUNS: ClassVar[frozenset[str]]
     """Tabs below which no runs are listed."""
@@ -305,11 +311,12 @@ class Explorer(Panel):
 
     @property
     def selection(self) -> Any:
-        """The runs that were clicked, else all that are looked at: rows of `ws.runs`.
+        """The runs that are listed: those clicked, else all, and of these what is searched for.
 
-        In the backend of the workspace, polars or pandas.
+        Rows of `ws.runs`, in the backend of the workspace, polars or pandas.
         """
-        runs = self.counted.runs(self.choice, self.seen.clicked)
+        meant = self.choice, self.seen.clicked, self.seen.wanted, self.condition
+        runs = self.counted.find_runs(*meant)
         if self.turned:
             keys = swap_iterations(runs.select(RUN))
             every = self.source.ws.polars("runs")
@@ -352,10 +359,12 @@ class Explorer(Panel):
             else [h("h4", "The runs behind it", key="behind-title"), safely(behind, look)],
             cls="sen-x-explore",
             key="explore",
+            keys={"Escape": ("close_runs",)},
         )
 
     def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
-        return Look(counted, suite, choice, self.seen, self._show_run)
+        look = Look(counted, suite, choice, self.seen, self._show_run)
+        return replace(look, condition=self.condition)
 
     def _show_run(self, key: RunKey) -> Node:
         own = key
@@ -509,6 +518,30 @@ class Explorer(Panel):
         self.seen = replace(self.seen, clicked=clicked, opened=(), pages=pages)
 
     @action
+    def find(self, kind: str | None, value: str) -> None:
+        """List only runs with these words, or with this thing of a kind; all where it is None."""
+        wanted = Wanted() if kind is None else self.wanted.changed(kind, value)
+        self.seen = replace(self.seen, wanted=wanted, pages={**self.seen.pages, "runs": 0})
+
+    @property
+    def wanted(self) -> Wanted:
+        """What runs are searched for."""
+        return self.seen.wanted
+
+    @action
+    def drop_condition(self) -> None:
+        """List runs whatever condition was given for them."""
+        self.condition = None
+
+    @action
+    def close_runs(self) -> None:
+        """Close the runs that are open, or else show all runs again."""
+        if self.seen.opened:
+            self.seen = replace(self.seen, opened=())
+        else:
+            self._pick(None)
+
+    @action
     def open_run(self, *key: Any) -> None:
         """Show a run as a whole, beside one of the other side; once more hides it."""
         run = RunKey(*key)
@@ -562,6 +595,8 @@ def explore(
     baseline: str | None = None,
     evals: Iterable[str | int] | None = None,
     metric: str | None = None,
+    find: str = "",
+    where: str | pl.Expr | None = None,
 ) -> Explore:
     """Look through a workspace: what the skill changes, how sure that is, and the runs behind it.
 
@@ -580,6 +615,10 @@ def explore(
         evals: ids or names of the evals to include; all if not given.
         metric: a number column of `runs`, or a rubric dimension by its name; the pass rate if
             not given.
+        find: words that the runs listed have in their prompt, outputs or evidence.
+        where: a condition that the runs listed meet, in SQL, such as
+            `"status = 'graded' and failed > 0"`, or as a polars expression; on the columns of
+            `ws.runs`. It selects what is listed, never what the figures are counted from.
 
     Raises:
         ValueError: if a name does not exist; the message suggests the nearest one.
@@ -588,7 +627,8 @@ def explore(
     wanted = [evals] if isinstance(evals, str | int) else list(evals or ())
     ids = tuple(str(id_) for id_ in wanted)
     sides = configuration, baseline
-    return Explore(ws, Choice(workspace, skill, tuple(named), *sides, ids, metric or HEADLINE))
+    request = Choice(workspace, skill, tuple(named), *sides, ids, metric or HEADLINE)
+    return Explore(ws, request, Wanted(find), where)
 
 
 class Explore(Explorer):
@@ -602,13 +642,22 @@ class Explore(Explorer):
     }
     WITHOUT_RUNS = frozenset(("models", "charts", "export"))
 
-    def __init__(self, ws: Any, request: Choice) -> None:
+    def __init__(
+        self,
+        ws: Any,
+        request: Choice,
+        wanted: Wanted | None = None,
+        where: str | pl.Expr | None = None,
+    ) -> None:
         """Look at a workspace; see `explore`."""
         self.export_to = Export()
         self._written: Outcome | None = None
         self._writing = Background(self.show, self._fail)
         self._runs: RunPanel | None = None
         super().__init__(ws, request)
+        self.condition = read_condition(where, self.source.ws.polars("runs"))
+        self.seen = replace(self.seen, wanted=wanted or Wanted())
+        self.show()
 
     def settle(self, seconds: float = 60) -> bool:
         """Wait until nothing is being counted, drawn or written; whether it came to that."""

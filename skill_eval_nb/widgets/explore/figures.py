@@ -19,8 +19,10 @@ from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
-from ..ui.source import Recent
+from ..ui.finding import Things, Wanted
+from ..ui.source import Recent, key_of
 from .choice import Part, SkillRuns, runs_of, suites_of, turned_workspace, within
+from .facts import Condition, RunWords, things_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -237,6 +239,8 @@ class Counted:
         self._later = later
         self._parts: Recent[Workspace] = Recent(PARTS)
         self._runs: Recent[pl.DataFrame] = Recent(ANSWERS)
+        self._things: Recent[list[Things]] = Recent(ANSWERS)
+        self._words = RunWords(self.ws)
         self._lock = threading.Lock()
         later.forget()
 
@@ -265,6 +269,57 @@ class Counted:
         """The runs that are meant; the last answers are kept."""
         key = (replace(choice, metric=""), clicked)
         return self._runs.get_or_make(key, lambda: runs_of(self.ws, choice, clicked))
+
+    def things(self, choice: Choice, clicked: Selection | None) -> list[Things]:
+        """What each of the runs that are meant has."""
+        key = (replace(choice, metric=""), clicked)
+        runs = self.runs(choice, clicked)
+        return self._things.get_or_make(key, lambda: things_of(self.ws, runs))
+
+    def find_runs(
+        self,
+        choice: Choice,
+        clicked: Selection | None,
+        wanted: Wanted,
+        condition: Condition | None,
+    ) -> pl.DataFrame:
+        """The runs that are meant and wanted."""
+        import polars as pl
+
+        runs = self.runs(choice, clicked)
+        if wanted:
+            words = self._words.read(runs) if wanted.words else [""] * runs.height
+            met = map(wanted.is_met, words, self.things(choice, clicked))
+            runs = runs.filter(pl.Series(met, dtype=pl.Boolean))
+        return runs if condition is None else runs.filter(condition.meant)
+
+    def find_runs_later(
+        self,
+        choice: Choice,
+        clicked: Selection | None,
+        wanted: Wanted,
+        condition: Condition | None,
+    ) -> pl.DataFrame | None:
+        """The same; None while their words are being read."""
+        meant = choice, clicked, wanted, condition
+        if not wanted:
+            return self.find_runs(*meant)
+        key = ("found", replace(choice, metric=""), clicked, repr(wanted), str(condition))
+        return self.get(key, lambda: self.find_runs(*meant))
+
+    def facts(
+        self, choice: Choice, clicked: Selection | None, shown: Sequence[dict[str, Any]]
+    ) -> list[tuple[str | None, Things]]:
+        """The words and the things of runs that are shown; no words while they are read."""
+        import polars as pl
+
+        every = self.runs(choice, clicked)
+        keys = map(key_of, every.iter_rows(named=True))
+        things = dict(zip(keys, self.things(choice, clicked), strict=True))
+        own = tuple(map(key_of, shown))
+        runs = pl.DataFrame(shown, schema=every.schema)
+        words = self.get(("words", own), lambda: self._words.read(runs)) or [None] * len(own)
+        return [(known, things[key]) for known, key in zip(words, own, strict=True)]
 
     @cached_property
     def _at_once(self) -> int:

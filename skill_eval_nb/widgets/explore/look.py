@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -10,15 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.notes import LOST
-from skill_eval_nb.stats.values import RUBRIC, RUN, natural, scores_of
+from skill_eval_nb.stats.values import RUBRIC, natural, scores_of
 from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..show.comparison import difference_details
 from ..show.run import folder_of, run_row
 from ..ui import Child, Node, h
-from ..ui.parts import button, pill, table, table_row
+from ..ui.finding import Wanted, find_bar, row_has
+from ..ui.parts import button, pill, soft, table, table_row, waiting_note
 from ..ui.source import RunKey, key_of
+from ..ui.take import table_buttons
 from ..ui.track import MISSING, size
 from .choice import (
     Choice,
@@ -29,6 +30,7 @@ from .choice import (
     parts_of,
     verdicts_of,
 )
+from .facts import Condition, rows_by_run, run_key
 from .figures import Count, Counted
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class Opened:
         chart: the one that is drawn.
         sorted: by what is listed, the column it is sorted by, and whether the largest is first.
         unfolded: lists to choose from that are open.
+        wanted: what runs are looked for.
     """
 
     tab: str = "evals"
@@ -74,6 +77,7 @@ class Opened:
     chart: str = "forest"
     sorted: Mapping[str, Order] = field(default_factory=dict[str, Order])
     unfolded: frozenset[str] = frozenset()
+    wanted: Wanted = field(default_factory=Wanted)
 
     def page(self, name: str) -> int:
         """The page of what is paged."""
@@ -97,6 +101,7 @@ class Look:
         links: whether names are the way to the runs behind them.
         placed: whether the list of the runs that are meant stands below a row already.
         run_more: makes the way to more runs of an iteration, as many of each eval a side.
+        condition: what runs that are listed are to meet.
     """
 
     counted: Counted
@@ -107,6 +112,7 @@ class Look:
     links: bool = True
     placed: bool = False
     run_more: Callable[[str, int], Child] = lambda iteration, runs: None  # noqa: ARG005
+    condition: Condition | None = None
 
     def __post_init__(self) -> None:
         """What follows from the choice."""
@@ -380,39 +386,77 @@ REASONS: dict[str, str] = dict.fromkeys((EVIDENCE, REASON), "sen-x-reason")
 
 
 def behind(look: Look) -> Node:
-    """The runs that are meant, 25 at a time."""
-    clicked = look.seen.clicked
+    """The runs that are meant and found, 25 at a time."""
+    clicked, condition = look.seen.clicked, look.condition
     if clicked is not None and clicked.at[0] == "outputs" and look.seen.opened:
         return h("section", button("Close", ("clear",)), open_runs(look, look.seen.opened))
-    runs = look.counted.runs(look.choice, clicked)
+    every = look.counted.runs(look.choice, clicked)
+    found = look.counted.find_runs_later(look.choice, clicked, look.seen.wanted, condition)
+    runs = every.clear() if found is None else found
     page = page_of(runs.height, look.seen.page("runs"))
-    evals = look.choice.evals
-    of = f" of {count(len(evals), 'eval')}" if evals else ""
-    which = clicked.words if clicked is not None else f"all{of} that is looked at"
     # of a single one, the list says more than the run itself where it was clicked for something
-    alone = clicked is not None and runs.height == 1
+    alone = clicked is not None and every.height == 1
     listed = not alone or bool(clicked and (clicked.check or clicked.dimension))
+    none = waiting_note("Searching") if found is None else soft("There is no such run.")
     return h(
         "section",
         h(
             "div",
-            h("p", h("b", count(runs.height, "run")), f": {which}", role="status"),
+            _say_which(look, runs.height, every.height),
+            table_buttons(f"{id(look.counted)} runs", "runs", lambda: _sort_runs(look, runs)),
             button("Show all runs", ("clear",)) if clicked else None,
-            cls="sen-row sen-middle sen-spread",
+            cls="sen-row sen-middle sen-x-listed",
         ),
-        h("p", "There is no such run.", cls="sen-soft") if runs.is_empty() else None,
-        _list_runs(look, runs, page) if listed and not runs.is_empty() else None,
+        _find_runs(look) if every.height > 1 else None,
+        none if runs.is_empty() else _list_runs(look, runs, page) if listed else None,
         pager(runs.height, page, "runs", "run"),
-        open_runs(look, look.seen.opened or (key_of(runs.row(0, named=True)),)) if alone else None,
+        open_runs(look, look.seen.opened or (key_of(every.row(0, named=True)),)) if alone else None,
         cls="sen-x-behind",
         aria_label="The runs behind it",
         key="behind",
     )
 
 
+def _say_which(look: Look, found: int, every: int) -> Node:
+    """How many runs are listed, of which."""
+    clicked, evals = look.seen.clicked, look.choice.evals
+    of = f" of {count(len(evals), 'eval')}" if evals else ""
+    which = clicked.words if clicked is not None else f"all{of} that is looked at"
+    some = f"{found:,} of {count(every, 'run')}" if found < every else count(every, "run")
+    return h("p", h("b", some), f": {which}", role="status")
+
+
+def _find_runs(look: Look) -> Child:
+    """The search among the runs, and the condition that was given for them."""
+    things = look.counted.things(look.choice, look.seen.clicked)
+    bar = find_bar(look.seen.wanted, things, ("find",), "Search prompts, outputs and evidence")
+    if look.condition is None:
+        return bar
+    where = [
+        h("p", "Only where ", h("code", as_label(look.condition.words, 200)), cls="sen-small"),
+        button("Drop the condition", ("drop_condition",), kind="quiet"),
+    ]
+    return [bar, h("div", where, cls="sen-row sen-middle")]
+
+
+def _sort_runs(look: Look, runs: pl.DataFrame) -> pl.DataFrame:
+    """All the runs in the order in which they are listed, with each column that has a value."""
+    import polars as pl
+
+    order = look.seen.sorted.get("runs")
+    keys = _run_keys(_run_columns(look, runs))
+    if order and order[0] in keys:
+        runs = pl.DataFrame(in_order(runs.rows(named=True), keys, order), schema=runs.schema)
+    return runs.select(column.name for column in runs if column.count())
+
+
+def _run_keys(columns: Sequence[Column]) -> Keys:
+    return {"Run": _by_name} | {column.name: column.key for column in columns if column.key}
+
+
 def _list_runs(look: Look, runs: pl.DataFrame, page: int) -> Child:
     columns = _run_columns(look, runs)
-    keys: Keys = {"Run": _by_name} | {column.name: column.key for column in columns if column.key}
+    keys = _run_keys(columns)
     order = look.seen.sorted.get("runs")
     if order and order[0] in keys:
         shown = of_page(in_order(runs.rows(named=True), keys, order), page)
@@ -421,13 +465,15 @@ def _list_runs(look: Look, runs: pl.DataFrame, page: int) -> Child:
     heads = ["Run", *(column.name for column in columns)]
     looks = [None, *(REASONS.get(column.name) for column in columns)]
     opened = look.seen.opened
+    has = look.counted.facts(look.choice, look.seen.clicked, shown)
     rows: list[Node] = []
-    for run, by in zip(shown, places(shown, keys), strict=True):
+    for run, by, own in zip(shown, places(shown, keys), has, strict=True):
         key = key_of(run)
         is_open = key in opened
         cells = [_run_head(look, run, key, is_open), *(column.cell(run) for column in columns)]
         chosen = "sen-chosen" if is_open else None
-        rows.append(table_row(cells, looks, key=str(tuple(key)), cls=chosen, by=by))
+        looked = {"key": str(tuple(key)), "cls": chosen, "by": by, "has": row_has(*own)}
+        rows.append(table_row(cells, looks, **looked))
         if key in opened[-1:]:  # the one of the other side beside it
             below = h("td", open_runs(look, opened), colspan=str(len(heads)))
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
@@ -471,6 +517,7 @@ def _run_head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
     """What a run is called, as the button that opens it."""
     name = as_label(run["eval_name"])
     where = as_label(key.iteration) if look.several and key.iteration != NO_ITERATION else ""
+    of = " · ".join(filter(None, (as_label(key.configuration, 40), where)))
     kind = {side: kind for kind, side in look.kinds}.get(key.configuration, "other")
     spoken = f"{name}, {as_label(key.configuration, 40)}, run {key.run_number}"
     return [
@@ -482,7 +529,7 @@ def _run_head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
             aria_expanded=is_open,
             aria_label=f"{spoken}{f', {where}' if where else ''}",
         ),
-        h("small", where, cls="sen-soft sen-x-of") if where else None,
+        h("small", of, cls="sen-soft sen-x-of"),
         pill(run["status"], "odd") if run["status"] in LOST else None,
     ]
 
@@ -531,24 +578,24 @@ def _of_figure(meant: Metric) -> Column:
 def _of_score(look: Look, runs: pl.DataFrame, metric: str) -> Column:
     meant, rows = metric_of(metric), look.ws.polars("rubric_scores")
     own = scores_of(rows.filter(dimension=metric.removeprefix(RUBRIC)))
-    scores = _by_run(own, runs)
+    scores = rows_by_run(own, runs)
 
     def score(run: Row) -> float | None:
-        return next((row["value"] for row in scores[_key(run)]), None)
+        return next((row["value"] for row in scores[run_key(run)]), None)
 
     return Column(meant.title, lambda run: size(meant, score(run)), score)
 
 
 def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Column]:
     """The verdict on an expectation, and its evidence."""
-    known = _by_run(verdicts_of(look.ws, check), runs)
+    known = rows_by_run(verdicts_of(look.ws, check), runs)
     words = {True: ("passed", "good"), False: ("failed", "bad"), None: ("not scored", "odd")}
 
     def last(run: Row, name: str) -> Any:
-        return known[_key(run)][-1][name] if known[_key(run)] else None
+        return known[run_key(run)][-1][name] if known[run_key(run)] else None
 
     def verdict_pill(run: Row) -> Child:
-        return pill(*words[last(run, "passed")]) if known[_key(run)] else MISSING
+        return pill(*words[last(run, "passed")]) if known[run_key(run)] else MISSING
 
     return [
         Column("Verdict", verdict_pill, lambda run: last(run, "passed")),
@@ -559,36 +606,24 @@ def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Co
 def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column]:
     """Every judging's score on a dimension, and its reason."""
     scores = look.ws.polars("rubric_scores").filter(dimension=dimension).sort("judging")
-    known = _by_run(scores, runs)
+    known = rows_by_run(scores, runs)
 
     def scores_cell(run: Row) -> Child:
-        found = [row["score"] for row in known[_key(run)]]
+        found = [row["score"] for row in known[run_key(run)]]
         shown = ", ".join(MISSING if score is None else f"{score:g}" for score in found)
         return h("b", shown or MISSING)
 
     def reason_cell(run: Row) -> Child:
-        return [h("div", _evidence(row["evidence"])) for row in known[_key(run)]]
+        return [h("div", _evidence(row["evidence"])) for row in known[run_key(run)]]
 
     def mean_of_run(run: Row) -> float | None:
-        found = [row["score"] for row in known[_key(run)] if row["score"] is not None]
+        found = [row["score"] for row in known[run_key(run)] if row["score"] is not None]
         return sum(found) / len(found) if found else None
 
     return [
         Column(metric_of(RUBRIC + dimension).title, scores_cell, mean_of_run),
         Column(REASON, reason_cell),
     ]
-
-
-def _by_run(rows: pl.DataFrame, runs: pl.DataFrame) -> dict[Any, list[Row]]:
-    """Rows by the run that they are of."""
-    known: dict[Any, list[Row]] = defaultdict(list)
-    for row in rows.join(runs, on=RUN, how="semi").iter_rows(named=True):
-        known[_key(row)].append(row)
-    return known
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in RUN)
 
 
 def _evidence(text: str | None) -> Node:

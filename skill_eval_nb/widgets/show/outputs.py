@@ -16,6 +16,7 @@ from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h, offer
 from ..ui.parts import between, line, name, soft
+from ..ui.take import take_button
 from .documents import (
     FORMS,
     POINTS,
@@ -35,7 +36,7 @@ from .documents import (
     draw_workbook,
     lexer_for,
 )
-from .files import NotDrawn, OutputFile, Sheet, keep, output_files
+from .files import WHOLE, NotDrawn, OutputFile, Sheet, keep, output_files, read_output
 
 START = 65_536
 """Bytes that tell what a file is."""
@@ -145,6 +146,8 @@ def _candidate_kinds(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
     yield Kind("bytes", draw_bytes)
 
 
+TEXTS = ("drawing", "table", "JSON", "notebook", "Markdown", "page", "code", "text")
+"""Kinds of files whose text can be copied."""
 SHOWN = 60
 """Files whose content is shown at most."""
 LISTED = 1_000
@@ -237,7 +240,17 @@ def _file_view(sheet: Sheet, key: str, *, unfolded: bool) -> Node:
     caption = h("span", facts, cls="sen-soft sen-small")
     title = h("summary", name(file.name, cls="sen-name sen-strong"), " ", caption)
     content = h("details", title, h("div", view, cls="sen-content"), open=unfolded)
-    return h("div", content, download_of(file), cls="sen-file", key=f"{key} {file.name}")
+    takes = h("div", _copy_of(sheet), download_of(file), cls="sen-row sen-takes")
+    return h("div", content, takes, cls="sen-file", key=f"{key} {file.name}")
+
+
+def _copy_of(sheet: Sheet) -> Node | None:
+    """The way to have the text of a file on the clipboard, where it is one."""
+    file = sheet.file
+    if sheet.kind not in TEXTS or file.size > WHOLE:
+        return None
+    text = f"{file.blob} as text", lambda: (read_output(file).text.encode(), "text/plain")
+    return take_button("Copy", f"Copy {line(file.name)}", copies=True, blob=offer(*text))
 
 
 def _listed_files(files: Sequence[OutputFile], key: str) -> Child:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import count, dollars
 
-from ..ui import Child, Node, h
+from ..ui import Child, Node, Panel, h, style
 from ..ui.parts import (
     Act,
     between,
@@ -29,7 +30,8 @@ from ..ui.parts import (
     verdict,
     word,
 )
-from ..ui.source import Recent, RunKey
+from ..ui.source import Recent, RunKey, Source, key_of
+from ..ui.take import copy_button
 from .documents import fold_content
 from .files import output_files
 from .outputs import outputs_of, summary_of
@@ -72,6 +74,46 @@ def run_in_words(key: RunKey) -> str:
     """
     of = "" if key.iteration == "none" else f" of {key.iteration}"
     return f"eval {key.eval_id}, {key.configuration}, run {key.run_number}{of}"
+
+
+def find_run(ws: Workspace, run: str | tuple[Any, ...]) -> RunKey:
+    """The run with that path, or with these keys.
+
+    Raises:
+        ValueError: where no run, or more than one, is meant.
+    """
+    runs = ws.polars("runs")
+    wanted = {"path": run} if isinstance(run, str) else RunKey(*run)._asdict()
+    found = runs.filter(**wanted)
+    if found.is_empty():
+        raise no_such("run", run if isinstance(run, str) else str(tuple(run)), set(runs["path"]))
+    if found.height > 1:
+        raise ValueError(f"{found.height:,} runs have the path `{run}`: give the keys of one.")
+    return key_of(found.row(0, named=True))
+
+
+def code_of_run(ws: Workspace, key: RunKey) -> str:
+    """The line of code that shows a run, where it was loaded from."""
+    path = run_row(ws, key)["path"]
+    is_alone = ws.polars("runs").filter(path=path).height == 1
+    where = repr(ws.path) if ws.path else "ws"
+    return f"sen.show({where}, {(path if is_alone else tuple(key))!r})"
+
+
+class RunView(Panel):
+    """One run with all that it has: see `sen.show`."""
+
+    _css = style(Path(__file__).with_name("show.css"))
+    label = "A run"
+
+    def __init__(self, ws: Any, run: str | tuple[Any, ...]) -> None:
+        self._source = Source(ws, self.show)
+        self.key = find_run(self._source.ws, run)
+        super().__init__()
+
+    def view(self) -> Child:
+        """All of it."""
+        return show_run(self._source.ws, self.key)
 
 
 Row = dict[str, Any]
@@ -317,7 +359,9 @@ def show_run(ws: Workspace, key: RunKey) -> Node:
         [f"run {key.run_number}", None if key.iteration == "none" else name(key.iteration)]
     )
     title = [h("h4", name(row["eval_name"] or key.eval_id)), " ", side, " "]
-    head = h("div", title, h("span", of, cls="sen-soft"), cls="sen-row sen-middle sen-run-head")
+    code = copy_button(code_of_run(ws, key), "the line of code that shows this run", "Copy code")
+    about = h("span", of, cls="sen-soft")
+    head = h("div", title, about, code, cls="sen-row sen-middle sen-run-head")
     folder = folder_of(ws, row)
     parts = [section(part, ws, key, folder) for part in SECTIONS]
     whole = h("div", head, prompt_view(ws, key))
@@ -344,7 +388,8 @@ def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node |
     wanted = row["expected_output"]
     expected = [soft("Expected output"), _long(str(wanted))] if wanted else None
     head = h("summary", "Prompt", cls="sen-soft")
-    return h("details", head, _long(str(row["prompt"])), expected, open=unfolded)
+    copy = copy_button(str(row["prompt"]), "the prompt")
+    return h("details", head, _long(str(row["prompt"])), copy, expected, open=unfolded)
 
 
 def _long(text: str) -> Child:

@@ -22,6 +22,7 @@ from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
 from ..ui.parts import between, body, details, first, line, soft
+from ..ui.take import copy_button
 from .documents import excerpt, render_markdown, source
 from .files import NotDrawn, OutputFile, Reading, Sheet, as_text, keep, lines_in, transcript_files
 from .outputs import file_line
@@ -232,7 +233,7 @@ def _argument_view(tool: str, key: str, value: Any) -> Child:
     label = f"{line(key)} of a call of {line(tool)}"
     if key == "command" and tool in _CODE:
         return [
-            h("p", named, ":"),
+            h("p", named, ": ", copy_button(text, "the command")),
             source(text[:CHARS], _CODE[tool], label=label),
             _left_out_note(text),
         ]

@@ -5,7 +5,7 @@ import { isControl, isTyped } from "./controls.js";
 const CONTROL = "button, input, select, textarea, summary, label, a[href], [role=button]";
 
 export function acting({ body, root, records, attributesOf, named, guarded }, parts) {
-  const { controls, files, act, sort } = parts;
+  const { controls, files, act, sort, finds } = parts;
 
   // ── the mouse ───────────────────────────────────────────────────────────────────────────────
 
@@ -19,8 +19,9 @@ export function acting({ body, root, records, attributesOf, named, guarded }, pa
     const element = meant(event.target);
     if (!element || element.disabled || element.ariaDisabled === "true") return;
     if (!element.matches(CONTROL) && String(getSelection())) return; // text is being marked
-    const { on, blob, download, leads, sorts } = attributesOf(element);
-    if (download) files.download(blob, download);
+    const { on, blob, copies, download, leads, sorts } = attributesOf(element);
+    if (copies) files.copy(element, copies, blob);
+    else if (download) files.download(blob, download);
     else if (sorts) act([...on.click, sort(element, sorts)]);
     else if (leads) lead(on.click);
     else act(on.click);
@@ -42,8 +43,8 @@ export function acting({ body, root, records, attributesOf, named, guarded }, pa
 
   function meant(target) {
     for (let one = target; one && one !== body && root.contains(one); one = one.parentElement) {
-      const { on, download } = attributesOf(one);
-      if (on?.click || download) return one;
+      const { on, copies, download } = attributesOf(one);
+      if (on?.click || copies || download) return one;
       if (one.matches(CONTROL)) return null; // it has a meaning of its own
     }
     return null;
@@ -85,6 +86,7 @@ export function acting({ body, root, records, attributesOf, named, guarded }, pa
     }
     if (event.key === "Escape" && popped().map(close).length) return;
     if (event.target.matches("[role=tab]") && turnTab(event)) return;
+    if (event.key === "/" && !isTyped(event.target) && finds.look()) return event.preventDefault();
     if (isOwn(event)) return;
     for (let one = start(event); one && one !== body; one = one.parentElement) {
       const found = attributesOf(one).keys?.[event.key];
@@ -134,7 +136,9 @@ export function acting({ body, root, records, attributesOf, named, guarded }, pa
   // ── all of it ───────────────────────────────────────────────────────────────────────────────
 
   const ofControls = (does) => (event) => {
-    if (records.has(event.target) && isControl(event.target)) does(event.target, event);
+    if (!records.has(event.target) || !isControl(event.target)) return;
+    does(event.target, event);
+    if ("finds" in attributesOf(event.target)) finds.find();
   };
 
   const listeners = {

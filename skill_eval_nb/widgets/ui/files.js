@@ -64,6 +64,32 @@ export function files({ root, records, attributesOf, say, defect, guarded }, { a
     fetchBytes(name, save, say);
   }
 
+  function copy(button, text, name) {
+    const put = (words) => clip(words).then(() => tick(button), say);
+    if (!name) put(text);
+    else fetchBytes(name, (bytes) => bytes.text().then(put), say);
+  }
+
+  function tick(button) {
+    const done = button.querySelector(".sen-done");
+    done.textContent = " ✓";
+    setTimeout(() => (done.textContent = ""), 1_500);
+  }
+
+  // A page that is not from this computer and not encrypted has no clipboard of the new kind.
+  async function clip(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const area = made("textarea", { class: "sen-unseen" });
+    const before = document.activeElement;
+    area.value = text;
+    root.append(area);
+    area.select();
+    const isDone = document.execCommand("copy");
+    area.remove();
+    before?.focus();
+    if (!isDone) throw new Error("The browser did not allow the copy.");
+  }
+
   function drop(element) {
     sight.unobserve(element);
     if (urls.has(element)) URL.revokeObjectURL(urls.get(element));
@@ -75,5 +101,5 @@ export function files({ root, records, attributesOf, say, defect, guarded }, { a
     [...urls.keys()].forEach(drop);
   }
 
-  return { watch: (element) => sight.observe(element), download, drop, leave };
+  return { watch: (element) => sight.observe(element), copy, download, drop, leave };
 }

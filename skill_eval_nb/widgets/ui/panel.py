@@ -23,7 +23,9 @@ from .tree import Child, Node, encode_tree, flat, h, html
 
 HERE = Path(__file__).parent
 
-SCRIPT_PARTS = "tree kept frames place asking controls files drawing focus acting view".split()
+SCRIPT_PARTS = (
+    "tree kept frames place asking controls files drawing finding focus acting view"
+).split()
 """Each after those that it takes something from."""
 
 

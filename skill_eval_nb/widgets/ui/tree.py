@@ -40,7 +40,9 @@ ATTRIBUTES = frozenset(
 )
 """Attributes that a tree may have, beside `aria-…`."""
 
-SPECIAL = frozenset("blob by download keep key keys leads on order pops sorts style".split())
+SPECIAL = frozenset(
+    "blob by copies download finds has keep key keys leads on order pops sorts style".split()
+)
 """Attributes that the script gives a meaning of its own: see `h`."""
 
 EVENTS = frozenset("change click input toggle".split())
@@ -80,6 +82,12 @@ def h(tag: str, /, *children: Child, **attributes: Any) -> Node:
               at once and with no kernel; to its action "up", "down" or "" is handed as well;
             - `by`: of a row, by column its place among the others, where it has one; rows without
               it stay below the one above them;
+            - `finds`: of a control with which rows are looked for, what of them it asks for: words
+              where it is empty, else a kind of thing;
+            - `has`: of a row that can be found, by kind what it has; the rows below it without one
+              come and go with it;
+            - `copies`: of a `button`, the text that it puts on the clipboard; True for that of its
+              `blob`;
             - `order`: of a table, the column that Python has its rows sorted by, and whether the
               largest is first;
             - `style`: by property a value.

@@ -9,6 +9,7 @@ import { asking } from "./asking.js";
 import { controls } from "./controls.js";
 import { drawing } from "./drawing.js";
 import { files } from "./files.js";
+import { finding } from "./finding.js";
 import { remembered } from "./focus.js";
 import { placed } from "./place.js";
 
@@ -18,16 +19,19 @@ function render({ model, el }) {
   const fields = controls(place, kernel);
   const bytes = files(place, kernel);
   const { draw, sort } = drawing(place, fields, bytes);
-  const { away } = acting(place, { controls: fields, files: bytes, act: kernel.act, sort });
+  const finds = finding(place);
+  const { away } = acting(place, { controls: fields, files: bytes, act: kernel.act, sort, finds });
 
   const redraw = place.guarded(() => {
     const bringBack = remembered(place, fields);
     draw(model.get("_tree"));
+    finds.find();
     bringBack();
     kernel.count();
   });
   const heard = place.guarded((message, buffers) => {
     kernel.heard(message, buffers);
+    finds.find();
     if (message?.redrew && !message.fault) fields.forgive();
   });
   const lost = place.guarded(kernel.lose);

@@ -1,0 +1,104 @@
+"""Finding rows by their words and by what they have, in the page at once and then in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from skill_eval_nb.text import as_label
+
+from .parts import Act, button, choose
+from .parts import field as labelled
+from .tree import Node, h
+
+Things = Mapping[str, Collection[str]]
+"""What a row has, by kind, such as `{"Status": ["graded"]}`."""
+
+MOST = 6_000
+"""Characters of a row's words that its page holds; Python looks through all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for: rows that have every word, and the thing that is chosen of each kind.
+
+    Attributes:
+        words: parts of words, with blanks between them; capitals do not matter.
+        chosen: by kind the thing.
+    """
+
+    words: str = ""
+    chosen: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __bool__(self) -> bool:
+        """Whether anything is looked for."""
+        return bool(self.words.split() or self.chosen)
+
+    def is_met(self, words: str, things: Things) -> bool:
+        """Whether a row is one of them.
+
+        >>> wanted = Wanted("Read time", {"Status": "graded"})
+        >>> wanted.is_met(words_of("Times are read"), {"Status": ["graded"]})
+        True
+        """
+        has_all = all(one in things.get(kind, ()) for kind, one in self.chosen.items())
+        return has_all and all(word in words for word in self.words.lower().split())
+
+    def changed(self, kind: str, value: str) -> Wanted:
+        """The same with other words, where the kind is empty, or another thing of that kind."""
+        if not kind:
+            return Wanted(value, self.chosen)
+        others = {name: one for name, one in self.chosen.items() if name != kind}
+        return Wanted(self.words, others | ({kind: value} if value else {}))
+
+
+def words_of(*texts: object) -> str:
+    """The words of texts, each once and in small letters.
+
+    >>> words_of("To be or", None, "not To be")
+    'to be or not'
+    """
+    found = (word for text in texts if text for word in str(text).lower().split())
+    return " ".join(dict.fromkeys(found))
+
+
+def row_has(words: str | None, things: Things) -> dict[str, Any]:
+    """The attribute `has` of a row; words that are not known yet hide none."""
+    known = {} if words is None else {"": words[:MOST]}
+    return known | {kind: list(own) for kind, own in things.items()}
+
+
+def find_bar(wanted: Wanted, every: Iterable[Things], act: Act, label: str) -> Node:
+    """The search, and a list for each kind of thing of which there are several.
+
+    Args:
+        wanted: what is looked for.
+        every: of all rows what they have.
+        act: the action; it is handed a kind, empty for the words, and the value.
+        label: what the search looks through.
+    """
+    known: dict[str, dict[str, None]] = {}
+    for things in every:
+        for kind, own in things.items():
+            known.setdefault(kind, {}).update(dict.fromkeys(own))
+    lists = [_choose_thing(wanted, kind, list(own), act) for kind, own in known.items()]
+    search = h(
+        "input",
+        type="search",
+        value=wanted.words,
+        finds="",
+        placeholder="press / to search",
+        on={"input": (*act, "")},
+    )
+    clear = button("Show all", (*act, None, "")) if wanted else None
+    looks = "sen-row sen-find"
+    return h("div", labelled(label, search), lists, clear, cls=looks, key="find", role="search")
+
+
+def _choose_thing(wanted: Wanted, kind: str, names: Sequence[str], act: Act) -> Node | None:
+    chosen = wanted.chosen.get(kind, "")
+    if len(names) < 2 and not chosen:
+        return None
+    options = {"": "any"} | {name: as_label(name, 60) for name in (*names, chosen) if name}
+    return choose(kind, options, chosen, (*act, kind), finds=kind)

@@ -1,0 +1,177 @@
+"""Runs that are searched for, in the page and in Python, and what is taken away of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import polars as pl
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb import load
+from skill_eval_nb.widgets.ui import elements
+from skill_eval_nb.widgets.ui.panel import read_blob
+from tests.charts.worlds import run_keys, workspace
+from tests.widgets.explore.made import TDD, after, bundled, explorer, words
+from tests.widgets.hostile import TEXTS
+from tests.widgets.looks import NARROW, looked_at
+from tests.widgets.stage import staged
+
+RUNS = bundled().runs.filter(iteration="iteration-2")
+FAILED = (
+    bundled()
+    .expectations.filter(pl.col("passed").eq(False), iteration="iteration-2")
+    .select("text", "eval_name", "configuration", "run_number")
+)
+
+
+@pytest.mark.parametrize(
+    ("where", "wanted"),
+    [
+        (
+            "status = 'graded' and failed > 0",
+            RUNS.filter(status="graded").filter(pl.col.failed > 0),
+        ),
+        (pl.col("tokens") > 20_000, RUNS.filter(RUNS["tokens"] > 20_000)),
+        ("eval_name like 'l%' or time_seconds < 30", None),
+    ],
+)
+def test_a_condition_selects_the_runs_that_are_listed_and_no_figure(where, wanted):
+    panel = explorer(where=where)
+    if wanted is None:
+        starts, quick = RUNS["eval_name"].str.starts_with("l"), RUNS["time_seconds"] < 30
+        wanted = RUNS.filter(starts | quick)
+    assert 0 < wanted.height < RUNS.height
+    assert set(panel.selection["path"]) == set(wanted["path"])
+    assert f"{wanted.height} of {RUNS.height} runs" in words(panel)
+    assert panel._tree[0][2][2] == explorer()._tree[0][2][2]  # the verdict and the means
+    after(panel, "drop_condition")
+    assert panel.selection.height == RUNS.height
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("faild > 0", "no column `faild`. Did you mean `failed`"),
+        (pl.col("tokenz") > 1, "no column `tokenz`.*There are: .*configuration"),
+        ("failed >", "no condition on runs"),
+        ("tokens + 1", "no condition on runs"),
+    ],
+)
+def test_a_condition_that_is_none_says_what_there_is(where, message):
+    with pytest.raises(ValueError, match=message):
+        explorer(where=where)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "wanted"),
+    [
+        ("Side", "with_skill", RUNS.filter(configuration="with_skill")),
+        ("Eval", "late-fee", RUNS.filter(eval_name="late-fee")),
+        (
+            "Failed check",
+            text := min(FAILED["text"].unique()),
+            RUNS.join(FAILED.filter(text=text), on=FAILED.columns[1:], how="semi"),
+        ),
+        ("", "UNPAID fee borrow", None),
+    ],
+)
+def test_each_kind_of_thing_and_words_of_prompts_outputs_and_evidence_are_found(
+    kind, value, wanted
+):
+    panel = explorer()
+    after(panel, "find", kind, value)
+    found = panel.selection
+    if wanted is None:
+        prompts = bundled().evals.filter(pl.col("prompt").str.contains("unpaid fee may not borrow"))
+        wanted = RUNS.join(prompts, on="eval_id", how="semi")
+        assert set(wanted["path"]) <= set(found["path"])
+    else:
+        assert set(found["path"]) == set(wanted["path"])
+    assert 0 < found.height < RUNS.height
+    assert panel.wanted.words or panel.wanted.chosen == {kind: value}
+    after(panel, "find", None, "")
+    assert panel.selection.height == RUNS.height
+
+
+def test_words_of_an_output_are_found(tmp_path):
+    run = tmp_path / "w" / "iteration-1" / "eval-1-a" / "with_skill" / "run-1"
+    (run / "outputs").mkdir(parents=True)
+    (run / "outputs" / "notes.md").write_text("The Zebra crossed.")
+    (run / "grading.json").write_text('{"expectations": [{"text": "a", "passed": true}]}')
+    panel = explorer(load(tmp_path), find="zebra CROSSED")
+    assert panel.selection.height == 1
+    after(panel, "find", "", "lion")
+    assert panel.selection.height == 0
+
+
+def test_csv_has_every_run_that_is_found_as_it_is():
+    keys = [
+        run_keys(eval_id=str(at), eval_name=text, configuration=side)
+        for at, text in enumerate([*TEXTS, "=1+1", 'a "b", c', "-5"])
+        for side in ("with_skill", "without_skill")
+    ]
+    rows = [one | {"path": str(at), "status": "graded"} for at, one in enumerate(keys)]
+    panel = explorer(workspace(runs=rows))
+    after(panel, "find", "Side", "with_skill")
+    blob = next(
+        one[1]["blob"] for one in elements(panel._tree) if one[1].get("download") == "runs.csv"
+    )
+    data, kind = read_blob(blob)
+    assert kind == "text/csv"
+    read = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+    assert [row["eval_name"] for row in read] == list(panel.selection["eval_name"])
+    assert {row["configuration"] for row in read} == {"with_skill"}
+    assert data.startswith(b"workspace,")
+    assert data.endswith(b"\r\n")
+
+
+@pytest.mark.parametrize("keys", [False, True])
+def test_one_run_is_shown_by_the_line_that_is_copied(keys):
+    run = bundled().runs.row(7, named=True)
+    given = tuple(run[name] for name in (*"workspace skill iteration".split(), "eval_id",
+                                         "configuration", "run_number"))  # fmt: skip
+    panel = sen.show(bundled(), given if keys else run["path"])
+    code = next(one[1]["copies"] for one in elements(panel._tree) if "copies" in one[1])
+    assert code == f"sen.show({str(TDD)!r}, {run['path']!r})"
+    assert eval(code, {"sen": sen}).key == panel.key
+    with pytest.raises(ValueError, match=f"Did you mean `{run['path']}`"):
+        sen.show(bundled(), run["path"] + "0")
+
+
+@pytest.mark.browser
+def test_the_page_finds_at_a_key_without_a_kernel_and_copies(browser):
+    panel = explorer()
+    with staged(browser, panel, *NARROW) as stage:
+        page, rows = stage.page, stage.page.locator(".sen-x-runs > tbody > tr:visible")
+        stage.alive = False
+        page.locator(".sen").focus()
+        page.keyboard.press("/")
+        page.keyboard.type("late-fee")
+        page.locator("select").filter(has_text="without_skill").last.select_option("with_skill")
+        assert rows.count() == 3
+        assert all("late-fee · run" in text for text in rows.all_inner_texts())
+        stage.alive = True
+        stage.open()  # as a reload does: Python never heard of it
+        assert rows.count() == 25
+
+        page.locator(".sen").focus()
+        page.keyboard.press("/")
+        page.keyboard.type("late-fee")
+        stage.until(lambda: panel.wanted.words == "late-fee")
+        stage.settle()
+        assert rows.count() == panel.selection.height > 3
+        looked_at(stage, "explore-found", [("dark", 800), ("light", 1400)], within=".sen-x-behind")
+
+        rows.first.get_by_role("button").click()
+        stage.settle()
+        page.get_by_role("button", name="the line of code").click()
+        page.keyboard.press("/")
+        page.keyboard.press("Control+v")
+        stage.until(lambda: panel.wanted.words.startswith("sen.show("))
+        page.keyboard.press("Escape")
+        stage.until(lambda: not panel.wanted)
+        page.locator(".sen-x-runs button").first.press("Escape")
+        stage.until(lambda: not panel.seen.opened)
+        stage.settle()
