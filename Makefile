@@ -35,10 +35,11 @@ test: .venv/extras ## install what the tests need, Chromium included, and run th
 lab: .venv/installed ## open a copy of the notebooks, in build/lab, in JupyterLab
 	$(BIN)/skill-eval-nb lab --to build/lab
 
-docs: .venv/extras ## build the documentation, build/docs/site, the notebooks run anew
+docs: .venv/extras ## run the notebooks and build the documentation, in build/docs/site
+	@echo "Installing what builds the documentation into .venv ..."
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group docs \
 	  || $(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/build.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/build.py
 
 check: .venv/extras ## style, types, the floors of the house, notebooks without outputs
 	$(BIN)/ruff check .

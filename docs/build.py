@@ -28,21 +28,19 @@ HERE = Path(__file__).parent
 OUT = HERE.parent / "build" / "docs"
 PAGES, DESK = OUT / "pages", OUT / "desk"
 ROOMS = ("stats", "charts", "report", "improving", "triggers", "grading", "running", "models")
-QUESTIONS = {
-    "Everything on one page": "notebooks/00_start_here.ipynb",
-    "I have a skill and no evals: where do I begin?": "first_evals.md",
-    "What is in these folders?": "notebooks/01_load_and_look.ipynb",
-    "Does the skill help, and how sure is that?": "notebooks/03_with_and_without.ipynb",
-    "Which rubric dimensions are noisy, and why?": "notebooks/02_rubric_variance.ipynb",
-    "Which checks tell nothing?": "notebooks/06_improve_the_evals.ipynb",
-    "How many runs do I need?": "notebooks/04_how_many_runs.ipynb",
-    "How do I run more, within a budget?": "notebooks/05_run_and_grade.ipynb",
-    "Is the new version better?": "notebooks/07_compare_versions.ipynb",
-    "Is the skill picked up when it should be?": "notebooks/08_triggers.ipynb",
-    "What do published results show?": "notebooks/09_published_results.ipynb",
-    "What do I do next?": "notebooks/10_what_now.ipynb",
-    "How do I share the results?": "hand_on.md",
-    "How does CI stop a regression?": "gate.md",
+GUIDES = ("first_evals", "checks", "small", "gate", "library", "hand_on", "widgets")
+NOTEBOOKS = {
+    "Everything on one page": "00_start_here",
+    "What is in these folders?": "01_load_and_look",
+    "Does the skill help, and how sure is that?": "03_with_and_without",
+    "Which way does a small benchmark lean?": "10_what_now",
+    "How many runs do I need?": "04_how_many_runs",
+    "How do I run more, within a budget?": "05_run_and_grade",
+    "How should the evals change?": "06_improve_the_evals",
+    "Which rubric dimensions are noisy, and why?": "02_rubric_variance",
+    "Is the new version better?": "07_compare_versions",
+    "Is the skill picked up when it should be?": "08_triggers",
+    "What do published results show?": "09_published_results",
 }
 COPIED = {
     "CHANGELOG.md": "changelog.md",
@@ -51,7 +49,8 @@ COPIED = {
 
 
 def main() -> int:
-    """Build everything anew."""
+    """Build everything anew, and say what is done."""
+    say("Writing the pages and the reference")
     shutil.rmtree(OUT, ignore_errors=True)
     shutil.copytree(HERE / "pages", PAGES)
     for page in PAGES.glob("*.md"):  # they can be read in the repository, too
@@ -66,22 +65,26 @@ def main() -> int:
         reference.append({kind: [write(page, text) for page, text in pages]})
     notebooks()
     nav = [
-        "index.md",
-        {"Questions": [{name: page} for name, page in QUESTIONS.items()]},
+        {"Home": "index.md"},
+        {"Guides": [f"{one}.md" for one in GUIDES]},
+        {"Notebooks": [{name: f"notebooks/{one}.ipynb"} for name, one in NOTEBOOKS.items()]},
         {"What the figures mean": ["verdicts.md", "calibration.md"]},
-        {"Reference": reference},
-        "widgets.md",
-        "checks.md",
-        "hosts.md",
-        "own_layout.md",
-        "extending.md",
+        {"Reference": [*reference, "own_layout.md", "hosts.md", "extending.md"]},
         "changelog.md",
     ]
     config = OUT / "mkdocs.yml"
     about = {"INHERIT": str(HERE / "mkdocs.yml"), "docs_dir": "pages", "site_dir": "site"}
     config.write_text(yaml.safe_dump(about | {"nav": nav}), encoding="utf-8")
+    say("Building the site")
     command = ["mkdocs", "build", "--strict", "--quiet", "--config-file", config]
-    return subprocess.run([sys.executable, "-m", *command], cwd=OUT, check=False).returncode
+    end = subprocess.run([sys.executable, "-m", *command], cwd=OUT, check=False).returncode
+    say("Not built: see the lines above" if end else f"Open {OUT / 'site' / 'index.html'}")
+    return end
+
+
+def say(line: str) -> None:
+    """Say what is being done, or where the result is."""
+    print(line, flush=True)
 
 
 def write(page: str, text: str) -> str:
@@ -98,8 +101,9 @@ def notebooks() -> None:
     command = ["nbconvert", "--to=notebook", "--execute", "--inplace", "--log-level=ERROR"]
     command += ["--ExecutePreprocessor.store_widget_state=False"]  # pages show what was last seen
     command += ["--ExecutePreprocessor.extra_arguments=--IPKernelApp.log_level=40"]  # errors
-    subprocess.run([sys.executable, "-m", *command, *copies], check=True)
-    for copy in copies:
+    for number, copy in enumerate(copies, 1):
+        say(f"Running notebook {number} of {len(copies)}: {copy.stem}")
+        subprocess.run([sys.executable, "-m", *command, copy], check=True)
         (PAGES / "notebooks").mkdir(exist_ok=True)
         shutil.copy(copy, PAGES / "notebooks")
     shutil.copytree(DESK / "notebooks" / "images", PAGES / "notebooks" / "images")

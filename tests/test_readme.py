@@ -1,16 +1,19 @@
 """The README is true: its Python runs, its commands run, its links lead somewhere.
 
-So is what stands in the pages of Python and shell, and of the widgets.
+So are the pages of Python and shell, of the widgets, of first evals and of checks.
 """
 
+import json
 import re
 import shlex
 import shutil
 
 import pytest
 
+from skill_eval_nb.grading.structural import KINDS
 from tests.checkout import ROOT
 from tests.cli.calls import run
+from tests.grading.structural.made import checked, lay
 
 TEXT = (ROOT / "README.md").read_text()
 PAGES = "".join((ROOT / "docs" / "pages" / name).read_text() for name in ("ways.md", "widgets.md"))
@@ -75,6 +78,79 @@ def test_it_is_read_in_a_few_minutes():
 def test_the_tour_names_every_notebook():
     notebooks = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert set(re.findall(r"^\| `(\d\d_\w+)`", TEXT, re.MULTILINE)) == notebooks
+
+
+def page(name):
+    """The text of a page written by hand."""
+    return (ROOT / "docs" / "pages" / f"{name}.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_first_evals_are_checked_run_and_reported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = page("first_evals")
+    front = "---\nname: my-skill\ndescription: Writes commit messages.\n---\nSay why.\n"
+    evals = re.search(r"^```json\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
+    files = {"SKILL.md": front, "evals/evals.json": evals, "evals/files/change.diff": "+ 30 s\n"}
+    lay(tmp_path / "my-skill", files)
+    lines = re.search(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1].splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        result = run(*shlex.split(line, comments=True)[1:])
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "report" / "report.html").exists()
+
+
+NOTES = "# 2.4.0\n\n- Search allows typing mistakes (#311)\n"
+ISSUES = "number,title\n311,Search\n302,Clock\n290,Login\n"
+GOOD = {"NOTES.md": NOTES, "issues.csv": ISSUES}
+BAD = {
+    "a.txt": "",
+    "NOTES.md": "TODO\n" * 30,
+    **{f"{name}.csv": "a,b\n1\n" for name in ("issues", "b", "c")},
+}
+"""Outputs that pass every example, and some that fail every one but the search for a file."""
+EXAMPLES = [
+    json.loads(one) for one in re.findall(r"`(\{[^`]*\})`", page("checks")) if '"type"' in one
+]
+
+
+def messages(calls, *, failed, tokens):
+    """A transcript of these calls, each in a turn of its own."""
+    usage = {"input_tokens": tokens, "output_tokens": 1}
+    for number, (name, given) in enumerate(calls):
+        call = {"type": "tool_use", "id": str(number), "name": name, "input": given}
+        yield {"role": "assistant", "content": [call], "usage": usage}
+        result = {"type": "tool_result", "tool_use_id": str(number), "is_error": failed}
+        text = "---\nname: release-notes\ndescription: Notes.\n---\n" if not failed else "Error"
+        yield {"role": "user", "content": [{**result, "content": text}]}
+
+
+GOOD_CALLS = [
+    ("Read", {"file_path": "skills/release-notes/SKILL.md"}),
+    ("Bash", {"command": "git log --oneline"}),
+    ("Read", {"file_path": "commits.txt"}),
+    ("Write", {"file_path": "NOTES.md"}),
+]
+BAD_CALLS = [("Write", {"file_path": "a.txt"}), ("Bash", {"command": "rm -rf notes"})] * 11
+
+
+@pytest.mark.parametrize(
+    ("files", "calls", "passed"), [(GOOD, GOOD_CALLS, True), (BAD, BAD_CALLS, False)]
+)
+def test_each_example_of_a_check_tells_good_work_from_bad(tmp_path, files, calls, passed):
+    assert {one["type"] for one in EXAMPLES} >= KINDS - {"custom"}
+    told = messages(calls, failed=not passed, tokens=90 if passed else 9000)
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_text("".join(json.dumps(one) + "\n" for one in told))
+    for one in EXAMPLES:
+        outputs = {} if one["type"] == "file_exists" and not passed else files
+        at = tmp_path / "outputs" / str(EXAMPLES.index(one))
+        fields = {"description": one.get("text"), **one}
+        kind = fields.pop("type")
+        options = {"allow_scripts": True, "sandbox": "none"}
+        found = checked(at, kind, outputs, transcript=transcript, options=options, **fields)
+        assert found.passed is passed, (one, found.evidence)
 
 
 SKILL = ROOT / "skills" / "evaluate-a-skill"
