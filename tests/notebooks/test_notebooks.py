@@ -28,16 +28,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SUITE = {"skill_name": "tidy", "evals": [{"id": 1, "prompt": "Tidy up."}]}
-LOADED = {
-    "several workspaces of a single iteration": {
-        f"{name}-workspace/{file}": content
-        for name in ("tidy", "neat")
-        for file, content in two_sides().items()
-    },
-    "nothing that was run": {"evals.json": SUITE},
-}
-PLAIN = "a skill with plain evals and the workspace of its first runs"
-"""No trigger set, no structural checks, no rubric, one run a side, as skill-creator has them."""
+NOTHING = "nothing that was run"
+PLAIN = "a skill with plain evals, its first runs beside another workspace"
+"""No trigger set, no structural checks, no rubric, one iteration, one run a side, as skill-creator
+has them; and several workspaces at once."""
 WIDGETS = (
     "import skill_eval_nb as sen\nws = sen.load('../data/tdd-workspace')\nsen.explore(ws)",
     "sen.diff(ws)",
@@ -63,7 +57,7 @@ FORGET = "%reset_selective -f ."
 
 
 def plain_skill(folder: Path) -> dict[str, Path]:
-    """A plain skill, and its workspace, by the names that notebooks have for them."""
+    """A plain skill and its workspace beside another, by the names that notebooks have for them."""
     evals = [
         {
             "id": number,
@@ -82,7 +76,8 @@ def plain_skill(folder: Path) -> dict[str, Path]:
     sen.plan_runs(
         folder / "poet", workspace=workspace, executor="offline", runs=1, sandbox=sandbox
     ).start().wait()
-    return {"PATH": workspace, "SKILL": folder / "poet"}
+    lay(workspace.with_name("tidy-workspace"), two_sides())
+    return {"PATH": folder, "SKILL": folder / "poet"}
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +85,9 @@ def ran(desk, tmp_path_factory) -> dict[str, NotebookNode]:
     """What a kernel made of every notebook on the bundled data and on whatever was loaded."""
     parts = {path.stem: nbformat.read(path, as_version=4).cells for path in NOTEBOOKS}
     loaded = {
-        kind: {"PATH": lay(tmp_path_factory.mktemp("theirs"), files)}
-        for kind, files in LOADED.items()
+        NOTHING: {"PATH": lay(tmp_path_factory.mktemp("theirs"), {"evals.json": SUITE})},
+        PLAIN: plain_skill(tmp_path_factory.mktemp("mine")),
     }
-    loaded[PLAIN] = plain_skill(tmp_path_factory.mktemp("mine"))
     for kind, paths in loaded.items():
         folder = desk.folder / kind
         put_copies(folder)
@@ -120,7 +114,7 @@ def ran(desk, tmp_path_factory) -> dict[str, NotebookNode]:
 
 def test_every_notebook_runs_to_its_end_whatever_was_loaded(ran):
     found = {name: faults(notebook) for name, notebook in ran.items() if name != "faulty"}
-    for kind in (*LOADED, PLAIN):
+    for kind in (NOTHING, PLAIN):
         looking = {path.name for path in NOTEBOOKS if f"{path.name}, {kind}" in found}
         left_out = ELSEWHERE if kind == PLAIN else ELSEWHERE | OF_SKILLS
         assert {path.name for path in NOTEBOOKS} - looking == left_out
