@@ -267,6 +267,8 @@ _OF_JUDGE = re.compile(
     re.IGNORECASE,
 )
 """A judge, reading, and that it failed, in one line; that it failed; or as inspect_ai says it."""
+_JUDGES = ("grade", "grading", "judge", "llm", "rubric", "verdict")
+"""One of them is in whatever is matched."""
 
 
 def is_unread(evidence: str | None) -> bool:
@@ -276,7 +278,8 @@ def is_unread(evidence: str | None) -> bool:
     (True, False)
     """
     first = (evidence or "")[:120].partition("\n")[0]
-    return bool(_OF_JUDGE.match(first))
+    lower = first.lower()  # most evidence speaks of no judge, and is told by that
+    return any(word in lower for word in _JUDGES) and bool(_OF_JUDGE.match(first))
 
 
 def leave_unread(grading: Grading) -> list[tuple[str, str]]:

@@ -77,6 +77,8 @@ def match_checks(
     grading = documents.grading
     if grading is None or not grading.expectations:
         return
+    if [one.text for one in grading.expectations] == [one.text for one in defined]:
+        return
     texts = [plainly(one.text) for one in defined]
     called = {
         plainly(name): text
