@@ -12,11 +12,23 @@ from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Remarks
 
 from ..show import SHOWING_CSS
 from ..ui import Child, Panel, action, quiet_action, style
+from ..ui.finding import Wanted
 from ..ui.parts import notice
 from ..ui.source import RunKey, Source
 from .book import Book
 from .layout import POINTS, VERDICTS, review_view
-from .queue import ALL, PAIRS, SHOWN, Pair, ReviewChoice, ReviewState, Scope, scope_of, token_of
+from .queue import (
+    ALL,
+    PAIRS,
+    SHOWN,
+    Pair,
+    ReviewChoice,
+    ReviewState,
+    RunFinder,
+    Scope,
+    scope_of,
+    token_of,
+)
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -104,10 +116,16 @@ class Review(Panel):
         self._begin(eval_id=eval_id)
 
     @action
+    def find(self, kind: str | None, value: str) -> None:
+        """Show only runs with these words, or with this thing of a kind; all where it is None."""
+        wanted = Wanted() if kind is None else self._choice.wanted.changed(kind, value)
+        self._begin(wanted=wanted)
+
+    @action
     def ask_for(self, part: str, name: str) -> None:
         """Put something else side by side, or another workspace, iteration or configuration."""
         again = dict.fromkeys(("eval_id", "at", *AFTER.get(part, ())), "")
-        changes = {**again, part: name, "revealed": False}
+        changes = {**again, part: name, "revealed": False, "wanted": Wanted()}
         self._scope, self._choice = self._settle_scope(replace(self._choice, **changes))
         self._begin()
 
@@ -201,7 +219,8 @@ class Review(Panel):
 
     @property
     def _now(self) -> ReviewState:
-        return ReviewState(self._source.ws, self._scope, self._choice, self._book, self._seed)
+        ws, scope, choice = self._source.ws, self._scope, self._choice
+        return ReviewState(ws, scope, choice, self._book, self._seed, self._finder)
 
     def _changed(self) -> None:
         """Runs have landed: what is asked for stays, and what is looked at."""
@@ -219,6 +238,7 @@ class Review(Panel):
 
     def _settle_scope(self, choice: ReviewChoice) -> tuple[Scope, ReviewChoice]:
         scope = scope_of(self._source.ws, choice)
+        self._finder = RunFinder(self._source.ws, scope)
         self._runs |= {token_of(key): key for item in scope.items for key in item.runs}
         return scope, replace(scope.choice, blind=choice.blind and bool(scope.sides))
 

@@ -23,11 +23,13 @@ from ..show.run import (
     section,
 )
 from ..ui import Child, Node, h
+from ..ui.finding import find_bar
 from ..ui.parts import (
     Options,
     between,
     button,
     choose,
+    key_list,
     line,
     name,
     notice,
@@ -146,12 +148,13 @@ class ShownRun:
         odd = None if score is None or score in POINTS else f"{score:g}"
         no_more = button("clear", clear, kind="quiet", aria_label=f"Clear the score for {label}")
         group = {"aria_label": f"Score for {label}", "keys": keys}
+        following = (self.token, dimension) == _next_score(self.now, self.item)
         return h(
             "div",
             h("span", line(dimension), cls="sen-rv-dimension", dir="auto"),
             _draw_radios(f"{self.token}-{dimension}", points, chosen, act, **group),
             h("span", odd, no_more if score is not None else None),
-            cls="sen-rv-scored",
+            cls="sen-rv-scored sen-rv-following" if following else "sen-rv-scored",
             key=f"{self.token}-{dimension}",
         )
 
@@ -310,12 +313,15 @@ def _step_buttons(now: ReviewState) -> Node:
         button("← Previous", ("step", -1) if at > 0 else None, title="left arrow key"),
         h("span", where, cls="sen-rv-where sen-numbers", aria_live="polite"),
         button("Next →", ("step", 1) if at < last else None, title="right arrow key"),
+        key_list({"← →": f"the {what} before, the next one", **_key_meanings(now)}),
         cls="sen-row sen-middle sen-rv-steps",
     )
 
 
 def _nothing_left(now: ReviewState) -> Node:
     """What stands there where nothing is left of what was asked for."""
+    if now.choice.wanted:
+        return notice("No run has all that is searched for.")
     if now.choice.shown == "left":
         return notice("All of these are reviewed.", fine=True)
     if now.choice.shown != ALL:
@@ -396,6 +402,13 @@ def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
     )
 
 
+def _find_bar(now: ReviewState) -> Child:
+    if len(now.items) < 2:
+        return None
+    words = "Search prompts, outputs and evidence"
+    return find_bar(now.choice.wanted, now.finder.things, ("find",), words)
+
+
 def _one_of(label: str, names: Sequence[str], chosen: str, part: str) -> Node | None:
     options: Options = {name: line(name) or "all" for name in names}
     return choose(label, options, chosen, ("ask_for", part)) if len(names) > 1 else None
@@ -445,22 +458,57 @@ def review_view(now: ReviewState) -> Child:
         what = "checks by a judge" if now.choice.of_checks else "runs with a counterpart"
         why = lacking or f"There are no {what}."
         return h("div", notice(why), _controls(now, {}), cls="sen-rv")
-    keys: dict[str, tuple[Any, ...]] = dict(KEYS)
-    if now.choice.of_checks and now.at >= 0:
-        token = now.shown[now.at].token
-        keys |= {key: ("label_check", token, verdict) for verdict, (_, key) in VERDICTS.items()}
     return h(
         "div",
         _review_head(now),
         _controls(now, {item.eval_id: item.title for item in now.items}),
+        None if now.choice.hidden else _find_bar(now),
         notice(lacking, key="lacking") if lacking else None,
         _blind_notice(now),
         _step_buttons(now),
         _jump_details(now),
         _open_item(now, now.shown[now.at]) if now.at >= 0 else _nothing_left(now),
-        keys=keys,
+        keys=_key_actions(now),
         cls="sen-rv",
     )
+
+
+def _key_actions(now: ReviewState) -> dict[str, tuple[Any, ...]]:
+    """What keys do anywhere in the review but in text: digits score what is to be scored next."""
+    keys: dict[str, tuple[Any, ...]] = dict(KEYS)
+    if now.at < 0:
+        return keys
+    item = now.shown[now.at]
+    if now.choice.of_checks:
+        acts = ((key, verdict) for verdict, (_, key) in VERDICTS.items())
+        return keys | {key: ("label_check", item.token, verdict) for key, verdict in acts}
+    following = _next_score(now, item)
+    return keys | ({str(n): ("score", *following, n) for n in POINTS} if following else {})
+
+
+def _key_meanings(now: ReviewState) -> dict[str, str]:
+    if now.choice.of_checks:
+        return {"p f": "it passes, it fails"}
+    differs = {"d": "what differs"} if now.scope.sides else {}
+    search = {} if now.choice.hidden else {"/": "search"}
+    return {"1 2 3 4 5": "score the marked dimension, or the one you are in", **differs, **search}
+
+
+def _next_score(now: ReviewState, item: Item) -> tuple[str, str] | None:
+    """The first run, by its token, and dimension without a score; None where all have one."""
+    return next(
+        (
+            (token_of(key), dimension)
+            for key in _runs_shown(now, item)
+            for dimension in _dimensions_of(now.ws, key)
+            if dimension not in (now.book.remarks(key) or Remarks()).scores
+        ),
+        None,
+    )
+
+
+def _runs_shown(now: ReviewState, item: Item) -> Sequence[RunKey]:
+    return in_order(item, now.seed) if now.choice.blind else item.runs
 
 
 def _blind_notice(now: ReviewState) -> Child:
@@ -478,7 +526,7 @@ def _blind_notice(now: ReviewState) -> Child:
 
 def _open_item(now: ReviewState, item: Item) -> Child:
     """What is open: the task, and each run."""
-    runs = in_order(item, now.seed) if now.choice.blind else item.runs
+    runs = _runs_shown(now, item)
     titles = [_run_title(now, item, key, place) for place, key in enumerate(runs)]
     folders = [folder_of(now.ws, run_row(now.ws, key)) for key in runs]
     columns: list[Child] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +19,9 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import natural
 from skill_eval_nb.workspace.feedback import COMPLETE, Remarks
 
+from ..explore.facts import RunWords, things_of
 from ..ui import Child, Node, h, offer
+from ..ui.finding import Things, Wanted
 from ..ui.panel import read_blob
 from ..ui.parts import line, table
 from ..ui.source import RunKey, key_of
@@ -149,6 +151,7 @@ class ReviewChoice:
         revealed: whether it was, and is no longer.
         finishing: whether it is asked if the review is to end with runs that are not reviewed.
         unfolded: the parts that were opened, and stay so from run to run.
+        wanted: what runs are looked for; not in what is hidden, which it would tell of.
     """
 
     pair: Pair = "with and without"
@@ -163,6 +166,7 @@ class ReviewChoice:
     revealed: bool = False
     finishing: bool = False
     unfolded: frozenset[str] = frozenset()
+    wanted: Wanted = field(default_factory=Wanted)
 
     @property
     def hidden(self) -> bool:
@@ -205,10 +209,16 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
     Raises:
         LookupError: there is no such workspace, iteration or configuration.
     """
-    frame = ws.polars("runs")
+    frame = ws.polars("runs").drop_nulls("run_number")
+    lost, unnumbered = ws.polars("runs").height - frame.height, ""
+    if lost:
+        unnumbered = (
+            f"{count(lost, 'run')} without a number cannot be reviewed: "
+            "number them 1, 2, … within eval and configuration."
+        )
     workspaces = sorted(frame["workspace"].unique(), key=natural)
     if not workspaces:
-        return Scope(choice, lacking="There are no runs to review.")
+        return Scope(choice, lacking=unnumbered or "There are no runs to review.")
     workspace = _one_of("workspace", choice.workspace or workspaces[0], workspaces)
     frame = frame.filter(workspace=workspace)
     iterations = order_iterations(frame)
@@ -242,10 +252,15 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
         beside = frame.filter(**own | {column: against}).iter_rows(named=True)
     if choice.of_checks:
         one = {"configuration": configuration} if configuration else {}
-        offered = offer_checks(ws).filter(workspace=workspace, iteration=iteration, **one)
+        offered = (
+            offer_checks(ws)
+            .drop_nulls("run_number")
+            .filter(workspace=workspace, iteration=iteration, **one)
+        )
         items = list(map(_item, offered.iter_rows(named=True)))
     else:
         items = side_by_side(mine.iter_rows(named=True), beside)
+    alone = lacking and f"These runs have no counterpart: {lacking}."
     return Scope(
         replace(
             choice,
@@ -261,7 +276,7 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
         iterations,
         configurations,
         others,
-        lacking and f"These runs have no counterpart: {lacking}.",
+        " ".join(filter(None, (unnumbered, alone))) or None,
     )
 
 
@@ -269,6 +284,34 @@ def _one_of(what: str, name: str, known: Sequence[str]) -> str:
     if name not in known:
         raise LookupError(f"There is no {what} `{name}` here; there are {', '.join(known)}.")
     return name
+
+
+class RunFinder:
+    """Finds the runs that are reviewed by their words and by what they have."""
+
+    def __init__(self, ws: Workspace, scope: Scope) -> None:
+        """Know what each has; its words are read when some are looked for."""
+        import polars as pl
+
+        keys, every = {key for item in scope.items for key in item.runs}, ws.polars("runs")
+        is_mine = [key_of(row) in keys for row in every.iter_rows(named=True)]
+        self._runs = every.filter(pl.Series(is_mine, dtype=pl.Boolean))
+        self._words = RunWords(ws)
+        told = {"Eval", "Side"} if scope.sides else {"Eval"}  # by other lists, or by every pair
+        self.things: list[Things] = [
+            {kind: own for kind, own in things.items() if kind not in told}
+            for things in things_of(ws, self._runs)
+        ]
+        self._last: tuple[Wanted, frozenset[RunKey]] = Wanted(), frozenset()
+
+    def find(self, wanted: Wanted) -> frozenset[RunKey]:
+        """The runs that are wanted; those of the last time are kept."""
+        if self._last[0] != wanted:
+            words = self._words.read(self._runs) if wanted.words else [""] * self._runs.height
+            met = map(wanted.is_met, words, self.things)
+            rows = zip(self._runs.iter_rows(named=True), met, strict=True)
+            self._last = wanted, frozenset(key_of(row) for row, is_met in rows if is_met)
+        return self._last[1]
 
 
 LETTERS = ("A", "B")
@@ -361,6 +404,7 @@ class ReviewState:
         choice: what the reviewer has chosen to see.
         book: what was said.
         seed: what the order of the sides depends on in a blind review.
+        finder: finds runs.
     """
 
     ws: Workspace
@@ -368,6 +412,7 @@ class ReviewState:
     choice: ReviewChoice
     book: Book
     seed: int
+    finder: RunFinder
 
     @cached_property
     def items(self) -> list[Item]:
@@ -378,8 +423,11 @@ class ReviewState:
     def shown(self) -> list[Item]:
         """What of it is shown: what was asked for, and the one that is looked at."""
         choice = self.choice
+        found = self.finder.find(choice.wanted) if choice.wanted and not choice.hidden else None
 
         def fits(item: Item) -> bool:
+            if found is not None and found.isdisjoint(item.runs):
+                return False
             if choice.eval_id and item.eval_id != choice.eval_id:
                 return False
             if choice.shown == "left":

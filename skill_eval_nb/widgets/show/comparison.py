@@ -33,7 +33,7 @@ def difference_details(
     """What differs between two outputs, made while it is open; it opens by the action `unfold`."""
     return h(
         "details",
-        h("summary", "What differs between the two outputs"),
+        h("summary", "What differs between the two outputs", pressed="d"),
         compare_outputs((names[0], names[1]), folders) if unfolded else None,
         open=unfolded,
         on={"toggle": ("unfold", "difference")},

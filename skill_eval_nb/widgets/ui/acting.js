@@ -88,6 +88,13 @@ export function acting({ body, root, records, attributesOf, named, guarded }, pa
     if (event.target.matches("[role=tab]") && turnTab(event)) return;
     if (event.key === "/" && !isTyped(event.target) && finds.look()) return event.preventDefault();
     if (isOwn(event)) return;
+    const isMeant = (one) => attributesOf(one).pressed === event.key && one.checkVisibility();
+    const pressing = [...body.querySelectorAll("*")].find(isMeant);
+    if (pressing) {
+      event.preventDefault();
+      if (!event.repeat) pressing.click();
+      return;
+    }
     for (let one = start(event); one && one !== body; one = one.parentElement) {
       const found = attributesOf(one).keys?.[event.key];
       if (!found) continue;

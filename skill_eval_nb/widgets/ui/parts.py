@@ -176,6 +176,16 @@ def details(
     return h("details", h("summary", summary), content, open=unfolded, key=key)
 
 
+def key_list(meanings: Mapping[str, str]) -> Node:
+    """What keys do, by key; the key ? opens it."""
+    rows = [
+        h("div", h("dt", [[h("kbd", key), " "] for key in keys.split()]), h("dd", words))
+        for keys, words in {**meanings, "?": "this list", "Esc": "close it"}.items()
+    ]
+    head = h("summary", h("kbd", "?"), " keys", pressed="?")
+    return h("details", head, h("dl", rows), pops=True, cls="sen-keys", key="keys")
+
+
 def notice(*content: Child, fine: bool = False, key: str | None = None) -> Node:
     """Something to know; `fine` where it is good."""
     return h(

@@ -41,7 +41,8 @@ ATTRIBUTES = frozenset(
 """Attributes that a tree may have, beside `aria-…`."""
 
 SPECIAL = frozenset(
-    "blob by copies download finds has keep key keys leads on order pops sorts style".split()
+    "blob by copies download finds has keep key keys leads on order pops pressed "
+    "sorts style".split()
 )
 """Attributes that the script gives a meaning of its own: see `h`."""
 
@@ -77,6 +78,7 @@ def h(tag: str, /, *children: Child, **attributes: Any) -> Node:
             - `blob`: the name of bytes that the kernel has, for an `img`, an `iframe` or,
               with `download` as the file's name, a `button`;
             - `leads`: of a `button` whose action makes room to type in: the focus goes there;
+            - `pressed`: the key that clicks the element, wherever in the widget one is but in text;
             - `pops`: of `details` that lie over the page: Escape or a click elsewhere closes them;
             - `sorts`: of a `button` in the head of a table, the column that its rows are sorted by,
               at once and with no kernel; to its action "up", "down" or "" is handed as well;

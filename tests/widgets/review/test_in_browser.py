@@ -22,9 +22,24 @@ def test_by_keyboard_alone(browser, tmp_path):
         for key, number in (("ArrowRight", 2), ("ArrowLeft", 1)):
             page.keyboard.press(key)
             page.get_by_text(f"pair {number} of 4").wait_for()
+        for key in "35d?":  # the first two dimensions of the first run, what differs, the keys
+            page.keyboard.press(key)
+            stage.settle()
+        assert held(tmp_path)["reviews"][0]["scores"] == {"order": 3, "tone": 5}
+        assert page.get_by_text("1 paragraph differs").is_visible()
+        assert page.get_by_text("score the marked dimension").is_visible()
+        looked_at(stage)
+        page.keyboard.press("Escape")
+        page.keyboard.press("d")
+        stage.settle()
+        assert not page.get_by_text("score the marked dimension").is_visible()
+        assert page.get_by_text("1 paragraph differs").count() == 0
+        panel.do("score", token("1", "with_skill"), "tone", None)
         area = page.get_by_label(WORDS)
         area.focus()
-        page.keyboard.type("ab")
+        page.keyboard.type("ab?d")
+        page.keyboard.press("Backspace")
+        page.keyboard.press("Backspace")
         page.keyboard.press("ArrowLeft")
         page.keyboard.type("-")
         page.keyboard.press("Tab")  # to the scores of the first dimension

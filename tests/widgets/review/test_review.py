@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -54,6 +55,44 @@ def test_what_is_said_of_the_first_pair_is_in_the_file_and_in_the_table(tmp_path
     assert panel.feedback.equals(sen.load(folder).feedback)
     assert not [one for one in check(folder) if one.path.endswith("feedback.json")]
     assert "1 of 8 runs reviewed" in text(panel.view())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "pairs"),
+    [
+        ([("", "answer LOGIN")], 2),
+        ([("", "orders 13")], 2),
+        ([("", "login nowhere")], 0),
+        ([("Failed check", "check 2")], 4),
+        ([("Failed check", "check 2"), ("", "login"), ("Failed check", "")], 2),
+        ([("", "login"), (None, "")], 4),
+    ],
+)
+def test_runs_are_found_by_their_words_and_by_what_they_have(tmp_path, wanted, pairs):
+    panel = opened(tmp_path)
+    for kind, value in wanted:
+        panel.do("find", kind, value)
+    told = text(panel.view())
+    assert f"pair 1 of {pairs}" in told if pairs else "No run has all that is searched" in told
+    panel.do("go_blind", True)  # what it would tell of is hidden, and all is shown
+    told = text(panel.view())
+    assert re.search(r"pair \d of 4", told)
+    assert "Search" not in told
+
+
+@pytest.mark.parametrize("numbers", [[1, None], [None, None]])
+def test_runs_without_a_number_are_left_out_and_that_is_said(numbers):
+    keys = {"workspace": "w", "skill": "s", "iteration": "iteration-1", "eval_id": "1"}
+    runs = [
+        {**keys, "eval_name": "one", "configuration": side, "run_number": number, "path": side}
+        for side in SIDES
+        for number in numbers
+    ]
+    ws = sen.Workspace.from_tables({"runs": runs}, "")
+    for pair in ("with and without", "iterations", "single"):
+        told = text(review(ws, pair).view())
+        assert f"{4 - 2 * numbers.count(1)} runs without a number cannot be reviewed" in told
+        assert ("one" in told) == (1 in numbers)
 
 
 def test_nothing_said_takes_back_what_was_said_here(tmp_path):
