@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import polars as pl
 import pytest
 
 import skill_eval_nb as sen
@@ -84,15 +85,21 @@ def test_runs_are_found_by_their_words_and_by_what_they_have(tmp_path, wanted, p
 def test_runs_without_a_number_are_left_out_and_that_is_said(numbers):
     keys = {"workspace": "w", "skill": "s", "iteration": "iteration-1", "eval_id": "1"}
     runs = [
-        {**keys, "eval_name": "one", "configuration": side, "run_number": number, "path": side}
+        {
+            **keys,
+            "eval_name": "first-eval",
+            "configuration": side,
+            "run_number": number,
+            "path": side,
+        }
         for side in SIDES
         for number in numbers
     ]
-    ws = sen.Workspace.from_tables({"runs": runs}, "")
+    ws = sen.Workspace.from_tables({"runs": pl.DataFrame(runs)}, "")
     for pair in ("with and without", "iterations", "single"):
         told = text(review(ws, pair).view())
         assert f"{4 - 2 * numbers.count(1)} runs without a number cannot be reviewed" in told
-        assert ("one" in told) == (1 in numbers)
+        assert ("first-eval" in told) == (1 in numbers)
 
 
 def test_nothing_said_takes_back_what_was_said_here(tmp_path):
