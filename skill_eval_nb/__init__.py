@@ -5,7 +5,7 @@ whoever's tool wrote them, into data frames; see what the skill changes; export 
 
     import skill_eval_nb as sen
 
-    drafts = sen.draft_evals("my-skill", model="…", budget_usd=1)  # where it has no evals yet
+    drafts = sen.draft_evals("my-skill", model="…", budget_usd=1)  # if it has no evals yet
     sen.improving.preview(drafts, "my-skill")  # the diff; its .write() writes it
 
     plan = sen.plan_runs("my-skill", executor="messages-api", executor_model="…", budget_usd=5)

@@ -1,9 +1,9 @@
-"""Files opened and written where they seem to lie, and in one piece.
+"""Files opened and written only where their path says, and in one piece.
 
 Whoever names a folder trusts it, but not what somebody else has put below: a link that leads
 out of it is never followed, neither to read what may be shown to a model nor to write; a pipe
 is never waited for; and a file is either the old one or the whole new one, never half of it.
-Bytes become text here, where they are text.
+Bytes become text here, if they are text.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def inside(path: PathLike, root: PathLike) -> str:
 
 
 def leads_out(path: PathLike, root: PathLike) -> str | None:
-    """Why a path does not lie below `root`, in words; None where it does."""
+    """Why a path does not lie below `root`, in words; None if it does."""
     try:
         inside(path, root)
     except (OSError, ValueError) as fault:  # or the link's target is too long to be one
@@ -109,7 +109,7 @@ def read_bytes(path: PathLike, root: PathLike | None = None, *, flags: int = 0) 
         flags: further ones for the system's `open`, such as `NO_LINK`.
 
     Raises:
-        OSError: where it cannot be read, is no regular file, is `TooLarge` or `LeadsOut`.
+        OSError: if it cannot be read, is no regular file, is `TooLarge` or `LeadsOut`.
     """
     if root is not None:
         with open_file(path, root) as file:
@@ -208,7 +208,7 @@ def write_atomic(
 
     Raises:
         LeadsOut: a link leads out of `root`; nothing was written.
-        OSError: where the folder or the file cannot be written.
+        OSError: if the folder or the file cannot be written.
     """
     given = Path(path)
     target = Path(inside(given, given.parent if root is None else root))
@@ -252,7 +252,7 @@ def decode(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
     r"""Bytes as text, and what is odd about their encoding: the one rule for every file.
 
     UTF-16 and UTF-32, as `wide` knows them; else UTF-8; else, where more than a quarter of what is
-    not ASCII is no UTF-8, Windows-1252. What is no character stands as `\ufffd`. With `part`, the
+    not ASCII is not UTF-8, Windows-1252. What is no character stands as `\ufffd`. With `part`, the
     data may begin or end in the middle of a character.
 
     >>> decode("Ä".encode()), decode(b"caf\xe9")

@@ -35,7 +35,7 @@ def bundled_workspaces() -> list[Path]:
 def tour_notebook(folder: Path | None = None) -> Path:
     """The notebook to open first, in a copy that stands in `folder` or right below it.
 
-    Where there is no copy yet, one is made, in `folder / "skill-eval-nb"`. JupyterLab's launcher
+    If there is no copy yet, one is made, in `folder / "skill-eval-nb"`. JupyterLab's launcher
     asks for this; without a folder it is the current one.
 
     Raises:
@@ -74,7 +74,7 @@ def fill_in(
     """Let the notebooks of a copy look at other paths.
 
     A notebook names what it looks at in a line of its first cells, `PATH = …` or `SKILL = …`.
-    That line is set where nothing else of the notebook was edited; having been run is no edit.
+    That line is set if nothing else of the notebook was edited; having been run is no edit.
 
     Args:
         folder: where `copy_notebooks` has put them.
@@ -104,7 +104,7 @@ def fill_in(
 
 
 def _read_unedited(copy: Path, original: dict[str, Any]) -> dict[str, Any] | None:
-    """What a copy holds; None where it is somebody's own by now."""
+    """What a copy holds; None if it is somebody's own by now."""
     try:
         notebook = _read_notebook(copy)
         return notebook if _edited_parts(notebook) == _edited_parts(original) else None

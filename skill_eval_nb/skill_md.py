@@ -60,7 +60,7 @@ def parts(text: str) -> tuple[str, str, str]:
 
 
 def body(text: str) -> str:
-    r"""The text below the front matter; all of it where there is none.
+    r"""The text below the front matter; all of it if there is none.
 
     >>> body("---\nname: tdd\n---\n\n# Tests first\n")
     '# Tests first\n'
@@ -129,7 +129,7 @@ class SkillMd:
 
     Attributes:
         text: all of it, with plain ends of lines.
-        name: from the front matter; empty where it says none that can be used.
+        name: from the front matter; empty if it says none that can be used.
         description: likewise.
         faults: why it cannot be run.
         warnings: what hosts refuse or pass over.

@@ -36,7 +36,7 @@ def visible(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def brief(text: object, most: int = 40) -> str:
-    r"""Text from a file as a part of one line: nothing invisible, cut where it is long.
+    r"""Text from a file as a part of one line: nothing invisible, cut if it is long.
 
     >>> brief("two\n lines\u202e"), brief("far too long", most=7)
     ('two lines', 'far to…')
@@ -166,7 +166,7 @@ def with_sign(value: float) -> str:
 
 
 def percent(rate: float | None) -> str:
-    """A rate; a dash where there is none.
+    """A rate; a dash if there is none.
 
     >>> percent(0.667), percent(None)
     ('67%', '–')

@@ -70,7 +70,7 @@ def words_shared(old: str, new: str) -> float:
 def pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int | None, int | None]]:
     """The lines of a changed block, those that are one that changed beside each other.
 
-    Gives positions in either block, in order; None where a line has no other.
+    Gives positions in either block, in order; None if a line has no other.
 
     >>> list(pair_lines(["one two three", "x"], ["y", "one two four"]))
     [(None, 0), (0, 1), (1, None)]
@@ -110,7 +110,7 @@ Line = tuple[int, str]
 
 
 class Row(NamedTuple):
-    """A line of the old text, one of the new, or both where they are the same or one changed."""
+    """A line of the old text, one of the new, or both if they are the same or one changed."""
 
     old: Line | None
     new: Line | None

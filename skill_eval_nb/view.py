@@ -44,7 +44,7 @@ class Shown:
         return frame_html("".join(block.html() for block in self._blocks()))
 
     def _data(self) -> Any:
-        """The same for programs: its fields, and its verdict where it has one."""
+        """The same for programs: its fields, and its verdict if it has one."""
         fields, verdict = as_plain(self), getattr(self, "verdict", None)
         return fields if verdict is None else {**fields, "verdict": as_plain(verdict)}
 
@@ -195,7 +195,7 @@ class Table:
     more: int = 0
 
     def lines(self) -> Iterator[str]:
-        """It as plain text; nothing where it has no rows."""
+        """It as plain text; nothing if it has no rows."""
         if not self.rows:
             return
         yield from heading_lines(self.caption)
@@ -212,7 +212,7 @@ class Table:
             yield f"  … and {self.more:,} more"
 
     def html(self) -> str:
-        """It as HTML, every text escaped; nothing where it has no rows."""
+        """It as HTML, every text escaped; nothing if it has no rows."""
         if not self.rows:
             return ""
         head = self._row(self.heads, "th scope='col'") if any(self.heads) else ""
@@ -320,7 +320,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A unified diff; nothing where it is empty."""
+    """A unified diff; nothing if it is empty."""
 
     text: str
 

@@ -13,9 +13,9 @@ from .theme import Row, Rows, n_of
 
 
 def answer_rubric_dimensions(lanes: Rows) -> str:
-    """Where the sides differ most; where there is one side, where its runs do.
+    """Where the sides differ most; if there is one side, where its runs do.
 
-    A lane is a configuration on a dimension: label, heading, mean, stddev, n and, where it is
+    A lane is a configuration on a dimension: label, heading, mean, stddev, n and, if it is
     paired, estimate, baseline, n_evals, n_runs, n_runs_baseline.
     """
     top = max(
@@ -86,7 +86,7 @@ def answer_forest(own: Row, meant: Metric) -> str:
 
 
 def lean(row: Row, meant: Metric) -> str:
-    """What a row leans to with its interval; "" where it has no lean."""
+    """What a row leans to with its interval; "" if it has no lean."""
     if row.get("lean") is None:
         return ""
     low, high = (meant.difference(row[end]) for end in ("lean_low", "lean_high"))
@@ -94,7 +94,7 @@ def lean(row: Row, meant: Metric) -> str:
 
 
 def say_interval(row: Row, meant: Metric) -> str:
-    """The interval in brackets, where there is one."""
+    """The interval in brackets, if there is one."""
     if row["low"] is None:
         return ""
     return f" ({meant.difference(row['low'])} to {meant.difference(row['high'])})"
@@ -121,7 +121,7 @@ def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
     """Where the with-skill side began and where it is now.
 
     A line is a workspace's means in the order of its iterations: iteration, configuration,
-    mean, n; or a model's, where several ran it.
+    mean, n; or a model's, if several ran it.
     """
     suites = {(line[0].get("workspace"), line[0].get("skill")) for line in lines}
     models = {model_name(line[0]) for line in lines}

@@ -80,7 +80,7 @@ TIPS = {
 
 
 def share_of(cell: Row) -> float | None:
-    """The share that passed, null where nothing was scored."""
+    """The share that passed, null if nothing was scored."""
     return cell["passes"] / cell["scored"] if cell["scored"] else None
 
 
@@ -229,7 +229,7 @@ def _draw_ground() -> Iterator[alt.Chart]:
 
 
 def _draw_dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
-    """The expectations; where there are very many, dots that count those of a place."""
+    """The expectations; if there are very many, dots that count those of a place."""
     from .vega import alt
 
     shade = alt.Color("shade:N", scale=None)
@@ -527,7 +527,7 @@ def _most_different(rows: Rows) -> list[Row]:
 
 
 def _matrix_answer(rows: Rows) -> str:
-    """The title, from the two sides where both are scored."""
+    """The title, from the two sides if both are scored."""
     pairs = [
         (own, other)
         for row in rows

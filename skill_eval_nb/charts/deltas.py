@@ -180,7 +180,7 @@ def _rows_of(rows: Sequence[Mapping[str, Any]], scope: str, like: pl.DataFrame) 
 
 
 def head_comparison(part: Part, row: Row, versus: Versus | None) -> str:
-    """What stands above a comparison where there are several."""
+    """What stands above a comparison if there are several."""
     if versus == (row["iteration"], row["baseline"]):
         where = f"{part.heading} · " if part.heading else ""
         sides = f"{as_label(row['iteration'])} against {as_label(row['baseline'])}"
@@ -417,7 +417,7 @@ def _eval_label(row: Row, names: Counter[str]) -> str:
 
 
 def _deltas_heading(part: Part, comparison: Row, meant: Metric) -> str:
-    """What stands above a comparison where there are several."""
+    """What stands above a comparison if there are several."""
     sides = part.above(comparison["configuration"], comparison["baseline"])
     mean = meant.difference(comparison["estimate"])
     return f"{sides}: {mean} over {tied(comparison['n_evals'], 'eval')}"

@@ -150,7 +150,7 @@ def answer(parts: Sequence[Rows]) -> str:
 
 
 WIDTH, HEIGHT = 700, 240
-"""Pixels of the plot, less width where there are few versions."""
+"""Pixels of the plot, less width if there are few versions."""
 STEP = 150
 """Pixels between two versions, at most."""
 VERSIONS = 8

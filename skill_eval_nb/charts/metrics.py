@@ -21,7 +21,7 @@ class Unit:
     before: str = ""
     after: str = ""
     apart: str = ""
-    """What stands after a difference, where that is not `after`."""
+    """What stands after a difference, if that is not `after`."""
 
 
 UNITS = {
@@ -40,7 +40,7 @@ NAMES = {
     "rubric_normalized": "normalized rubric score",
 }
 RANGES = {"rate": (0, 1), "1-5": (1, 5)}
-"""What figures of a unit can be, where that has two ends."""
+"""What figures of a unit can be, if that has two ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def metric(column: str) -> Metric:
 
 
 def format_signed(number: float, digits: int = 2, before: str = "", after: str = "") -> str:
-    """A difference with its sign (none where it rounds to zero) and its unit.
+    """A difference with its sign (none if it rounds to zero) and its unit.
 
     >>> format_signed(0.25), format_signed(-1.5, 1, "$"), format_signed(-0.001)
     ('+0.25', '−$1.5', '0.00')

@@ -25,17 +25,17 @@ PARTS = 6
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What belongs together, and the heading above it (empty where it is the only part)."""
+    """What belongs together, and the heading above it (empty if it is the only part)."""
 
     heading: str
     keys: tuple[tuple[str, str], ...]
 
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows of a table that belong to this part; of all models where it has no such."""
+        """The rows of a table that belong to this part; of all models if it has no such."""
         return frame.filter(**{key: name for key, name in self.keys if key in frame.columns})
 
     def above(self, configuration: str, baseline: str) -> str:
-        """What stands above a comparison in it, where there are several."""
+        """What stands above a comparison in it, if there are several."""
         sides = f"{as_label(configuration, 40)} against {as_label(baseline, 40)}"
         return f"{self.heading} · {sides}" if self.heading else sides
 
@@ -65,12 +65,12 @@ def pick(
 
     Args:
         frame: what there is to draw, with the columns workspace, skill and iteration, and MODEL
-            where that tells its rows apart.
+            if that tells its rows apart.
         iteration: its name, or several; None for the last of every workspace.
         ws: what the chart was asked of; a `Workspace` knows iterations with nothing to draw.
 
     Returns:
-        No parts where there is nothing to draw.
+        No parts if there is nothing to draw.
 
     Raises:
         ValueError: for an iteration that is not there; the message names those that are.

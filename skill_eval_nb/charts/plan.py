@@ -58,7 +58,7 @@ class Paid:
 
 
 def choose_price(rows: Rows) -> Paid:
-    """Money where it is known, else time, else how many runs and judgings there are."""
+    """Money if it is known, else time, else how many runs and judgings there are."""
     if rows[0]["price_usd"] is not None:
         return Paid("price_usd", "price (US$)", dollars)
     if rows[0]["seconds"] is None:
@@ -104,7 +104,7 @@ class Sharpness:
 
 
 def sharpness(rows: Rows) -> Sharpness:
-    """The smallest detectable effect where that is known of some design, else the error."""
+    """The smallest detectable effect if that is known of some design, else the error."""
     name = rows[0]["metric"]
     meant = metric(name) if name else None
     if any(row["mde"] is not None for row in rows):
@@ -118,7 +118,7 @@ def plans_judgings(rows: Rows) -> bool:
 
 
 def planned_levers(rows: Rows) -> Sequence[str]:
-    """What a design is named by: judgings only where they are planned."""
+    """What a design is named by: judgings only if they are planned."""
     return LEVERS if plans_judgings(rows) else LEVERS[:2]
 
 

@@ -88,7 +88,7 @@ WHOLE = tuple(range(LOW, HIGH + 1))
 
 
 def nearest(scores: Array) -> Array:
-    """Each score as the nearest whole one, halves upwards; NaN where that is outside 1-5.
+    """Each score as the nearest whole one, halves upwards; NaN if that is outside 1-5.
 
     >>> import numpy as np
     >>> nearest(np.array([1.0, 3.5, 9.0])).tolist()

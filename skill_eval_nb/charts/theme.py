@@ -260,7 +260,7 @@ def finish(chart: ChartType, title: str, notes: Sequence[str] = ()) -> ChartType
 
 
 def make_subheading(text: str, story: str = "") -> Any:
-    """The title of one part among several; none where there is no text."""
+    """The title of one part among several; none if there is no text."""
     from .vega import alt
 
     if not text:
@@ -399,7 +399,7 @@ def words(
         rows: what is written.
         field: the field that holds the text.
         x: a pixel (negative: left of the plot), or a field.
-        y: the same downwards; the lane, `row`, where it is not given.
+        y: the same downwards; the lane, `row`, if it is not given.
         align: of the text.
         limit: pixels that it may take.
         form: the d3 format of a number.
@@ -481,7 +481,7 @@ def lanes(
     Args:
         layers: what is drawn on the rows, by their `row`.
         rows: what `in_lanes` gave, each with the `label` it carries; those of one `group`,
-            where they have such, share it.
+            if they have such, share it.
         headings: what `in_lanes` gave.
         step: pixels of a lane.
         width: pixels of the plot.
@@ -526,7 +526,7 @@ def interval(
     dash: Sequence[float] = (),
     tooltip: Sequence[alt.Tooltip] = (),
 ) -> list[alt.Chart]:
-    """A line from one end to the other of each row that has both; none where none has.
+    """A line from one end to the other of each row that has both; none if none has.
 
     Args:
         rows: what is drawn.
@@ -558,7 +558,7 @@ def interval(
 
 
 def draw_rings(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """A ring around each row, its `text` above it; none where there is no row."""
+    """A ring around each row, its `text` above it; none if there is no row."""
     from .vega import alt
 
     if not rows:
@@ -594,7 +594,7 @@ def cells(
 
 
 def shade(share: float | None) -> str:
-    """The colour of a cell of which so much is right; clear where nobody knows.
+    """The colour of a cell of which so much is right; clear if nobody knows.
 
     >>> shade(0) == SHARES[0], shade(0.5) == SHARES[1], shade(1) == SHARES[2], shade(None)
     (True, True, True, 'transparent')

@@ -497,7 +497,7 @@ def _best(rows: Rows) -> Row | None:
 
 
 def _between(row: Row, side: str) -> str:
-    """A score with its interval, where there is one."""
+    """A score with its interval, if there is one."""
     score, low, high = (row[f"{side}_{name}"] for name in ("score", "low", "high"))
     known = low is not None and high is not None
     return f"{score:.0%}" + (f" ({low:.0%}{TIE}to{TIE}{high:.0%})" if known else "")

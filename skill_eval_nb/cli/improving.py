@@ -83,7 +83,7 @@ def init(
 ) -> None:
     """Draft the first evals of a skill, and write them; the diff is shown first.
 
-    A model that costs something is asked only with --budget-usd. Exit code 1 where nothing was
+    A model that costs something is asked only with --budget-usd. Exit code 1 if nothing was
     drafted, or the evals would have faults.
     """
     import skill_eval_nb as sen
@@ -140,7 +140,7 @@ def compare(
     """Compare stored runs of two sides, blind and in both orders.
 
     Nothing is run. Each comparison is kept in the workspace and never paid for again. Exit code
-    1 where one is missing.
+    1 if one is missing.
     """
     options = all_but(locals(), "path", "dry_run", "yes")
 
@@ -308,7 +308,7 @@ def analyse(
 ) -> None:
     """Ask why the winners of blind comparisons won, and what to change in the skill.
 
-    Each analysis is kept beside its comparison and never paid for again. Exit code 1 where one
+    Each analysis is kept beside its comparison and never paid for again. Exit code 1 if one
     is missing.
     """
     options = all_but(locals(), "path", "dry_run", "yes")
@@ -377,7 +377,7 @@ def _of_iterations(ws: Workspace, wanted: Sequence[str]) -> Workspace:
 
 
 def _chosen(drafts: Iterable[Draft], keys: Sequence[str] | None) -> list[Draft]:
-    """The drafts of the given keys, in their order; all where none is given."""
+    """The drafts of the given keys, in their order; all if none is given."""
     every = {draft.key: draft for draft in drafts}
     _refuse_unknown("draft", keys or (), list(every))
     return [every[key] for key in keys or every]

@@ -203,7 +203,7 @@ def grade(
     """Check stored outputs, and write structural.json beside them.
 
     Nothing is run and no model is asked. Verdicts that differ from those stored are told and
-    kept, unless forced. Exit code 1 where one is kept, or cannot be written.
+    kept, unless forced. Exit code 1 if one is kept, or cannot be written.
     """
     options = all_but(locals())
 
@@ -234,9 +234,9 @@ def judge(
     dry_run: DryRunOption = False,
     yes: YesOption = False,
 ) -> None:
-    """Judge stored outputs anew, with the same or another model.
+    """Judge stored outputs again, with the same or another model.
 
-    Shows the price first. Nothing is run. New judgings are added, and grading.json is made anew
+    Shows the price first. Nothing is run. New judgings are added, and grading.json is made again
     from all of them. Exit code 1 where a judging failed or was left out.
     """
     options = all_but(locals(), "dry_run", "yes")

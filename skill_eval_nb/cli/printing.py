@@ -169,12 +169,12 @@ ExecutorOption = Annotated[
 def ask_first(
     budget_usd: float | None, yes: bool, worst_usd: float | None = None, *, keyed: bool = True
 ) -> None:
-    """Go on where nothing can be spent, a ceiling is given, or the user says so.
+    """Go on if nothing can be spent, a ceiling is given, or the user says so.
 
     Args:
         budget_usd: the ceiling.
         yes: whether the user said so beforehand.
-        worst_usd: what it may cost at most; None where that is not known.
+        worst_usd: what it may cost at most; None if that is not known.
         keyed: whether it takes the key of the API.
 
     Raises:

@@ -46,7 +46,7 @@ Format = Literal["parquet", "csv", "json"]
 
 
 def _known_tables(names: list[str] | None) -> list[str] | None:
-    """Refuse a name that is no table as what it is: a wrong option."""
+    """Refuse a name that is not a table as what it is: a wrong option."""
     from skill_eval_nb.tables.columns import TABLES
 
     for name in names or ():
@@ -79,7 +79,7 @@ def check(
     """Check files, skills or workspaces for problems.
 
     Shown are the problems of loading, by kind, and what breaks the rules of a dialect: each with
-    its file, its place there and what was found. Exit code 1 where one is an error: a file, a run
+    its file, its place there and what was found. Exit code 1 if one is an error: a file, a run
     or a figure is lost, or a dialect that was asked for is broken. --json lists all of them.
     """
     from skill_eval_nb.tables import check as check_path
@@ -125,9 +125,9 @@ def convert(
     The workspace has skill-creator's layout with skill-evaluator's fields, whoever's tool wrote
     the results. It loads again to the same runs, figures, checks and scores. What it cannot hold
     is listed on the standard error. Nothing below the path is changed. A workspace that was cut
-    off is begun anew; logs want a new folder.
+    off is begun again; logs want a new folder.
 
-    Exit code 0 where something was written, whatever was lost; 2 where nothing could be.
+    Exit code 0 where something was written, whatever was lost; 2 if nothing could be.
     """
     from skill_eval_nb.tables.conversion import convert as convert_path
     from skill_eval_nb.tables.conversion import refuse_full

@@ -105,7 +105,7 @@ def trigger_draft(
 ) -> None:
     """Draft queries that should and should not trigger a skill, near misses above all.
 
-    A model that costs something is asked only with --budget-usd. Exit code 1 where none were
+    A model that costs something is asked only with --budget-usd. Exit code 1 if none were
     drafted.
     """
     from skill_eval_nb.models import load_prices

@@ -134,7 +134,7 @@ def _looked_at(path: Path) -> dict[str, str]:
     Raises:
         Refused: the folder is a skill that cannot be offered to an executor.
         FileNotFoundError: there is no such path.
-        NothingToLoad: it is no skill, and there is nothing to load.
+        NothingToLoad: it is not a skill, and there is nothing to load.
     """
     from skill_eval_nb.running.skill import SKILL_FILE, read_skill
     from skill_eval_nb.tables import NothingToLoad, load

@@ -40,7 +40,7 @@ def says(
     Args:
         meaning: one line; it becomes the field's description in the JSON Schema.
         also: other names under which people write this field, best first.
-        unit: `rate`, `seconds`, `milliseconds`, `usd`, `tokens`, … where it has one; `id` for
+        unit: `rate`, `seconds`, `milliseconds`, `usd`, `tokens`, … if it has one; `id` for
             a number that is a name: outside of its limits it is still of use.
         inline: the field's own fields may stand directly in the object that should hold it.
     """
@@ -90,7 +90,7 @@ def attach_value(document: Document, name: str, value: Any) -> None:
 
 
 def remember(document: Document, origin: Origin) -> None:
-    """Attach to `document` where it came from."""
+    """Attach to `document` if it came from."""
     attach_value(document, "origin", origin)
 
 
@@ -159,7 +159,7 @@ def struct_fields(document: type[Document]) -> tuple[msgspec.structs.FieldInfo, 
 
 
 def at_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
-    """Whether a field has the value that it has where nothing is given."""
+    """Whether a field has the value that it has if nothing is given."""
     if field.default is not msgspec.NODEFAULT:
         return type(value) is type(field.default) and bool(value == field.default)
     return field.default_factory is not msgspec.NODEFAULT and value == field.default_factory()
@@ -335,7 +335,7 @@ class Faults(list[Fault]):
         return Faults(fault for fault in self if fault.code not in SAME)
 
     def collapsed(self) -> list[Fault]:
-        """The faults, where those that differ in list positions alone are counted together.
+        """The faults, if those that differ in list positions alone are counted together.
 
         Of parts that were not used so many are named; the rest are counted.
         """

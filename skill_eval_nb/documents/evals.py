@@ -179,7 +179,7 @@ class TriggerQuery(Document):
 
     @property
     def rate(self) -> float | None:
-        """The stated rate, else triggered / runs; None where the query was not measured."""
+        """The stated rate, else triggered / runs; None if the query was not measured."""
         if self.trigger_rate is not None or not self.runs or self.triggered is None:
             return self.trigger_rate
         return self.triggered / self.runs
@@ -190,7 +190,7 @@ NO_SKILL_OPENED = (
     "(its folder, its name, its front matter), or the queries are so easy that the model "
     "needs none. Read a transcript: is the skill on the list?"
 )
-"""Why a skill never triggers, where nothing else is known."""
+"""Why a skill never triggers, if nothing else is known."""
 
 
 def find_broken_rates(
@@ -200,7 +200,7 @@ def find_broken_rates(
 
     Args:
         queries: of each whether it should trigger, and its rate.
-        why_never: what is likely where no query triggers that should.
+        why_never: what is likely if no query triggers that should.
 
     >>> [name for name, _ in find_broken_rates([(True, 0.0), (True, 0.0), (False, 0.0)])]
     ['never triggers']

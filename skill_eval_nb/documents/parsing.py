@@ -1,4 +1,4 @@
-"""Bytes to plain JSON values, and those of another type, where one reading only is clear."""
+"""Bytes to plain JSON values, and those of another type, if one reading only is clear."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def parse(data: bytes, faults: Faults) -> Any:
     than `MOST_DEEP` deep (as null).
 
     Raises:
-        NotJSON: where there is no such reading; the message says where it stops.
+        NotJSON: if there is no such reading; the message says where it stops.
 
     >>> faults = Faults()
     >>> parse(b'{"text": "two\nlines", "n": [1, 2,],}', faults)
@@ -125,7 +125,7 @@ def read_as_text(data: bytes, faults: Faults) -> str:
     JSON in UTF-16 or UTF-32 is known even without a mark, as it begins with ASCII.
 
     Raises:
-        NotJSON: where it is said to be UTF-16 or UTF-32, and is not.
+        NotJSON: if it is said to be UTF-16 or UTF-32, and is not.
     """
     encoding = json.detect_encoding(data)
     if encoding.startswith("utf-8"):
@@ -144,7 +144,7 @@ def read_as_text(data: bytes, faults: Faults) -> str:
 
 
 def parse_lines(data: bytes, faults: Faults) -> Iterator[Any]:
-    """The values of a JSONL file, one a line; a line that is no JSON is a fault, and left out."""
+    """The values of a JSONL file, one a line; a line that is not JSON is a fault, and left out."""
     if strict(data.split(b"\n", 1)[0]) is None:
         data = read_as_text(data, faults).encode("utf-8", "surrogatepass")
     for number, line in enumerate(data.splitlines(), 1):

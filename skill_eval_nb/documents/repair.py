@@ -37,10 +37,10 @@ class _TooMany(Exception):
 
 
 UNUSABLE: Any = object()
-"""What a reader gives where there was nothing to use; the fault is already noted."""
+"""What a reader gives if there was nothing to use; the fault is already noted."""
 
 MOST_VALUES = 50_000
-"""So many values are looked at for repair. Larger files are read where they are as documented."""
+"""So many values are looked at for repair. Larger files are read if they are as documented."""
 
 MOST_MEMBERS = 5_000
 """No object that people write has more keys: such a one is not looked at for repair."""
@@ -199,7 +199,7 @@ def _is_plausible(raw: Any, kind: inspect.Type) -> bool:
 
 
 def _read_inline(rest: dict[str, Any], field: Declared, where: str, faults: Faults) -> Any:
-    """The struct whose fields stand directly in `rest`, or None where none of them do."""
+    """The struct whose fields stand directly in `rest`, or None if none of them do."""
     kind = field.inner
     assert isinstance(kind, inspect.StructType)
     inside = _match_keys(rest, fields_of(cast("type[Document]", kind.cls)), where, Faults())

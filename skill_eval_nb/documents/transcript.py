@@ -30,7 +30,7 @@ _ROLES = {
 
 
 class Event(NamedTuple):
-    """A message or an event, and the line that it stands on; 0 where it has none of its own."""
+    """A message or an event, and the line that it stands on; 0 if it has none of its own."""
 
     line: int
     value: Mapping[str, Any]
@@ -44,7 +44,7 @@ class Events(NamedTuple):
 
 
 def read_events(text: str) -> Events | None:
-    r"""The events of a transcript; None where it is plain text, or JSON of something else.
+    r"""The events of a transcript; None if it is plain text, or JSON of something else.
 
     Most of its lines are events; one that was cut off is counted as damaged.
 
@@ -165,7 +165,7 @@ def text_of(content: Any, other: str = "({})") -> str:
 
 
 def event_time(event: Mapping[str, Any]) -> datetime | None:
-    """When an event came, in UTC; None where it does not say so."""
+    """When an event came, in UTC; None if it does not say so."""
     try:
         at = datetime.fromisoformat(event.get("timestamp", ""))
         return at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC)
@@ -184,12 +184,12 @@ class Step:
         who: who said or did what; "other" is a block of another kind.
         text: the words; of a call, the name of the tool; of another block, its type.
         given: what a call was given; of a result, what came, as it came.
-        result: what a call gave, for whom tells both as one; None where nothing is known of it.
+        result: what a call gave, for whom tells both as one; None if nothing is known of it.
         failed: whether it is an error.
-        at: seconds since the first event with a time; None where that is not known.
-        id: of a call and its results; None where it has none.
-        call: of a result, the call that it answers; None where that is not known.
-        turn: which of the agent's answers it is in, from 1; 0 where it is in none.
+        at: seconds since the first event with a time; None if that is not known.
+        id: of a call and its results; None if it has none.
+        call: of a result, the call that it answers; None if that is not known.
+        turn: which of the agent's answers it is in, from 1; 0 if it is in none.
     """
 
     who: Who

@@ -260,7 +260,7 @@ def question(
         winner: the side that won.
         loser: the other side.
         comparisons: the first one, of which the sides' letters are, and the one in the other
-            order where there is one.
+            order if there is one.
 
     Raises:
         Unjudged: the files of a run cannot be read.

@@ -152,7 +152,7 @@ class Prepared:
         case: the first one's, whose task, criteria and expectations are those of both.
         showings: what is shown of each.
         prompt: the task, covered.
-        expected: what success looks like, covered; None where nobody says.
+        expected: what success looks like, covered; None if nobody says.
         criteria: with names and meanings covered.
         expectations: their texts, covered.
         nonce: of the task's fences.
@@ -291,7 +291,7 @@ def comparison_of(
     """The document of one comparison, without what stands behind its sides.
 
     `content_score` and `structure_score` are the means of their criteria, to one place, and
-    `overall_score` is their sum, from 2 to 10; where there is one group only, it counts twice.
+    `overall_score` is their sum, from 2 to 10; if there is one group only, it counts twice.
     Names that were covered in a work are put back in what is said of it.
 
     Args:

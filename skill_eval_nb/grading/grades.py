@@ -223,7 +223,7 @@ def _grading_timing(judgings: Sequence[Judging], timing: Timing | None) -> Gradi
 def rubric_summary(
     scores: Mapping[str, RubricScore], dimensions: Sequence[Dimension] = ()
 ) -> RubricSummary | None:
-    """Σ(score × weight) / Σ(weight), and that over 5; None where no score has a weight.
+    """Σ(score × weight) / Σ(weight), and that over 5; None if no score has a weight.
 
     Weights are the rubric's, else those kept with the scores, else 1 each.
 

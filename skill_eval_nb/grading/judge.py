@@ -1,7 +1,7 @@
 """Layer 2: a model judges outputs by expectations and by a rubric.
 
 From a run to the calls of one judging (the rules, the order, the form of the answer), and from
-the replies to the judging: looked through, asked again where one is bad.
+the replies to the judging: looked through, asked again if one is bad.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class GraderSettings:
         model: the model's name.
         shown_chars: the most characters that are shown of outputs, transcripts and skills.
         max_tokens: the most tokens of one answer.
-        effort: how much the model is to think, where it takes such a setting.
+        effort: how much the model is to think, if it takes such a setting.
         deadline: seconds that one call may take, with all its retries.
 
     Raises:
@@ -260,9 +260,9 @@ class Case:
         key: an opaque id of the run; the orders and the fence are drawn from it.
         inputs: the folder of the files that the executor was given and left unchanged; it need
             not exist.
-        hidden: names of skills, the same for every side: covered where they are spoken of as
+        hidden: names of skills, the same for every side: covered if they are spoken of as
             skills.
-        configurations: names of configurations: covered where they are whole words.
+        configurations: names of configurations: covered if they are whole words.
         ignored: files directly in `outputs` that the executor did not put out.
     """
 
@@ -463,7 +463,7 @@ def _call_question(
 
 
 def worst(judge: Judge, case: Case, *, prepared: Prepared | None = None) -> Usage:
-    """The most that one judging can use, answers that are refused and asked for anew included.
+    """The most that one judging can use, answers that are refused and asked for again included.
 
     Raises:
         Unjudged: there is nothing to judge by, or nothing to judge.
@@ -661,7 +661,7 @@ async def judge(
         number: the judging, from 1.
         meter: what every call goes through.
         prices: what calls cost, for the record.
-        prepared: the run made ready; read from the disk where it is not given.
+        prepared: the run made ready; read from the disk if it is not given.
 
     Raises:
         Unjudged: there is no judging, and why.

@@ -91,8 +91,8 @@ class Merging:
 
     Attributes:
         model: which one.
-        worst_usd: what asking costs at most, in US dollars; None where a price is not known.
-        cost_usd: what it has cost, in US dollars; None where a price is not known, or where
+        worst_usd: what asking costs at most, in US dollars; None if a price is not known.
+        cost_usd: what it has cost, in US dollars; None if a price is not known, or where
             no model was asked.
         asked: whether it was asked; not in a dry run.
         answered: questions that it answered, now or before.
@@ -127,9 +127,9 @@ class Aggregate(Shown):
         suggestions: most frequent first, then as they were first said.
         threshold: the distance of wordings, 0-1, up to which they were taken for the same.
         total_runs: runs that a grader looked at, with suggestions or without.
-        skill_name: the skill; None where there are several.
-        iteration: its name; None where there are several.
-        merging: what a model was asked to merge; None where none was to.
+        skill_name: the skill; None if there are several.
+        iteration: its name; None if there are several.
+        merging: what a model was asked to merge; None if none was to.
         backend: the kind of `table`.
     """
 
@@ -143,7 +143,7 @@ class Aggregate(Shown):
 
     @property
     def merged_by(self) -> str | None:
-        """The model that merged further; None where none did."""
+        """The model that merged further; None if none did."""
         merging = self.merging
         return merging.model if merging and merging.answered else None
 
@@ -243,14 +243,14 @@ def aggregate(
     whole (`overall`) is no suggestion for a change and is left out.
 
     Args:
-        ws: a `Workspace`; where it is a folder, answers of a model are kept below it, in
+        ws: a `Workspace`; if it is a folder, answers of a model are kept below it, in
             `.skill-eval-nb/merging`, and nobody is asked the same twice.
         threshold: the distance of two wordings, 0-1, up to which they are taken for the same.
         merge_model: a model that is asked which suggestions say the same in other words; it
-            may join groups, not part them. Nobody is asked where it is not given.
-        connection: how the model is reached; where it is not given, the stand-in answers in
+            may join groups, not part them. Nobody is asked if it is not given.
+        connection: how the model is reached; if it is not given, the stand-in answers in
             process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
+        prices: what calls cost; the bundled table if it is not given.
         budget_usd: the most that may be spent, in US dollars.
         dry_run: ask nobody; `merging.worst_usd` says what asking costs at most.
 
@@ -286,7 +286,7 @@ def aggregate(
 
 
 def free(path: PathLike, *, force: bool = False) -> Path:
-    """The file that `write` writes, where it may.
+    """The file that `write` writes, if it may.
 
     Raises:
         Refused: a file is there that something else made, and `force` is not asked for.
@@ -306,7 +306,7 @@ def free(path: PathLike, *, force: bool = False) -> Path:
 def place_of(ws: Any) -> Path:
     """The file for the aggregate of a workspace.
 
-    It lies in the folder of the iteration; in that of the workspace where there are several
+    It lies in the folder of the iteration; in that of the workspace if there are several
     iterations, or none.
 
     Raises:
@@ -373,7 +373,7 @@ def _suggestion(many: Sequence[Mention], nearest: Mention) -> Suggestion:
 
 
 def action_of(kind: str, reason: str) -> str | None:
-    """What to do, in the grader's words; None where nothing is proposed.
+    """What to do, in the grader's words; None if nothing is proposed.
 
     >>> action_of("critique", "Too easy: all pass. Consider a limit of 50 lines.")
     'Consider a limit of 50 lines'

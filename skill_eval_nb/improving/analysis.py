@@ -180,9 +180,9 @@ def analyse(
         sides: the configurations behind A and B, for comparisons that do not name them; they
             are then taken to be of either side's first run.
         model: who analyses; an `Analyst` for its settings. Without it the model that compared.
-        connection: how the model is reached; where it is not given, the stand-in judge answers
+        connection: how the model is reached; if it is not given, the stand-in judge answers
             in process, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
+        prices: what calls cost; the bundled table if it is not given.
         budget_usd: the most that may be spent, in US dollars; what does not fit is not asked.
         concurrency: questions that are asked at a time.
         dry_run: nobody is asked, and `worst_usd` says what the rest would cost at most.
@@ -231,7 +231,7 @@ def analyse(
 def _choose_analyst(
     model: str | Analyst | None, won: Sequence[_WonPair], terms: Terms
 ) -> Analyst | None:
-    """Who is asked; None where there is nothing to ask."""
+    """Who is asked; None if there is nothing to ask."""
     if isinstance(model, Analyst):
         return model
     found = terms.model(

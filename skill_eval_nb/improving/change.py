@@ -43,9 +43,9 @@ class Written:
     """What was written.
 
     Attributes:
-        kept: the file as it was before; None where nothing was to be changed.
-        iteration: the folder that was prepared for the next runs; None where there is none.
-        why: why no iteration was prepared; empty where one was, or none was asked for.
+        kept: the file as it was before; None if nothing was to be changed.
+        iteration: the folder that was prepared for the next runs; None if there is none.
+        why: why no iteration was prepared; empty if one was, or none was asked for.
     """
 
     kept: Path | None = None
@@ -82,12 +82,12 @@ class Change(Shown):
 
     @property
     def before(self) -> bytes:
-        """What its file held when the change was made; nothing where there was none."""
+        """What its file held when the change was made; nothing if there was none."""
         return self.suite.data
 
     @cached_property
     def diff(self) -> str:
-        """The change as a unified diff, input files included; empty where there is none."""
+        """The change as a unified diff, input files included; empty if there is none."""
         new = (diff_of(path, b"", data) for path, data in self.inputs.items())
         return "".join((diff_of(self.path, self.before, self.after), *new))
 
@@ -140,7 +140,7 @@ class Change(Shown):
             next_iteration: whether the workspace's next iteration is prepared.
 
         Returns:
-            the same change, which knows where the old file is. Where no draft changes
+            the same change, which knows where the old file is. If no draft changes
             anything, nothing is written.
 
         Raises:
@@ -191,7 +191,7 @@ def preview(
         drafts: the accepted ones.
         evals: the suite's file, or the folder of a skill or a workspace with one; of a skill
             without one it is begun.
-        workspace: the workspace whose tables the drafts speak of; where it is not given, the
+        workspace: the workspace whose tables the drafts speak of; if it is not given, the
             one that the suite lies in or beside.
 
     Returns:
@@ -277,7 +277,7 @@ def _kind(problem: Problem) -> tuple[str, str, str]:
 def prepare(suite: OpenSuite, after: bytes, drafts: Sequence[str]) -> tuple[Path | None, str]:
     """Prepare the next iteration for a suite that was changed.
 
-    A folder that was prepared before, and that nothing was run in, is made anew.
+    A folder that was prepared before, and that nothing was run in, is made again.
 
     Args:
         suite: the suite as it was.

@@ -88,15 +88,15 @@ class Compared(Paid):
         b: what the second side is called.
         pairs: one row a pair of runs, in the workspace's kind of table. `workspace`, `eval_id`,
             `eval_name`, `run_number`, `pair` (as documents have it), `run_a`, `run_b` (their
-            folders); `winner` after unblinding: `a`, `b` or `tie`, null where it was not seen in
-            both orders; `a_first`, `b_first`: the winner where that side was shown first;
+            folders); `winner` after unblinding: `a`, `b` or `tie`, null if it was not seen in
+            both orders; `a_first`, `b_first`: the winner if that side was shown first;
             `consistent`: whether they agree; `repeated_same`: whether the same order got the
-            same answer twice, null where it was asked once; `n_comparisons`; `reasons`: the
+            same answer twice, null if it was asked once; `n_comparisons`; `reasons`: the
             comparator's own, with what was A and B.
         by_eval: one row an eval: its pairs, those settled, `wins` of a, `losses`, `ties`,
             `winner`.
         figures: the row of `stats.preference`, with wins, losses and rates of a against b; empty
-            where nothing was seen.
+            if nothing was seen.
         comparisons: every comparison that counts, those of earlier calls included.
     """
 
@@ -114,7 +114,7 @@ class Compared(Paid):
 
     @property
     def winner(self) -> str | None:
-        """What the winner is called; None where nobody can say."""
+        """What the winner is called; None if nobody can say."""
         return self.verdict.winner
 
     def _blocks(self) -> Iterator[Block]:
@@ -417,7 +417,7 @@ def read_comparisons(workspaces: Iterable[Path]) -> dict[str, Comparison]:
 
 
 class PairAnswer(NamedTuple):
-    """A pair in one of its orders, and the comparison that came of it; None where none did."""
+    """A pair in one of its orders, and the comparison that came of it; None if none did."""
 
     pair: Pair
     swapped: bool
@@ -506,7 +506,7 @@ class Winner:
     """Who wins, and why.
 
     Attributes:
-        winner: what the side is called; None where nobody can say.
+        winner: what the side is called; None if nobody can say.
         word: `wins`, `unclear`, `found out` (the comparator goes by the order) or `nothing
             compared`.
         reason: in words, with the figures.
@@ -528,7 +528,7 @@ def decide_winner(row: Mapping[str, Any], a: str, b: str) -> Winner:
     chance would have it (exact p at most 5 %).
 
     Args:
-        row: of `stats.preference`, of a against b; empty where nothing was seen.
+        row: of `stats.preference`, of a against b; empty if nothing was seen.
         a: what the one side is called.
         b: what the other side is called.
     """
@@ -569,7 +569,7 @@ def rates(row: Mapping[str, Any], a: str) -> Iterator[str]:
 
 
 def _found_out(row: Mapping[str, Any], pairs: int) -> str:
-    """That the comparator goes by the place, not by the works; empty where it does not."""
+    """That the comparator goes by the place, not by the works; empty if it does not."""
     primacy, recency = row["primacy"], row["recency"]
     p = Wins(primacy, recency, ties=0).p
     if 2 * (primacy + recency) <= pairs or p is None or p > 1 - LEVEL:
@@ -597,7 +597,7 @@ def _beyond(row: Mapping[str, Any], a_wins: bool) -> str:
 
 
 def _doubts_text(row: Mapping[str, Any]) -> str:
-    """What to bear in mind of the comparator; "" where there is nothing."""
+    """What to bear in mind of the comparator; "" if there is nothing."""
     doubts = []
     stability, consistency = row["repetition_stability"], row["position_consistency"]
     if stability is not None and stability < STABLE:

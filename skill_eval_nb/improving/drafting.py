@@ -76,12 +76,12 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
     """Drafts, as a tuple that shows itself.
 
     Attributes:
-        price_usd: what asking the model costs at worst, in US dollars; 0 where none was named,
-            None where its price is not known.
+        price_usd: what asking the model costs at worst, in US dollars; 0 if none was named,
+            None if its price is not known.
         cost_usd: what was spent.
-        unasked: why the model has not drafted; None where it has, or where none was named.
+        unasked: why the model has not drafted; None if it has, or where none was named.
         skill: the folder of the skill whose first evals they are; None for drafts of changes.
-        measured: the skill that the evals are to measure, where it is known.
+        measured: the skill that the evals are to measure, if it is known.
         prompts: of each eval that there is, by id.
     """
 
@@ -146,7 +146,7 @@ def draft(
 
     By rule, from the figures: checks to drop or to take out of the gate, expectations to reword,
     anchors and weights of rubric dimensions, expectations for what graders miss, evals to add.
-    By a model beside that, where one is named: it sees outputs of one half of the evals only, so
+    By a model beside that, if one is named: it sees outputs of one half of the evals only, so
     that a try-out on the other half can prove its checks.
 
     Args:
@@ -183,7 +183,7 @@ def draft(
 
 
 def find_measured(evals: PathLike) -> SkillMd | None:
-    """The skill that a suite measures, given as for `suite_file`; None where it is in none."""
+    """The skill that a suite measures, given as for `suite_file`; None if it is in none."""
     with suppress(Refused):
         return read_skill_of(suite_file(evals)) if evals else None
 
@@ -438,7 +438,7 @@ def first_half(evals: Iterable[str]) -> set[str]:
 
 
 def _read_beginning(folder: Path) -> str:
-    """The text of a run's output files, shortened; empty where they say nothing."""
+    """The text of a run's output files, shortened; empty if they say nothing."""
     outputs = list_outputs(str(folder))
     text = ""
     for name in outputs.names:
@@ -568,7 +568,7 @@ def read_item(
 ) -> SuiteItem:
     """An item of a draft, in the form that a suite has it in; what was `critical` stays so.
 
-    `critical` is None where it is to be taken out of the gate; `base` is what a new eval begins
+    `critical` is None if it is to be taken out of the gate; `base` is what a new eval begins
     with.
     """
     given = {name: value for name, value in stated.items() if value not in (None, "", [])}

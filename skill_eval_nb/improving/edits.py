@@ -74,10 +74,10 @@ class OpenSuite:
 
     Attributes:
         path: its file.
-        data: its bytes; none where it is to be written for the first time.
+        data: its bytes; none if it is to be written for the first time.
         text: what it says.
         keys: the id and name of each eval as the tables have them.
-        workspace: the folder whose next iteration it is for; None where there is none.
+        workspace: the folder whose next iteration it is for; None if there is none.
         described: ids of evals whose checks stand in their eval_metadata.json.
     """
 
@@ -107,7 +107,7 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
         evals: its file, or the folder of a skill or of a workspace with one. For a skill without
             one, it is begun.
         workspace: the workspace by which the tables name its evals; the one that it lies in or
-            beside where it is not given.
+            beside if it is not given.
 
     Raises:
         Refused: there is none, or its text cannot be changed in place.
@@ -250,7 +250,7 @@ DIALECTS: dict[str, dict[str, str]] = {
 }
 """Where a dialect has another name for a field than `skill-evaluator`."""
 FIRST: dict[str, str | int] = {"structural_expectations": "S1", "dimensions": "Q1", "evals": 1}
-"""The first id of a list where nothing in the file shows the way; expectations have none."""
+"""The first id of a list if nothing in the file shows the way; expectations have none."""
 LETTERS = {"structural_expectations": "S", "dimensions": "Q", "expectations": "E", "evals": "eval-"}
 """What a new id begins with where those beside it have no numbers."""
 KEPT = dict.fromkeys(KINDS, frozenset(("id",))) | {
@@ -317,7 +317,7 @@ class _List(NamedTuple):
         above: the object that it is a member of, or is to be.
         name: its name there.
         value: the plain list; one of its own where it is not there yet.
-        documents: what can be read of each item; None where nothing can.
+        documents: what can be read of each item; None if nothing can.
     """
 
     part: str
@@ -357,7 +357,7 @@ def raw_of(document: Document) -> Any:
 
 
 def keys_of(document: Document) -> dict[str, str]:
-    """The names that the fields of a document have in its file; none where it is a text."""
+    """The names that the fields of a document have in its file; none if it is a text."""
     origin = origin_of(document)
     if origin is None or not isinstance(origin.raw, dict):
         return {}
@@ -684,7 +684,7 @@ class _Editor:
 
 
 def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) -> _List:
-    """A list that is there, or is to be; what cannot be read of it is no document.
+    """A list that is there, or is to be; what cannot be read of it is not a document.
 
     Raises:
         Refused: it is there, and is no list.

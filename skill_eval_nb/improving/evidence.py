@@ -66,7 +66,7 @@ def stored_at(folders: Iterable[str]) -> dict[str, StoredRun]:
 def texts(folder: Path) -> Iterator[tuple[str, str | None]]:
     """Name and text of each file of a skill, SKILL.md first.
 
-    The text is None where a file is no text, is larger than `LARGEST_SHOWN`, or cannot be read.
+    The text is None if a file is not text, is larger than `LARGEST_SHOWN`, or cannot be read.
     """
     root = folder.resolve()
     for name in sorted(contents(root).files, key=lambda name: (name != SKILL_FILE, name)):
@@ -98,17 +98,17 @@ class Paid(Shown):
     """What came of asking a model, item by item.
 
     Attributes:
-        status: `done`; `partial` where a question has no answer; `dry run` where nobody was
+        status: `done`; `partial` where a question has no answer; `dry run` if nobody was
             asked.
         n_before: answers that were there before.
         n_missing: answers that there are still none of.
-        model: who was asked; None where nothing was to be asked and none was named.
+        model: who was asked; None if nothing was to be asked and none was named.
         failed: questions without an answer, each with the reason.
         left_out: what could not be asked about, each with the reason.
         usage: tokens of this call's answers.
-        cost_usd: what they cost; None where a price is not known.
+        cost_usd: what they cost; None if a price is not known.
         worst_usd: what the missing ones could have cost at most before they were asked, in US
-            dollars; None where a price is not known.
+            dollars; None if a price is not known.
         notes: what was decided for the user, and what to bear in mind.
     """
 
@@ -210,7 +210,7 @@ class Check:
         definition: as the first of its evals defines it.
         evals: ids of the evals that have it.
         figures: rows of `stats.discrimination` over all iterations taken together, the side
-            that is compared first; empty where it has no verdicts.
+            that is compared first; empty if it has no verdicts.
         verdicts: of each run with one.
     """
 
@@ -238,7 +238,7 @@ class Check:
 
     @property
     def named(self) -> str:
-        """Its id and its words; its words alone where it has no id."""
+        """Its id and its words; its words alone if it has no id."""
         words = in_quotes(self.text)
         return words if self.target == self.text else f"{brief(self.target)} ({words})"
 
@@ -309,7 +309,7 @@ class Evidence:
         return None
 
     def gate(self, check: Check) -> str:
-        """What becomes of the gate without a check, in a sentence; empty where it is no part."""
+        """What becomes of the gate without a check, in a sentence; empty if it is not a part."""
         other = self.stand_in(check)
         if not check.critical or other is None:
             return ""
@@ -377,7 +377,7 @@ def evidence_of(ws: Workspace, found: Aggregate, baseline: str | None) -> Eviden
 
 def _evals_of_suites(ws: Workspace) -> Iterator[tuple[str, Eval]]:
     """The evals that suites define, the first definition last; runs may have no folder."""
-    if not os.path.isdir(ws.path):  # noqa: PTH112 an empty path is no folder
+    if not os.path.isdir(ws.path):  # noqa: PTH112 an empty path is not a folder
         return
     found = find(ws.path)
     files = read_files(found.layout.files, Problems())

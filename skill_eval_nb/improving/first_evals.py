@@ -129,7 +129,7 @@ def draft_evals(
         dry_run: do not ask the model; `price_usd` is the most the answer can cost.
 
     Returns:
-        The drafts, each a new eval; none where `unasked` says why.
+        The drafts, each a new eval; none if `unasked` says why.
 
     Raises:
         Refused: the skill cannot be read, n is out of bounds, the budget cannot be kept, or evals

@@ -29,7 +29,7 @@ _PLACE = re.compile(re.escape(FOLDER) + r"(?:[^\W_][\w .-]{0,99}/){0,3}[^\W_][\w
 
 
 def find_fault(path: str, text: Any) -> str | None:
-    r"""Why something cannot be an input file; None where it can.
+    r"""Why something cannot be an input file; None if it can.
 
     >>> find_fault("evals/files/a.csv", "x,y\n1,2\n"), find_fault("evals/files/a.json", "{}")
     (None, None)

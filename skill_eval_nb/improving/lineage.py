@@ -52,26 +52,26 @@ class Version:
         parent_from: how the parent is known: `given`, `stated` by a history.json, or
             `best so far`.
         compared: what was compared with what; None for the first.
-        expectation_pass_rate: 0–1, the mean over evals of the means over runs; None where no
+        expectation_pass_rate: 0–1, the mean over evals of the means over runs; None if no
             run has a pass rate.
         mean: the same of the metric that decides.
         n_evals: evals with that metric.
         n_runs: runs with that metric.
         estimate: its difference from the parent over the evals that both have, in the metric's
-            unit; None where no eval is in both.
-        low: where the interval of the difference begins; None where there is none.
+            unit; None if no eval is in both.
+        low: where the interval of the difference begins; None if there is none.
         high: where it ends.
-        p: exact and two-sided; None where it cannot be had.
+        p: exact and two-sided; None if it cannot be had.
         verdict: what `stats.deltas` says; None for the first, and where nothing can be compared.
-        grading_result: `baseline`, `won`, `lost` or `tie`; None where nothing can be compared.
+        grading_result: `baseline`, `won`, `lost` or `tie`; None if nothing can be compared.
         reason: what the result rests on, in a sentence.
         is_current_best: whether it is the best of all.
-        what_changed: what differs from the parent's files, in words; None where either
+        what_changed: what differs from the parent's files, in words; None if either
             version was not kept.
         lines_added: lines that came, in all files; None as `what_changed`.
         lines_removed: lines that went; a line that changed did both.
         stated_pass_rate: what a history.json of the workspace has as its pass rate.
-        started_at: when its first run began, ISO 8601; None where no run says.
+        started_at: when its first run began, ISO 8601; None if no run says.
     """
 
     version: str
@@ -108,8 +108,8 @@ class Lineage(Shown):
         skill: the skill's name.
         metric: what decides.
         level: of the intervals; alpha is 1 - level.
-        versions: oldest first; none where the workspace has no runs.
-        started_at: when the first of all runs began, ISO 8601; None where no run says.
+        versions: oldest first; none if the workspace has no runs.
+        started_at: when the first of all runs began, ISO 8601; None if no run says.
         notes: what is to be known besides.
     """
 
@@ -123,7 +123,7 @@ class Lineage(Shown):
 
     @property
     def current_best(self) -> str | None:
-        """The version that is the best of all; None where none is proven to be."""
+        """The version that is the best of all; None if none is proven to be."""
         return next((version.version for version in self.versions if version.is_current_best), None)
 
     def table(self, backend: Backend = "polars") -> Any:
@@ -326,9 +326,9 @@ class _Trace:
         return best, "best so far"
 
     def _compare_with(self, place: int, parent: VersionRuns, version: Version) -> Version:
-        """Against the parent's runs: those of the version's own iteration, where it ran the parent.
+        """Against the parent's runs: those of the version's own iteration, if it ran the parent.
 
-        Where nothing says which version that was, it was the one before.
+        If nothing says which version that was, it was the one before.
         """
         side = self.sides[place]
         runs = self.tables["runs"].filter(iteration=side.iteration)
@@ -480,7 +480,7 @@ def history(
 
 
 def _only_skill(runs: pl.DataFrame) -> tuple[str, str]:
-    """The one workspace and skill that the runs are of; no names where there are none."""
+    """The one workspace and skill that the runs are of; no names if there are none."""
     every = sorted(runs.select("workspace", "skill").unique().rows())
     if len(every) > 1:
         names = "; ".join(f"skill {skill!r} in {workspace!r}" for workspace, skill in every[:5])

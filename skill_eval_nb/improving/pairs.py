@@ -34,7 +34,7 @@ class ComparedSide:
         configuration: of all of them.
         iterations: of each workspace, the one that they are of.
         label: what people call it: what sets it apart from the other side.
-        version: the same without the configuration; None where nothing else differs.
+        version: the same without the configuration; None if nothing else differs.
         notes: what was decided for the user.
     """
 
@@ -89,7 +89,7 @@ def _resolve_name(ws: Workspace, name: Named) -> tuple[Workspace, str | None, st
 
 
 def _choose_configuration(ws: Workspace, iteration: str | None, configuration: str | None) -> str:
-    """The configuration of a side: the with-skill one, where none was named."""
+    """The configuration of a side: the with-skill one, if none was named."""
     there = sorted({row["configuration"] for row in _run_rows(ws, iteration)}, key=natural)
     if configuration is not None:
         if configuration not in there:
@@ -271,7 +271,7 @@ def _left_alone(run: PairedRun, other: ComparedSide) -> LeftOut:
 
 
 def _eval_ids(rows: Iterable[Row], evals: Iterable[str | int] | None) -> set[str]:
-    """The ids of evals that are named by id or name; all where none is named."""
+    """The ids of evals that are named by id or name; all if none is named."""
     names = {row[name]: row["eval_id"] for name in ("eval_name", "eval_id") for row in rows}
     wanted = names if evals is None else [str(eval_) for eval_ in evals]
     for name in wanted:

@@ -62,7 +62,7 @@ def drop_useless(evidence: Evidence) -> Iterator[Draft]:
 
 
 def reword_unsteady(evidence: Evidence) -> Iterator[Draft]:
-    """Word anew what is judged now so, now so, and what graders call vague."""
+    """Word again what is judged now so, now so, and what graders call vague."""
     for check in evidence.checks:
         vague = [mention for mention in evidence.about(check) if mention.kind == "vague"]
         if not check.structural and (vague or check.is_any(FLAKY)):
@@ -71,7 +71,7 @@ def reword_unsteady(evidence: Evidence) -> Iterator[Draft]:
 
 
 def of_rubric(evidence: Evidence) -> Iterator[Draft]:
-    """Anchors where there are none or the judge is unsure, and lower weights.
+    """Anchors if there are none or the judge is unsure, and lower weights.
 
     Anchors that are to be drafted quote what judges said of runs with that score. A dimension
     that never differs tells nothing: it weighs half.

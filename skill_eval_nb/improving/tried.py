@@ -33,7 +33,7 @@ Where = Literal["all", "elsewhere"]
 Cell = tuple[list[float], list[float]]
 """The values of an eval of an iteration on the one side and on the baseline's."""
 Values = Sequence[float | None]
-"""The verdict (0 or 1) or the score of each run; None where there is none."""
+"""The verdict (0 or 1) or the score of each run; None if there is none."""
 
 TABLES = ("sides", "deltas", "by_run", "disagreements")
 RUN_ERRORED = "the run errored"
@@ -63,11 +63,11 @@ class Difference:
         configuration: the side that is compared.
         baseline: what it is compared with.
         mean: pass rate (0-1) or score (1-5); runs are averaged inside an eval of an iteration
-            first, then these; None where no eval has a figure on both sides.
+            first, then these; None if no eval has a figure on both sides.
         baseline_mean: the same of the baseline.
         estimate: the mean of the evals' differences.
-        p: exact and two-sided, from dealing out the sides anew inside each eval of an
-            iteration; None where no eval has a figure on both sides.
+        p: exact and two-sided, from dealing out the sides again inside each eval of an
+            iteration; None if no eval has a figure on both sides.
         least_p: no outcome of so many runs brings p below it; None for scores.
         n_evals: evals with a figure on both sides.
         n_runs: their runs with a figure.
@@ -98,7 +98,7 @@ class About:
     Attributes:
         text: of the expectation.
         how: how it was found, in words.
-        likeness: of the wordings, 0-1; None where the draft names it.
+        likeness: of the wordings, 0-1; None if the draft names it.
     """
 
     text: str
@@ -110,29 +110,29 @@ class About:
 class Tried(Shown):
     """What came of trying a draft on the stored runs.
 
-    Tables are of the workspace's kind, polars or pandas, and empty where they do not apply.
+    Tables are of the workspace's kind, polars or pandas, and empty if they do not apply.
 
     Attributes:
         draft: what was tried.
         status: `tried`; `priced` where a judge is needed and no budget was given; else
             `not tried`.
         answer: one sentence, with its figures.
-        delta: of all evals of the draft; None where there are no two sides.
+        delta: of all evals of the draft; None if there are no two sides.
         elsewhere: of the evals that the draft was not found on, which alone prove anything;
-            None where it was not found by looking at outputs.
+            None if it was not found by looking at outputs.
         replaced: what it would replace, on the same evals as the answer; None without it.
         separates_better: whether the draft tells the sides apart better than what it
-            replaces; None where nobody can say.
+            replaces; None if nobody can say.
         why_better: the reason in words.
-        about: the judged expectation that it is held against; None where there is none.
+        about: the judged expectation that it is held against; None if there is none.
         gates_changed: runs whose gate would open or close.
-        price_usd: US dollars that judging costs at most; None where nothing has to be judged
+        price_usd: US dollars that judging costs at most; None if nothing has to be judged
             or no price is known.
-        cost_usd: US dollars that this call spent; None where a price is not known.
+        cost_usd: US dollars that this call spent; None if a price is not known.
         to_judge: runs that have no judging of the draft yet.
         sides: `what` × `where` × `configuration`: `runs`, `passed`, `failed` (for a dimension
             `scored`), `errored`, `not_scored`, and `pass_rate` (or `score`), the mean over
-            evals; null where nothing was scored.
+            evals; null if nothing was scored.
         deltas: each `Difference` as a row.
         by_run: the run keys, the verdict (`passed`, or `score`) with its `evidence`, what it
             replaces had, and each figure of the run `…_before` and `…_after`.
@@ -251,7 +251,7 @@ class Trial:
     """What is to be tried, on which runs, and how; see `try_out`.
 
     `runs` has RUN, the figures of the runs, `folder`, and `reason`: why the outputs of a run
-    cannot be looked at; null where they can.
+    cannot be looked at; null if they can.
     """
 
     draft: Draft
@@ -566,5 +566,5 @@ def suite_in_words(begins: str, suite: pl.DataFrame, metric: str, gates: int = 0
 
 
 def gates_in_words(number: int) -> str:
-    """How many gates would change; empty where none would."""
+    """How many gates would change; empty if none would."""
     return f"; the gate of {count(number, 'run')} would change" if number else ""

@@ -60,7 +60,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def try_dimensions(trial: Trial) -> Tried:
-    """Judge what comes on stored outputs, where that is free or paid for; else price it.
+    """Judge what comes on stored outputs, if that is free or paid for; else price it.
 
     Where a dimension goes, or another weight of it is all that comes, nothing has to be judged.
     """
@@ -137,9 +137,9 @@ class _Judged:
         judgings: by the place of the run.
         left_out: why a run cannot be judged at all, by its place.
         failed: why there is no judging though it was asked for, by the place of the run.
-        price_usd: what those that are missing cost at most; None where no price is known.
+        price_usd: what those that are missing cost at most; None if no price is known.
         to_judge: how many are missing.
-        cost_usd: what was spent; None where a price is not known.
+        cost_usd: what was spent; None if a price is not known.
     """
 
     model: str = ""
@@ -174,7 +174,7 @@ class _Judged:
 
 
 def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried:
-    """What a judge says of new dimensions; where none is known or paid for, what to do."""
+    """What a judge says of new dimensions; if none is known or paid for, what to do."""
     models = sorted(set(trial.runs["judge_model"].drop_nulls()))
     model = trial.terms.model(trial.judge_model, models)
     if not isinstance(model, str):
@@ -380,7 +380,7 @@ def _rubric_means(
 ) -> pl.DataFrame:
     """`rubric_weighted_mean_before` as stored, and `_after`.
 
-    After is null where a run has no score on what comes, or its scores are not stored one by
+    After is null if a run has no score on what comes, or its scores are not stored one by
     one; a run that has no score at all stays as it is.
 
     Args:

@@ -98,9 +98,9 @@ def try_out(
         allow_scripts: whether a drafted `custom_script` may run, in the sandbox.
         near: within how many lines of a match a text of `except_context` exempts it.
         judge_model: who judges a dimension; else the one that judged these runs.
-        connection: how it is reached; where it is not given, the stand-in answers in process
+        connection: how it is reached; if it is not given, the stand-in answers in process
             for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
+        prices: what calls cost; the bundled table if it is not given.
         budget_usd: the most that may be spent, in US dollars; what does not fit is not judged.
         progress: called while it goes on.
         stop: once it is set, judgings in flight are cancelled; those that were kept stay.
@@ -134,7 +134,7 @@ def try_out(
 def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
     """The runs of a draft's evals: RUN, KEPT, `folder`, `reason`.
 
-    `reason` says why the outputs of a run cannot be looked at; it is null where they can.
+    `reason` says why the outputs of a run cannot be looked at; it is null if they can.
     Two evals of different workspaces may have the same id: then the draft's own runs say
     which workspace is meant.
 
@@ -195,7 +195,7 @@ def _reason_unseen(status: str, folder: str, shared: bool, base: str) -> str | N
 
 
 class Verdict(NamedTuple):
-    """What a check comes to in one run; `passed` is None where it errored or is not scored."""
+    """What a check comes to in one run; `passed` is None if it errored or is not scored."""
 
     passed: bool | None
     evidence: str | None
@@ -358,7 +358,7 @@ def _verdicts(
 
 
 def _all(of_run: Sequence[Verdict]) -> Verdict:
-    """Several checks as one: it passes where all of them pass."""
+    """Several checks as one: it passes if all of them pass."""
     mark = _all_pass(_marks_of(of_run))
     evidences = [verdict.evidence or "" for verdict in of_run if verdict.passed is mark]
     return Verdict(mark, "; ".join(dict.fromkeys(evidences)))
@@ -394,7 +394,7 @@ def _worst(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _stored_verdicts(rows: pl.DataFrame, runs: pl.DataFrame) -> list[Verdict | None]:
-    """The verdict of each run; None where the run has no row."""
+    """The verdict of each run; None if the run has no row."""
     there = {run: Verdict(*verdict) for run, *verdict in _worst(rows).iter_rows()}
     return [
         _unscored_verdict(RUN_ERRORED) if status == "errored" else there.get(run)
@@ -403,7 +403,7 @@ def _stored_verdicts(rows: pl.DataFrame, runs: pl.DataFrame) -> list[Verdict | N
 
 
 def _replaced_verdicts(trial: Trial, target: str, gone: pl.DataFrame) -> list[Verdict]:
-    """The verdicts on a draft's target: stored ones; where there is none, checked now."""
+    """The verdicts on a draft's target: stored ones; if there is none, checked now."""
     runs = trial.runs
     stored, reasons = _stored_verdicts(gone, runs), runs["reason"].to_list()
     places = {folder: at for at, folder in enumerate(runs["folder"])}
@@ -488,8 +488,8 @@ def _notes(trial: Trial, each: Sequence[Sequence[Verdict]], *, alone: bool) -> I
 def _judged_about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> About | None:
     """The judged expectation that a draft is about.
 
-    It is the draft's target where that is a judged one; else the expectation that is nearest
-    in words to the draft; None where none is.
+    It is the draft's target if that is a judged one; else the expectation that is nearest
+    in words to the draft; None if none is.
     """
     if draft.target is not None and (found := _of_target(judged, draft.target)).height:
         return About(found["text"][0], "the draft names it")
@@ -533,7 +533,7 @@ def _figures(
 
     `gate_passed_after` rests on the stored verdicts without those that go, and on the new ones;
     where the stored verdicts do not say the same as the stored gate, that is taken at its word.
-    `structural_pass_rate_after` is null where a run's checks are not stored one by one. A run
+    `structural_pass_rate_after` is null if a run's checks are not stored one by one. A run
     whose gate closes would not be judged, so `pass_rate_after` is that of its checks, as it
     is in every gated run; where the gate opens it is null, since the judge has yet to be asked.
     An errored run stays as it is.
@@ -584,12 +584,12 @@ def _figures(
 
 
 def _all_pass(marks: Collection[bool | None]) -> bool | None:
-    """Whether all checks passed; None where nobody knows."""
+    """Whether all checks passed; None if nobody knows."""
     return False if False in marks else None if None in marks else True
 
 
 def _gate_of(checks: Sequence[tuple[int, bool | None, bool]]) -> bool | None:
-    """Whether all critical ones of some checks passed; None where nobody knows."""
+    """Whether all critical ones of some checks passed; None if nobody knows."""
     return _all_pass([passed for _, passed, critical in checks if critical])
 
 

@@ -95,9 +95,9 @@ class Draft:
         part: the list that it changes.
         evals: ids (as the tables have them) of the evals that it changes; empty for `evals`
             without a target.
-        target: id, else name, else text of the item that goes; None where nothing goes.
+        target: id, else name, else text of the item that goes; None if nothing goes.
         new: the items that come, as `skill-evaluator` has them (a text for `expectations`);
-            without ids where they are to be given on.
+            without ids if they are to be given on.
         why: a sentence or two with the figures it rests on.
         runs: the runs it rests on.
         suggestions: keys of the suggestions that it answers.
@@ -245,7 +245,7 @@ def write_drafts(path: PathLike, drafts: Iterable[Draft]) -> Path:
     """Write drafts to a file in one step; `read_drafts` gives them back.
 
     Raises:
-        OSError: where the file cannot be written.
+        OSError: if the file cannot be written.
     """
     filed = {"drafts": [msgspec.to_builtins(draft) for draft in drafts]}
     return write_atomic(path, to_json(filed))
@@ -254,14 +254,14 @@ def write_drafts(path: PathLike, drafts: Iterable[Draft]) -> Path:
 def read_drafts(path: PathLike) -> tuple[Draft, ...]:
     """Read drafts from a file, one that a person has edited included.
 
-    The key and what is missing are looked at anew, so that they fit what stands there now.
+    The key and what is missing are looked at again, so that they fit what stands there now.
 
     Args:
         path: a file of `write_drafts`: an object whose `drafts` are a list of drafts.
 
     Raises:
         Refused: the file holds no drafts; every draft that is none is named.
-        OSError: where the file cannot be read.
+        OSError: if the file cannot be read.
     """
     try:
         raw = msgspec.json.decode(read_bytes(Path(path)))

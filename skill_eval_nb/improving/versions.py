@@ -44,7 +44,7 @@ class VersionRuns:
 
 
 def earlier_of(names: Sequence[str]) -> str | None:
-    """The configuration that is an earlier version, where it is clear which."""
+    """The configuration that is an earlier version, if it is clear which."""
     earlier = [name for name in names if is_earlier(name)]
     return earlier[0] if len(earlier) == 1 else None
 
@@ -109,9 +109,9 @@ class FileChange:
     Attributes:
         name: its path in the skill's folder.
         kind: what became of it.
-        old: what it held; None where it came.
-        new: what it holds; None where it went.
-        added: lines that came; None where it is no text that is compared line by line.
+        old: what it held; None if it came.
+        new: what it holds; None if it went.
+        added: lines that came; None if it is not text that is compared line by line.
         removed: lines that went.
         first: the first line that came, else that went.
         was: its path before it was moved.
@@ -202,7 +202,7 @@ def _change(name: str, kind: Kind, old: bytes | None, new: bytes | None) -> File
 
 
 def text_of(data: bytes) -> str | None:
-    """The text of a file; None where it is none, or is more than anybody reads."""
+    """The text of a file; None if it is none, or is more than anybody reads."""
     if len(data) > LARGEST or data.count(b"\n") > LONGEST or b"\0" in data:
         return None
     try:
@@ -218,20 +218,20 @@ class Kept:
     skills: Sequence[KeptSkill] = ()
 
     def folder(self, side: VersionRuns) -> Path | None:
-        """Where the version of a side lies; None where it was not kept."""
+        """Where the version of a side lies; None if it was not kept."""
         alone = not is_earlier(side.configuration)
         found = skill_of(self.skills, side.iteration, side.configuration, alone=alone)
         return found and found.folder
 
     def same(self, first: VersionRuns, second: VersionRuns) -> bool | None:
-        """Whether two sides had the same files; None where either was not kept."""
+        """Whether two sides had the same files; None if either was not kept."""
         found = [folder.resolve() for side in (first, second) if (folder := self.folder(side))]
         if len(found) < 2:
             return None
         return len({digest(folder, contents(folder)) for folder in found}) == 1
 
     def changes(self, old: VersionRuns, new: VersionRuns) -> tuple[FileChange, ...] | None:
-        """What differs between two sides; None where either was not kept."""
+        """What differs between two sides; None if either was not kept."""
         before, after = self.folder(old), self.folder(new)
         return None if before is None or after is None else changes(before, after)
 
@@ -276,7 +276,7 @@ def by_version(ws: Workspace) -> Workspace:
 
 
 def _passes(ws: Workspace) -> dict[int, str]:
-    """Which pass was of which version; empty where that is not clear."""
+    """Which pass was of which version; empty if that is not clear."""
     import polars as pl
 
     runs, stated = ws.polars("runs"), ws.polars("stated")
@@ -323,7 +323,7 @@ def _name_versions(frame: pl.DataFrame, passes: dict[int, str]) -> pl.DataFrame:
 def stated_by_version(
     rows: Sequence[Mapping[str, Any]], versions: Iterable[VersionRuns]
 ) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
-    """The row of each version, and why none is used where it is not said which is which.
+    """The row of each version, and why none is used if it is not said which is which.
 
     Args:
         rows: of the table `history`, of one skill.

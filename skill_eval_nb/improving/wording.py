@@ -1,4 +1,4 @@
-"""What graders suggest, the expectation that each is about, and what says the same anew."""
+"""What graders suggest, the expectation that each is about, and what says the same again."""
 
 from __future__ import annotations
 
@@ -339,7 +339,7 @@ same complaint that says all, another same complaint, or complaints that do not 
 
 
 def complaints(text: str) -> frozenset[str]:
-    """What a text finds fault with; empty where none of the phrases is in it.
+    """What a text finds fault with; empty if none of the phrases is in it.
 
     >>> sorted(complaints("Far too strict: good runs fail."))
     ['fails good work']
@@ -457,8 +457,8 @@ Block = tuple[str, ...]
 def group_mentions(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, ...]]:
     """Suggestions that say the same, the wording first that is nearest to all others.
 
-    The distance of two wordings is 0 for the same words and 1 where they share none
-    (`likeness`). Where both are about the same known expectation, the same complaint brings
+    The distance of two wordings is 0 for the same words and 1 if they share none
+    (`likeness`). If both are about the same known expectation, the same complaint brings
     them nearer and an opposite one parts them (`agreement`). Suggestions about different
     expectations, and those of different suites, are never compared. Groups are joined by
     average linkage as long as their mean distance is at most `threshold`.

@@ -1,4 +1,4 @@
-"""The only room that knows a model's API: the client, prices, batches and the stand-in.
+"""Everything that calls a model's API: the client, prices, batches and the stand-in.
 
     from skill_eval_nb.models import Connection, Tally, connect, load_prices
 
@@ -7,8 +7,8 @@
         reply = await client.send(request, meter=tally, deadline=300.0)
     tally.cost(load_prices())
 
-Every call goes through a `Meter`, which is asked beforehand whether its worst case may be
-spent. Importing this room loads neither the SDK nor the stand-in: they come when first used.
+Every call goes through a `Meter`, which decides beforehand whether its worst case may be spent.
+Importing this package does not load the SDK or the stand-in; they are loaded on first use.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Many requests at half the price, answered within a day: the Message Batches API.
+"""The Message Batches API: many requests at half the price, answered within a day.
 
-A batch outlives the process that submitted it. Keep the id that `submit` gives (or hands to
-`created`, as soon as there is one): with it `collect` or `answers` brings the results at any
-time within 29 days.
+A batch outlives the process that submitted it. Keep the id that `submit` returns (or passes to
+`created` as soon as there is one): `collect` and `answers` use it to get the results within 29
+days.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from .client import Call, Client, ModelFault, Reply
 from .usage import Meter, encode_body, worst_case
 
 REQUESTS = 100_000
-"""Requests that a batch holds at most."""
+"""The most requests in one batch."""
 BYTES = 256_000_000
-"""Bytes that a batch holds at most."""
+"""The most bytes in one batch."""
 DAY = 86_400.0
 
 _CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PATH = "/v1/messages/batches"
 
 Results = dict[str, Reply | ModelFault]
-"""What came of each request, by its own id."""
+"""The result of each request, by your id."""
 
 
 async def submit(
@@ -38,24 +38,23 @@ async def submit(
     deadline: float = 600.0,
     created: Callable[[str], None] | None = None,
 ) -> str:
-    """Submit requests, and give the batch's id; what is too much for one batch becomes several.
+    """Submit requests, as several batches if they do not fit into one.
 
-    A batch that may have been taken is not submitted again. Nothing is metered here: that is
-    what `reserve` is for.
+    A batch that may have been accepted is not submitted again. Nothing is metered here; `reserve`
+    does that.
 
     Args:
         client: made by `connect`.
-        requests: bodies of `/v1/messages` by ids of your own.
-        deadline: seconds for each batch to be taken.
-        created: is given each batch's id at once, so that it can be kept.
+        requests: bodies of `/v1/messages`, by ids that you choose.
+        deadline: seconds for each batch to be accepted.
+        created: called with each batch's id at once, so that it can be stored.
 
     Returns:
-        The id; the ids with commas between them where there are several. `collect` and
-        `cancel` take it as it is.
+        The id, or several ids separated by commas. `collect` and `cancel` take either.
 
     Raises:
         ValueError: for no requests, and for an id that is not 1 to 64 of a–z, A–Z, 0–9, _ and -.
-        ModelFault: where a batch was not taken, or may not have been: the message says so.
+        ModelFault: if a batch was not accepted, or may not have been; the message says which.
     """
     if not requests:
         raise ValueError("There are no requests to submit.")
@@ -80,13 +79,13 @@ async def submit(
 
 
 async def collect(client: Client, batch_id: str, *, deadline: float = 600.0) -> Results | None:
-    """The results of a batch; None where it has not ended.
+    """The results of a batch; None if it has not ended.
 
-    A request that errored, expired or was cancelled has a `ModelFault` of that kind, and is
-    not billed. The order means nothing.
+    A request that errored, expired or was cancelled has a `ModelFault` of that kind, and is not
+    billed. The order has no meaning.
 
     Raises:
-        ModelFault: where the API gave no answer, or does not know the batch.
+        ModelFault: if the API does not answer, or does not know the batch.
     """
     end = time.monotonic() + deadline
     sizes: dict[str, int] = {}
@@ -103,11 +102,11 @@ async def collect(client: Client, batch_id: str, *, deadline: float = 600.0) -> 
 
 
 async def cancel(client: Client, batch_id: str, *, deadline: float = 60.0) -> None:
-    """Ask for a batch to end early; what has been answered by then stays, and is billed.
+    """Ask for a batch to end early; requests answered by then are kept and billed.
 
     Raises:
-        ModelFault: where the API gave no answer, or the batch has ended already; of several
-            batches the others have been asked all the same.
+        ModelFault: if the API does not answer, or the batch has already ended. If there are several
+            batches, the others were still asked.
     """
     end = time.monotonic() + deadline
     faults: list[ModelFault] = []
@@ -122,17 +121,17 @@ async def cancel(client: Client, batch_id: str, *, deadline: float = 60.0) -> No
 
 
 class Reserved:
-    """What a batch may cost, reserved request by request; made by `reserve`."""
+    """The money reserved for a batch, request by request; made by `reserve`."""
 
     def __init__(self, meter: Meter, tickets: dict[str, object]) -> None:
         self._meter = meter
         self._tickets = tickets
 
     def settle(self, results: Mapping[str, Reply | ModelFault] | None) -> None:
-        """Count what the results used; without results, what they may cost at the worst.
+        """Count what the results used, or the worst case without results.
 
-        Requests that errored, expired or were cancelled are not billed. What is not among
-        the results counts at its worst.
+        Requests that errored, expired or were cancelled are not billed. Requests without a result
+        count at their worst case.
         """
         while self._tickets:
             name, ticket = self._tickets.popitem()
@@ -145,16 +144,16 @@ class Reserved:
                 self._meter.settle(ticket, None)
 
     def release(self) -> None:
-        """Count nothing: the batch was surely not taken."""
+        """Count nothing: the batch was certainly not accepted."""
         while self._tickets:
             self._meter.release(self._tickets.popitem()[1])
 
 
 def reserve(meter: Meter, requests: Mapping[str, Mapping[str, Any]]) -> Reserved:
-    """Reserve the worst case of each request at the price of batches; all of them, or none.
+    """Reserve the worst case of each request at the batch price; all of them, or none.
 
     Raises:
-        BudgetSpent: where the meter forbids it.
+        BudgetSpent: if the meter does not allow it.
         ValueError: for a request without `model` or `max_tokens`.
     """
     tickets: dict[str, object] = {}
@@ -179,21 +178,21 @@ async def answers(
     every: float = 30.0,
     created: Callable[[str], None] | None = None,
 ) -> Results:
-    """Reserve, submit, wait for and settle a batch; or only wait for one submitted before.
+    """Reserve, submit, wait for and settle a batch, or only wait for one that was submitted before.
 
     Args:
         client: made by `connect`.
-        requests: bodies of `/v1/messages` by ids of your own.
-        meter: is asked for the worst case of all requests, at half price.
-        batch_id: of a batch that was submitted with the same requests; it is not submitted again.
-        seconds: to wait at most.
+        requests: bodies of `/v1/messages`, by ids that you choose.
+        meter: has to allow the worst case of all requests, at half price.
+        batch_id: a batch that was submitted with the same requests; it is not submitted again.
+        seconds: the longest to wait.
         every: seconds between looks.
         created: is given each batch's id at once.
 
     Raises:
-        BudgetSpent: where the meter forbids it; nothing was submitted then.
-        ModelFault: where the batch was not taken, or has not ended in time: it goes on then,
-            and what it may cost counts at its worst.
+        BudgetSpent: if the meter does not allow it; then nothing was submitted.
+        ModelFault: if the batch was not accepted, or has not ended in time. In the second case it
+            continues, and its worst case counts as spent.
     """
     end = time.monotonic() + seconds
     reserved = reserve(meter, requests)
@@ -221,7 +220,7 @@ async def answers(
 
 
 async def _look_for_results(client: Client, batch_id: str, end: float) -> Results | None:
-    """As `collect`; a server that is busy now may not be at the next look."""
+    """Like `collect`, but a busy server is not an error: it may answer at the next look."""
     try:
         return await collect(client, batch_id)
     except ModelFault as fault:
@@ -236,7 +235,7 @@ def _seconds_left(end: float) -> float:
 
 
 def _pack_bodies(requests: Mapping[str, Mapping[str, Any]]) -> Iterator[bytes]:
-    """Bodies of batches, each as large as may be."""
+    """Bodies of batches, each as large as allowed."""
     lines: list[bytes] = []
     size = 0
     for name, request in requests.items():
@@ -257,7 +256,7 @@ def _id(body: bytes) -> str:
 
 
 def _read_status(body: bytes) -> tuple[str, int]:
-    """How far a batch is, and how many requests it has."""
+    """The status of a batch, and how many requests it has."""
     batch = json.loads(body)
     return str(batch["processing_status"]), sum(batch["request_counts"].values())
 

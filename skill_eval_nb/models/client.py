@@ -1,7 +1,7 @@
-"""Calls to a model: where it is reached, and a client for all of them.
+"""The client for calls to a model: connection, deadline, retries.
 
-Each call has a deadline, and goes through a meter. Why no answer came is said in words that hold no
-key and no password.
+Each call has a deadline and goes through a meter. Messages about failed calls contain no key and no
+password.
 
 Tried again are 408, 409, 429 and everything from 500 (529 too), time-outs, connections that
 fail or are cut, and bodies that are no whole answer; unless the API says otherwise in its
@@ -52,19 +52,19 @@ NO_KEY = "none"
 
 @dataclass(frozen=True)
 class Connection:
-    """How calls reach a model.
+    """How to reach a model.
 
     Attributes:
-        base_url: the server that speaks the Messages API; None for the SDK's own choice
-            (the environment variable ANTHROPIC_BASE_URL, else Anthropic's). A name and a
-            password in it are sent, and shown nowhere.
+        base_url: the server that speaks the Messages API; None for the SDK's default (the
+            environment variable ANTHROPIC_BASE_URL, else Anthropic's). A name and a password in it
+            are sent but never shown.
         api_key_name: the environment variable that the key is read from when calls begin.
-            The key itself is never held, logged or sent to another process.
-        stand_in: a stand-in model that answers within the process, with no network and no
-            key. `base_url` is then not looked at.
+            The key itself is never stored, logged or sent to another process.
+        stand_in: a stand-in model that answers within the process, without a network or a key.
+            `base_url` is then ignored.
 
     Raises:
-        ValueError: for a `base_url` that is no http address.
+        ValueError: if `base_url` is not an http address.
     """
 
     base_url: str | None = None
@@ -101,7 +101,7 @@ class Connection:
         return self.stand_in is not None or urlsplit(url).hostname in _HERE
 
     def why_not(self) -> str | None:
-        """None where calls can be tried; else the reason why not, in words for the user."""
+        """None if calls can be made, else a sentence that tells the user why not."""
         key = self._found()
         if self.stand_in is None and not (key.isascii() and key.isprintable()):
             return (
@@ -118,10 +118,10 @@ class Connection:
         )
 
     def key(self) -> str:
-        """The key, read from the environment now; a dummy where none is needed.
+        """The key, read from the environment now; a placeholder if none is needed.
 
         Raises:
-            LookupError: where it is needed and missing.
+            LookupError: if a key is needed and missing.
         """
         why = self.why_not()
         if why is not None:
@@ -142,16 +142,16 @@ _draw = random.SystemRandom().random
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """What is sent, and what makes a value of the answer.
+    """What to send, and how to read the answer.
 
     Attributes:
         method: "get" or "post".
         path: of the API.
-        read: makes the value; it raises ValueError, KeyError or TypeError where the body is
-            no whole answer.
+        read: returns the value; raises ValueError, KeyError or TypeError if the body is not a
+            complete answer.
         content: the body.
-        once: whether a second attempt could do harm, so that there is none unless the first
-            was surely not taken.
+        once: whether a second attempt could do harm; then there is none, unless the first was
+            certainly not accepted.
     """
 
     method: str
@@ -163,12 +163,12 @@ class Call(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A call that brought no answer and is tried again.
+    """A call that got no answer and will be tried again.
 
     Attributes:
         number: 1 for the first attempt after the one that failed.
         at: when it begins, by `time.monotonic()`.
-        reason: what came of the last attempt.
+        reason: why the last attempt failed.
 
     >>> print(Retry(4, time.monotonic() + 29.5, "HTTP 529."))
     HTTP 529. Retry 4, next in 30 s
@@ -196,10 +196,10 @@ own: a job sets it where it launches a step.
 async def until_answered(
     attempt: Callable[[float], Awaitable[T | Trouble]], *, deadline: float, once: bool = False
 ) -> T:
-    """What `attempt(seconds)` gives, begun again by the rules of `retry`.
+    """The result of `attempt(seconds)`, retried by the rules of this module.
 
     Raises:
-        ModelFault: where it gives nothing but trouble until it may not be begun again.
+        ModelFault: if it fails until no further attempt is allowed.
         ValueError: for a deadline that is not above 0.
     """
     if not deadline > 0:
@@ -240,7 +240,7 @@ async def until_answered(
 async def attempt_at(
     sdk: anthropic.AsyncAnthropic, call: Call[T], seconds: float, *, key: str
 ) -> T | Trouble:
-    """One attempt within `seconds`: what the answer says, or why there is none."""
+    """One attempt within `seconds`: the answer, or why there is none."""
     import anthropic
 
     try:
@@ -251,7 +251,7 @@ async def attempt_at(
         return Trouble("timeout", message, again=True, billed=True)
     except anthropic.APIError as error:
         return _trouble_of_sdk(error, str(sdk.base_url), key)
-    # Nothing is read of an answer, or cut out of it, that still holds the key: half is too much.
+    # Hide the key before anything is read or cut out of an answer: half of it would be too much.
     body = hidden(response.content, secrets_of(response.request))
     try:
         return call.read(body)
@@ -262,7 +262,7 @@ async def attempt_at(
 async def _send_request(
     sdk: anthropic.AsyncAnthropic, call: Call[Any], seconds: float
 ) -> httpx2.Response:
-    """The SDK's request, with the body sent as it is and the answer's left unread."""
+    """The SDK's request, with the body sent unchanged and the answer's body not yet read."""
     import httpx2
 
     # The attempt as a whole is bounded from outside; httpx2 bounds only each wait in it.
@@ -289,7 +289,7 @@ def _trouble_of_sdk(error: anthropic.APIError, address: str, key: str) -> Troubl
 
 
 def _trouble_of_connection(error: BaseException, address: str) -> Trouble:
-    """What a failure below HTTP means: whether anything had been sent is what matters."""
+    """What a failure below HTTP means; what matters is whether anything had been sent."""
     import httpx2
 
     reason = f"{type(error).__name__}: {error}".rstrip(": ")
@@ -310,7 +310,7 @@ def _trouble_of_connection(error: BaseException, address: str) -> Trouble:
 
 
 def _trouble_of_body(error: Exception, kind: str, body: bytes) -> Trouble:
-    """What a body means that has the status of success, but is no whole answer."""
+    """What it means if a body has a success status but is not a complete answer."""
     start = body[:200].decode(errors="replace")
     why = str(error) or type(error).__name__
     message = f"What came is no whole answer ({kind}; {why}): {start!r}."
@@ -320,16 +320,16 @@ def _trouble_of_body(error: Exception, kind: str, body: bytes) -> Trouble:
 APART = 0.003
 """Seconds between calls that would begin at once: about the CPU time that sending one takes."""
 BEHIND = 0.1
-"""Seconds that a call is held back at most."""
+"""The most seconds that a call is held back."""
 
 
 class Pace:
-    """Spreads what would begin at the same moment.
+    """Spreads calls that would begin at the same moment.
 
-    The steps of calls that begin together are taken in turns, so that all are sent when the
-    last one is; their answers come together too, and are read in turns again: each call
-    waits for the work of all, and this goes on for as long as they last. Begun a little
-    apart, they stay apart. Calls that are further apart anyhow are not held back.
+    Calls that begin together take their steps in turns, so all are sent only when the last one is.
+    Their answers arrive together and are read in turns again, so each call keeps waiting for all
+    the others. Calls that begin a little apart stay apart. Calls that are further apart anyway are
+    not held back.
     """
 
     def __init__(self, apart: float = APART) -> None:
@@ -347,12 +347,12 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole answer, as the API gave it.
+    """A complete answer of the API.
 
     Attributes:
         content: the blocks, plain JSON.
-        stop_reason: why the model stopped, in the API's words, whatever they are: look at it
-            before reading the content, which may be empty (`refusal`) or cut (`max_tokens`).
+        stop_reason: why the model stopped, in the API's words. Check it before reading the content,
+            which may be empty (`refusal`) or cut off (`max_tokens`).
         usage: what the answer used.
         model: the model that answered, by its full name.
         id: the API's name for the answer.
@@ -366,10 +366,10 @@ class Reply:
 
     @classmethod
     def of(cls, message: object) -> Reply:
-        """The answer that a message object of the API is.
+        """Read a message object of the API.
 
         Raises:
-            ValueError: where it is none: what is missing is said.
+            ValueError: if it is not one; the message says what is missing.
         """
         if not isinstance(message, Mapping) or message.get("type") != "message":
             raise ValueError("it is no message object")
@@ -388,7 +388,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """The text of all text blocks, one after the other; "" where there is none.
+        """The text of all text blocks, joined; "" if there is none.
 
         >>> Reply([{"type": "text", "text": "Yes."}], "end_turn", Usage(), "m", "msg_1").text
         'Yes.'
@@ -405,7 +405,7 @@ _PARTS = {
     "model": ("text", str),
     "id": ("text", str),
 }
-"""What an answer must have, and of which kind."""
+"""The fields that an answer must have, with their types."""
 
 
 class Client:
@@ -414,7 +414,7 @@ class Client:
     def __init__(self, sdk: anthropic.AsyncAnthropic, connection: Connection) -> None:
         self._sdk = sdk
         self._key = connection.api_key_name
-        # A model within the process gives its answers when they are asked for, one by one.
+        # A model within the process answers calls one by one.
         self._pace = Pace(APART if connection.stand_in is None else 0.0)
 
     async def send(
@@ -424,22 +424,22 @@ class Client:
         meter: Meter,
         deadline: float,
     ) -> Reply:
-        """A whole answer to `request`; attempted by the rules of `retry`.
+        """Send a request and return the complete answer, with retries by the rules of this module.
 
-        Every attempt reserves its worst case with the meter. An answer settles it with its
-        usage; what may be billed without one (time-outs, cut connections, half answers, this
-        call being cancelled) settles it with None; it is released where the API refused, or
-        was not reached.
+        Every attempt reserves its worst case with the meter. An answer settles the reservation with
+        its usage. Attempts that may be billed without an answer (time-outs, cut connections,
+        incomplete answers, cancelling this call) settle it with None. If the API refused or was not
+        reached, it is released.
 
         Args:
-            request: the body of `/v1/messages`, plain JSON; it is sent exactly as it is.
-            meter: what is asked before each attempt.
-            deadline: seconds for this answer, all attempts and pauses included.
+            request: the body of `/v1/messages`, plain JSON; it is sent unchanged.
+            meter: has to allow each attempt.
+            deadline: seconds for this answer, including all attempts and pauses.
 
         Raises:
-            ModelFault: where no answer came.
-            BudgetSpent: where the meter forbids an attempt.
-            TypeError, ValueError: for a request that is no JSON, has no `model` or
+            ModelFault: if no answer came.
+            BudgetSpent: if the meter does not allow an attempt.
+            TypeError, ValueError: for a request that is not JSON, has no `model` or
                 `max_tokens`, or asks for a stream, and for a deadline that is not above 0.
         """
         if request.get("stream"):
@@ -470,10 +470,10 @@ class Client:
         return await until_answered(attempt_paid, deadline=deadline)
 
     async def exchange(self, call: Call[T], *, deadline: float) -> T:
-        """Any call that costs nothing, by the same rules.
+        """Make a call that costs nothing, by the same rules.
 
         Raises:
-            ModelFault: where no answer came.
+            ModelFault: if no answer came.
             ValueError: for a deadline that is not above 0.
         """
 
@@ -519,28 +519,28 @@ Kind = Literal[
 
 
 HIDDEN = "[hidden]"
-"""What stands in place of a key or a password."""
+"""Shown instead of a key or a password."""
 _SECRET = re.compile(r"auth|cookie|key|password|secret|token", re.IGNORECASE)
 _LEAST = 8
-"""A secret shorter than this is not looked for: it would be found in words."""
+"""Secrets shorter than this are not searched for: they would be found inside words."""
 _USER = re.compile(r"(?<=//)[^/?#\s]*@")
 
 
 class ModelFault(Exception):
-    """A call that brought no answer, or a request of a batch that brought none.
+    """A call, or a request of a batch, that got no answer.
 
     `kind` is one of
 
     - `key`: no API key was found; nothing was sent.
-    - `refused`: the API will not take this request, and would not if it came again.
-    - `overloaded`: it was busy, or failed within, as long as the deadline allowed to ask.
+    - `refused`: the API does not accept this request, and would not if it were repeated.
+    - `overloaded`: it was busy or failed internally until the deadline.
     - `timeout`: it did not answer in time.
-    - `connection`: it could not be reached, or what came was no whole answer.
-    - `errored`, `expired`, `canceled`: what became of a request of a batch.
+    - `connection`: it could not be reached, or the answer was incomplete.
+    - `errored`, `expired`, `canceled`: the result of a request of a batch.
 
-    The message says what was found last, after how many attempts, and what to do where
-    something can be done. The words of the API stand in it as they came, but for what is
-    `hidden`. `sent` is False where the server surely did nothing about the last attempt.
+    The message says what went wrong last, after how many attempts, and what to do if anything can
+    be done. It quotes the API's words, except for secrets (`hidden`). `sent` is False if the server
+    certainly did not act on the last attempt.
     """
 
     def __init__(self, kind: Kind, message: str, sent: bool = False) -> None:  # noqa: FBT002
@@ -555,7 +555,7 @@ class ModelFault(Exception):
 
 
 def without_password(text: str) -> str:
-    """A text in which no address says who calls.
+    """A text without the names and passwords in its addresses.
 
     >>> without_password("The server http://me:secret@host/ could not be reached.")
     'The server http://[hidden]@host/ could not be reached.'
@@ -564,7 +564,7 @@ def without_password(text: str) -> str:
 
 
 def secrets_of(request: httpx2.Request) -> tuple[bytes, ...]:
-    """What a request was sent with that nobody else is to see, as a server might repeat it."""
+    """The secrets that a request was sent with, which a server might repeat."""
     found = {request.url.userinfo.decode()}
     for name, value in request.headers.items():
         if _SECRET.search(name):
@@ -598,9 +598,9 @@ def _pair(token: str) -> set[str]:
 
 
 FIRST = 0.5
-"""Seconds that the first pause is at most."""
+"""The longest first pause, in seconds."""
 LONGEST = 30.0
-"""Seconds that any pause is at most, what the API asks for aside."""
+"""The longest pause, in seconds, unless the API asks for a longer one."""
 BILLED = 3
 """Attempts of one call that may be billed without an answer."""
 
@@ -615,15 +615,15 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What came of an attempt that brought no answer.
+    """Why an attempt got no answer.
 
     Attributes:
         kind: as in `ModelFault`.
-        message: what was found, as a sentence.
+        message: what went wrong, as a sentence.
         again: whether another attempt may help.
-        billed: whether this one may be billed all the same.
-        after: seconds that the API asks to wait; None where it does not.
-        sent: False where the server surely did not act on it.
+        billed: whether this one may still be billed.
+        after: seconds that the API asks to wait; None if it does not.
+        sent: False if the server certainly did not act on it.
     """
 
     kind: Kind
@@ -655,7 +655,7 @@ def trouble_of_status(
         again,
         billed=False,
         after=asked_to_wait(headers),
-        # Behind a 500, 502 or 504 the request may have been taken all the same.
+        # After a 500, 502 or 504 the request may still have been accepted.
         sent=status >= 500 and status not in (501, 503, 529),
     )
 

@@ -9,7 +9,7 @@ Every call goes through a `Meter`: it is asked beforehand, and told what the cal
   `ADDED`, once for the request and once for each tool whose definition is the provider's.
 - Images: `IMAGE` each, whatever their bytes (at most 4,784 by the documentation of vision:
   the longest edge is scaled to 2,576 pixels, and a token covers about 750 pixels).
-- Documents that are no text (PDF, or by address): `CONTEXT` together, the most that any
+- Documents that are not text (PDF, or by address): `CONTEXT` together, the most that any
   current model reads at once, since pages cannot be counted from outside.
 - Output: `max_tokens`, thinking included.
 
@@ -63,7 +63,7 @@ class Usage:
         calls: calls that this is the usage of.
         cache_write_1h_tokens: those of `cache_write_tokens` that are kept for an hour.
         longest: tokens that the longest of the calls read, which may decide the price; all that
-            were read, where nothing else is given.
+            were read, if nothing else is given.
     """
 
     input_tokens: int = 0
@@ -91,7 +91,7 @@ class Usage:
               calls=1, cache_write_1h_tokens=0)
 
         Raises:
-            ValueError: where a count is missing, or is no whole number from 0 upwards.
+            ValueError: if a count is missing, or is no whole number from 0 upwards.
         """
         split = usage.get("cache_creation")
         hour = 0
@@ -160,10 +160,10 @@ def worst_case(request: Mapping[str, Any], *, size: int | None = None) -> Usage:
 
     Args:
         request: the body of a call to `/v1/messages`.
-        size: its bytes as JSON, where they are known already.
+        size: its bytes as JSON, if they are known already.
 
     Raises:
-        ValueError: where `max_tokens` is no whole number from 0 upwards.
+        ValueError: if `max_tokens` is no whole number from 0 upwards.
     """
     output = request.get("max_tokens")
     if not isinstance(output, int) or isinstance(output, bool) or output < 0:
@@ -230,10 +230,10 @@ class _Found:
 
 
 def encode_body(body: Mapping[str, Any]) -> bytes:
-    """A body as compact JSON in UTF-8; all in ASCII where it has lone surrogates.
+    """A body as compact JSON in UTF-8; all in ASCII if it has lone surrogates.
 
     Raises:
-        TypeError: for a value that is no plain JSON.
+        TypeError: for a value that is not plain JSON.
         ValueError: for a number that JSON lacks, such as NaN.
     """
     text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -251,7 +251,7 @@ class PriceList(Protocol):
     """What knows prices: `Prices` does."""
 
     def cost(self, usage: Usage, model: str, *, batch: bool = False) -> float | None:
-        """The price of a usage in US dollars; None where none is known for the model."""
+        """The price of a usage in US dollars; None if none is known for the model."""
         ...
 
 
@@ -266,7 +266,7 @@ class Meter(Protocol):
         """A ticket for a call that uses at most `worst`, at the price of batches if `batch`.
 
         Raises:
-            BudgetSpent: where the ceiling could be passed; nothing is then reserved.
+            BudgetSpent: if the ceiling could be passed; nothing is then reserved.
         """
         ...
 
@@ -376,7 +376,7 @@ class Tally:
         return self.usage.calls + self.assumed.calls
 
     def cost(self, prices: PriceList) -> float | None:
-        """US dollars of `usage` and `assumed`; None where a model's price is not known."""
+        """US dollars of `usage` and `assumed`; None if a model's price is not known."""
         with self.lock:
             costs = [
                 prices.cost(usage, model, batch=batch)
@@ -411,7 +411,7 @@ Figure = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Factors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What multiplies the price of plain input (`batch`: of everything) where nothing is stated."""
+    """What multiplies the price of plain input (`batch`: of everything) if nothing is stated."""
 
     cache_read: Figure = 0.1
     cache_write: Figure = 1.25
@@ -430,11 +430,11 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         cache_write_1h: read and kept for an hour.
         batch: what multiplies all of it in a batch.
         long: the rates of calls that read more than `long.over` tokens, for all of their
-            tokens; None where there are no others.
+            tokens; None if there are no others.
         over: tokens read by a call, above which these rates hold.
 
     Raises:
-        ValueError: where the worst case of a call would not be its dearest: a call that may
+        ValueError: if the worst case of a call would not be its dearest: a call that may
             write to the cache is reserved at the price of writing, and a long one at `long`.
     """
 
@@ -532,7 +532,7 @@ class Prices:
     models: Mapping[str, Rates]
 
     def cost(self, usage: Usage, model: str, *, batch: bool = False) -> float | None:
-        """US dollars of `usage`; None where no price of the model is known, even for none.
+        """US dollars of `usage`; None if no price of the model is known, even for none.
 
         >>> prices = load_prices()
         >>> prices.cost(Usage(input_tokens=1_000_000), "claude-haiku-4-5-20251001")
@@ -546,7 +546,7 @@ class Prices:
         return None if rates is None else rates.cost(usage, batch=batch)
 
     def rates(self, model: str) -> Rates | None:
-        """The rates of a model; None where none are known."""
+        """The rates of a model; None if none are known."""
         if model.startswith(_FREE):
             return _NOTHING
         return self.models.get(model) or self.models.get(_DATED.sub("", model))
@@ -626,7 +626,7 @@ def load_prices(path: str | os.PathLike[str] | None = None) -> Prices:
         path: the user's file; None for the one that SKILL_EVAL_NB_PRICES names, if any.
 
     Raises:
-        BadPrices: where a file cannot be read, or does not say what it should, with what is
+        BadPrices: if a file cannot be read, or does not say what it should, with what is
             wrong with each model.
     """
     published = _published_prices()

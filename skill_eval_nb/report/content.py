@@ -62,7 +62,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart, drawn only where it can be shown; `alt` tells what it shows without it."""
+    """A chart, drawn only if it can be shown; `alt` tells what it shows without it."""
 
     alt: str
     draw: Callable[[], ChartType]

@@ -75,7 +75,7 @@ def in_document_order(measured: IterationFigures) -> list[str]:
 
 
 def _metrics(measured: IterationFigures) -> list[str]:
-    """Those that have a field, without the efficiency where it is the pass rate again."""
+    """Those that have a field, without the efficiency if it is the pass rate again."""
     rubric = any(
         measured.figure(name, "rubric_normalized") is not None for name in measured.configurations
     )
@@ -95,7 +95,7 @@ def _of_configuration(measured: IterationFigures, name: str) -> ConfigurationSum
 
 
 def _of_delta(measured: IterationFigures, name: str) -> ConfigurationSummary:
-    """The differences of the two means, as the document has them, where some eval is paired."""
+    """The differences of the two means, as the document has them, if some eval is paired."""
     figures: dict[str, Any] = {
         metric: print_difference(measured.gap(name, metric), metric)
         for metric in _metrics(measured)
@@ -116,7 +116,7 @@ def _stats(measured: IterationFigures, name: str, metric: str) -> Stats | None:
 
 
 def round_figure(value: float | None, metric: str) -> Any:
-    """A figure without the digits that mean nothing; whole where it counts things and is whole.
+    """A figure without the digits that mean nothing; whole if it counts things and is whole.
 
     >>> (round_figure(0.1 + 0.2, "pass_rate"), round_figure(3800.0, "tokens"),
     ...  round_figure(None, "tokens"))
@@ -273,12 +273,12 @@ def _key(row: Row) -> tuple[Any, ...]:
 
 
 def _name_models_of_runs(runs: list[Row], column: str) -> str | None:
-    """The model that the runs name, or all of them where they name several."""
+    """The model that the runs name, or all of them if they name several."""
     return ", ".join(sorted({row[column] for row in runs if row[column]})) or None
 
 
 def _number(name: str) -> int | str:
-    """An eval's id as a number where it is written as one."""
+    """An eval's id as a number if it is written as one."""
     return int(name) if re.fullmatch(r"0|[1-9][0-9]{0,14}", name) else name
 
 

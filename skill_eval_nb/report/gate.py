@@ -47,7 +47,7 @@ LOOKS = {
 FAILS = ("regression", "limits")
 """What ends with 1 unless told otherwise."""
 ENDS = (*FAILS, "cannot-tell")
-"""What may end with 1; what cannot be told ends with 3 where it may not."""
+"""What may end with 1; what cannot be told ends with 3 if it may not."""
 BEARS = ("no worthwhile difference", "unclear")
 """Verdicts that show no regression, where the interval says how large a one may be missed."""
 
@@ -235,7 +235,7 @@ class Suite(NamedTuple):
         ws: its tables, and those of the iteration that it is held against.
         configurations: those that are looked at: all that by their names are no baseline.
         sides: both iterations, where two are compared.
-        why: why there is nothing to compare, where that is known beforehand.
+        why: why there is nothing to compare, if that is known beforehand.
     """
 
     keys: dict[str, str]

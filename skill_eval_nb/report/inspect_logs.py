@@ -57,7 +57,7 @@ FIGURES = (
 )
 """Columns of `runs` whose means a log states."""
 _REMARKS = {name: name for name in ("claims", "notes", "suggestions")} | {"tool_calls": "calls"}
-"""Tables whose rows are metadata of the sample, where they are of a run, and under which name."""
+"""Tables whose rows are metadata of the sample, if they are of a run, and under which name."""
 _KEYS = tuple(column.name for column in RUN_KEYS)
 _PLACED = {*_KEYS, "pass_rate", "time_seconds", "tokens", "tokens_cached", "cost_usd"}
 """Columns of `runs` that have a place of their own; the others are metadata of the sample."""
@@ -408,7 +408,7 @@ def _utc(stamp: str | None, later: float = 0) -> str | None:
 def _messages_of(
     path: Path, root: str, prompt: str | None, own: str, losses: Counter[str]
 ) -> list[ChatMessage]:
-    """The messages of a `transcript.jsonl`, the prompt before them; none where there is none.
+    """The messages of a `transcript.jsonl`, the prompt before them; none if there is none.
 
     Args:
         path: the transcript.

@@ -257,7 +257,7 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
 
 
 def _name_claim(row: Row, *, several: bool) -> str:
-    """What a claim is called, with whom it is about where that differs."""
+    """What a claim is called, with whom it is about if that differs."""
     about = [row[side] for side in ("configuration", *MODEL) if several and row[side]]
     return ", ".join([metric_name(row["metric"]), *map(line, about)])
 
@@ -282,7 +282,7 @@ def list_remarks(measured: IterationFigures) -> list[str]:
 
 
 def _say_compared_pair(measured: IterationFigures) -> Iterator[str]:
-    """Which two configurations `delta` compares, where that could be taken for another pair."""
+    """Which two configurations `delta` compares, if that could be taken for another pair."""
     if len(measured.compared) > 1:
         name, *others = (line(name) for name in measured.compared)
         yield f"delta is {name} minus {line(measured.baseline or '')}, not {some(others, 6)}."

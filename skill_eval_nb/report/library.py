@@ -94,7 +94,7 @@ class Library(view.Shown):
     def named(self, answer: OverSkills) -> list[tuple[int, str, dict[str, Any]]]:
         """The rows that an answer is over, each with its place in the table and what it is called.
 
-        That is the skill, and its workspace and model where several share the name.
+        That is the skill, and its workspace and model if several share the name.
         """
         rows = self.rows
         several = Counter(row["skill"] for row in rows)
@@ -151,16 +151,16 @@ def library(path: Any, *, backend: Backend = "polars") -> Library:
           and Hochberg. What does not stand up to these is no `helps`, `hurts` or lean, and its
           interval holds 0. Of several configurations it is the first one against the baseline;
         - `new_runs`, `price_usd` and `seconds` of the next step if the difference is what was seen;
-          null where there is none, or runs do not say;
+          null if there is none, or runs do not say;
         - `n_silent`: paired evals that tell nothing, all runs of both sides passing everything
           (`n_all_passed`) or nothing;
         - `tokens`, `cost_usd` and `time_seconds` of a run, each with its `…_baseline`: means over
-          the runs that say, null where none does;
+          the runs that say, null if none does;
         - `context_always`, `context_opened`, `context_files`: tokens that the skill takes of the
           context by its name and description, by the rest of its SKILL.md once it is opened, and by
           its other text files if all were read, estimated as a quarter of their characters: of the
           version that the iteration keeps, else of the skill of that name beside the workspace, or
-          in `skills` or `.claude/skills` above it. Null where there is none.
+          in `skills` or `.claude/skills` above it. Null if there is none.
 
         Skills of which no eval has a pass rate on both sides have no row; the page names them.
 

@@ -41,7 +41,7 @@ _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """An iteration of a skill in a workspace; of one model, where it was run by several."""
+    """An iteration of a skill in a workspace; of one model, if it was run by several."""
 
     workspace: str
     skill: str
@@ -90,7 +90,7 @@ class Slice:
 def slices(ws: Workspace) -> list[Slice]:
     """Every iteration that has runs or stated figures, the newest of a skill last.
 
-    One that was run by several models is a slice for each. Where there are none at all, the eval
+    One that was run by several models is a slice for each. If there are none at all, the eval
     suites that wait for their first run.
     """
     import polars as pl
@@ -109,7 +109,7 @@ def slices(ws: Workspace) -> list[Slice]:
 
 
 def folders(parts: Sequence[Slice]) -> list[PurePosixPath]:
-    """A folder for each part, none the same as another's; `.` where there is only one part.
+    """A folder for each part, none the same as another's; `.` if there is only one part.
 
     `workspace/iteration`; the skill stands between where a workspace has several, and the model
     behind where an iteration has. Names come
@@ -138,7 +138,7 @@ def _slice_folder(slice_: Slice, by_skill: bool) -> PurePosixPath:
 
 
 def safe_name(name: str) -> str:
-    """One step of a path from any text; empty where nothing of it can be kept.
+    """One step of a path from any text; empty if nothing of it can be kept.
 
     >>> safe_name("tdd: <b>"), safe_name(".."), safe_name("NUL.txt")
     ('tdd- -b-', '', '_NUL.txt')
@@ -164,10 +164,10 @@ class IterationFigures:
     """What is known of one iteration.
 
     `configurations` are in the order in which they are shown, `with_skill` first and the
-    baseline last; `baseline` is None where none can be told. `figures` maps (configuration,
+    baseline last; `baseline` is None if none can be told. `figures` maps (configuration,
     metric) to a row of `stats.summarize`, `deltas` to a row of `stats.deltas` about these
     evals and `beyond` to one about tasks like these; metrics keep their order, and rubric
-    dimensions are among them; `notes` are the rows of `stats.notes`. Where there are no runs,
+    dimensions are among them; `notes` are the rows of `stats.notes`. If there are no runs,
     the figures are those that a benchmark.json states, and `stated` is true.
     """
 
@@ -191,7 +191,7 @@ class IterationFigures:
         """The metrics to show: those that some configuration has a figure of.
 
         Without what is `alike`, consistency, which mixes how hard the evals are with how flaky
-        the runs are, and, where there is no rubric, the efficiency, then the pass rate again.
+        the runs are, and, if there is no rubric, the efficiency, then the pass rate again.
         """
         known = self._known()
         rubric = "rubric_normalized" in known
@@ -201,7 +201,7 @@ class IterationFigures:
 
     @property
     def alike(self) -> dict[str, float]:
-        """What a run takes (time, tokens, cost, …) where that is the same in each of several."""
+        """What a run takes (time, tokens, cost, …) if that is the same in each of several."""
         ends: dict[str, list[float]] = {}
         for (_, metric), row in self.figures.items():
             if better(metric) != "more" and (row.get("n") or 0) > 0 and not self.stated:
@@ -380,7 +380,7 @@ def with_n(shown: str, n: float | None) -> Figure:
 
 
 def _short(value: float, decimals: int) -> str:
-    """With at most so many decimals, and none where they are 0."""
+    """With at most so many decimals, and none if they are 0."""
     shown = format_fixed(value, decimals)
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 

@@ -486,7 +486,7 @@ def escape_markdown(text: str) -> str:
 
 
 def _blocks(section: Section, level: int) -> list[str]:
-    """The blocks of a section; none where it has nothing that Markdown shows."""
+    """The blocks of a section; none if it has nothing that Markdown shows."""
     below = [text for part in section.parts if (text := _md_part(part))]
     inside = [_blocks(inner, min(level + 1, 6)) for inner in section.sections]
     if level == 1 and len(titles := [blocks[0] for blocks in inside if blocks]) > 1:

@@ -192,7 +192,7 @@ def _delta_cells(row: Row) -> tuple[Cell, ...]:
 
 
 BY_EVAL = ("pass_rate", "rubric_normalized")
-"""What is shown eval by eval, where it is known."""
+"""What is shown eval by eval, if it is known."""
 
 SIDES = (("configuration", "mean", "n_runs"), ("baseline", "baseline_mean", "n_runs_baseline"))
 """The columns that hold either side of an eval: its name, its mean, its runs."""
@@ -215,7 +215,7 @@ def evals(measured: IterationFigures) -> Iterator[Part]:
 
 
 def _suite(measured: IterationFigures) -> Iterator[Part]:
-    """The evals that are defined, where no run says more of them."""
+    """The evals that are defined, if no run says more of them."""
     evals = measured.ws.polars("evals")
     if evals.is_empty():
         return
@@ -280,7 +280,7 @@ def cost(measured: IterationFigures) -> Iterator[Part]:
 
 
 def _total_figures(measured: IterationFigures, metric: str) -> Iterator[Figure]:
-    """A total for each configuration, and for all of them where there are several."""
+    """A total for each configuration, and for all of them if there are several."""
     counts = [measured.figure(name, metric, "n") or 0 for name in measured.configurations]
     sums = [
         n * (measured.figure(name, metric) or 0)
@@ -298,7 +298,7 @@ MOST = 30
 """Checks that a table shows."""
 
 SILENT = ({PASSES}, {FAILS})
-"""The classes that an expectation is of in all comparisons where it tells nothing."""
+"""The classes that an expectation is of in all comparisons if it tells nothing."""
 
 CheckRow = Mapping[str, Any]
 CheckKey = tuple[str, str, str, str]

@@ -67,7 +67,7 @@ class Replies(Generic[T]):
         answered: by the questions' keys.
         failed: by the keys of questions without an answer, why there is none.
         usage: tokens of all calls that were answered.
-        cost_usd: what they cost; None where a price is not known.
+        cost_usd: what they cost; None if a price is not known.
     """
 
     answered: dict[str, Answered[T]] = field(default_factory=dict)
@@ -77,9 +77,9 @@ class Replies(Generic[T]):
 
 
 def worst_usd(questions: Iterable[Question[Any]], prices: Prices | None = None) -> float | None:
-    """US dollars that questions cost at most, every time they are asked anew included.
+    """US dollars that questions cost at most, every time they are asked again included.
 
-    None where the price of a model is not known.
+    None if the price of a model is not known.
     """
     known = prices or load_prices()
     costs = [known.cost(question.worst, question.model) for question in questions]
@@ -103,9 +103,9 @@ def ask_all(
 
     Args:
         questions: each with a key of its own.
-        connection: how models are reached; where it is not given, the stand-in answers in
+        connection: how models are reached; if it is not given, the stand-in answers in
             process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
+        prices: what calls cost; the bundled table if it is not given.
         budget_usd: the most that may be spent, in US dollars; a question whose worst case does
             not fit is not asked.
         concurrency: questions that are asked at a time.
@@ -189,7 +189,7 @@ class Account:
 
     @asynccontextmanager
     async def meter(self, model: str, worst: Usage) -> AsyncIterator[Meter | None]:
-        """What one question's calls go through; None where the budget does not hold its worst."""
+        """What one question's calls go through; None if the budget does not hold its worst."""
         capped = self.budget.cap_usd is not None
         part = await self.budget.wait_for(self.prices.cost(worst, model) if capped else None)
         try:
@@ -218,7 +218,7 @@ def look_at_figures(budget_usd: float | None, **counts: int) -> None:
 
 
 def reached_by(models: Iterable[str]) -> Connection:
-    """How models are reached where nobody says: the stand-in in process, others from outside."""
+    """How models are reached if nobody says: the stand-in in process, others from outside."""
     from skill_eval_nb.models.stand_in import MODELS, StandIn
 
     offline = all(model in MODELS for model in models)
@@ -245,7 +245,7 @@ class Item(Generic[V]):
         key: a fingerprint: the same for the same question.
         what: the question in words.
         question: what is asked.
-        folder: what is held while it is asked; None where no answer is kept.
+        folder: what is held while it is asked; None if no answer is kept.
         save: writes an answer as soon as there is one, and gives what came of it.
     """
 
@@ -286,7 +286,7 @@ class Terms:
     def model(self, given: str | None, earlier: Iterable[str | None]) -> str | list[str]:
         """Who is asked: the one that is given, else the stand-in, else who was asked before.
 
-        Where nobody says, and not exactly one was asked before, these are given.
+        If nobody says, and not exactly one was asked before, these are given.
         """
         if given is not None:
             return given
@@ -307,7 +307,7 @@ class Answers(Generic[V]):
         before: keys of those that were there before.
         failed: what was asked without an answer, with the reason, by its key.
         usage: tokens of this call's answers.
-        cost_usd: what they cost; None where a price is not known.
+        cost_usd: what they cost; None if a price is not known.
         worst_usd: what the missing ones cost at most, in US dollars; None as for the cost.
     """
 
@@ -384,11 +384,11 @@ class PaidAnswer(Generic[V]):
     """What came of one question that is asked only where somebody pays for it.
 
     Attributes:
-        value: the answer; None where there is none.
+        value: the answer; None if there is none.
         price_usd: what asking costs at worst, in US dollars; 0 where an answer was kept, None
             where the price is not known.
         cost_usd: what was spent now.
-        unasked: why there is no answer; None where there is one.
+        unasked: why there is no answer; None if there is one.
     """
 
     value: V | None = None

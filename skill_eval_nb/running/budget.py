@@ -102,7 +102,7 @@ class Budget(Tally):
                 which a budget with a cap does not hand out.
 
         Returns:
-            the part, or None where it does not fit with all that is in flight at its worst.
+            the part, or None if it does not fit with all that is in flight at its worst.
 
         Raises:
             ValueError: there is a cap, and none was given for the step.
@@ -117,21 +117,21 @@ class Budget(Tally):
             return self.take_up(usd)
 
     def take_up(self, usd: float | None) -> Budget:
-        """A part for what an earlier start has sent: it is billed, even where it does not fit."""
+        """A part for what an earlier start has sent: it is billed, even if it does not fit."""
         with self.lock:
             part = Budget(usd, self.prices, whole=self)
             self.parts.add(part)
             return part
 
     async def wait_for(self, usd: float | None, *, later: bool = False) -> Budget | None:
-        """A part as of `allot`; waits for what is in flight, where it must.
+        """A part as of `allot`; waits for what is in flight, if it must.
 
         Args:
             usd: the most that the step may cost, in US dollars; None without a cap.
             later: whether it waits for all others that wait for money, too.
 
         Returns:
-            the part; None where it does not fit with nothing in flight any more.
+            the part; None if it does not fit with nothing in flight any more.
         """
         self._first += not later
         try:
@@ -196,7 +196,7 @@ class Budget(Tally):
         return ticket
 
     def settle(self, ticket: Any, usage: Usage | None) -> None:
-        """Count a call by what it used; by its worst where no answer came (None).
+        """Count a call by what it used; by its worst if no answer came (None).
 
         Raises:
             KeyError: the ticket is not open here: it was settled or released before.
@@ -253,7 +253,7 @@ class Budget(Tally):
 
     @property
     def cost_usd(self) -> float | None:
-        """What was spent, or None where a call had no known price."""
+        """What was spent, or None if a call had no known price."""
         return None if self._unpriced else self.spent_usd
 
     @property
@@ -333,7 +333,7 @@ class Budget(Tally):
 
 
 def read_noted(path: Path) -> float | None:
-    """US dollars that a step can have cost by its notes; None where there are none.
+    """US dollars that a step can have cost by its notes; None if there are none.
 
     A note that was cut short is passed over: it is written before the call that it counts.
     """

@@ -294,7 +294,7 @@ class Driver:
         return fatal
 
     def _tell_decision(self) -> str | None:
-        """What the planned looks came to, in words; None where there are none."""
+        """What the planned looks came to, in words; None if there are none."""
         decision, plan = self.plan.decision, self.plan
         if decision is None:
             return "no planned look has decided" if plan.looks else None

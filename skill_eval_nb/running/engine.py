@@ -2,8 +2,8 @@
 
 So many runs are under way at a time, and so many calls of models: what was paid for is graded
 before another run is begun. A step is launched where the most that it may cost fits into the
-budget with all that is in flight at its worst. Where it does not fit, something in flight may
-still give money back; where nothing is in flight, the step is left out, and the job is partial.
+budget with all that is in flight at its worst. If it does not fit, something in flight may
+still give money back; if nothing is in flight, the step is left out, and the job is partial.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ MOST_PROBLEMS = 100
 
 
 class Engine:
-    """Makes runs, so many at a time, within a budget; made anew at every start of a job.
+    """Makes runs, so many at a time, within a budget; made again at every start of a job.
 
     Attributes:
         counts: how many runs are finished and errored.
@@ -240,7 +240,7 @@ class Engine:
     async def _do_paid(
         self, order: Order, worst: float | None, prepared: Prepared | None = None
     ) -> Ended | None:
-        """A step that calls a model; None where it is cut off, or the budget does not hold it."""
+        """A step that calls a model; None if it is cut off, or the budget does not hold it."""
         name = order.step
         async with self._places:
             reservation = None

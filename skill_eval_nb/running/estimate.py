@@ -140,8 +140,8 @@ class CostPart:
         number: of runs or judgings.
         calls: of the model.
         tokens: read and written.
-        usd: in US dollars; None where no price is known for the model.
-        measured: the runs that it was taken from; 0 where it was assumed.
+        usd: in US dollars; None if no price is known for the model.
+        measured: the runs that it was taken from; 0 if it was assumed.
     """
 
     what: str
@@ -176,7 +176,7 @@ class Estimate:
 
     @property
     def usd(self) -> Span | None:
-        """US dollars; None where a price is not known."""
+        """US dollars; None if a price is not known."""
         known = [part.usd for part in self.parts if part.usd is not None]
         return sum(known, NOTHING) if len(known) == len(self.parts) else None
 
@@ -189,7 +189,7 @@ class Use:
     high: Usage
 
     def usd(self, prices: PriceList, model: str, *, batch: bool = False) -> Span | None:
-        """Its price in US dollars; None where none is known."""
+        """Its price in US dollars; None if none is known."""
         low = prices.cost(self.low, model, batch=batch)
         high = prices.cost(self.high, model, batch=batch)
         return None if low is None or high is None else Span(low, high)
@@ -199,7 +199,7 @@ def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits:
     """What one run of an eval may use.
 
     Each turn reads all that came before it again. At the least that is read from a cache, at
-    the most it is read anew; with a skill its body is in the context from the second turn.
+    the most it is read again; with a skill its body is in the context from the second turn.
     """
     uses = []
     for at in (0, 1):

@@ -37,14 +37,14 @@ killed job left there holds nothing finished, and goes at the next start."""
 
 _TEMPORARY = (tempfile.gettempdir, lambda: "/var/tmp", lambda: Path.home() / ".cache")  # noqa: S108
 """Where runs are made: in the first of these on the disk of the workspace, which one is moved
-from in one step; where none is, in the first."""
+from in one step; if none is, in the first."""
 
 NOTES = "spent"
 """In the staging folder: what each step can have cost, see `spending`."""
 
 
 class InTheWay(Exception):
-    """Something lies where a run is to go, and it is no run of ours."""
+    """Something lies where a run is to go, and it is not a run of ours."""
 
 
 class Unwritable(Exception):
@@ -81,7 +81,7 @@ def _user_id() -> int:
 
 
 def _disk_of(folder: Path) -> int | None:
-    """The disk that a folder is on; None where nothing can be made in it."""
+    """The disk that a folder is on; None if nothing can be made in it."""
     return folder.stat().st_dev if os.access(folder, os.W_OK | os.X_OK) else None
 
 
@@ -91,7 +91,7 @@ def notes_of(iteration: Path, launch: int) -> Path:
 
 
 def make_ready(staging: Path, scratch: Path, inputs: Sequence[Input]) -> None:
-    """Make a run's folders anew, and copy the input files into its working folder.
+    """Make a run's folders again, and copy the input files into its working folder.
 
     Args:
         staging: the run's folder; the working folder is `outputs` in it.
@@ -245,7 +245,7 @@ def write_judging(folder: Path, number: int, judging: Judging) -> None:
 
 
 def read_document(path: Path, kind: type[Any]) -> Any:
-    """A document, or None where there is none."""
+    """A document, or None if there is none."""
     try:
         data = read_bytes(path)
     except FileNotFoundError:
@@ -312,7 +312,7 @@ class Collected:
         files: the outputs, as paths below the folder, with slashes, in order.
         inputs: the inputs that were left as they were.
         left_out: what was not kept, each with the reason.
-        chars: characters of the outputs that are text; None where there is no such file.
+        chars: characters of the outputs that are text; None if there is no such file.
     """
 
     files: tuple[str, ...]

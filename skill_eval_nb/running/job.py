@@ -32,9 +32,9 @@ class InFlight:
         step: execute, check, judge or grade.
         folder: of which run, in the workspace.
         seconds: for how long.
-        retry: why a call is tried again, for which time and when; empty where none is.
-        spent_usd: US dollars so far; None where it calls no model, or a price is not known.
-        events: the last of what has happened in the run, as in `Execution`; None where that is not
+        retry: why a call is tried again, for which time and when; empty if none is.
+        spent_usd: US dollars so far; None if it calls no model, or a price is not known.
+        events: the last of what has happened in the run, as in `Execution`; None if that is not
             told before its end: of other steps than execute, in a pool, by some executors.
     """
 
@@ -60,11 +60,11 @@ class Progress:
         in_flight: what is being done.
         spent_usd: US dollars, over all starts.
         reserved_usd: what is in flight may still cost at worst.
-        ceiling_usd: the budget; None where there is none.
+        ceiling_usd: the budget; None if there is none.
         tokens: used by this start.
         priced: whether every call had a known price; `spent_usd` lacks the others.
         seconds: since this start.
-        left_seconds: an estimate of the rest; None where nothing can be told yet.
+        left_seconds: an estimate of the rest; None if nothing can be told yet.
         problems: what went wrong or stands out, in words, in order.
         message: why the job ended as it did; None while it runs.
     """
@@ -93,9 +93,9 @@ class Progress:
 
     @property
     def usd_per_run(self) -> float | None:
-        """US dollars for a run that has ended; None where none has, or a price is not known.
+        """US dollars for a run that has ended; None if none has, or a price is not known.
 
-        What is in flight and what was done anew is shared out among them.
+        What is in flight and what was done again is shared out among them.
 
         >>> Progress("running", cells=9, finished=2, errored=1, spent_usd=0.75).usd_per_run
         0.25
@@ -105,7 +105,7 @@ class Progress:
 
     @property
     def retrying(self) -> str:
-        """Why a call is tried again, and how many steps that holds up; empty where none is."""
+        """Why a call is tried again, and how many steps that holds up; empty if none is."""
         retries = [flight.retry for flight in self.in_flight if flight.retry]
         steps = f" ({len(retries)} of {count(len(self.in_flight), 'step')} in flight)."
         return f"{retries[0]}{steps}" if retries else ""
@@ -153,7 +153,7 @@ def estimate_left(
         concurrency: steps at a time.
 
     Returns:
-        seconds; None where a step is to come that none has ended of.
+        seconds; None if a step is to come that none has ended of.
 
     >>> estimate_left({"execute": 4}, [InFlight("execute", "…", 1.0)], {"execute": (6.0, 3)}, 2)
     4.5
@@ -231,9 +231,9 @@ class Job:
     def stop(self, grace: float = 0.0) -> None:
         """Begin nothing new, and end what is in flight; returns at once.
 
-        What is in flight has `grace` seconds to end by itself. Then it is cancelled where it
+        What is in flight has `grace` seconds to end by itself. Then it is cancelled if it
         waits: a call that was sent counts at its worst, since it may be billed, and the step
-        is done anew at the next start. What a pool's workers are at is not interrupted: it
+        is done again at the next start. What a pool's workers are at is not interrupted: it
         ends at its next call. The status becomes "stopped".
         """
         self._driver.ask_to_stop(grace)

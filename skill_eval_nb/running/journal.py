@@ -89,12 +89,12 @@ class Record:
 
 
 def read_journal(iteration: str | os.PathLike[str]) -> Record:
-    """What the journal of an iteration's folder says; nothing where there is none.
+    """What the journal of an iteration's folder says; nothing if there is none.
 
     A last line without its end was being written when the job was killed: it is not read.
 
     Raises:
-        ValueError: a whole line is no JSON object: the file was changed by something else.
+        ValueError: a whole line is not a JSON object: the file was changed by something else.
     """
     path = Path(iteration, NAME)
     try:
@@ -149,7 +149,7 @@ class Journal:
     """The one writer of a journal; `record` is what stood in it when it was opened."""
 
     def __init__(self, iteration: str | os.PathLike[str], planned: Mapping[str, Any]) -> None:
-        """Open the journal of an iteration's folder, which is made where it is missing.
+        """Open the journal of an iteration's folder, which is made if it is missing.
 
         Args:
             iteration: the folder.
@@ -260,7 +260,7 @@ class Held(Refused):
 
 @contextmanager
 def hold_folders(folders: Iterable[Path], doing: str) -> Iterator[None]:
-    """Hold folders, which are made where they are missing, until the end of this process.
+    """Hold folders, which are made if they are missing, until the end of this process.
 
     Args:
         folders: which; whoever holds several takes them in the same order.
@@ -291,7 +291,7 @@ def hold_paid_folders(
     Args:
         folders: which are held.
         doing: what is being done there, for others.
-        into: the folders that are written to; the same where they are not given. They need not
+        into: the folders that are written to; the same if they are not given. They need not
             be there yet.
 
     Raises:
@@ -321,7 +321,7 @@ def sweep(folder: Path, older: float = STALE) -> None:
 
     Args:
         folder: which; it need not be there.
-        older: seconds since one was last written to; 0 where nobody else writes there.
+        older: seconds since one was last written to; 0 if nobody else writes there.
     """
     with suppress(OSError):  # it goes the next time
         for path in folder.iterdir():

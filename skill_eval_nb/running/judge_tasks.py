@@ -1,6 +1,6 @@
 """Which stored runs can be judged, what is to be judged of each, and what has come of it.
 
-And a run's grading.json, made anew from its judgings.
+And a run's grading.json, made again from its judgings.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ class ExistingGrades:
     Attributes:
         folder: the run's folder.
         judgings: by number; from `judgings/N.json`, or the grading itself as the first.
-        grading: as it was found; None where there is none.
-        preserve: the judging that has to be written before the grading is made anew, since
+        grading: as it was found; None if there is none.
+        preserve: the judging that has to be written before the grading is made again, since
             what it holds stands in the grading alone.
-        keep: why grading.json is not to be made anew; None where it is.
+        keep: why grading.json is not to be made again; None if it is.
     """
 
     folder: Path
@@ -81,7 +81,7 @@ class ExistingGrades:
 
     @property
     def last(self) -> int:
-        """The highest number of a judging; 0 where there is none."""
+        """The highest number of a judging; 0 if there is none."""
         return max(self.judgings, default=0)
 
 
@@ -144,7 +144,7 @@ def _grades_beside(folder: Path, judgings: dict[int, Judging], grading: Grading)
 
 
 def _find_source(grading: Grading, judgings: dict[int, Judging]) -> int | None:
-    """The judging whose scores a grading shows; the first where it shows a mean; else None."""
+    """The judging whose scores a grading shows; the first if it shows a mean; else None."""
     for number, judging in judgings.items():
         if _same(grading.rubric_scores, [judging]):
             return number
@@ -207,7 +207,7 @@ def regrade_run(
     expectations: Sequence[Expectation],
     dimensions: Sequence[Dimension],
 ) -> None:
-    """Make grading.json anew from the judgings there were and the new ones.
+    """Make grading.json again from the judgings there were and the new ones.
 
     Fields that are not made from judgings stay as they were, as do those that we do not know.
 
@@ -282,7 +282,7 @@ def _fold_case(text: str) -> str:
 
 
 def document(path: Path, kind: type[D]) -> D | None:
-    """A document beside a run's others; None where there is none.
+    """A document beside a run's others; None if there is none.
 
     Raises:
         UnreadableGrading: there is one, and it cannot be read.
@@ -382,7 +382,7 @@ def _ignored_names(run: StoredRun) -> Iterable[str]:
 
 
 def why_not_shown(run: StoredRun) -> str | None:
-    """Why a stored run cannot be shown to a model, in words; None where it can.
+    """Why a stored run cannot be shown to a model, in words; None if it can.
 
     Raises:
         UnreadableGrading: its timing.json cannot be read.
@@ -436,22 +436,22 @@ def _skill_names(workspace: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedAgain:
-    """What became of judging stored runs anew.
+    """What became of judging stored runs again.
 
     Attributes:
         status: `done`; `partial` where a judging failed or the budget was too small; `dry run`
-            where no model was asked.
+            if no model was asked.
         model: who judges.
         judged: folders of the runs and the numbers of their new judgings.
         failed: judgings that there are none of, each with its reason.
         left_out: runs that could not be judged at all, each with its reason.
-        kept: gradings that were not made anew, each with its reason; the judgings lie beside.
+        kept: gradings that were not made again, each with its reason; the judgings lie beside.
         usage: tokens of all calls that were answered.
-        cost_usd: what they cost; None where a price is not known.
+        cost_usd: what they cost; None if a price is not known.
         n_missing: judgings that there are still none of.
-        worst_usd: what those of a dry run cost at most, in US dollars; None where a price is not
+        worst_usd: what those of a dry run cost at most, in US dollars; None if a price is not
             known.
-        message: what to know beside that, in words; "" where there is nothing.
+        message: what to know beside that, in words; "" if there is nothing.
     """
 
     status: str
@@ -517,13 +517,13 @@ class Rejudging:
         return range(work.before.last + 1, self.wanted[work.run.folder] + 1)
 
     def next_number(self, work: JudgeTask) -> int:
-        """The number of a run's next judging: there are no gaps, also where one has failed."""
+        """The number of a run's next judging: there are no gaps, also if one has failed."""
         return work.before.last + 1 + len(self.new.get(work.run.folder, ()))
 
     async def judge_once(
         self, client: Client, work: JudgeTask, prepared: Prepared
     ) -> Judging | str:
-        """Judge once; the reason where there is no judging."""
+        """Judge once; the reason if there is no judging."""
         judge, prices, number = self.judge, self.money.prices, self.next_number(work)
         try:
             bound = worst(judge, work.case, prepared=prepared)
@@ -576,7 +576,7 @@ class Rejudging:
 
 
 def settle(work: JudgeTask, number: int, new: dict[int, Judging]) -> None:
-    """Write a new judging, and make the grading anew.
+    """Write a new judging, and make the grading again.
 
     The judging comes first: should this be killed in between, nothing that was paid for is
     lost, and the grading is made of it at the next judging.

@@ -35,7 +35,7 @@ class Lost(Exception):
 
 
 class Interrupted(Exception):
-    """The interpreter is exiting: what failed is no error of the run, and is done anew."""
+    """The interpreter is exiting: what failed is no error of the run, and is done again."""
 
 
 @dataclass
@@ -51,8 +51,8 @@ class Launched:
         since: when it began, by a clock that is never put back.
         ended: how it came to its own end; None until then.
         stays: whether its launch stays open in the journal: the next start takes it up.
-        retry: why and when a call is tried again; None where none is.
-        events: what has happened in the run so far; None where its executor does not tell.
+        retry: why and when a call is tried again; None if none is.
+        events: what has happened in the run so far; None if its executor does not tell.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Planned looks: a job stops for a look after so many runs a side, and ends where one decides.
+"""Planned looks: a job stops for a look after so many runs a side, and ends if one decides.
 
 Whether a look can decide, and does, is for statistics. This room does not know them: the package
 itself, which knows all rooms, hands them down.
@@ -21,7 +21,7 @@ class LookRules(Protocol):
     def decide_look(
         self, workspace: Path, iteration: int, looks: Sequence[int], runs: int
     ) -> str | None:
-        """What the look at so many runs a side decides, in words; None where it decides nothing."""
+        """What the look at so many runs a side decides, in words; None if it decides nothing."""
         ...
 
 

@@ -143,7 +143,7 @@ def evals_of(
 def looks_of(
     given: Sequence[int] | str | None, runs: int | None, n_evals: int, faults: list[str]
 ) -> tuple[int, ...]:
-    """The planned looks, if they can be planned; none where none are given."""
+    """The planned looks, if they can be planned; none if none are given."""
     words = given.split(",") if isinstance(given, str) and given else given or ()
     looks: tuple[Any, ...] = tuple(int(one) if str(one).strip().isdigit() else one for one in words)
     if not looks:
@@ -190,7 +190,7 @@ def price_table(prices: Prices | str | os.PathLike[str] | None, faults: list[str
 def executor_of(
     given: str | Executor, options: Mapping[str, Any], sandbox: str, faults: list[str]
 ) -> Executor | None:
-    """The executor, made where it is given by its name, if it can run here."""
+    """The executor, made if it is given by its name, if it can run here."""
     if sandbox not in ("bubblewrap", "none"):
         faults.append(f'sandbox is {sandbox!r}; it is "bubblewrap" or "none"')
         sandbox = "bubblewrap"
@@ -243,7 +243,7 @@ def give_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
 
     Args:
         plan: what is asked for.
-        usd: its estimate in US dollars; None where a price is not known.
+        usd: its estimate in US dollars; None if a price is not known.
     """
     yield from _skill_advice(plan)
     yield from _grading_advice(plan)
@@ -324,7 +324,7 @@ def _money_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
 
 
 def _budget_advice(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]:
-    """What the budget does not reach for; nothing where nothing is missing."""
+    """What the budget does not reach for; nothing if nothing is missing."""
     todo, cap = plan.todo, plan.limits.usd
     spent = plan.spent_usd
     left = max(budget - spent, 0.0)

@@ -154,7 +154,7 @@ def _estimate_rows(whole: Estimate) -> Iterator[tuple[str, str, str, str, str]]:
 KEYED = ("claude-code", "messages-api")
 """Executors that call the API by the connection's key; others have their own ways."""
 RUNS = 3
-"""Runs of each eval where neither the user nor the suite says."""
+"""Runs of each eval if neither the user nor the suite says."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -180,7 +180,7 @@ class Plan(Spec, Shown):
         """Begin, and return at once.
 
         Args:
-            pool: where steps are done, such as that of a Dask client; in this process where
+            pool: where steps are done, such as that of a Dask client; in this process if
                 none is given.
             on_progress: called with each new state of the job, from the job's thread.
 
@@ -201,7 +201,7 @@ class Plan(Spec, Shown):
 
     @property
     def no_key(self) -> str | None:
-        """Why its models cannot be called from here; None where they can, or nobody calls them."""
+        """Why its models cannot be called from here; None if they can, or nobody calls them."""
         calls = self.judge is not None or self.executor.name in KEYED
         return self.connection.why_not() if calls and self.todo else None
 
@@ -348,7 +348,7 @@ def _place(plan: Spec, iteration: int | None, runs: int | None) -> Spec:
 def _find_planned_looks(
     iteration: Path, looks: tuple[int, ...], runs: int | None
 ) -> tuple[int, ...]:
-    """The looks that an iteration was begun with; those asked for, where it was not begun.
+    """The looks that an iteration was begun with; those asked for, if it was not begun.
 
     Raises:
         Refused: others are asked for: looks after the first run are not planned.

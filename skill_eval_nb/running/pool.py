@@ -55,7 +55,7 @@ def warm_up(connection: Connection, executor: Executor | None, *, judged: bool) 
 
     Args:
         connection: how the models are reached.
-        executor: what works on prompts here; None where nothing does. One of somebody else's
+        executor: what works on prompts here; None if nothing does. One of somebody else's
             that needs the SDK imports it itself.
         judged: whether a judge is called from here.
 
@@ -79,7 +79,7 @@ class WorkerResult:
     """What comes back from a worker.
 
     Attributes:
-        ended: how the step ended; None where it was halted, or raised.
+        ended: how the step ended; None if it was halted, or raised.
         spent_usd: US dollars that it can have cost.
         tokens: that it used.
         priced: whether every call had a known price.

@@ -45,7 +45,7 @@ class Refused(ValueError):
 
 
 def refuse(fault: str) -> Refused:
-    """What to raise where there is one reason.
+    """What to raise if there is one reason.
 
     >>> raise refuse("again is 0; it is at least 1")
     Traceback (most recent call last):
@@ -137,7 +137,7 @@ class Limits:
         turns: answers of the model.
         seconds: wall clock, from the first call to the last.
         output_tokens: of one answer.
-        usd: of one run, in US dollars; None where there is no such limit.
+        usd: of one run, in US dollars; None if there is no such limit.
     """
 
     turns: int = 30
@@ -164,7 +164,7 @@ class Task:
         others: further skills that are on offer, beside `skill` or without it; each has a name
             of its own.
         until_opened: whether the run ends, done, as soon as `skill` was opened.
-        client: how calls reach the model, for whoever makes them through the SDK; None where
+        client: how calls reach the model, for whoever makes them through the SDK; None if
             nobody has made one yet. It is of this event loop.
     """
 
@@ -203,14 +203,14 @@ class Execution:
 
     Attributes:
         status: "done", or "errored" where the run is not to be graded.
-        reason: why it is errored, in words for the user; None where it is done.
+        reason: why it is errored, in words for the user; None if it is done.
         events: what happened, in the form of Claude Code's stream-json lines (`type` is
             system, assistant, user or result), each with a `timestamp` in ISO 8601.
         usage: tokens of all its calls, the failed ones too.
-        cost_usd: what it cost in US dollars; None where no price is known.
-        skill_used: whether the skill was opened; None where there was none to open, or
+        cost_usd: what it cost in US dollars; None if no price is known.
+        skill_used: whether the skill was opened; None if there was none to open, or
             where it cannot be told.
-        final_text: what the agent said at last; empty where it said nothing.
+        final_text: what the agent said at last; empty if it said nothing.
         out_of_turns: whether it is errored because it was not done within `Limits.turns`.
     """
 

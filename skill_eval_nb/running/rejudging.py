@@ -1,4 +1,4 @@
-"""Stored outputs judged anew, without running anything, within a budget: by calls, or by a batch.
+"""Stored outputs judged again, without running anything, within a budget: by calls, or by a batch.
 
 `batch.json` is written before the batch is submitted, and again with its id as soon as there
 is one. It goes when the last of its judgings has been written. An answer that cannot be used
@@ -51,7 +51,7 @@ def name_of(folder: Path, home: Path) -> str:
 
 
 def under_way(path: Path) -> dict[str, Any] | None:
-    """The batch that is under way; None where there is none.
+    """The batch that is under way; None if there is none.
 
     Raises:
         Refused: there may be one, and it cannot be taken up.
@@ -89,7 +89,7 @@ def fits(state: dict[str, Any], judge: Judge, path: Path) -> None:
 def wanted_before(path: Path, judge: Judge) -> dict[str, int]:
     """How many judgings each run is to have by a call like this one that did not come to its end.
 
-    Nothing where there was none, or another judge was asked for then.
+    Nothing if there was none, or another judge was asked for then.
     """
     try:
         state = parse(read_bytes(path), Faults())
@@ -146,7 +146,7 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
         usd = worst_usd(judgings, money.prices)
         capped = money.budget.cap_usd is not None
         reservation = money.budget.allot(usd if capped else None)
-        if reservation is None:  # only where it was submitted under a larger budget before
+        if reservation is None:  # only if it was submitted under a larger budget before
             raise refuse(
                 f"the batch in {path} may cost ${usd:.2f}: budget_usd must hold that, since it is "
                 "under way already"
@@ -386,7 +386,7 @@ def judge_again(
 
 
 def _worst_usd(job: Rejudging, work: Iterable[JudgeTask], *, batch: bool) -> float | None:
-    """US dollars that missing judgings cost at most; None where the price is not known.
+    """US dollars that missing judgings cost at most; None if the price is not known.
 
     An answer of a batch that cannot be used is asked for again, by calls.
     """

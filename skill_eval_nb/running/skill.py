@@ -262,7 +262,7 @@ def stage(
     Args:
         skill_dir: the skill's folder.
         evals_path: its evals file, wherever that lies.
-        to: the copy, which is made whole or not at all; one that is there is used where it
+        to: the copy, which is made whole or not at all; one that is there is used if it
             is the same.
         apart: what else is left out, as for `read_skill`.
         expected: the digest that the skill had when it was planned.

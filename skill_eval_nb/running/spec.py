@@ -57,7 +57,7 @@ AFTER_RUN = ("check:", "judge:")
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The steps that a run lacks; it is false where there is none.
+    """The steps that a run lacks; it is false if there is none.
 
     Attributes:
         execute: the run itself, and so everything that follows from it.
@@ -123,7 +123,7 @@ def state(
 
 
 def reason_errored(folder: Path) -> str | None:
-    """Why a run errored, in words; None where it did not, or was not executed yet."""
+    """Why a run errored, in words; None if it did not, or was not executed yet."""
     timing = _object(folder / EXECUTED) or {}
     if timing.get("status") != ERRORED:
         return None
@@ -144,7 +144,7 @@ def _is_older(folder: Path) -> bool:
 
 
 def _object(path: Path) -> dict[str, Any] | None:
-    """A file's JSON object; None where there is none that can be read."""
+    """A file's JSON object; None if there is none that can be read."""
     try:
         found = parse(read_bytes(path), Faults())
     except (FileNotFoundError, NotJSON):
@@ -190,7 +190,7 @@ class Order:
     Attributes:
         step: execute, check or judge.
         run: of which run.
-        plan: what was asked for; without cells and evals, so that it is small where it is sent.
+        plan: what was asked for; without cells and evals, so that it is small if it is sent.
         skill: what is offered to the agent; None for no skill.
         hidden: what the judge is not to read.
         number: of the judging.
@@ -211,10 +211,10 @@ class Ended:
     """How a step ended.
 
     Attributes:
-        reason: why it errored, in words for the user; None where it did not.
+        reason: why it errored, in words for the user; None if it did not.
         trace: where in the code, if it was an error of a program and not of a model.
         seconds: wall clock.
-        own_usd: what the executor says it cost, in US dollars, where it asked no meter.
+        own_usd: what the executor says it cost, in US dollars, if it asked no meter.
     """
 
     reason: str | None = None
@@ -246,7 +246,7 @@ class Spec:
         workspace: the folder that the files go to.
         executor: what runs the prompts.
         executor_model: the model that works.
-        judge_model: the model that judges; None where nothing is to be judged.
+        judge_model: the model that judges; None if nothing is to be judged.
         judgings: judgings of each run.
         judge_per_dimension: whether each dimension is a call of its own.
         judge_batch: whether judging goes through the Message Batches API.
@@ -314,7 +314,7 @@ class Spec:
 
     @property
     def judge(self) -> Judge | None:
-        """The judge; None where nothing is to be judged."""
+        """The judge; None if nothing is to be judged."""
         if self.judge_model is None or not self.judgings:
             return None
         from skill_eval_nb.grading.judge import Judge
@@ -345,7 +345,7 @@ class Spec:
 
     @property
     def decision(self) -> Mapping[str, Any] | None:
-        """What the journal says of the planned look that decided; None where none has."""
+        """What the journal says of the planned look that decided; None if none has."""
         events = read_journal(self.folder).events if self.looks else ()
         mine = {"event": DECIDED, "evals": self.asked["evals"]}
         return next((event for event in events if mine.items() <= event.items()), None)
@@ -407,7 +407,7 @@ class Spec:
         )
 
     def staged(self, configuration: str) -> Skill | None:
-        """A configuration's skill, copied into the iteration; None where it offers none.
+        """A configuration's skill, copied into the iteration; None if it offers none.
 
         The copy is made when it is first asked for.
 
@@ -519,7 +519,7 @@ class Fingerprint:
         return hashlib.sha256(json.dumps(self.runs, sort_keys=True).encode()).hexdigest()
 
     def differences(self, other: Fingerprint) -> list[str]:
-        """The names of what differs; none where one continues the other."""
+        """The names of what differs; none if one continues the other."""
         names = [*dict.fromkeys([*self.runs, *other.runs])]
         differs = [name for name in names if self.runs.get(name) != other.runs.get(name)]
         for name in dict.fromkeys([*self.grading, *other.grading]):
@@ -586,9 +586,9 @@ def plain(value: Any) -> Any:
 
 
 def read_planned(iteration: Path) -> list[Fingerprint] | None:
-    """The fingerprints in the journal of an iteration; None where it has no journal.
+    """The fingerprints in the journal of an iteration; None if it has no journal.
 
-    A line that is no JSON, as one that was cut off, tells nothing.
+    A line that is not JSON, as one that was cut off, tells nothing.
     """
     found: list[Fingerprint] = []
     try:
@@ -657,7 +657,7 @@ def is_prepared(iteration: Path) -> bool:
 
 
 def _others(iteration: Path, mine: Fingerprint) -> str | None:
-    """In what an iteration differs from a plan; None where the plan continues it."""
+    """In what an iteration differs from a plan; None if the plan continues it."""
     found = read_planned(iteration)
     if not iteration.is_dir():
         return "nothing can be kept, as it is no folder"
@@ -671,7 +671,7 @@ def _others(iteration: Path, mine: Fingerprint) -> str | None:
 
 
 def _difference(name: str, old: Fingerprint, new: Fingerprint) -> str:
-    """A difference in words, with its values where they are short."""
+    """A difference in words, with its values if they are short."""
     before = {**old.runs, **old.grading}.get(name)
     after = {**new.runs, **new.grading}.get(name)
     if isinstance(before, Mapping) and isinstance(after, Mapping):

@@ -385,7 +385,7 @@ async def judge(
         order: what is judged, and how.
         meter: what every call goes through.
         client: how calls reach the model.
-        prepared: the run made ready to be judged; read from the disk where it is not given.
+        prepared: the run made ready to be judged; read from the disk if it is not given.
 
     Raises:
         Unwritable: it cannot be written.

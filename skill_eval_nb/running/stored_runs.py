@@ -1,6 +1,6 @@
 """The runs that are stored below a path, each with the eval that it is a run of.
 
-And layer 1 checked anew over them, without running anything.
+And layer 1 checked again over them, without running anything.
 """
 
 from __future__ import annotations
@@ -92,14 +92,14 @@ class StoredRun:
     Attributes:
         folder: the run's folder.
         eval: the eval as its suite defines it, completed by its eval_metadata.json; None
-            where neither was found.
+            if neither was found.
         workspace: the folder of its workspace.
         iteration: `"none"` where the run lies below no iteration.
         eval_id: as the tables have it.
         eval_name: as the tables have it.
-        configuration: `"unstated"` where nothing names it.
-        run_number: 1 where nothing numbers it.
-        outputs: the folder of its outputs; None where there is none, or a link leads out of
+        configuration: `"unstated"` if nothing names it.
+        run_number: 1 if nothing numbers it.
+        outputs: the folder of its outputs; None if there is none, or a link leads out of
             the run's folder.
         transcript: the transcript that says most; None as for the outputs.
         inputs: the folder of the files that were left as they were; None as for the outputs.
@@ -138,8 +138,8 @@ def stored_runs(
         problems: takes up what could not be read.
 
     Raises:
-        FileNotFoundError: where `path` does not exist.
-        NothingToLoad: where there is neither a run nor any other evaluation document.
+        FileNotFoundError: if `path` does not exist.
+        NothingToLoad: if there is neither a run nor any other evaluation document.
     """
     noted = Problems() if problems is None else problems
     target = Path(path).expanduser().resolve()
@@ -174,7 +174,7 @@ def _lies_in(path: str, folder: Path, problems: Problems) -> bool:
 
 
 def folder_in(run: PathLike, name: str) -> Path | None:
-    """A folder in a run's; None where there is none, or a link leads out of the run's."""
+    """A folder in a run's; None if there is none, or a link leads out of the run's."""
     path = Path(run, name)
     return path if path.is_dir() and leads_out(path, run) is None else None
 
@@ -187,7 +187,7 @@ def transcript_in(run: PathLike) -> Path | None:
 
 
 def _complete_definition(defined: Eval | None, described: EvalMetadata | None) -> Eval | None:
-    """A definition, with the checks of the metadata where it has none of its own."""
+    """A definition, with the checks of the metadata if it has none of its own."""
     if described is None:
         return defined
     if defined is None:

@@ -123,7 +123,7 @@ def _find_inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[In
 
 
 def _relative_path(text: str) -> str:
-    """A stated path in its shortest form; refused where it is absolute or goes upwards."""
+    """A stated path in its shortest form; refused if it is absolute or goes upwards."""
     plain = text.strip()
     parts = PurePosixPath(plain).parts
     if not parts or "\0" in plain:
@@ -175,7 +175,7 @@ def _digest(path: Path) -> str:
 
 
 USUAL = ("evals/evals.json", "evals.json", "evals/eval_metadata.json")
-"""Where a skill's evals lie, in this order, where nobody says."""
+"""Where a skill's evals lie, in this order, if nobody says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class PlannedEval:
     """One eval of the suite.
 
     Attributes:
-        id: its id, as text; its place in the suite where it states none.
+        id: its id, as text; its place in the suite if it states none.
         name: its name, else what its id says.
         folder: the name of its folder in an iteration.
         definition: what the suite says; every expectation and dimension has an id.
@@ -213,7 +213,7 @@ class PlannedEval:
 
     @property
     def dimensions(self) -> list[Dimension]:
-        """The dimensions of its rubric; none where it has no rubric."""
+        """The dimensions of its rubric; none if it has no rubric."""
         rubric = self.definition.quality_rubric
         return rubric.dimensions if rubric is not None else []
 
@@ -243,7 +243,7 @@ def find_suite(skill: Path) -> Path:
     """The evals file of a skill's folder.
 
     Raises:
-        Refused: there is none where it usually lies.
+        Refused: if there is none where it usually is.
     """
     for name in USUAL:
         if (skill / name).is_file():
@@ -339,7 +339,7 @@ def ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
 
 
 def name_of(eval_: Eval, id_: str) -> str:
-    """The name of an eval; made of its id where none is stated."""
+    """The name of an eval; made of its id if none is stated."""
     stated = (eval_.name or "").strip()
     return stated or (f"eval-{id_}" if id_.isdecimal() else id_)
 
@@ -435,7 +435,7 @@ LONGEST_NAME = 60
 def folder_names(evals: Sequence[tuple[str, str]]) -> list[str]:
     """The folders of evals that are given by id and name: eval-K-name, each once.
 
-    K is the eval's id where that is a number, else its place in the suite.
+    K is the eval's id if that is a number, else its place in the suite.
 
     >>> folder_names([("1", "Mixed commits"), ("2", "eval-2"), ("csv", "csv")])
     ['eval-1-mixed-commits', 'eval-2', 'eval-3-csv']

@@ -37,7 +37,7 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     and what was written stays.
 
     Raises:
-        Stopped: `stop` was set; where it was before, nothing is begun.
+        Stopped: `stop` was set; if it was before, nothing is begun.
     """
     if stop is not None and stop.is_set():
         work.close()
@@ -58,7 +58,7 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     def run_loop() -> None:
         try:
             ended.append(asyncio.run(run_task()))
-        except BaseException as error:  # noqa: BLE001 -- raised again where it is waited for
+        except BaseException as error:  # noqa: BLE001 -- raised again if it is waited for
             failed.append(error)
         finally:
             over.set()

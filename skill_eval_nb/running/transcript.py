@@ -101,7 +101,7 @@ def _pieces(lines: list[str]) -> Iterator[str]:
 
 
 def _harmless_line(line: str) -> str:
-    """A line without anything but Markdown; code in it is kept, as HTML where it must be."""
+    """A line without anything but Markdown; code in it is kept, as HTML if it must be."""
     shown, at = [], 0
     for span in _CODE.finditer(line):
         inside = span["code"]
@@ -141,7 +141,7 @@ def _of_events(told: Iterable[Told], final: Step | None) -> Iterator[str]:
 
 
 def _last_words(told: Iterable[Told]) -> Step | None:
-    """Where the agent's last words begin; None where it called a tool after them."""
+    """Where the agent's last words begin; None if it called a tool after them."""
     final = None
     for one in told:
         if any(step.who == "call" for step in one.steps):
@@ -241,10 +241,10 @@ def as_markdown(
     Args:
         prompt: what the agent was asked.
         events: what happened, in the form that `Execution` describes.
-        reason: why the run errored, where it did.
-        timing: what the run took, for the lines at the top; where it is not given, they say
+        reason: why the run errored, if it did.
+        timing: what the run took, for the lines at the top; if it is not given, they say
             what the events tell.
-        skill_used: whether the skill was opened; None where none was on offer, or where it
+        skill_used: whether the skill was opened; None if none was on offer, or where it
             is not known.
     """
     events = tuple(events)
@@ -310,7 +310,7 @@ def _number(event: Event, key: str, unit: int = 1) -> float | None:
 
 
 def _error_reasons(events: Iterable[Event], reason: str | None) -> list[str]:
-    """Why the run errored, each reason once; empty where it did not."""
+    """Why the run errored, each reason once; empty if it did not."""
     faults = [] if reason is None else [reason]
     for event in events:
         if event.get("type") != "result":

@@ -35,7 +35,7 @@ def shares(matrix: Matrix, outputs: Matrix | None = None) -> tuple[float, float,
 
     Args:
         matrix: of the scores.
-        outputs: which output each row is of, as whole numbers from 0; None where each row is
+        outputs: which output each row is of, as whole numbers from 0; None if each row is
             one of its own.
 
     >>> import numpy as np
@@ -79,7 +79,7 @@ def icc(matrix: Matrix) -> tuple[float | None, float | None]:
     of k. The components are Henderson's (method I), which on a complete matrix are those of the
     analysis of variance and with missing cells need neither whole rows nor guesses; k is then
     the harmonic mean of the judgings an output has. They are not clipped, so an ICC may lie a
-    little below 0; None where all scores are equal, or so few that it falls outside -1 to 1.
+    little below 0; None if all scores are equal, or so few that it falls outside -1 to 1.
 
     >>> import numpy as np
     >>> a1, ak = icc(np.array([[1, 2], [3, 4], [5, 5]]))
@@ -178,7 +178,7 @@ def kappa(matrix: Matrix) -> float | None:
     """Cohen's kappa with quadratic weights between two columns, over the rows that have both.
 
     Mean squared difference against the one that chance would give, which is the two variances
-    and the squared difference of the means. None where all scores are equal.
+    and the squared difference of the means. None if all scores are equal.
 
     >>> import numpy as np
     >>> round(kappa(np.array([[1, 1], [2, 2], [3, 2]])), 3)
@@ -207,7 +207,7 @@ def _rows(matrix: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _share(part: float, whole: float) -> float | None:
-    """A part of a whole, where it can be one."""
+    """A part of a whole, if it can be one."""
     if not whole > HAIR**2 or abs(part) > whole * (1 + HAIR):
         return None
     return float(part / whole)
@@ -483,7 +483,7 @@ def agreement(
         `deltas`, in natural order; one row for a matrix, without the columns up to `other`.
 
         - `kind`: `judge against itself`, `judge against judge` or `judge against human`;
-          `judge` and `other` name the two, `unstated` where no file names a judge;
+          `judge` and `other` name the two, `unstated` if no file names a judge;
         - `n_evals`, `n_outputs` (scored), `n_repeated` (scored at least twice, and so
           compared), `n_judgings` (scores); for a matrix, each output is its own eval;
         - `n_score_1` … `n_score_5`, `n_score_other`: how often each score was given;
@@ -622,7 +622,7 @@ def _numbers(matrix: Any) -> np.ndarray[Any, Any]:
     """The matrix as floats.
 
     Raises:
-        TypeError: where it does not hold numbers.
+        TypeError: if it does not hold numbers.
     """
     import numpy as np
     import polars as pl

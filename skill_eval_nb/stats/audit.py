@@ -59,7 +59,7 @@ def is_plain(printed: str) -> bool:
 
 
 def rounding_of(printed: str, value: float) -> Rounding:
-    """How exactly `value` was printed; 0 where it is a fraction, or no number was printed.
+    """How exactly `value` was printed; 0 if it is a fraction, or no number was printed.
 
     Args:
         printed: the figure as it was printed, with whatever stands around it.
@@ -114,7 +114,7 @@ def ready_stated(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     """The stated figures that runs could answer, each with how exactly it was printed.
 
     Those of an iteration without runs, of an unknown metric, and those that are no number
-    are left out. `skill` is null where the file speaks of a skill that no run names: all
+    are left out. `skill` is null if the file speaks of a skill that no run names: all
     runs of its iteration are meant then.
 
     Returns:
@@ -375,7 +375,7 @@ def _find_zeros(off: pl.DataFrame, values: pl.DataFrame) -> Iterator[tuple[str, 
 def _without_baseline(
     delta: pl.DataFrame, values: pl.DataFrame
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """A difference between two sides where there are runs of one alone."""
+    """A difference between two sides if there are runs of one alone."""
     import polars as pl
 
     sides = values.group_by(ITERATION).agg(pl.col("configuration").n_unique().alias("sides"))
@@ -445,9 +445,9 @@ def audit(workspace: Any) -> Any:
 
     Returns:
         In the kind of the workspace's backend, one row a stated figure that the runs of its
-        workspace and iteration can answer: `stated` and `printed`, `recomputed` (null where
+        workspace and iteration can answer: `stated` and `printed`, `recomputed` (null if
         the runs have none and the file says 0, and of a delta without a baseline),
-        `difference` (stated - recomputed), `agrees`, `cause` (null where it agrees, else the
+        `difference` (stated - recomputed), `agrees`, `cause` (null if it agrees, else the
         likely one in plain words, or `unknown`) and `path`. A delta is recomputed as the
         with-skill side's mean minus the baseline's; means and standard deviations are over
         runs, as in `summarize`.

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 Check = tuple[str | None, str]
-"""The id of a check, where it has one, and its text."""
+"""The id of a check, if it has one, and its text."""
 SIDES = ["configuration", "baseline"]
 COUNTED = ("pass_rate", "score", "overall_efficiency", "passed", "failed")
 """Metrics, besides those of a rubric, in which a judge may have a say."""
 CHECKED = (*COUNTED, "total", "structural_pass_rate")
 """Metrics that are counted from checks."""
 NEAR = 0.9
-"""How like two texts are of which a grader may have worded one anew."""
+"""How like two texts are of which a grader may have worded one again."""
 MOSTLY = 0.8
-"""The same, in words in common, where all words of the one are in the other."""
+"""The same, in words in common, if all words of the one are in the other."""
 MOST = 100
 """Checks of a side that are held against the other's by their words: a suite has fewer."""
 MOST_PAIRS = 50_000_000
@@ -168,7 +168,7 @@ def is_reworded(text: str, other: str) -> bool:
 
 
 def leave_out(paired: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-    """`pairs` without the figures of `others`, of what checks decide, where that leaves any."""
+    """`pairs` without the figures of `others`, of what checks decide, if that leaves any."""
     import polars as pl
 
     keys = [name for name in others.columns if name in paired.columns]

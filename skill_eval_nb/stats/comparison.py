@@ -45,14 +45,14 @@ def fewest_moved(level: float = 0.95) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PairedResult:
-    """What paired evals say under one scope; None where they cannot say it.
+    """What paired evals say under one scope; None if they cannot say it.
 
     `runs` are those of all evals on either side, `baseline` is its mean over the evals, `moved`
     how many evals (or families of them) differ between the sides. `sufficient` is whether there
     are as many runs (suite), or evals that moved (population), as a claim needs, `least_p` the
     smallest p that these values could have given under other labels. `margin`: the difference
     beyond which two one-sided tests at 1 - level rule any out, the farther end of the interval of
-    2 level - 1; None where that is no news. `families` is how many were flipped, None where each
+    2 level - 1; None if that is no news. `families` is how many were flipped, None if each
     eval was by itself.
     """
 
@@ -223,7 +223,7 @@ def _sum_families(
     shares: Sequence[float],
     families: Sequence[str | None] | None,
 ) -> tuple[list[tuple[float, float]], list[float]]:
-    """The sums of each family's means and of its shares; of each eval where there is none."""
+    """The sums of each family's means and of its shares; of each eval if there is none."""
     if families is None:
         return list(means), list(shares)
     members = members_of(families)

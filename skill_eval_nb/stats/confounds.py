@@ -151,7 +151,7 @@ class Compared(NamedTuple):
         row: the row, its iteration and configuration in each other's place where iterations are
             compared.
         known: what is known of all.
-        sides: the two sides as `facts_of` has them; empty where a side has no run.
+        sides: the two sides as `facts_of` has them; empty if a side has no run.
         checks: of what checks decide, the evals whose sides were graded on others, a row each.
     """
 
@@ -176,7 +176,7 @@ class Compared(NamedTuple):
 
 
 def name_errors(of: Compared) -> str | None:
-    """Runs that errored, where they are not the same part of both sides."""
+    """Runs that errored, if they are not the same part of both sides."""
     row = of.row
     lost = row["n_errored"], row["n_errored_baseline"]
     whole = lost[0] + row["n_runs"], lost[1] + row["n_runs_baseline"]
@@ -241,7 +241,7 @@ def have_no_checks_in_common(of: Compared) -> bool:
 
 
 def name_gate(of: Compared) -> str | None:
-    """What a gate took of runs that are judged, where that is not the same part of both sides."""
+    """What a gate took of runs that are judged, if that is not the same part of both sides."""
     if not of_rubric(of.row["metric"]):
         return None
     gated, whole = ([side.get(name, 0) for side in of.sides] for name in ("gated", "n"))
@@ -429,7 +429,7 @@ def settle(
 
     Args:
         row: a row of `deltas`.
-        counted: the same with errors as failures; None where there are none.
+        counted: the same with errors as failures; None if there are none.
         warnings: the warnings.
         none: whether nothing can be claimed.
         whose: whether others of the same comparison are of another model.
@@ -487,7 +487,7 @@ class Known:
         change_of: of two iterations the baseline whose change was taken off.
         of_files: whether runs could say when they were made.
         batches: by suite, iterations that have no eval in common.
-        families: by iteration, evals that seem to belong together, where nothing says so.
+        families: by iteration, evals that seem to belong together, if nothing says so.
         baselines: by suite, the baseline that both of two iterations have.
     """
 
@@ -517,7 +517,7 @@ class Known:
 
 
 def _shared_baselines(runs: pl.DataFrame, versus: Versus) -> dict[tuple[str, str], str | None]:
-    """The baseline that both iterations of a suite have, None where they have none."""
+    """The baseline that both iterations of a suite have, None if they have none."""
     import polars as pl
 
     sides = runs.filter(pl.col("iteration").is_in(list(versus)))

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 FIGURES = ("estimate", "low", "high", "p", "mde", "mde_twice_evals", "mde_twice_runs")
-"""What a comparison gives, each null where it cannot."""
+"""What a comparison gives, each null if it cannot."""
 BOTH = [f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]
 
 
@@ -72,7 +72,7 @@ REACH = {"rate": 1.0, "1-5": 4.0}
 
 
 class Evals(NamedTuple):
-    """The paired evals' values; what each weighs and its family, where that was asked for.
+    """The paired evals' values; what each weighs and its family, if that was asked for.
 
     Of a mean over models `strata` sides in a row are one eval's.
     """
@@ -85,9 +85,9 @@ class Evals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeltaQuestion:
-    """What is asked of every comparison alike; `worth` is None where each metric has its own.
+    """What is asked of every comparison alike; `worth` is None if each metric has its own.
 
-    `differences` is how many differences a figure is made of: two where one is taken from another.
+    `differences` is how many differences a figure is made of: two if one is taken from another.
     """
 
     scope: Scope
@@ -135,7 +135,7 @@ def answers(
         together: where given, p-values are adjusted over the answers that have this in
             common, `p_adjusted` follows `p`, and verdicts and intervals rest on it.
         values: where the answers in common are figures of the same runs, these, a row a run
-            and metric: then labels are dealt out anew for all figures jointly.
+            and metric: then labels are dealt out again for all figures jointly.
 
     Of several evals `n_runs` are those of the paired ones; what errored or was not scored is
     of all. Last stand `n_unpaired` and, unless `by` has it, `unpaired`: the names of the evals
@@ -236,7 +236,7 @@ def _adjust_groups(
     dealt: Callable[[Any, list[int]], Array | None],
     level: float,
 ) -> list[Adjusted | None]:
-    """What allows for the others of their group; None where there are no groups, or no p."""
+    """What allows for the others of their group; None if there are no groups, or no p."""
     adjusted: list[Adjusted | None] = [None] * len(found)
     members: dict[Any, list[int]] = defaultdict(list)
     for at, group in enumerate(groups):
@@ -263,7 +263,7 @@ def _dealt(
     together: Sequence[str],
     rows: pl.DataFrame,
 ) -> Callable[[Any, list[int]], Array | None]:
-    """What gives the differences of a group's figures under labels dealt out anew."""
+    """What gives the differences of a group's figures under labels dealt out again."""
     import polars as pl
 
     of_models = _are_lists(paired)
@@ -403,16 +403,16 @@ def deltas(
         In the kind of `data`, one row a workspace × skill × iteration × configuration that
         is not the baseline, and of each model and harness where a side has runs of several:
 
-        - `executor_model` and `harness`, null where runs do not state it or the sides have
+        - `executor_model` and `harness`, null if runs do not state it or the sides have
           different ones, and of a mean over models; sides pair inside a model, and one with
           one side alone has no paired eval, and a `reason`;
         - `baseline`, `metric`, `scope`; with two iterations, `baseline` is the second one;
         - `estimate`, first minus baseline in the metric's unit, null without a paired eval;
-          `low` and `high`, null where there is no interval (too few runs, too few evals
+          `low` and `high`, null if there is no interval (too few runs, too few evals
           that differ, or no noise seen); `p`, exact and two-sided;
         - `mde`, the smallest detectable effect (80 % power, from the noise seen: noncentral t;
           of 6 or 7 evals the sign flip's), and what twice the evals (`mde_twice_evals`) or
-          twice the runs (`mde_twice_runs`) would make of it; null where no noise was seen, and
+          twice the runs (`mde_twice_runs`) would make of it; null if no noise was seen, and
           where no claim can be reached or no difference is so large;
         - `worth` and `level` as used; `weighted`: whether the evals weigh unlike;
         - `verdict`: `helps`, `hurts`, `no worthwhile difference` (two one-sided tests: the
@@ -424,8 +424,8 @@ def deltas(
           iterations, a gate that took unequal parts, evals that seem to belong together; of a mean
           over models each one's own, opposite signs, and an effect that differs (see `factors`).
           `verdict_with_errors` and `estimate_with_errors` count runs that errored as failures (of
-          a rate; null where none did). Where that decides, the verdict is `unclear: errors
-          decide`, the interval holds those of both and 0, and p is the larger; it is null where
+          a rate; null if none did). If that decides, the verdict is `unclear: errors
+          decide`, the interval holds those of both and 0, and p is the larger; it is null if
           different judges judged the sides or no eval has the same checks on both, and of a
           rubric after an unequal gate it is of the evals whose runs all passed;
         - `lean`: `leans up`, `leans down` or `no lean`, apart from the verdict and never one, where
@@ -434,13 +434,13 @@ def deltas(
           alone, whose checks are known and the same on both sides, which one judge and model made
           within a week (or, without time stamps, in one iteration); `lean_low`, `lean_high` and
           `lean_p` are its interval and p, `improved` how many evals improved, as "4 of 4";
-        - `next_step`: the cheapest addition that would decide it, in words; null where there is a
+        - `next_step`: the cheapest addition that would decide it, in words; null if there is a
           verdict, of a mean over models, of tasks like these with `cluster`, and of metrics that
           are asked about together. The figures
           to it are those of `next_step`; `next_runs` is how many runs a side each eval then has
           (of tasks like these, each new eval);
-        - `stand_in`: whether the stand-in ran a side (or judged one, of what a judge has a say
-          in): it is no model, so there is no verdict, and `reason` and `warnings` begin with that;
+        - `stand_in`: whether the stand-in ran a side (or judged one, of what a judge has a say in):
+          it is not a model, so there is no verdict, and `reason` and `warnings` begin with that;
         - `n_evals` (paired); of the paired evals `n_runs`, `n_errored`, `n_unscored` (with the
           figure, errored, without a figure for another reason), each with its `…_baseline`;
         - `n_unpaired` and `unpaired` (names of the evals without a pair).
@@ -512,7 +512,7 @@ def deltas_by_dimension(
 
     Returns:
         In the kind of `data`, the columns of `deltas`, `dimension` and `p_adjusted`, one row
-        a dimension and configuration; no row where nothing was scored. Verdicts are those of
+        a dimension and configuration; no row if nothing was scored. Verdicts are those of
         every page: they rest on `p_adjusted` (Westfall and Young over all that stands below the
         headline: the dimensions, and of a `Workspace` the other metrics), and what is not clear
         on these evals is not claimed of tasks like these.
@@ -575,9 +575,9 @@ def deltas_by_eval(
     Returns:
         In the kind of `data`, one row an eval × configuration that is not the baseline
         (× model, as in `deltas`): `mean` and `baseline_mean` over runs, then the columns of
-        `deltas`, but `unpaired` is null where the eval is paired, else why it is not (and so
+        `deltas`, but `unpaired` is null if the eval is paired, else why it is not (and so
         says `reason`, with no verdict). Verdicts rest on `p_adjusted`: Benjamini and Hochberg
-        over the evals of a configuration. Where no baseline can be told, `baseline` is null and
+        over the evals of a configuration. If no baseline can be told, `baseline` is null and
         every eval says so.
 
     Raises:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_RUNS, MOST_EVALS = 12, 24
 """Runs a side and evals above which nobody adds more: then nothing usual decides."""
 SURE = 2 / 3
-"""Runs are enough where they find this much of the difference: what was seen may be luck."""
+"""Runs are enough if they find this much of the difference: what was seen may be luck."""
 SHARES = {"as seen": 1.0, "half": 0.5}
 """How large the difference may be, as a share of what was seen."""
 DRAWS, EXACT = 400, 12
@@ -40,12 +40,12 @@ class Design:
     """An addition that would decide, if the difference is what was seen, or half of it.
 
     Attributes:
-        what: `runs` of these evals, `evals` of this kind, or `none` where no usual one decides.
+        what: `runs` of these evals, `evals` of this kind, or `none` if no usual one decides.
         difference: `as seen` or `half`.
-        n_evals: evals in all; None where none decides, and so of the others.
+        n_evals: evals in all; None if none decides, and so of the others.
         n_runs: runs of each eval on each side.
         new_runs: how many runs that adds, on both sides together.
-        price_usd: what these cost, as runs did here; None where that is not known.
+        price_usd: what these cost, as runs did here; None if that is not known.
         seconds: how long they take, one after the other.
     """
 
@@ -139,7 +139,7 @@ def _flip_p(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _price_runs(new: Sequence[int], sides: Sequence[Row]) -> dict[str, Any]:
-    """What so many new runs of either side are, cost and take; None where a side does not say."""
+    """What so many new runs of either side are, cost and take; None if a side does not say."""
     costs: dict[str, Any] = {"new_runs": sum(new)}
     for name in ("price_usd", "seconds"):
         rates = [side.get(name) for side in sides]
@@ -151,7 +151,7 @@ def _price_runs(new: Sequence[int], sides: Sequence[Row]) -> dict[str, Any]:
 def find_designs(
     evals: Sequence[EvalRuns], scope: Scope, level: float, facts: Sequence[Row], *, rate: bool
 ) -> list[Design]:
-    """The least addition that decides, for each of SHARES; none where nothing can be told.
+    """The least addition that decides, for each of SHARES; none if nothing can be told.
 
     Args:
         evals: the paired evals.
@@ -249,7 +249,7 @@ class Additions:
         self._values = {tuple(row[: len(by)]): row[len(by) :] for row in values.rows()}
 
     def lean_of(self, row: Row) -> dict[str, Any]:
-        """LEANS of a row, null where noise cannot be borrowed or need not be."""
+        """LEANS of a row, null if noise cannot be borrowed or need not be."""
         compared = self._known.of(row)
         evals, counted = self._checks.get(self._row_key(row), ([], []))
         single = any(len(side.rates) == 1 for both in evals for side in both)
@@ -264,7 +264,7 @@ class Additions:
         return lean(evals, counted, self._level)
 
     def step_of(self, row: Row) -> dict[str, Any]:
-        """The `next_step` in words and its `designs`, null where there is a verdict or no pair.
+        """The `next_step` in words and its `designs`, null if there is a verdict or no pair.
 
         Nor is there one for tasks like these in families: how alike new evals would be to those
         of their family is not known.

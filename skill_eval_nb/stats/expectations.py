@@ -183,7 +183,7 @@ SCORED = ["scored", "scored_baseline"]
 def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
     """Each eval's expectations, and how many runs on either side came to which outcome.
 
-    An expectation is the same one in two runs of an eval where it has the same id, else the
+    An expectation is the same one in two runs of an eval if it has the same id, else the
     same text; of several texts of an id, the first in the alphabet is given. A run that lists
     it twice passes it where no verdict says otherwise. A run that errored has no verdict,
     whatever it lists. A run with neither verdict nor error is not scored: it was gated before
@@ -196,7 +196,7 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
 
     Returns:
         One row an eval × expectation × configuration that is compared: PLACE, CHECK, KIND,
-        configuration, baseline, why, BOTH sides' outcomes and runs SCORED (0 where there is no
+        configuration, baseline, why, BOTH sides' outcomes and runs SCORED (0 if there is no
         run). Where a group has no baseline, or nothing beside it, each configuration stands alone:
         `baseline` is null, and `why` says why.
 
@@ -393,18 +393,18 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × expectation ×
-        configuration that is not the baseline (each configuration where no baseline is), and of
+        configuration that is not the baseline (each configuration if no baseline is), and of
         each model and harness as for `deltas`:
 
-        - `layer`, `expectation_id` (null where evals give it several), `text`, `type`,
+        - `layer`, `expectation_id` (null if evals give it several), `text`, `type`,
           `critical`, `configuration`, `baseline`;
         - `pass_rate`, `baseline_pass_rate`, `estimate` (their difference): means over the
-          `n_evals` scored on both sides; where none is, over those of the side; 0-1;
-        - `p`: exact, two-sided, from dealing out the sides to the runs anew inside each eval
+          `n_evals` scored on both sides; if none is, over those of the side; 0-1;
+        - `p`: exact, two-sided, from dealing out the sides to the runs again inside each eval
           (Fisher's test for one eval, else Birch's, see `contingency`); `p_adjusted` for all
           expectations of the comparison (Benjamini-Hochberg); null without a paired eval;
         - `flakiness`, `baseline_flakiness`: pass rate × (1 - pass rate) inside an eval, the
-          mean over the evals with two verdicts or more; 0-0.25, null where there is none;
+          mean over the evals with two verdicts or more; 0-0.25, null if there is none;
         - `class`, and `reason`, a sentence;
         - `n_passed`, `n_failed`, `n_errored`, `n_unscored`, and the same with `_baseline`:
           runs of all evals that have the expectation;
@@ -564,7 +564,7 @@ def _enters_comparison() -> pl.Expr:
 
 
 def _rate(end: str) -> pl.Expr:
-    """The pass rate of a side of an eval; null where nothing was scored."""
+    """The pass rate of a side of an eval; null if nothing was scored."""
     import polars as pl
 
     scored = pl.col(f"scored{end}")

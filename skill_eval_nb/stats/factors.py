@@ -89,7 +89,7 @@ def factors(
         - `deviation`: what the model's mean difference on these is above the mean over models;
           `deviation_p` its p, adjusted for the others, of tasks like these;
         - `interaction_p`: of no difference between the models, one figure for all of them;
-        - `differs`: whether that is at most alpha. Null, as the figures are, where it cannot be
+        - `differs`: whether that is at most alpha. Null, as the figures are, if it cannot be
           told: one model alone, too few evals or runs, no run noise, a model without a verdict, or
           where errors decide (of a rate, counted as failures);
         - `interaction`: the answer in a sentence, or why there is none.

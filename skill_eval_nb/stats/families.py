@@ -63,7 +63,7 @@ def name_families(
 def propose_families(data: Any) -> dict[tuple[Any, ...], Families]:
     """By ITERATION the families that its evals seem to have: of two and more, at least two of them.
 
-    Tags are asked first, then input files, then the first words of names, where those leave no
+    Tags are asked first, then input files, then the first words of names, if those leave no
     more than half of the evals alone.
     """
     evals = runs_of(data).sort(EVAL, nulls_last=True)

@@ -75,9 +75,9 @@ class Interaction(NamedTuple):
         models: those with a pair; `left_out` are those without any.
         n_evals: how many evals each of them has on both sides, on which all here rests.
         estimates: the mean difference of each.
-        p: of no difference between them; None where `lacks` says what is missing.
+        p: of no difference between them; None if `lacks` says what is missing.
         deviations: of tasks like these, the adjusted p of how far each is from the mean over
-            models; `mains` of each estimate itself. Nothing where that cannot be told.
+            models; `mains` of each estimate itself. Nothing if that cannot be told.
     """
 
     scope: Scope
@@ -94,7 +94,7 @@ class Interaction(NamedTuple):
 
     @property
     def differs(self) -> bool | None:
-        """Whether the effect differs; None where that cannot be told."""
+        """Whether the effect differs; None if that cannot be told."""
         return None if self.p is None else self.p <= 1 - self.level + TINY
 
     def sentence(self) -> str:

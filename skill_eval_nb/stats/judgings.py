@@ -23,7 +23,7 @@ CELL = [*GROUP, "configuration", "metric"]
 def judgings_of(data: Any, metric: str | None = None) -> pl.DataFrame:
     """Every score of a judging, or figure of a run: CELL, EVAL, run, judge, value.
 
-    `run` numbers the runs, `judge` is the judge's model (null where unknown, or where no
+    `run` numbers the runs, `judge` is the judge's model (null if unknown, or where no
     judging is known apart). Nothing is null in `value`.
 
     Args:
@@ -117,7 +117,7 @@ class Panels:
         n_runs: outputs of each that another judge scored, too.
         inverse: its offset's squared standard error by the residual variance.
         spread: the judges' sum of squares, freed of which outputs they scored; a number a cell.
-        df: its degrees of freedom, 0 where no output was scored by two of them.
+        df: its degrees of freedom, 0 if no output was scored by two of them.
         factor: how often the variance between judges is contained in `spread / df`, else 0.
     """
 
@@ -144,7 +144,7 @@ def of_several(judgings: pl.DataFrame) -> pl.DataFrame:
 def remove_severity(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels]:
     """Runs as `by_run` has them, without the severity of their judges; and their panels.
 
-    Where no judge shares an output with another, severity cannot be told from what each
+    If no judge shares an output with another, severity cannot be told from what each
     scored: such cells have no runs here. A judge's scores of one run are averaged first, for
     they share what that judge makes of it.
 
@@ -176,7 +176,7 @@ def _series(values: Array) -> pl.Series:
 
 
 def _score_matrix(judgings: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...], Array]:
-    """The runs, the judges, and each judge's mean score of each run; NaN where there is none.
+    """The runs, the judges, and each judge's mean score of each run; NaN if there is none.
 
     Runs of a cell stand together, in an order that depends on their scores alone.
     """
@@ -215,7 +215,7 @@ def _fit_panels(
         judges: their names.
         cell: the cell of each output.
         there: whether a judge scored an output; outputs × judges.
-        off: how far from the output's mean; 0 where it did not.
+        off: how far from the output's mean; 0 if it did not.
     """
     import numpy as np
 

@@ -31,8 +31,8 @@ APART = 0.5
 def find_judged_checks(ws: Workspace) -> pl.DataFrame:
     """The checks that a judge decided, each once: RUN, MODEL, what is said of them, label, sampled.
 
-    `label` is the human's verdict, the last one where there are several, and `sampled` whether
-    the check was drawn at random; both are null where nobody labelled it.
+    `label` is the human's verdict, the last one if there are several, and `sampled` whether
+    the check was drawn at random; both are null if nobody labelled it.
     """
     import polars as pl
 
@@ -143,7 +143,7 @@ def correct_by_labels(data: Any, values: pl.DataFrame) -> tuple[pl.DataFrame, pl
         values: as `values_of` gives them, of `pass_rate`.
 
     Returns:
-        The values; and by CELL `n`, the labels, and `off`, that mean, both null where too few.
+        The values; and by CELL `n`, the labels, and `off`, that mean, both null if too few.
 
     Raises:
         ValueError: for another metric, a table, or where nothing is labelled.
@@ -187,7 +187,7 @@ def state_labels(found: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     """`deltas` with a sentence in each reason: what was corrected, by how many labels.
 
     Raises:
-        ValueError: where no eval has enough labels on both sides of any comparison.
+        ValueError: if no eval has enough labels on both sides of any comparison.
     """
     import polars as pl
 

@@ -184,7 +184,7 @@ def count_checks(
 
 
 def _read_evals(rows: Sequence[Mapping[str, Any]]) -> Counted:
-    """The evals of one comparison; none where checks are not known, or not as many on a side."""
+    """The evals of one comparison; none if checks are not known, or not as many on a side."""
     evals: list[EvalRuns] = []
     counted: list[EvalRuns] = []
     for row in rows:

@@ -59,7 +59,7 @@ def spend_alpha(looks: Looks, level: float = 0.95) -> list[float]:
 def check_looks(looks: Looks, n_evals: int, level: float = 0.95) -> None:
     """See to it that looks can be planned over so many evals.
 
-    The smallest p of n evals with k runs a side is 2 / C(2k, k)^n, where all figures differ.
+    The smallest p of n evals with k runs a side is 2 / C(2k, k)^n, if all figures differ.
 
     Raises:
         ValueError: they are no growing whole numbers, or no look before the last could decide.
@@ -109,7 +109,7 @@ def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> pl.Data
 
     With `look`; `alpha`, what earlier looks passed on included; `decides`; `stands`, whether this
     is the look that the verdict is of: the one that decided, else the last. Both, and the figures,
-    are null where the look is not reached, or not needed any more.
+    are null if the look is not reached, or not needed any more.
     """
     import polars as pl
 
@@ -146,7 +146,7 @@ def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> pl.Data
 def take_first_runs(data: Any, runs: int) -> tuple[Any, Callable[[Row], str]]:
     """The data with the first so many runs of each eval on each side, by their numbers.
 
-    And what says why a comparison of `deltas` lacks some of them; "" where it does not.
+    And what says why a comparison of `deltas` lacks some of them; "" if it does not.
     """
     import polars as pl
 
@@ -183,7 +183,7 @@ def settle_looks(
         found: the rows.
         data: what they are of.
         level: what was asked for.
-        answer: gives such rows of other data; None where planned looks are not about them.
+        answer: gives such rows of other data; None if planned looks are not about them.
     """
     import polars as pl
 
@@ -205,7 +205,7 @@ def settle_looks(
 
 
 def _settle_row(row: Row, at_it: str | None, look: Row | None) -> Row:
-    """The row of the look that stands; without a verdict where there is none before a later one."""
+    """The row of the look that stands; without a verdict if there is none before a later one."""
     when = None if at_it is None else f"the job ends ({at_it})"
     if look is not None:
         when = f"the planned look at {count(look['look'], 'run')} a side"

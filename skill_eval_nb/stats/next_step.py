@@ -31,7 +31,7 @@ def next_step(
     level: float = 0.95,
     cluster: str | Mapping[str, str] | None = None,
 ) -> Any:
-    """The cheapest additions that would give a verdict where there is none, as two designs each.
+    """The cheapest additions that would give a verdict if there is none, as two designs each.
 
     More runs decide *these evals*; more evals decide *tasks like these*. Runs are enough if two
     thirds of the difference would be found with 80 % power, with the run noise of public
@@ -51,10 +51,10 @@ def next_step(
         In the kind of `data`, two rows a comparison and scope without a verdict:
 
         - the keys of `deltas`, `configuration`, `baseline`, `metric`, `scope`, `verdict`;
-        - `what`: `runs` or `evals`, or `none` where no usual addition decides;
+        - `what`: `runs` or `evals`, or `none` if no usual addition decides;
         - `difference`: `as seen`, or `half` of it; the design is for that;
         - `n_evals` in all and `n_runs` of each a side, `new_runs` on both sides together; null
-          where none decides;
+          if none decides;
         - `price_usd` and `seconds` of these, one after the other, as runs here cost and took;
         - `next_step`: both designs in words.
 
@@ -91,7 +91,7 @@ NEW_EVAL = "NEW-EVAL"
 def say_how(ws: Workspace, answer: Answer, *, named: bool) -> list[tuple[str, str]]:
     """The next steps of an answer in sentences, each with the command that does it, else "".
 
-    Of evals that another tool has run the command makes all runs anew, and the sentence says so.
+    Of evals that another tool has run the command makes all runs again, and the sentence says so.
 
     Args:
         ws: the workspace that is answered for.

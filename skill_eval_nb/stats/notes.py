@@ -480,10 +480,10 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
 
     Returns:
         In the backend of `data`, one row a note: `workspace`, `skill`, `iteration`,
-        `executor_model` and `harness` (as for `deltas`), `configuration` (null where the note is
+        `executor_model` and `harness` (as for `deltas`), `configuration` (null if the note is
         of none alone), `kind`, `text` (one line, names from files cut), and in full the names of
         the `evals`, `expectations` and `runs` that it is about, and `numbers`, a list of name and
-        value. No row where there is nothing to say.
+        value. No row if there is nothing to say.
 
     Raises:
         TypeError: for anything but a `Workspace`: notes rest on several tables.

@@ -70,7 +70,7 @@ def outliers(
         compared with runs of its model and harness alone (as for `deltas`), `metric`, `value`,
         `median` (of its eval's runs, else of the configuration's), `modified_z`, `n`
         (runs compared), `compared_with`, `mean` and `mean_without` (of all runs of the
-        configuration, and of those that do not stand out; null where all do) and `n_outliers`
+        configuration, and of those that do not stand out; null if all do) and `n_outliers`
         (how many do). The largest of a configuration's scores first.
 
     Raises:

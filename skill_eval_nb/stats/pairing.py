@@ -74,7 +74,7 @@ def sides(runs: pl.DataFrame, baseline: str | None = None, only: str | None = No
     says so.
 
     Raises:
-        ValueError: for a baseline that is no configuration of the data, or is `unstated`.
+        ValueError: for a baseline that is not a configuration of the data, or is `unstated`.
     """
     import polars as pl
 
@@ -124,7 +124,7 @@ def as_one_iteration(data: Any) -> Any:
     """The data with the iterations of a suite as one, as those are batches of its evals.
 
     Raises:
-        ValueError: where an eval is in two of them.
+        ValueError: if an eval is in two of them.
     """
     import narwhals as nw
     import polars as pl
@@ -251,7 +251,7 @@ def pool_models(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFra
     """`pairs` with each eval once: its mean over the models that have a pair of any eval.
 
     An eval that one of these models has no pair of is unpaired. `values` and `baseline_values`
-    are lists, one a model; MODEL is null where there are several. `models` names those that are
+    are lists, one a model; MODEL is null if there are several. `models` names those that are
     averaged, in that order, and `left_out` those without any pair. Of MODEL, that is `over` these.
     """
     import polars as pl
@@ -342,7 +342,7 @@ def of_evals(
     An eval that weighs nothing is unpaired, and says so.
 
     Raises:
-        ValueError: where nothing says weights, or one is below 0; for a cluster that is no column,
+        ValueError: if nothing says weights, or one is below 0; for a cluster that is not a column,
             or whose mapping names no eval.
     """
     import polars as pl
@@ -392,7 +392,7 @@ def _without(values: pl.DataFrame) -> pl.DataFrame:
 
 
 def _fault(configuration: str, n_runs: str) -> pl.Expr:
-    """What a side lacks, or null. `n_runs` is null where it has no run of the eval at all."""
+    """What a side lacks, or null. `n_runs` is null if it has no run of the eval at all."""
     import polars as pl
 
     metric = pl.col("metric")

@@ -38,7 +38,7 @@ def pass_at_k(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration × k, and of
-        each model and harness as for `deltas`: `pass_at_k` and `pass_hat_k` (0-1; null where no
+        each model and harness as for `deltas`: `pass_at_k` and `pass_hat_k` (0-1; null if no
         eval has k runs), `n_evals` (evals with k runs or more, which alone are averaged) and
         `n_evals_all` (evals with a run that has a pass rate). `pass_at_k_by_eval` has the evals.
 

@@ -99,7 +99,7 @@ class Variances:
         return noise.sum(axis=0) ** 2 / (noise**2).sum(axis=0) * cells
 
     def mde(self, of: Designs, scope: Scope, level: float, power: float = POWER) -> Array:
-        """The smallest effect that is found with that power; NaN where no claim can be made.
+        """The smallest effect that is found with that power; NaN if no claim can be made.
 
         By the noncentral t (see `detectable`), of few evals by their sign flip (see
         `detectable_by_flips`).
@@ -155,13 +155,13 @@ class Basis:
     """What one plan starts from.
 
     Attributes:
-        keys: what it is for; all None where the variances are assumed.
+        keys: what it is for; all None if the variances are assumed.
         n_sides: 1 for a mean, 2 for a delta.
-        variances: None where the data cannot tell them; `notes` then say why.
+        variances: None if the data cannot tell them; `notes` then say why.
         runs: the number of runs, where what more of them would buy cannot be told; else None.
         judgings: the same of judgings.
-        now: the design that was run, where there is one.
-        price: what a run costs on all sides together, in US dollars; None where unknown.
+        now: the design that was run, if there is one.
+        price: what a run costs on all sides together, in US dollars; None if unknown.
         seconds: how long it takes.
         baseline_mean: the mean of the baseline.
         notes: sentences about what the plan rests on.
@@ -184,7 +184,7 @@ def assume_basis(components: Mapping[str, float], n_sides: int, scope: Scope) ->
 
     Args:
         components: the variance of each of NAMES that matters: `run` always (`run + judge`
-            where they are not told apart), and for `population` what differs between evals:
+            if they are not told apart), and for `population` what differs between evals:
             `eval` for a mean, `effect` for a delta. Both sides of a delta are taken to be
             alike. Without `judge`, judgings are not planned.
         n_sides: 1 for a mean, 2 for a delta.
@@ -237,11 +237,11 @@ class PlannedSide:
     Attributes:
         evals: the sums of its evals (see `by_eval`).
         between: variance between evals; with `run` None that of their runs is part of it.
-        run: variance between the runs of an eval, None where no eval was run twice; with
+        run: variance between the runs of an eval, None if no eval was run twice; with
             `judge` None that of the judge is part of it.
-        judge: variance between judgings, None where no output was judged twice.
+        judge: variance between judgings, None if no output was judged twice.
         now: the design that was run.
-        price: mean cost of a run in US dollars, None where unknown.
+        price: mean cost of a run in US dollars, None if unknown.
         seconds: mean time of a run.
     """
 
@@ -499,9 +499,9 @@ class Rate:
 
 
 def fixed_numbers(basis: Basis, wish: Wish) -> tuple[int | None, int | None, int | None]:
-    """The numbers of evals, runs and judgings that stay as they are; None where planned.
+    """The numbers of evals, runs and judgings that stay as they are; None if planned.
 
-    These evals stay these: `max_evals` of them, where no data say how many they are.
+    These evals stay these: `max_evals` of them, if no data say how many they are.
     """
     suite = basis.now[0] if basis.now else wish.most[0]
     return suite if wish.scope == "suite" else None, basis.runs, basis.judgings
@@ -539,7 +539,7 @@ def vary_design(base: Now, basis: Basis, wish: Wish) -> Iterator[tuple[Now, str 
 
 
 Given = tuple[float | None, float | None, float]
-"""What a run on one side, a judging and writing an eval take; None where it was not said."""
+"""What a run on one side, a judging and writing an eval take; None if it was not said."""
 KEYS = [*GROUP, "configuration", "baseline", "metric"]
 COLUMNS = [
     *KEYS,
@@ -628,7 +628,7 @@ def plan(
         - `se` of the mean or delta; `mde`, the smallest detectable effect, null for a mean;
         - `price_usd` and `seconds` of the whole design, both sides, one after the other; null
           where a price or time is not known;
-        - `chosen`: the one design to take; none where no design within the limits will do;
+        - `chosen`: the one design to take; none if no design within the limits will do;
         - `changed`: what differs from it: `evals`, `runs`, `judgings`, or `as it was run`;
           null for the first row, around which the others lie: the chosen one, else that which
           was run, else the largest allowed;
@@ -699,7 +699,7 @@ def _plan_rows(basis: Basis, wish: Wish, given: Mapping[str, Given]) -> pl.DataF
 
 
 def _of_metric(wish: Wish, basis: Basis) -> Wish:
-    """The wish with the smallest difference worth having, where nothing else was said."""
+    """The wish with the smallest difference worth having, if nothing else was said."""
     if wish.target_se or wish.effect:
         return wish
     return replace(wish, effect=worth_having(str(basis.keys[-1]), basis.baseline_mean))
@@ -736,7 +736,7 @@ def _design_columns(
 
 
 def _rate(basis: Basis, name: str, given: Given) -> Rate | None:
-    """What runs and judgings take on all sides; None where that is not known."""
+    """What runs and judgings take on all sides; None if that is not known."""
     run, judging, written = given
     seen = basis.price if name == "price_usd" else basis.seconds
     per_run = seen if run is None else run * basis.n_sides

@@ -27,7 +27,7 @@ Orders = tuple[Counter[str], Counter[str]]
 
 
 def most_often(seen: Counter[str]) -> str | None:
-    """What was said most often in one order: a tie where several were, None where nothing was.
+    """What was said most often in one order: a tie if several were, None if nothing was.
 
     >>> most_often(Counter("AAB")), most_often(Counter("AB")), most_often(Counter())
     ('A', 'tie', None)
@@ -39,7 +39,7 @@ def most_often(seen: Counter[str]) -> str | None:
 def settle_orders(orders: Orders) -> str | None:
     """`A` where the side wins that `orders` tells of, `B` where the other does, else a tie.
 
-    A side wins where both orders name it. None where one of them was not seen: nobody can then
+    A side wins if both orders name it. None if one of them was not seen: nobody can then
     tell the side from its place.
 
     >>> settle_orders((Counter("A"), Counter("B"))), settle_orders((Counter("A"), Counter("A")))
@@ -52,7 +52,7 @@ def settle_orders(orders: Orders) -> str | None:
 
 
 def majority(winners: Iterable[str]) -> str:
-    """Who won more of several pairs; a tie where both won as many.
+    """Who won more of several pairs; a tie if both won as many.
 
     >>> majority(["A", "tie", "tie"]), majority(["A", "B", "tie"])
     ('A', 'tie')
@@ -78,7 +78,7 @@ class Wins:
 
     @property
     def rate(self) -> float | None:
-        """Wins of all that was decided; None where nothing was."""
+        """Wins of all that was decided; None if nothing was."""
         decided = self.wins + self.losses
         return self.wins / decided if decided else None
 
@@ -167,10 +167,10 @@ def preference(data: Any) -> Any:
           two-sided binomial test of wins against losses; null without any of them;
         - `eval_wins`, …, `eval_p`: the same over evals;
         - `repetition_stability`, `position_consistency` (0-1), `preference_fairness` (-1-1),
-          null where nothing was repeated or seen in both orders; `primacy`, `recency`: the
+          null if nothing was repeated or seen in both orders; `primacy`, `recency`: the
           pairs whose winner changed, towards what was seen first and what was seen last.
 
-        Where no comparison of a skill names its sides, `configuration` and `other` are null.
+        If no comparison of a skill names its sides, `configuration` and `other` are null.
 
     >>> import polars as pl
     >>> seen = pl.DataFrame({

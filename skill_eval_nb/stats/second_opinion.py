@@ -48,10 +48,10 @@ class StatedClaim(NamedTuple):
         path: the file.
         agent: the harness or model that it is of, where the file has several; else "".
         metric: what differs.
-        side: what is compared, None where the file does not say; where it states one side alone,
+        side: what is compared, None if the file does not say; if it states one side alone,
             this one.
         baseline: what it is compared with, else None.
-        value: the difference; None where one side alone is stated.
+        value: the difference; None if one side alone is stated.
         printed: as the file has it.
         half: half a unit of its last place.
     """
@@ -201,7 +201,7 @@ NOT_CLAIMED = "State the same figure of the other side, and publish the runs of 
 
 
 def _say_what_settles(held: Held) -> str | None:
-    """What would settle a claim, or carry it beyond these evals; None where nothing is open."""
+    """What would settle a claim, or carry it beyond these evals; None if nothing is open."""
     row = held.answer.claims[0].row
     if steps := [step for step, _ in held.answer.next_steps]:
         return " ".join(steps)
@@ -255,7 +255,7 @@ def _weigh_claims(claims: Sequence[StatedClaim], rows: Iterable[Row]) -> list[di
 
 
 def _without_runs(claim: StatedClaim) -> dict[str, Any]:
-    """What can be said of a claim where nothing can be recomputed."""
+    """What can be said of a claim if nothing can be recomputed."""
     about = {"harness": claim.agent or None, "configuration": claim.side, "opinion": UNTOLD}
     if claim.value is None:
         side = "One side" if claim.side in (None, UNSTATED) else as_label(claim.side)
@@ -296,12 +296,12 @@ def second_opinion(workspace: Workspace) -> Any:
 
         - the keys of an iteration, `executor_model`, `harness`, `configuration`, `baseline` (null
           where the runs do not tell) and `metric`;
-        - `claimed`, the difference in the metric's unit, null where one side alone is stated;
+        - `claimed`, the difference in the metric's unit, null if one side alone is stated;
           `printed` and `path`, as it stands where;
         - `estimate`, `low`, `high`, `scope` and `verdict` of the runs, as in `deltas`, null
           without runs; `p` is adjusted; `verdict_beyond`, and the `lean` on these evals;
         - `opinion`, `why`, and `settle`: what would decide it, or what would carry it to tasks like
-          these; null where nothing is open.
+          these; null if nothing is open.
 
         A stated difference of 0 claims nothing, and has no row.
 

@@ -55,7 +55,7 @@ def sequential(
         - `alpha`, what its p is held to. A look whose smallest p that these figures could give is
           above it decides nothing, and passes it on to the next; so it may hold that of several;
         - `estimate`, `low`, `high` (at 1 - `alpha`), `p`, `decides`, `verdict`, `reason`. All
-          but the reason, which says why, are null where an eval has not as many runs, and after
+          but the reason, which says why, are null if an eval has not as many runs, and after
           the look that decided; so is `alpha`.
 
     Raises:

@@ -49,7 +49,7 @@ def measure_skills(ws: Workspace, level: float = 0.95) -> pl.DataFrame:
     told (each eval run once, six and more that differ). Of many skills some seem to help by luck:
     verdicts allow for all that could have been one (skills share no run, so their p are
     independent: Holm's step-down with Sidak's bound), leans for all leans (Benjamini and Hochberg).
-    Intervals are each skill's own, but hold 0 where that took the claim back.
+    Intervals are each skill's own, but hold 0 if that took the claim back.
 
     Returns:
         As `report.library` says. No row for a skill of which no eval has a pass rate on both sides.
@@ -82,7 +82,7 @@ def rank_skill(row: Row) -> tuple[int, float]:
 
 
 def take_newest(ws: Workspace) -> Workspace:
-    """The newest iteration of each skill, of those that compare pass rates where any does."""
+    """The newest iteration of each skill, of those that compare pass rates if any does."""
     import polars as pl
 
     runs = runs_of(ws)
@@ -180,8 +180,8 @@ class OverSkills(NamedTuple):
     Attributes:
         against: what that is.
         n_skills: how many there are, each of which counts once.
-        estimate: their mean difference; None where none can have a verdict.
-        low: the lower end of its interval; None where too few differ, and so `high` and `p`.
+        estimate: their mean difference; None if none can have a verdict.
+        low: the lower end of its interval; None if too few differ, and so `high` and `p`.
         high: the upper end.
         p: of the exact sign flip over skills.
         verdict: as that of `deltas`; `too few evals` means skills.
@@ -215,7 +215,7 @@ def average_skills(rows: Sequence[Row], level: float = 0.95) -> list[OverSkills]
     Each skill counts once, as the mean of its rows (of several models, or workspaces that name the
     same skill), but for rows that can have no verdict. Skills are the units: the exact sign flip
     over them, and all means that it does not rule out (above 12 the paired t), as `deltas` has it
-    for tasks like these. Where it decides whether errored runs count as failures, that is said.
+    for tasks like these. If it decides whether errored runs count as failures, that is said.
 
     Args:
         rows: of `measure_skills`.

@@ -50,9 +50,9 @@ def summarize(data: Any) -> Any:
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration ×
         metric, and of each model and harness where a configuration has runs of several
-        (`executor_model`, `harness`; null where runs do not state it, or other configurations
+        (`executor_model`, `harness`; null if runs do not state it, or other configurations
         have another): `mean`, `stddev` (sample, n - 1; null for fewer than two runs), `min`, `max`
-        in the metric's unit (null where no run has the figure), `n` (runs that have it),
+        in the metric's unit (null if no run has the figure), `n` (runs that have it),
         `n_runs` (all runs of the configuration) and `n_errored` (those that errored).
 
         Metrics are those of which the skill has a figure at all, and `pass_rate` always.
@@ -111,7 +111,7 @@ def place(metric: str) -> Key:
 
 
 def consistency(efficiency: pl.DataFrame) -> pl.DataFrame:
-    """`consistency` from the summary of overall_efficiency: null where that has mean 0."""
+    """`consistency` from the summary of overall_efficiency: null if that has mean 0."""
     import polars as pl
 
     mean, nothing = pl.col("mean"), pl.lit(None, pl.Float64)

@@ -29,7 +29,7 @@ SUITE = ["workspace", "skill", "description"]
 QUERY = ["query", "should_trigger"]
 OUTCOMES = ("triggered", "not triggered", "errored", "not run")
 COUNTS = tuple(f"n_{outcome.replace(' ', '_')}" for outcome in OUTCOMES)
-"""Runs of each outcome; null where nobody counted."""
+"""Runs of each outcome; null if nobody counted."""
 SCORED = COUNTS[:2]
 """The outcomes that enter a rate."""
 NEAR_MISS = "near miss"
@@ -51,7 +51,7 @@ def seen_of(data: Any) -> pl.DataFrame:
 
     Returns:
         Suites in natural order, their queries as they came. `rate` is triggered / (triggered +
-        not triggered), or as stated where there are no counts; null where nothing is known.
+        not triggered), or as stated if there are no counts; null if nothing is known.
         `odd` says that more runs are stated to have triggered than there were: they are not
         counted. `instead` holds what the model did in the runs that did not trigger, `others`
         the first skill that each of those opened (null: none), `reasons` why runs failed.
@@ -82,7 +82,7 @@ def parts_of(seen: pl.DataFrame, by: By | None) -> pl.DataFrame:
 
 
 def total(queries: pl.DataFrame, *counts: str) -> int | None:
-    """Runs of these outcomes over the queries; None where nobody counted."""
+    """Runs of these outcomes over the queries; None if nobody counted."""
     known = [int(queries[name].sum()) for name in counts if queries[name].count()]
     return sum(known) if known else None
 
@@ -150,7 +150,7 @@ def _queries_with_counts(data: Any) -> pl.DataFrame:
 
 
 def _sum(name: str) -> pl.Expr:
-    """The sum, null where nothing is known."""
+    """The sum, null if nothing is known."""
     import polars as pl
 
     return pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()).alias(name)
@@ -178,13 +178,13 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
 
     Returns:
         In the kind of `data`, one row a workspace × skill × description × query (these three
-        are null where the table has no such column):
+        are null if the table has no such column):
 
         - `should_trigger`, `tags`, `split`, `near_miss` (a tag says so; null: no tags known);
         - `rate`: triggered / (triggered + not triggered), 0-1, as stated where the file has no
-          counts; null where no run tells. `low` and `high`: Wilson's interval (1927); null
-          where there are no counts;
-        - `n_triggered`, `n_not_triggered`, `n_errored`, `n_not_run`: runs, null where nobody
+          counts; null if no run tells. `low` and `high`: Wilson's interval (1927); null
+          if there are no counts;
+        - `n_triggered`, `n_not_triggered`, `n_errored`, `n_not_run`: runs, null if nobody
           counted, as a file of results has no errored ones;
         - `triggers`: whether the rate reaches the threshold; `right`: the share of scored runs
           that did what they should; `flips`: whether runs of the same query differ; null
@@ -245,7 +245,7 @@ def reaches(threshold: float) -> pl.Expr:
 
 
 def wilson(hits: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
-    """Wilson's score interval of the rate hits / n (JASA 22, 1927); null where n is 0 or null.
+    """Wilson's score interval of the rate hits / n (JASA 22, 1927); null if n is 0 or null.
 
     >>> import polars as pl
     >>> counts = pl.DataFrame({"hits": [0, 2, 3, 0], "n": [3, 3, 3, 0]})
@@ -280,14 +280,14 @@ def trigger_confusion(data: Any, threshold: float = 0.5, by: By | None = None) -
 
     Returns:
         In the kind of `data`, for each workspace × skill × description (× `split` or `tag`) ×
-        `should_trigger` (null where nobody said, if there are such queries) four rows, one an
+        `should_trigger` (null if nobody said, if there are such queries) four rows, one an
         `outcome`: `triggered`, `not triggered`, `errored`, `not run`:
 
         - `right`: whether the outcome is the wanted one; null for the last two, and where
           nobody said what is wanted;
-        - `n_queries`: a query with a rate is `triggered` where that reaches the threshold, else
+        - `n_queries`: a query with a rate is `triggered` if that reaches the threshold, else
           `not triggered`; one without is `errored` where a run of it errored, else `not run`;
-        - `n_runs`; null where nobody counted;
+        - `n_runs`; null if nobody counted;
         - `query_share` and `run_share`: of the class's queries and runs that were scored, 0-1;
           null for the last two outcomes, and where none was scored.
 
@@ -332,7 +332,7 @@ def _query_outcome(threshold: float) -> pl.Expr:
 
 
 def _class_rows(queries: pl.DataFrame, should: bool | None) -> list[Row]:
-    """The four outcomes of one class; none of the unlabelled where there are none."""
+    """The four outcomes of one class; none of the unlabelled if there are none."""
     if should is None and queries.is_empty():
         return []
     verdicts = Counter(queries["verdict"])
@@ -376,7 +376,7 @@ def trigger_doubts(data: Any) -> Any:
         data: as for `trigger_rates`.
 
     Returns:
-        In the kind of `data`, one row a workspace × skill × description × doubt; none where
+        In the kind of `data`, one row a workspace × skill × description × doubt; none if
         there is nothing to doubt. `doubt` is its name, `broken` whether the figures say nothing,
         `message` what was found, the likely cause and what to do:
 
@@ -384,7 +384,7 @@ def trigger_doubts(data: Any) -> Any:
         - `no positives`, `no negatives`: all queries are of one class (broken);
         - `never triggers`: no run of any query that should trigger did (broken);
         - `always triggers`: every run did, of those that should not, too (broken);
-        - `shadowed`: the runs of queries that should trigger, where they do not, open one and
+        - `shadowed`: the runs of queries that should trigger, if they do not, open one and
           the same other skill;
         - `errored`: more than a tenth of the runs (broken above a half);
         - `not run`: some runs were not made;
@@ -538,7 +538,7 @@ def scores(positives: Class, negatives: Class) -> tuple[float | None, ...]:
     """SCORES from the counts of both classes.
 
     Precision = TP / (TP + FP), recall = TP / (TP + FN), F1 = 2 TP / (2 TP + FP + FN), accuracy =
-    (TP + TN) / all. Precision is None where nothing triggered; precision and F1 where a class
+    (TP + TN) / all. Precision is None if nothing triggered; precision and F1 where a class
     is empty, as they are then the same for every description; recall without positives.
 
     >>> scores(Class([1, 1, 0], [1, 1, 1]), Class([1, 0], [1, 1]))
@@ -561,7 +561,7 @@ def intervals(
 
     A draw weighs the queries of a class by a flat Dirichlet (Rubin, Annals of Statistics 9,
     1981), and among them one that was never asked: for the low end the worst that could be (it
-    never triggers where it should, always where it should not), for the high end the best. So
+    never triggers if it should, always if it should not), for the high end the best. So
     the mean of a class gets the bound of Gaffke (2005; Learned-Miller & Thomas, arXiv
     1905.06208), which asks nothing of the queries but rates between 0 and 1, lets the runs of a
     query go together, and for counts of 0 and 1 is that of Clopper and Pearson (1934). Scores
@@ -617,7 +617,7 @@ def _draw_queries(
 
 
 def _scores(hits: Array, positives: Array, false: Array, negatives: Array) -> tuple[Array, ...]:
-    """SCORES, NaN where there is none: from true positives, false ones, and both classes' sizes."""
+    """SCORES, NaN if there is none: from true positives, false ones, and both classes' sizes."""
     import numpy as np
 
     both = np.where((positives > 0) & (negatives > 0), 1.0, np.nan)
@@ -666,14 +666,14 @@ def trigger_scores(
         In the kind of `data`, one row a workspace × skill × description (× `split` or `tag`):
 
         - `precision`, `recall`, `f1`, `accuracy` (0-1), each with its `…_low` and `…_high`; then
-          the same over runs, as `run_precision`, …. Precision is null where nothing triggered;
-          precision and F1 where one class is empty; recall without a query that should
-          trigger; all of them where nothing was measured. `run_…` are null too where a file
+          the same over runs, as `run_precision`, …. Precision is null if nothing triggered;
+          precision and F1 if one class is empty; recall without a query that should
+          trigger; all of them if nothing was measured. `run_…` are null too where a file
           has rates without counts;
         - `n_queries` (in the scores), of them `n_positive` and `n_negative`; left out:
           `n_unlabelled` (not stated whether they should trigger), `n_unmeasured` (no run
           tells);
-        - `n_runs` (in the scores), `n_errored`, `n_not_run`, of all queries; null where nobody
+        - `n_runs` (in the scores), `n_errored`, `n_not_run`, of all queries; null if nobody
           counted.
 
     Raises:

@@ -35,7 +35,7 @@ def natural(name: str) -> Key:
 
 
 def read_time(stamp: str | None) -> datetime | None:
-    """An ISO 8601 time, that of UTC where it names no zone; None for what is no such time."""
+    """An ISO 8601 time, that of UTC if it names no zone; None for what is no such time."""
     try:
         time = datetime.fromisoformat(stamp or "")
     except ValueError:
@@ -96,7 +96,7 @@ def check_level(level: float) -> float:
     """The level, if it is one.
 
     Raises:
-        ValueError: where it does not lie between 0 and 1.
+        ValueError: if it does not lie between 0 and 1.
     """
     if not 0 < level < 1:
         raise ValueError(f"`level` lies between 0 and 1, as 0.95 does; this is {level}.")
@@ -122,7 +122,7 @@ METRICS = [
 ]
 """The metrics that the table `runs` has a column for."""
 HEADLINE = "pass_rate"
-"""The metric that a page is about, where it is known."""
+"""The metric that a page is about, if it is known."""
 STRICTER = 5
 """By so much is alpha smaller for all metrics that are not the headline."""
 LESS_IS_BETTER = ("failed", "time_seconds", "tokens", "tool_calls", "steps", "errors", "cost_usd")
@@ -151,7 +151,7 @@ def better(metric: str) -> Better:
 def worth_having(metric: str, baseline: float | None) -> float | None:
     """The smallest difference worth having unless told otherwise, in the metric's unit.
 
-    0.05 of a rate, 0.2 points of a rubric, else 5 % of the baseline's mean; None where that
+    0.05 of a rate, 0.2 points of a rubric, else 5 % of the baseline's mean; None if that
     is 0 or unknown.
 
     >>> worth_having("pass_rate", 0.4), worth_having("tokens", 1000.0)
@@ -312,7 +312,7 @@ def judged_scores(data: Any) -> pl.DataFrame:
 def scores_of(data: Any) -> pl.DataFrame:
     """Each run's score on each dimension, the mean over its judgings: RUN, MODEL, metric, value.
 
-    `metric` is `rubric:<dimension>`; `value` is null where no judging gave a score. Empty
+    `metric` is `rubric:<dimension>`; `value` is null if no judging gave a score. Empty
     where `data` is a table of runs.
     """
     import polars as pl
@@ -358,7 +358,7 @@ def values_of(data: Any, *metrics: str) -> pl.DataFrame:
 
 
 def with_unscored(scores: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-    """`scores`, and a null for each run of an eval that was scored where this run was not.
+    """`scores`, and a null for each run of an eval that was scored if this run was not.
 
     `runs` have MODEL as `by_model` gives it.
     """
@@ -375,8 +375,8 @@ def by_model(runs: pl.DataFrame, keys: Sequence[str] = ITERATION) -> pl.DataFram
     """`runs` with MODEL as what tells runs of a group apart that are not averaged unasked.
 
     Where a configuration of a group was run by several models, each run keeps its own, null
-    where it states none. Where none was, a group stays whole, and MODEL is the only model that
-    its runs state, null where its sides have different ones. So of harnesses, each for itself.
+    if it states none. If none was, a group stays whole, and MODEL is the only model that
+    its runs state, null if its sides have different ones. So of harnesses, each for itself.
 
     >>> import polars as pl
     >>> runs = runs_of(pl.DataFrame({
@@ -423,7 +423,7 @@ STAND_IN, OFFLINE = "stand-in", "offline"
 
 
 def is_stand_in(*columns: str) -> pl.Expr:
-    """Whether one of these columns of `runs` names the stand-in, which is no model."""
+    """Whether one of these columns of `runs` names the stand-in, which is not a model."""
     import polars as pl
 
     names = [pl.col(column) for column in columns]
@@ -438,7 +438,7 @@ Model = tuple[tuple[str, str | None], ...]
 
 
 def models(runs: pl.DataFrame) -> list[Model]:
-    """The models that are told apart, as `Workspace.select` takes them; [()] where none are.
+    """The models that are told apart, as `Workspace.select` takes them; [()] if none are.
 
     >>> import polars as pl
     >>> runs = pl.DataFrame({"configuration": ["a"] * 3, "executor_model": ["b", "a", None]})
@@ -457,7 +457,7 @@ def models(runs: pl.DataFrame) -> list[Model]:
 
 
 def of_model(runs: pl.DataFrame, model: Model) -> pl.DataFrame:
-    """The runs of a model; all where nothing tells models apart."""
+    """The runs of a model; all if nothing tells models apart."""
     import polars as pl
 
     for column, name in model:
@@ -494,7 +494,7 @@ def metrics_of(data: Any) -> list[str]:
 
 
 def headline_of(metrics: Sequence[str]) -> str:
-    """The pass rate, or the first metric where that is not known.
+    """The pass rate, or the first metric if that is not known.
 
     >>> headline_of(["tokens", "pass_rate"]), headline_of(["tokens"])
     ('pass_rate', 'tokens')
@@ -515,12 +515,12 @@ def secondary_level(level: float) -> float:
 
 
 def own_of_evals(data: Any, column: str) -> pl.DataFrame:
-    """What a column says of each eval: workspace, eval_id, own; null where it says nothing.
+    """What a column says of each eval: workspace, eval_id, own; null if it says nothing.
 
     Of a `Workspace` a column of `evals`, of a table one of its own.
 
     Raises:
-        ValueError: where there is no such column.
+        ValueError: if there is no such column.
     """
     import narwhals as nw
     import polars as pl
@@ -550,14 +550,14 @@ def stand_in_keys() -> list[pl.Expr]:
 
 
 def finite(column: str) -> pl.Expr:
-    """The column, null where it holds no finite number."""
+    """The column, null if it holds no finite number."""
     import polars as pl
 
     return pl.when(pl.col(column).is_finite()).then(pl.col(column))
 
 
 def cast_columns(frame: pl.DataFrame, types: Mapping[str, Any]) -> pl.DataFrame:
-    """The frame with these columns alone, each as its type; null throughout where it lacks one."""
+    """The frame with these columns alone, each as its type; null throughout if it lacks one."""
     import polars as pl
 
     known = {name: pl.col(name) if name in frame.columns else pl.lit(None) for name in types}

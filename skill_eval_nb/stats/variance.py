@@ -115,7 +115,7 @@ def _sums(evals: pl.DataFrame, cell: Array, n_cells: int) -> tuple[Array, Array]
 
 
 def _mean_squares(sums: Array, lost: Array) -> tuple[Array, Array]:
-    """Mean squares and degrees of freedom of evals, runs and judgings; 0 where there are none."""
+    """Mean squares and degrees of freedom of evals, runs and judgings; 0 if there are none."""
     import numpy as np
 
     evals, n, runs, within, between, first, second, *_ = sums.T
@@ -126,7 +126,7 @@ def _mean_squares(sums: Array, lost: Array) -> tuple[Array, Array]:
 
 
 def _jackknife(without: Array, left: Array, cell: Array, n_cells: int) -> Array:
-    """Variance of the mean squares by leaving out each eval in turn; NaN where one carries all."""
+    """Variance of the mean squares by leaving out each eval in turn; NaN if one carries all."""
     import numpy as np
 
     evals = np.bincount(cell, minlength=n_cells)[:, None]
@@ -200,10 +200,10 @@ class Estimated:
     Attributes:
         cells: a row a cell, in the order people read: CELL, n_evals, n_runs, n_judgings (null
             for figures of runs), `judged` (a judge had a part in the figure), JUDGED (null
-            with one judge, degrees of freedom 0 where no two scored the same output).
+            with one judge, degrees of freedom 0 if no two scored the same output).
         evals: what `by_eval` gives, with the row of its cell as `cell`.
         found: the mean squares, in the order of the cells.
-        panels: the judges of cells that had more than one, where there are such cells.
+        panels: the judges of cells that had more than one, if there are such cells.
     """
 
     cells: pl.DataFrame
@@ -244,7 +244,7 @@ def estimate(judgings: pl.DataFrame) -> Estimated:
 
 
 def _runs(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels | None]:
-    """The runs, without their judges' severity where that shows; and the judges' panels."""
+    """The runs, without their judges' severity if that shows; and the judges' panels."""
     import polars as pl
 
     several = of_several(judgings)
@@ -403,7 +403,7 @@ def share_bounds(found: MeanSquares, level: float) -> tuple[Array, Array]:
 
 
 def _of_squares(found: MeanSquares, level: float) -> tuple[Array, Array]:
-    """The interval of each expected mean square; 0 to 0 where there is none."""
+    """The interval of each expected mean square; 0 to 0 if there is none."""
     import numpy as np
     from scipy import special
 
@@ -474,7 +474,7 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration ×
-        metric × component, and of each model and harness as for `deltas`; none where there is no
+        metric × component, and of each model and harness as for `deltas`; none if there is no
         figure.
 
         - `metric`, and for a rubric's dimension its name as `dimension`;
@@ -482,7 +482,7 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
           eval, run and judge (0-1), with `share_low` and `share_high`;
         - `n_evals`, `n_runs`, `n_judgings` (scores; null for figures of runs);
         - `clipped`: the estimate was below 0, as chance has it, and is set to 0;
-        - `note`: what to know about it, in sentences; null where there is nothing.
+        - `note`: what to know about it, in sentences; null if there is nothing.
 
         A variance that cannot be seen at all (one eval) is null, and so are shares then.
         Intervals come from leaving out each whole eval in turn, which says how many degrees
@@ -527,7 +527,7 @@ def _figures(found: MeanSquares, level: float) -> pl.DataFrame:
 
 
 def _known_figures(rows: pl.DataFrame) -> pl.DataFrame:
-    """The figures as far as the data carry them; null where they do not."""
+    """The figures as far as the data carry them; null if they do not."""
     import polars as pl
 
     df, level = pl.col("df"), pl.col("level")
@@ -565,13 +565,13 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
 
     Returns:
         In the kind of `data`, one row a workspace × skill × iteration × configuration ×
-        dimension × judge, where several judges scored the same outputs (and of each model and
+        dimension × judge, if several judges scored the same outputs (and of each model and
         harness as for `deltas`):
 
-        - `judge`: the model, `unstated` where no file names it;
-        - `severity`, in points: positive where it scores higher than the mean judge, by least
+        - `judge`: the model, `unstated` if no file names it;
+        - `severity`, in points: positive if it scores higher than the mean judge, by least
           squares over outputs and judges; the sum over judges is 0;
-        - `low` and `high`, Student's t by the run × judge residual; null where that shows no
+        - `low` and `high`, Student's t by the run × judge residual; null if that shows no
           spread or has no degrees of freedom;
         - `n_runs`: outputs that it scored together with another judge.
 

@@ -52,10 +52,10 @@ def verdict(
 
     Args:
         found: the comparison.
-        metric: what is compared. Where neither more nor less of it is better, the word is
+        metric: what is compared. If neither more nor less of it is better, the word is
             None, and the reason gives the figures.
         worth: the smallest difference worth having, in the metric's unit; None if unknown.
-        adjusted: the p-value that decides, where several questions were asked at once.
+        adjusted: the p-value that decides, if several questions were asked at once.
     """
     if not found.n_evals:
         return "too few evals", "No eval has a figure on both sides."
@@ -157,8 +157,8 @@ class Answer(NamedTuple):
     Attributes:
         row: that of `deltas` about these evals.
         claims: about these evals and about tasks like these, what comes first before the other;
-            one alone where nothing is paired.
-        lean: what stands beside the verdict and apart from it; "" where it has none.
+            one alone if nothing is paired.
+        lean: what stands beside the verdict and apart from it; "" if it has none.
         next_steps: what would decide what has no verdict, and the row that this is of.
     """
 
@@ -169,7 +169,7 @@ class Answer(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The first verdict with what it rests on, and the lean where there is one."""
+        """The first verdict with what it rests on, and the lean if there is one."""
         first = self.claims[0]
         return f"{first.words}. {self.lean or first.reason}"
 
@@ -210,7 +210,7 @@ def beyond_comes_first(suite: Row, beyond: Row) -> bool:
 
 
 def say_lean(row: Row) -> str:
-    """What a row of `deltas` leans to, in a sentence; "" where it has no lean.
+    """What a row of `deltas` leans to, in a sentence; "" if it has no lean.
 
     >>> row = {"lean": "leans up", "configuration": "tdd", "improved": "4 of 4", "n_evals": 4}
     >>> say_lean({**row, "estimate": 0.5, "lean_low": 0.07, "lean_high": 0.93})[-69:]
@@ -249,7 +249,7 @@ def also_beyond(these: Row, beyond: Row) -> Row:
 
     Other evals only add to what is uncertain on these: where the runs alone can explain a
     difference, a claim beyond them is luck. Then p is the larger of the two, and the interval
-    holds 0. Where these evals have too few runs to say anything, the row stays as it is.
+    holds 0. If these evals have too few runs to say anything, the row stays as it is.
 
     >>> row = {"verdict": "helps", "p": 0.03, "low": 0.1, "high": 0.3, "reason": "+20 pp."}
     >>> found = also_beyond({**row, "verdict": "unclear", "p": 0.2}, row)
@@ -337,7 +337,7 @@ class _Sentence:
         return f"{size}: {takes} {what} that differ between the sides{asked}"
 
     def _asked_for(self) -> str:
-        """The alpha, where it is not the usual one."""
+        """The alpha, if it is not the usual one."""
         alpha = 1 - self.found.level
         return f" (p ≤ {figure(alpha)} is asked for)" if alpha < USUAL - TINY else ""
 

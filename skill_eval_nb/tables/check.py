@@ -290,9 +290,9 @@ _FOREIGN = 1000
 def nearest(documents: Iterable[Gathered], names: Iterable[str]) -> dict[str, str | None]:
     """For each kind of document the dialect of these names in which they have the fewest errors.
 
-    Where several have equally few, the one that suits all the documents best counts, then
+    If several have equally few, the one that suits all the documents best counts, then
     the one that most of them look like. A kind that the main dialect lacks is of no dialect
-    where it suits none.
+    if it suits none.
     """
     by_kind: dict[str, list[Gathered]] = defaultdict(list)
     for document in documents:
@@ -352,7 +352,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
 
     Args:
         path: a file or a folder, a list of them, or a glob.
-        dialect: what to check against; found out from the documents where it is not given.
+        dialect: what to check against; found out from the documents if it is not given.
 
     Raises:
         FileNotFoundError: `path` does not exist.

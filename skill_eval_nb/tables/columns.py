@@ -19,7 +19,7 @@ Type = Literal["text", "whole", "number", "flag", "list"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its type, its unit where it has one, what it means, when it is null."""
+    """A column: its type, its unit if it has one, what it means, when it is null."""
 
     name: str
     type: Type

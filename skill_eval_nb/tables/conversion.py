@@ -107,12 +107,12 @@ def _folder(key: EvalKey, id_: str | int) -> str:
 
 
 def number_of(id_: str) -> str | int:
-    """An id as a number, where that is what it is written like."""
+    """An id as a number, if that is what it is written like."""
     return int(id_) if re.fullmatch(r"0|[1-9][0-9]{0,14}", id_) else id_
 
 
 def name_iterations(used: Iterable[str]) -> dict[str, str]:
-    """The names of the folders of iterations; no folder where there is no such level."""
+    """The names of the folders of iterations; no folder if there is no such level."""
     names = sorted(set(used) - {NO_ITERATION}, key=natural)
     plain = [name if is_iteration(name) else safe(f"iteration-{name}") for name in map(safe, names)]
     folders = apart(zip(names, plain, strict=True))
@@ -157,7 +157,7 @@ def stem(path: str) -> str:
 
 
 def keep_id(old: str | int | None, new: str | int) -> str | int:
-    """The new id; written as the old one was, where it is the same."""
+    """The new id; written as the old one was, if it is the same."""
     return old if old is not None and str(old) == str(new) else new
 
 
@@ -198,7 +198,7 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
     Args:
         path: a workspace, a folder above several, or a single document.
         out: a folder that is empty or does not exist; not one inside of a workspace. Where a
-            conversion into it was cut off, it is emptied and begun anew.
+            conversion into it was cut off, it is emptied and begun again.
         configuration: the side of a tool's results that state none, as `load` takes it.
 
     Returns:
@@ -286,7 +286,7 @@ def _refuse_inside(target: Path, workspaces: Iterable[str]) -> None:
 
 
 def _target_folders(catalogue: Catalogue, target: Path) -> Iterator[Path]:
-    """A folder of its own for each workspace, where there are several."""
+    """A folder of its own for each workspace, if there are several."""
     met: Counter[Path] = Counter()
     for name, _ in catalogue.names.values():
         below = target.joinpath(*map(safe, name.split("/"))) if len(catalogue.names) > 1 else target
@@ -553,7 +553,7 @@ def _strip_grading(grading: Grading, run: Counted, row: dict[str, Any]) -> Gradi
     known = {name: text for name, text in said.items() if str(getattr(grading, name)) == text}
     grading = copy_with(grading, **dict.fromkeys(known))
     weights = {name: score.weight for name, score in grading.rubric_scores.items() if score.weight}
-    mean = row["rubric_weighted_mean"]  # None where the run errored
+    mean = row["rubric_weighted_mean"]  # None if the run errored
     of_its_own = not run.documents.judgings and not weights.items() <= run.weights.items()
     if of_its_own and mean is not None:
         grading = copy_with(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))

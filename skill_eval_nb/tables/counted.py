@@ -45,7 +45,7 @@ Results = tuple[Any, ...]
 class SeenRuns:
     """The runs that were met so far, to tell what speaks of one of them again.
 
-    What only benchmarks need is remembered where there are some.
+    What only benchmarks need is remembered if there are some.
     """
 
     def __init__(self, benchmarked: bool) -> None:
@@ -61,7 +61,7 @@ class SeenRuns:
     ) -> RunId | None:
         """The id under which to count a run on disk, or None for one that was counted.
 
-        Folders with the same keys and the same results are one run, kept twice, where they took
+        Folders with the same keys and the same results are one run, kept twice, if they took
         the same time and tokens, or their paths differ only in how they name the eval. Any other
         folder is a further run: two runs may well come out alike.
         """
@@ -137,13 +137,13 @@ def _is_kept_twice(path: str, first: str) -> bool:
 
 
 def _results_of_row(row: tuple[Any, ...]) -> Results:
-    """The verdicts and the rubric score of a run; all its figures where it has neither."""
+    """The verdicts and the rubric score of a run; all its figures if it has neither."""
     results = tuple([row[place] for place in _RESULTS])
     return row[: _PLACES["path"]] if results.count(None) == len(results) else results
 
 
 def _run_fingerprint(run: RunId, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """What only the same run has; None where too little was measured to tell."""
+    """What only the same run has; None if too little was measured to tell."""
     seconds, tokens, rate = (row[place] for place in _MEASURED)
     if seconds is None or rate is None:
         return None

@@ -329,7 +329,7 @@ _PRINTED = re.compile(
 
 
 def _number(figure: float | str, metric: str) -> float | None:
-    """The number in a figure, however it was printed; None where a text says anything else.
+    """The number in a figure, however it was printed; None if a text says anything else.
 
     >>> _number("-0.5s (3.9% faster)", "time_seconds"), _number("+9pp", "pass_rate")
     (-0.5, 0.09)

@@ -114,7 +114,7 @@ def _is_workspace(data: Any) -> bool:
 
 
 def like(data: Any, frame: pl.DataFrame) -> Any:
-    """`frame` in the kind of `data`: pandas where that is pandas, else polars."""
+    """`frame` in the kind of `data`: pandas if that is pandas, else polars."""
     import narwhals as nw
 
     backend = data.backend if _is_workspace(data) else nw.from_native(data).implementation.value

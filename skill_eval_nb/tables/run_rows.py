@@ -34,13 +34,13 @@ def counts(expectations: Iterable[GradedExpectation]) -> tuple[int, int, int]:
 
 
 def share(passed: int, failed: int) -> float | None:
-    """Passed / (passed + failed); None where nothing was scored."""
+    """Passed / (passed + failed); None if nothing was scored."""
     scored = passed + failed
     return passed / scored if scored else None
 
 
 Counted = tuple[float | None, int | None, int | None, int | None]
-"""pass rate, passed, failed, total; all None where there is no figure."""
+"""pass rate, passed, failed, total; all None if there is no figure."""
 
 NOTHING: Counted = (None, None, None, None)
 _NO_RESULT = (None, *NOTHING)
@@ -72,7 +72,7 @@ def match_checks(
     """Report the checks of an eval that a grading lacks, doubles or adds.
 
     What is doubled counts once, by its first verdict. A check that is lacking and one that is
-    added are one that the grader worded anew; where no text is the same nothing is said.
+    added are one that the grader worded again; if no text is the same nothing is said.
     """
     grading = documents.grading
     if grading is None or not grading.expectations:
@@ -186,7 +186,7 @@ def rubric_mean(
 ) -> float | None:
     """The weighted mean over dimensions of a run's scores, each averaged over its judgings.
 
-    Weights are the suite's, else those in the grading. Where neither has them, the mean
+    Weights are the suite's, else those in the grading. If neither has them, the mean
     that the grading itself states is used, else every dimension weighs the same.
     """
     grading = documents.grading
@@ -334,7 +334,7 @@ def _ended_in_error(timing: Timing | None) -> bool:
 def _run_costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
     """time_seconds … judged_at: from timing.json and metrics.json, else as the grader noted.
 
-    A 0 counts only where nobody measured more, and then as not known.
+    A 0 counts only if nobody measured more, and then as not known.
     """
     timing, grading = documents.timing, documents.grading
     noted = grading.timing if grading else None

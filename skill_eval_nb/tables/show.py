@@ -285,7 +285,7 @@ _STEPS = (
     ("expectations", "sen.charts.discrimination(ws)", "which expectations tell something"),
     ("stated", "sen.stats.audit(ws)", "whether benchmark.json says what its runs give"),
 )
-"""A table, what to look at where it has rows, and why."""
+"""A table, what to look at if it has rows, and why."""
 
 
 def _names(names: Sequence[str], most: int) -> str:

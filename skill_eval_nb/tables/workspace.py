@@ -238,7 +238,7 @@ NAMELESS = {
     "iteration": NO_ITERATION,
     "configuration": UNSTATED,
 }
-"""What a row of a table made by hand is of, where it does not say."""
+"""What a row of a table made by hand is of, if it does not say."""
 
 
 def _fill_keys(table: Any, name: str) -> pl.DataFrame:
@@ -300,7 +300,7 @@ class Workspace(Shown):
         eval without a name is called by its id.
 
         Raises:
-            KeyError: for a name that is no table; the message names the nearest one.
+            KeyError: for a name that is not a table; the message names the nearest one.
 
         >>> ws = Workspace.from_tables({})
         >>> ws.runs.height, "pass_rate" in ws.runs.columns
@@ -314,7 +314,7 @@ class Workspace(Shown):
         """A table as a polars frame, whatever the backend.
 
         Raises:
-            KeyError: for a name that is no table; the message names the nearest one.
+            KeyError: for a name that is not a table; the message names the nearest one.
         """
         TABLES[name]  # the KeyError comes before anything is read
         if name not in self._frames:
@@ -333,7 +333,7 @@ class Workspace(Shown):
         saved notebook holds all of it. `ws.table(name)` is the plain frame.
 
         Raises:
-            KeyError: for a name that is no table; the message names the nearest one.
+            KeyError: for a name that is not a table; the message names the nearest one.
         """
         from itables.widget import ITable
 
@@ -346,7 +346,7 @@ class Workspace(Shown):
         return {name: self.table(name) for name in TABLES}
 
     def again(self) -> Workspace:
-        """The same, read anew: the same paths and the same selection of them.
+        """The same, read again: the same paths and the same selection of them.
 
         One that was made of tables is what it was.
         """

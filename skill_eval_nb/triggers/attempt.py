@@ -78,10 +78,10 @@ class Attempt:
         outcome: what came of it.
         reason: why it errored or was not run; None otherwise.
         instead: what the model did where the skill was not opened, in a few words, such as
-            `opened the skill tidy-tables`; None where it was opened, or nothing is known.
+            `opened the skill tidy-tables`; None if it was opened, or nothing is known.
         opened: the names of all skills that were opened, in order.
-        seconds: how long it took; None where it was not run.
-        cost_usd: what it cost in US dollars; None where no price is known.
+        seconds: how long it took; None if it was not run.
+        cost_usd: what it cost in US dollars; None if no price is known.
     """
 
     query: Query
@@ -283,7 +283,7 @@ AT_ONCE = "answered at once"
 
 
 def outcome_of(execution: Execution) -> tuple[Outcome, str | None]:
-    """What came of a run, and why where it errored.
+    """What came of a run, and why if it errored.
 
     Once the skill was opened, nothing that came afterwards takes that back. A run that came to
     its limit of turns without it has had its chance.
@@ -337,7 +337,7 @@ def instead_of(execution: Execution, opened: Sequence[str]) -> str:
 
 
 def _wanted_skill(call: Step) -> str | None:
-    """The skill that a call of a tool would open; None where it would open none."""
+    """The skill that a call of a tool would open; None if it would open none."""
     given = call.given
     if not isinstance(given, Mapping):
         return None
@@ -370,7 +370,7 @@ def place(home: Path, attempt: Attempt) -> Path:
 
 
 def read_attempt(home: Path, planned: Attempt) -> Attempt | None:
-    """The attempt that was made of one that is planned; None where none was.
+    """The attempt that was made of one that is planned; None if none was.
 
     Raises:
         Refused: its file is not what was written there.
@@ -462,10 +462,10 @@ async def make_attempt(
         setting: under what it is asked.
         root: the folder for it alone; it is taken away.
         meter: what each call goes through.
-        client: how calls reach the model, where one is made already.
+        client: how calls reach the model, if one is made already.
 
     Returns:
-        the attempt, how it went, and what the executor says it cost, in US dollars, where it
+        the attempt, how it went, and what the executor says it cost, in US dollars, if it
         asked no meter.
     """
     folder, scratch = root / "work", root / "scratch"

@@ -26,7 +26,7 @@ def with_description(skill_md: bytes, description: str) -> bytes:
         description: the new one, any text.
 
     Raises:
-        Refused: the file is no UTF-8; its front matter is missing, not closed, not YAML
+        Refused: the file is not UTF-8; its front matter is missing, not closed, not YAML
             (as `skill_md.fields` reads it) or no mapping; or `description` is not in it exactly
             once and as a text. It is a ValueError.
 
@@ -106,7 +106,7 @@ WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class DescriptionDiff(str):
-    """A unified diff, which shows itself line by line; empty where nothing changes."""
+    """A unified diff, which shows itself line by line; empty if nothing changes."""
 
     __slots__ = ()
 
@@ -127,7 +127,7 @@ def write_description(
             that is free.
 
     Returns:
-        The change as a unified diff; empty where the description is that already, and then
+        The change as a unified diff; empty if the description is that already, and then
         nothing is written.
 
     Raises:
@@ -153,7 +153,7 @@ MOST = LENGTHS["description"]
 
 
 def faults_of(description: str) -> Iterator[str]:
-    r"""What is wrong with a description; nothing where it can be used.
+    r"""What is wrong with a description; nothing if it can be used.
 
     >>> list(faults_of("Fills in PDF forms. Use when a form is to be filled in."))
     []

@@ -215,8 +215,8 @@ class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have
         doubts: what `check_queries` says of the existing queries and these together.
         price_usd: what asking costs at worst, in US dollars; 0 where an answer was kept, None
             where the price is not known.
-        cost_usd: what was spent now, in US dollars; None where the price is not known.
-        unasked: why there are none; None where there are.
+        cost_usd: what was spent now, in US dollars; None if the price is not known.
+        unasked: why there are none; None if there are.
     """
 
     doubts: tuple[QueryDoubt, ...]
@@ -274,15 +274,15 @@ def draft_queries(
         existing: queries that there are already; none of them comes again.
         folder: where the answer is kept; without it the skill's workspace, NAME-workspace
             beside it.
-        connection: how the model is reached; where it is not given, the stand-in answers in
+        connection: how the model is reached; if it is not given, the stand-in answers in
             process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
+        prices: what calls cost; the bundled table if it is not given.
         budget_usd: the most that may be spent, in US dollars; without it, a model that costs
             something is not asked, and `unasked` says so.
         dry_run: ask nobody; `price_usd` is what the answer costs at worst.
 
     Returns:
-        The queries, those that should trigger first; none where `unasked` says why.
+        The queries, those that should trigger first; none if `unasked` says why.
 
     Raises:
         Refused: a skill cannot be read, two have the same name, n is out of bounds, the budget

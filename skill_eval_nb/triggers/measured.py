@@ -25,7 +25,7 @@ from .attempt import Attempt, MeasureConfig, Outcome, Query
 
 
 class CostRange(NamedTuple):
-    """What something may cost, in US dollars; each None where a price is not known.
+    """What something may cost, in US dollars; each None if a price is not known.
 
     Attributes:
         low: where each run opens a skill at once, and a search ends after its first round.
@@ -59,8 +59,8 @@ class Price:
         attempts: how many.
         calls: of the model, at most.
         usd: in US dollars.
-        cap_usd: what one run may cost at most where there is a budget: it makes no call that
-            could pass it. None where no price is known.
+        cap_usd: what one run may cost at most if there is a budget: it makes no call that
+            could pass it. None if no price is known.
     """
 
     attempts: int
@@ -136,7 +136,7 @@ class QueryOutcome:
 
     @property
     def share(self) -> float | None:
-        """The share of runs that were right, 0-1; None where no run tells."""
+        """The share of runs that were right, 0-1; None if no run tells."""
         return sum(self.right) / len(self.right) if self.right else None
 
     @property
@@ -169,10 +169,10 @@ class Measured(Shown):
         executor: the name of what worked on the queries.
         attempts: one a query × run, in the order of the queries; those that were not made are
             among them, as `not run`.
-        status: `done`; `partial` where the budget did not reach; `stopped`; `dry run` where
+        status: `done`; `partial` where the budget did not reach; `stopped`; `dry run` if
             no model was asked.
         cost_usd: what these attempts have cost over all starts, the interrupted ones too, in US
-            dollars; None where no price is known.
+            dollars; None if no price is known.
         price: what the attempts that were missing might have cost, before they were made.
         message: what is to be known of how it went.
         folder: where the attempts are written.
@@ -204,7 +204,7 @@ class Measured(Shown):
 
     @property
     def worst_usd(self) -> float | None:
-        """US dollars that the missing attempts may cost at most; None where no price is known."""
+        """US dollars that the missing attempts may cost at most; None if no price is known."""
         return self.price.usd.worst
 
     @property
@@ -223,8 +223,8 @@ class Measured(Shown):
 
         `query`, `should_trigger`, `tags` (list), `split` (null outside of an optimisation),
         `run`, `outcome` (`triggered`, `not triggered`, `errored`, `not run`), `reason` (why it
-        errored or was not run), `instead` (what the model did where it did not trigger),
-        `opened` (list: skills), `seconds`, `cost_usd` (US dollars); null where not known.
+        errored or was not run), `instead` (what the model did if it did not trigger),
+        `opened` (list: skills), `seconds`, `cost_usd` (US dollars); null if not known.
         """
         import polars as pl
 

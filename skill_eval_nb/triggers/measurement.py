@@ -71,7 +71,7 @@ def faults_of(queries: Sequence[Query]) -> list[str]:
 
 
 def reached_from(runner: Executor | None, model: str | None) -> Connection:
-    """How the model is reached where nobody says."""
+    """How the model is reached if nobody says."""
     stand_in = getattr(runner, "stand_in", None)
     return reached_by(filter(None, [model])) if stand_in is None else Connection(stand_in=stand_in)
 
@@ -79,7 +79,7 @@ def reached_from(runner: Executor | None, model: str | None) -> Connection:
 def model_of(
     model: str | None, runner: Executor | None, connection: Connection | None, faults: list[str]
 ) -> str | None:
-    """Who decides: the stand-in where one answers and nobody else is named."""
+    """Who decides: the stand-in if one answers and nobody else is named."""
     from skill_eval_nb.models.stand_in import EXECUTOR
 
     answers = getattr(runner, "stand_in", None) or getattr(connection, "stand_in", None)
@@ -300,7 +300,7 @@ class Measurement:
 
 TURNS = 6
 SECONDS = 180.0
-"""The limits of an attempt where none are given: whether a skill is opened shows early."""
+"""The limits of an attempt if none are given: whether a skill is opened shows early."""
 
 
 def measure(
@@ -348,17 +348,17 @@ def measure(
             one of the skill's own name), `"none"`, or paths of skills' folders, or of folders
             that hold such.
         description: measured in place of the one in SKILL.md, which is not touched.
-        series: a name; the same thing measured under another name is measured anew.
-        folder: where attempts are written; `triggers` in NAME-workspace beside the skill where
+        series: a name; the same thing measured under another name is measured again.
+        folder: where attempts are written; `triggers` in NAME-workspace beside the skill if
             it is not given.
         budget_usd: the most that these attempts may cost, earlier starts included, in US
             dollars; an attempt whose worst case does not fit is not begun.
         concurrency: attempts at a time.
-        limits: what one attempt may use; 6 turns and 180 s where they are not given.
+        limits: what one attempt may use; 6 turns and 180 s if they are not given.
         sandbox: `"none"` lets an agent's commands do whatever you can do.
-        connection: how the model is reached; where it is not given, the stand-in answers in
+        connection: how the model is reached; if it is not given, the stand-in answers in
             process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
+        prices: what calls cost; the bundled table if it is not given.
         seed: of the order of attempts.
         retry_errored: whether attempts that errored are made again.
         dry_run: nobody is asked, and `price` says what the rest may cost.

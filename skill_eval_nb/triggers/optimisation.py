@@ -89,7 +89,7 @@ def optimise(
     """Search for a description by which a skill is picked up when it should be, and only then.
 
     The queries are dealt into train and held-out ones. Round 1 measures the present description;
-    where that measurement cannot be trusted (`stats.trigger_doubts`) the search ends there.
+    if that measurement cannot be trusted (`stats.trigger_doubts`) the search ends there.
     Before each further round a model proposes another description, from the train queries that
     went wrong; it is never shown a held-out one. The search ends where every train query
     passes, where the train score did not improve for two rounds, after the last round, or where
@@ -115,7 +115,7 @@ def optimise(
         queries: at least two that should trigger and two that should not, and better twenty of
             each; those that have a split keep it.
         model: who decides whether to open the skill; as for `measure`.
-        proposer_model: who writes descriptions; the same where it is not given.
+        proposer_model: who writes descriptions; the same if it is not given.
         executor: as for `measure`.
         others: as for `measure`.
         runs: attempts of each query in each round.
@@ -126,14 +126,14 @@ def optimise(
             last measurement, whose money is kept back. Earlier starts count, and so does what
             was measured of the same there before.
         competing: skills whose descriptions the proposer is shown, given as `others` are.
-        folder: where all of it is kept; `triggers` in NAME-workspace beside the skill where it
+        folder: where all of it is kept; `triggers` in NAME-workspace beside the skill if it
             is not given.
         concurrency: attempts at a time.
         limits: what one attempt may use; as for `measure`.
         sandbox: `"none"` lets an agent's commands do whatever you can do.
-        connection: how models are reached; where it is not given, the stand-in answers in
+        connection: how models are reached; if it is not given, the stand-in answers in
             process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table where it is not given.
+        prices: what calls cost; the bundled table if it is not given.
         retry_errored: whether attempts that errored in an earlier start are made again.
         dry_run: nobody is asked; `n_runs` and `estimate` say what it comes to, and a note
             whether it was begun before.

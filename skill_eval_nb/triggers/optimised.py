@@ -44,7 +44,7 @@ class Score:
 
 
 def mean(outcomes: Iterable[QueryOutcome], split: Split) -> float | None:
-    """The share of runs that were right, over a part of the queries; None where no run tells."""
+    """The share of runs that were right, over a part of the queries; None if no run tells."""
     runs = [run for outcome in outcomes if outcome.query.split == split for run in outcome.right]
     return sum(runs) / len(runs) if runs else None
 
@@ -71,12 +71,12 @@ class Step:
         round: 1 for the present description, then 2, 3, …
         description: the words.
         asked: each query as it went.
-        train: its score on the train queries; None where no run tells.
+        train: its score on the train queries; None if no run tells.
         test: its score on the held-out queries. What was chosen was chosen by it, so it
             flatters the winner.
-        lacking: why not all runs were made; None where they were. Others cannot be chosen.
+        lacking: why not all runs were made; None if they were. Others cannot be chosen.
         doubts: what is odd about the first measurement, in words.
-        broken: why the first measurement cannot be trusted; None where it can.
+        broken: why the first measurement cannot be trusted; None if it can.
         is_best: whether it is the one that was chosen.
     """
 
@@ -104,11 +104,11 @@ class Optimised(Shown):
     Attributes:
         skill_name: the skill.
         status: `done`; `partial` where the budget or a stop ended it early; `broken` where the
-            first measurement cannot be trusted; `dry run` where nothing was run.
+            first measurement cannot be trusted; `dry run` if nothing was run.
         steps: the descriptions that were measured, in order; the first is the present one.
-        best_description: the one that was chosen; the present one where none is better.
+        best_description: the one that was chosen; the present one if none is better.
         best: its score on fresh runs of the held-out queries, by which nothing was chosen: the
-            one to report. None where they were not made.
+            one to report. None if they were not made.
         why: why this one was chosen, in words.
         ended: why the search ended, in words.
         model: the model that decides.
@@ -117,7 +117,7 @@ class Optimised(Shown):
         n_train: train queries.
         n_test: held-out queries.
         n_runs: runs that are needed at most, for all rounds and the last measurement.
-        cost_usd: US dollars that were spent on it, earlier starts included; None where a price
+        cost_usd: US dollars that were spent on it, earlier starts included; None if a price
             is not known.
         estimate: what it may cost in US dollars, what is there already included.
         folder: where measurements and proposals are kept.
@@ -144,7 +144,7 @@ class Optimised(Shown):
 
     @property
     def best_score(self) -> float | None:
-        """The winner's share of right runs, 0-1, on fresh runs; None where they were not made."""
+        """The winner's share of right runs, 0-1, on fresh runs; None if they were not made."""
         return None if self.best is None else self.best.score
 
     @property
@@ -164,7 +164,7 @@ class Optimised(Shown):
 
     @property
     def worst_usd(self) -> float | None:
-        """US dollars that it may cost at most; None where a price is not known."""
+        """US dollars that it may cost at most; None if a price is not known."""
         return self.estimate.worst
 
     @property
@@ -176,7 +176,7 @@ class Optimised(Shown):
         """One row a round, in polars.
 
         `round`, `description`, `train_score`, `train_low`, `train_high`, `test_score`,
-        `test_low`, `test_high` (shares of right runs, 0-1, with 95 % intervals; null where no
+        `test_low`, `test_high` (shares of right runs, 0-1, with 95 % intervals; null if no
         run tells), `is_best`.
         """
         import polars as pl
@@ -251,7 +251,7 @@ class Optimised(Shown):
 
 
 def _ends(name: str, score: Score | None) -> dict[str, float | None]:
-    """A score and its interval under their names; null where there is none."""
+    """A score and its interval under their names; null if there is none."""
     figures = (None,) * 3 if score is None else (score.score, score.low, score.high)
     return dict(zip((f"{name}_score", f"{name}_low", f"{name}_high"), figures, strict=True))
 
@@ -275,7 +275,7 @@ class OptimisingProgress:
         round: the round that is at work, from 1; the present description is round 1.
         rounds: rounds at most.
         steps: the rounds that have ended, each with its scores.
-        measuring: how far the measurement is; None where none is at work.
+        measuring: how far the measurement is; None if none is at work.
         spent_usd: US dollars that were spent, as far as prices are known.
     """
 

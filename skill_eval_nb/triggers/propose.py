@@ -160,8 +160,8 @@ class Proposal:
     """What is kept of a question to the proposer.
 
     Attributes:
-        description: its answer; None where there is none yet.
-        spent_usd: what it has cost, an answer that never came at its worst; None where a price
+        description: its answer; None if there is none yet.
+        spent_usd: what it has cost, an answer that never came at its worst; None if a price
             is not known.
     """
 
@@ -170,7 +170,7 @@ class Proposal:
 
 
 def kept(folder: Path, key: str) -> Proposal:
-    """What is there of a question; nothing where it was not asked, or cannot be read."""
+    """What is there of a question; nothing if it was not asked, or cannot be read."""
     try:
         record: Any = json.loads(read_bytes(folder / KEPT / f"{key}.json"))
         return Proposal(record["description"], record["spent_usd"])

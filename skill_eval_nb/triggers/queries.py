@@ -32,7 +32,7 @@ _LETTER = r"[^\W\u2e80-\U0010ffff]"
 
 
 def plain(query: str) -> str:
-    """The words of a query without case and marks; empty where it has none.
+    """The words of a query without case and marks; empty if it has none.
 
     >>> plain("Sort  the table!") == plain("sort the table")
     True
@@ -78,7 +78,7 @@ class NoTriggerSet(Refused):
 def set_in(folder: Path) -> Path:
     """The trigger set of a folder: the one that lies highest.
 
-    A file of evals that say `should_trigger` counts where there is no other set.
+    A file of evals that say `should_trigger` counts if there is no other set.
 
     Raises:
         NoTriggerSet: there is none.
@@ -113,7 +113,7 @@ def _labelled(path: str) -> TriggerSet | None:
 
 
 NONE = frozenset(("", "none", "null", "no skill"))
-"""What is expected, in a set for several skills, where none of them should be picked up."""
+"""What is expected, in a set for several skills, if none of them should be picked up."""
 
 
 def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ...]:
@@ -127,7 +127,7 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
             query that expects another one, or none, should not trigger this.
 
     Returns:
-        The queries in the file's order, all of them; none where a folder has no set yet.
+        The queries in the file's order, all of them; none if a folder has no set yet.
 
     Raises:
         Refused: it is no trigger set; a query cannot be used, or does not say whether the skill
@@ -286,7 +286,7 @@ class QueryDoubt:
     Attributes:
         doubt: its name, such as `gives away`.
         message: what was found, why it matters, and what to do.
-        queries: the words of the queries that it is about; empty where it is about the set.
+        queries: the words of the queries that it is about; empty if it is about the set.
     """
 
     doubt: str
@@ -302,7 +302,7 @@ def check_queries(queries: Iterable[Query], skill: str | None = None) -> tuple[Q
         skill: the skill's name; without it nobody can tell what gives it away.
 
     Returns:
-        The doubts, the worst first; none where there is nothing to doubt:
+        The doubts, the worst first; none if there is nothing to doubt:
 
         - `no queries`: the set is empty;
         - `no positives`, `no negatives`: all queries are of one class;
@@ -408,7 +408,7 @@ def _given_away(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDo
 
 
 def _few(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
-    """Wilson's lower limit, where all of n are right, is n / (n + z²)."""
+    """Wilson's lower limit, if all of n are right, is n / (n + z²)."""
     for should, verb in ((True, "should"), (False, "should not")):
         number = len({plain(query.query) for query in queries if query.should_trigger is should})
         if 0 < number < FEW:

@@ -40,7 +40,7 @@ class Paired:
         after: that of the later one.
         n: queries that both have runs of.
         p: the chance of a lead like the later one's, or a larger, if the sides of each query
-            could as well have been the other way round; exact; None where it does not lead.
+            could as well have been the other way round; exact; None if it does not lead.
     """
 
     before: float
@@ -98,7 +98,7 @@ def _choose_of_two(best: Step, step: Step, pair: Paired, sure: float) -> tuple[S
 
 
 def paired(before: Step, after: Step) -> Paired | None:
-    """Compare two descriptions query by query; None where they share no query with runs.
+    """Compare two descriptions query by query; None if they share no query with runs.
 
     The test is the exact permutation test with one value a query and side, the share of right
     runs: it flips the sign of each query's difference. What it says holds for queries like
@@ -134,9 +134,9 @@ class SearchResult:
 
     Attributes:
         steps: the descriptions that were measured, in order.
-        best: the one that was chosen; None where none was measured.
+        best: the one that was chosen; None if none was measured.
         why: why that one, in words.
-        fresh: the same on fresh runs of the held-out queries; None where they were not made.
+        fresh: the same on fresh runs of the held-out queries; None if they were not made.
         ended: why the search ended, in words.
         status: `partial` where something else than its own rules ended it, such as the budget;
             `broken` where the first measurement cannot be trusted.
@@ -227,7 +227,7 @@ class Search:
         return max(self.steps, key=lambda step: (_score_train(step), step.round))
 
     def _end(self) -> str:
-        """Why the search ends after these steps; empty where it goes on."""
+        """Why the search ends after these steps; empty if it goes on."""
         steps, last = self.steps, self.steps[-1]
         if all(outcome.passes for outcome in last.asked if outcome.query.split == "train"):
             return f"every train query passes in round {last.round}"
@@ -256,9 +256,9 @@ class Money:
         ceiling_usd: the most that all of it may cost, in US dollars; None for no ceiling.
         attempts: attempts of a round.
         last_attempts: attempts of the last measurement.
-        cap_usd: what one attempt may cost at most; None where no price is known.
+        cap_usd: what one attempt may cost at most; None if no price is known.
         costs: what each measurement and question has cost, earlier starts included, by its
-            name; None where a price is not known.
+            name; None if a price is not known.
         made: what each attempt so far has cost.
     """
 
@@ -277,7 +277,7 @@ class Money:
 
     @property
     def cost_usd(self) -> float | None:
-        """US dollars spent, earlier starts included; None where a price is not known."""
+        """US dollars spent, earlier starts included; None if a price is not known."""
         return None if None in self.costs.values() else self.spent_usd
 
     @property

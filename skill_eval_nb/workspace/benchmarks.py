@@ -46,7 +46,7 @@ def stated_runs(
     on_disk: AbstractSet[RunId],
     problems: Problems,
 ) -> StatedRuns:
-    """The runs that the benchmarks state, by the keys of the run on disk where there is one.
+    """The runs that the benchmarks state, by the keys of the run on disk if there is one.
 
     The first benchmark to state a run counts; the verdicts of another file on it are those of
     a second grader.
@@ -76,7 +76,7 @@ def stated_runs(
 def _of_known(
     entries: StatedRuns, on_disk: AbstractSet[RunId], path: str, problems: Problems
 ) -> StatedRuns:
-    """The same without runs of evals that are not among those on disk, where there are some."""
+    """The same without runs of evals that are not among those on disk, if there are some."""
     evals: dict[tuple[str, str, str], set[str]] = {}
     for run in on_disk:
         if run.eval_id != UNSTATED:
@@ -233,7 +233,7 @@ def _rename_configurations(
     """The same with configurations called as on disk.
 
     Some tools know two names for configurations only, and write with_skill and
-    without_skill whatever was compared. Where one side is called the same, one more is on
+    without_skill whatever was compared. If one side is called the same, one more is on
     disk, one more is stated, and their evals are the same, these are the same runs.
     """
     disk: dict[tuple[str, str], dict[str, set[str]]] = {}
@@ -265,8 +265,8 @@ def _renumber_runs(
 ) -> StatedRuns:
     """The same with sole runs of an eval and configuration fitted to those on disk.
 
-    A sole one on disk is the same run, whatever its number. Where there are several on
-    disk, the one stated is taken for their aggregate: it is no run, and that is told.
+    A sole one on disk is the same run, whatever its number. If there are several on
+    disk, the one stated is taken for their aggregate: it is not a run, and that is told.
     """
     numbers: dict[tuple[str, ...], list[int]] = {}
     for run in on_disk:

@@ -602,7 +602,7 @@ def _tell_models(layout: Layout, problems: Problems) -> None:
 
 
 class Named(NamedTuple):
-    """What a run id names; `number` is None where it leaves it open."""
+    """What a run id names; `number` is None if it leaves it open."""
 
     eval: str
     configuration: str | None

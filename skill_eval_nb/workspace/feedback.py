@@ -61,7 +61,7 @@ class Reviews:
     Attributes:
         entries: the reviews, in their order.
         status: `in_progress`, `complete`, or whatever stands there.
-        fault: why nothing may be written to the file; None where it may.
+        fault: why nothing may be written to the file; None if it may.
     """
 
     entries: tuple[ReviewEntry, ...] = ()
@@ -74,7 +74,7 @@ class NotKept(OSError):
 
 
 def read_reviews(path: str | os.PathLike[str]) -> Reviews:
-    """What a file says now; nothing where there is none."""
+    """What a file says now; nothing if there is none."""
     return _read_feedback_file(path)[2]
 
 
@@ -91,14 +91,14 @@ def keep_review(
     this one is put beside it.
 
     Args:
-        path: the file; it is made where there is none.
+        path: the file; it is made if there is none.
         run_id: the run.
         remarks: what is said of it; None takes the review away.
         was: the review as the file had it; None for a new one.
         status: gives the file's status, from what it says with this review.
 
     Returns:
-        the review as the file now has it; None where it has none.
+        the review as the file now has it; None if it has none.
 
     Raises:
         NotKept: the file is no feedback, or cannot be read as it is.
@@ -206,7 +206,7 @@ class RunOf(NamedTuple):
 class RunIds:
     """The runs below a path as feedback names them: read there, and to be written there.
 
-    An id is the one that loading and checking read back as the same run. Where several would
+    An id is the one that loading and checking read back as the same run. If several would
     do it is the path of the run's folder, as the viewer of `skill-creator` writes it.
     """
 
@@ -237,7 +237,7 @@ class RunIds:
     def files(self, workspace: str, iteration: str) -> list[str]:
         """The files of an iteration's feedback; the first is the one to write, there or not.
 
-        There is none for an iteration that is no folder and could be none: one that only a
+        There is none for an iteration that is not a folder and could be none: one that only a
         benchmark of this name tells of.
         """
         folder = self._folders[workspace]

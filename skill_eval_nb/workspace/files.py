@@ -170,7 +170,7 @@ def _common_folder(folders: Iterable[str]) -> str:
 
 
 def _holder(folder: str) -> str:
-    """The nearest folder that is no side, no model, no trial and no mere holder of others."""
+    """The nearest folder that is not a side, no model, no trial and no mere holder of others."""
     name = os.path.basename(folder)
     if name and (
         is_configuration(name) or is_container(name) or name in _HOLDERS or is_model(name)
@@ -197,14 +197,14 @@ def _tell_apart(entries: list[tuple[Run | EvalMetadata, str | None]]) -> None:
 
 
 def _name_skills(runs: list[Run]) -> None:
-    """Where there are several skills, a run that names none is of that of its eval's others."""
+    """If there are several skills, a run that names none is of that of its eval's others."""
     known = {run.eval_id: run.skill for run in runs if run.skill}
     for run in runs if len(set(known.values())) > 1 else ():
         run.skill = run.skill or known.get(run.eval_id)
 
 
 def _number(runs: list[Run]) -> None:
-    """Number the runs of each eval and configuration through: as stated, where that is free."""
+    """Number the runs of each eval and configuration through: as stated, if that is free."""
     taken: set[tuple[object, ...]] = set()
     waiting = sorted(runs, key=lambda run: run.run_number is None)
     for run in waiting:
@@ -248,8 +248,8 @@ class KeptSkill:
     Attributes:
         name: what it is called: its path below the workspace.
         folder: where it lies.
-        iteration: the iteration it is of; None where it is of none alone.
-        configuration: the configuration that it was offered to; None where nothing says.
+        iteration: the iteration it is of; None if it is of none alone.
+        configuration: the configuration that it was offered to; None if nothing says.
     """
 
     name: str
@@ -289,7 +289,7 @@ def skill_now(workspace: Path) -> KeptSkill | None:
 def skill_of(
     kept: Iterable[KeptSkill], iteration: str, configuration: str, *, alone: bool = True
 ) -> KeptSkill | None:
-    """The version that a side of an iteration had; None where it was not kept, or had none.
+    """The version that a side of an iteration had; None if it was not kept, or had none.
 
     Args:
         kept: the versions of the workspace.

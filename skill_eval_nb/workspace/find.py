@@ -63,8 +63,8 @@ def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) ->
         configuration: what the results of tools are of that state none, see `load`.
 
     Raises:
-        FileNotFoundError: where a path does not exist, or a glob matches nothing.
-        NothingToLoad: where there is no evaluation document.
+        FileNotFoundError: if a path does not exist, or a glob matches nothing.
+        NothingToLoad: if there is no evaluation document.
     """
     roots = roots_of(path)
     problems = Problems()

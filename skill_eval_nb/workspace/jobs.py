@@ -27,7 +27,7 @@ class JobRecord(NamedTuple):
 
     Attributes:
         looks: runs a side at which a verdict was planned when it was first started; none if empty.
-        at_it: which process is at work; None where none is.
+        at_it: which process is at work; None if none is.
     """
 
     looks: tuple[int, ...] = ()
@@ -46,7 +46,7 @@ def _read_events(iteration: Path, event: str, key: str) -> list[dict[str, Any]]:
 
 
 def read_job(iteration: Path) -> JobRecord:
-    """What the folder of an iteration says of its job; nothing where there is none."""
+    """What the folder of an iteration says of its job; nothing if there is none."""
     looks: tuple[int, ...] = ()
     for asked in _read_events(iteration, STARTED, "asked"):
         with suppress(ValueError, TypeError):
@@ -126,7 +126,7 @@ class Settings(NamedTuple):
 
 
 def read_settings(iteration: Path) -> Settings:
-    """What the journal of an iteration says of its last start; empty where there is none."""
+    """What the journal of an iteration says of its last start; empty if there is none."""
     plans = _read_events(iteration, PLANNED, "fingerprint")
     starts = _read_events(iteration, STARTED, "asked")
     return Settings(iteration, plans[-1] if plans else {}, starts[-1] if starts else {})

@@ -181,7 +181,7 @@ def home_of(folder: Folder) -> Place:
 
     The iteration is the nearest folder named like one, or one with a benchmark.json beside
     such folders; the workspace is the folder that holds it. Without an iteration the
-    workspace is the folder itself, where that does not merely hold runs.
+    workspace is the folder itself, if that does not merely hold runs.
     """
     at: Folder | None = folder
     while at is not None:
@@ -233,11 +233,11 @@ def place_of_run(folder: Folder, runs: set[str]) -> Place:
 
 
 def _side_of_run(folder: Folder, runs: set[str]) -> Folder:
-    """The folder of a run's side, or of its eval where no folder is of a side.
+    """The folder of a run's side, or of its eval if no folder is of a side.
 
     The name above a side that is an eval's is the eval, and whatever lies below the side is a
     run, at any depth and of any name. Evals may also lie below their side; runs are then what
-    lies below the eval. A folder that is no part of either stands for itself.
+    lies below the eval. A folder that is not a part of either stands for itself.
     """
     child, at = folder, None if _is_side_folder(folder) else folder.parent
     while at is not None:
@@ -450,7 +450,7 @@ _SUMMARY = re.compile(
 class RunPlace:
     """A run on disk: its keys, its folder, and what lies there.
 
-    `grading` is the path of its grading where that is not `<path>/grading.json`; `about` are
+    `grading` is the path of its grading if that is not `<path>/grading.json`; `about` are
     other files that tell of it alone: its model, its time, its tokens.
     """
 
@@ -469,7 +469,7 @@ class FilePlace:
     """A JSON file that belongs to no single run, and where it belongs.
 
     `of_run`: it tells of one run as well, which has read it. `configuration` is what a user says
-    that its runs are of, where it states none; `tool` is the tool that wrote it, once it was read.
+    that its runs are of, if it states none; `tool` is the tool that wrote it, once it was read.
     """
 
     path: str
@@ -573,7 +573,7 @@ def _trial_file(folder: Folder) -> str | None:
 
 
 def _holds_evals(name: str) -> bool:
-    """Whether a folder's name shows that the one above it is no trial, but holds evals."""
+    """Whether a folder's name shows that the one above it is not a trial, but holds evals."""
     named = is_iteration(name) or is_eval(name) or is_configuration(name)
     return named or run_number(name) is not None or "__" in name
 
@@ -736,7 +736,7 @@ def _run_folders(folders: list[Folder]) -> set[str]:
 
 
 def _graded_elsewhere(folders: list[Folder], runs: set[str]) -> dict[str, str]:
-    """The folders that may be runs by a results.json, where no other run lies at any level.
+    """The folders that may be runs by a results.json, if no other run lies at any level.
 
     Whether it holds verdicts on a run is known when it was read.
     """
@@ -769,7 +769,7 @@ def _settle_rounds(
 
 
 ELSEWHERE = ("results.json", "result.json")
-"""Files that grade the run in whose folder they lie, where it has no grading.json."""
+"""Files that grade the run in whose folder they lie, if it has no grading.json."""
 
 
 def _is_below(folder: Folder, whole: set[str]) -> bool:

@@ -77,7 +77,7 @@ def is_eval(name: str) -> bool:
 def is_configuration(name: str) -> bool:
     """Whether a folder is named like a configuration: after a side, with anything beside it.
 
-    `baseline` may be a word of an eval's name, where it does not begin it.
+    `baseline` may be a word of an eval's name, if it does not begin it.
 
     >>> [is_configuration(n) for n in ("with_skill", "claude_with_skill", "with_skill (iter5)")]
     [True, True, True]

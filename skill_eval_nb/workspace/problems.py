@@ -26,7 +26,7 @@ class Problem:
     workspace: str | None = None
 
     def within(self, base: str) -> Problem:
-        """The same, with the path that leads there where it was told below `base`."""
+        """The same, with the path that leads there if it was told below `base`."""
         whole = os.path.join(base, self.path)
         return replace(self, path=whole) if os.path.exists(whole) else self
 

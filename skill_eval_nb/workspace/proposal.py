@@ -52,7 +52,7 @@ def add_proposal(problems: Problems) -> None:
 def propose(root: str, paths: Iterable[str]) -> tuple[str, Sequence[str]]:
     """The call that reads most of these files below `root`, in words, and which it reads.
 
-    It is empty where none looks like results.
+    It is empty if none looks like results.
     """
     groups: dict[tuple[Any, ...], dict[str, tuple[str, Any]]] = {}
     tables = [path for path in paths if path.lower().endswith(_ENDINGS)]

@@ -73,7 +73,7 @@ also where the types are two that have a third in them."""
 
 
 def load_raw(path: str, problems: Problems) -> Any:
-    """The plain JSON value of a file, or None where it cannot be read (a problem says why)."""
+    """The plain JSON value of a file, or None if it cannot be read (a problem says why)."""
     data = _file_bytes(path, problems)
     return None if data is None else _parse(data, path, problems)
 
@@ -83,7 +83,7 @@ RESULTS = "results"
 
 
 def load_any(path: str, problems: Problems) -> Any:
-    """As `load_raw`, of a file of any ending that is read; None where nothing is known in it."""
+    """As `load_raw`, of a file of any ending that is read; None if nothing is known in it."""
     if not path.lower().endswith(ENDINGS):
         data = _file_bytes(path, problems)
         raw = None if data is None else strict(data)  # a tool's files are long and strict
@@ -104,7 +104,7 @@ def load_any(path: str, problems: Problems) -> Any:
 
 
 def load_document(path: str, document: type[D], problems: Problems) -> D | None:
-    """A file as `document`, or None where it cannot be read (a problem says why)."""
+    """A file as `document`, or None if it cannot be read (a problem says why)."""
     if (found := load_strictly(path, document)) is not None:
         return found
     raw = load_raw(path, problems)
@@ -112,7 +112,7 @@ def load_document(path: str, document: type[D], problems: Problems) -> D | None:
 
 
 def load_strictly(path: str, document: type[D]) -> D | None:
-    """A file as `document` where it is just that, else None: `load_raw` says why."""
+    """A file as `document` if it is just that, else None: `load_raw` says why."""
     try:
         return decoder(document).decode(read_bytes(path))
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -185,7 +185,7 @@ Known = dict[tuple[str, bytes], Any]
 
 
 def fast_read(name: str, path: str, known: Known) -> tuple[str | None, Any]:
-    """The kind of a file and its document, or None where it has none of these forms.
+    """The kind of a file and its document, or None if it has none of these forms.
 
     What is `known` from a file of the same bytes is not read again.
     """
@@ -237,7 +237,7 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
 
 
 def _read_tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | None, Any]:
-    """The kind and the document of any file; how it is written matters only where it is used."""
+    """The kind and the document of any file; how it is written matters only if it is used."""
     own = Problems()
     raw = load_any(file.path, own)
     kind, document = (None, None) if raw is None else _document_of(name, file, raw, own)
@@ -380,7 +380,7 @@ class RunDocuments:
     others: list[RunDocuments] = field(default_factory=list)
     """What second graders say of it."""
     rate: float | None = None
-    """Its pass rate, where a tool states one that is no count of verdicts."""
+    """Its pass rate, where a tool states one that is not a count of verdicts."""
     score: float | None = None
     """The weighted figure of the tool that ran it."""
     incomplete: str | None = None
@@ -393,7 +393,7 @@ class RunDocuments:
 
 
 def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:
-    """The run of a folder, with its place and number; several where one file grades several."""
+    """The run of a folder, with its place and number; several if one file grades several."""
     found = _read_folder(run, problems)
     if "result.json" in run.files and len(found) == 1:
         raw = load_raw(f"{run.path}/result.json", Problems())

@@ -75,7 +75,7 @@ def hold_lock(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]
 
 
 def find_holder(path: Path) -> dict[str, Any] | None:
-    """What whoever holds a lock says of itself; None where nobody does. Nothing is written."""
+    """What whoever holds a lock says of itself; None if nobody does. Nothing is written."""
     try:
         with open_regular(path) as file:
             if os.name == "posix":
@@ -151,7 +151,7 @@ def keep_beside(path: Path, data: bytes) -> Path:
 
 
 def replace_kept(path: Path, before: bytes, after: bytes) -> Path:
-    """Write a file anew in one step, what it held kept beside it; gives where that is.
+    """Write a file again in one step, what it held kept beside it; returns the path of that copy.
 
     Raises:
         OSError: it cannot be written.
@@ -162,7 +162,7 @@ def replace_kept(path: Path, before: bytes, after: bytes) -> Path:
 
 
 def diff_of(path: Path, before: bytes, after: bytes) -> str:
-    """A change of a file as a unified diff, which `patch` takes; empty where there is none."""
+    """A change of a file as a unified diff, which `patch` takes; empty if there is none."""
     old, new = (
         [f"{line}\n" for line in lines[:-1]] + [line for line in lines[-1:] if line]
         for lines in (data.decode("utf-8-sig").split("\n") for data in (before, after))
@@ -241,7 +241,7 @@ def written_like(value: Any, data: bytes | None) -> bytes:
 
     Args:
         value: what the file is to say.
-        data: what it holds now; None where there is no file.
+        data: what it holds now; None if there is no file.
 
     >>> written_like({"a": [1, 2], "b": 3}, b'{\r\n\t"a": [1, 2]\r\n}')
     b'{\r\n\t"a": [1, 2],\r\n\t"b": 3\r\n}'

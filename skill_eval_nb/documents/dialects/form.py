@@ -28,7 +28,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A dialect: its name, the form of each kind of document that it has, where they lie."""
+    """A dialect: its name, the form of each kind of document that it has, where they are."""
 
     name: str
     documents: dict[str, Form]
@@ -109,7 +109,7 @@ def pick(value: Plain, names: str, **renamed: str) -> Plain:
 
 
 def when(value: Any, change: Callable[[Any], Any]) -> Any:
-    """`change(value)`, or None where there is no value."""
+    """`change(value)`, or None if there is no value."""
     return None if value is None else change(value)
 
 

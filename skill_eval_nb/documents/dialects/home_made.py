@@ -424,7 +424,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _note_text(note: Any) -> Any:
-    """A remark as one text, where it was an object of several."""
+    """A remark as one text, if it was an object of several."""
     if isinstance(note, dict):
         return ": ".join(str(value) for value in note.values() if isinstance(value, (str, int)))
     return note

@@ -64,7 +64,7 @@ def is_configuration(key: str) -> bool:
 def is_of_side(key: str, value: Any) -> bool:
     """Whether what lies below a key is of one configuration, and of no other.
 
-    A word that often means something else is a side's where it holds runs or what counts as one.
+    A word that often means something else is a side's if it holds runs or what counts as one.
 
     >>> is_of_side("version_a", {"score": 8}), is_of_side("version_a", "v2.0")
     (True, False)
@@ -144,7 +144,7 @@ _SIDE = {*names_of(BenchmarkRun, "configuration")}
 _IDENTITY = {*_EVAL, *_SIDE, *names_of(BenchmarkRun, "run_number"), "skill", "skill_name", "model"}
 _IDENTITY |= {*names_of(BenchmarkRun, "harness")}
 _PASSED = {*names_of(RunResult, "passed"), "assertions", "checks", "expectations"}
-"""What `"7/8"` stands under where it counts verdicts."""
+"""What `"7/8"` stands under if it counts verdicts."""
 
 _SCORED = ("content", "structure", "content_score", "structure_score")
 _SCORES = ("scores", "subscores", "dimension_scores", "rubric", "ratings")
@@ -163,7 +163,7 @@ _COUNTS = {
 """Other names of counts."""
 
 _FLAG = re.compile(r"(?:.+_)?(?:match(?:es|ed)?|ok|correct|valid|passed|pass|met|success)")
-"""Names of flags that are good where they are true."""
+"""Names of flags that are good if they are true."""
 
 _VERDICTS = {*names_of(Grading, "expectations"), "grading"} - {"results", "details"}
 _TEXTS = ("text", *TEXT_NAMES, "item", "rule", "question")
@@ -207,7 +207,7 @@ def verdicts_in(run: Plain) -> dict[str, list[Plain]]:
 
 
 def _verdict(row: Plain) -> Plain:
-    """A row as a verdict; empty where it is none."""
+    """A row as a verdict; empty if it is none."""
     text = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
     passed = next((name for name in _PASSES if name in row and is_verdict(row[name])), None)
     against = next((name for name in _AGAINST if type(row.get(name)) is bool), None)
@@ -222,7 +222,7 @@ def _verdict(row: Plain) -> Plain:
 def with_own_verdict(run: Plain) -> Plain:
     """A run that says whether it passed, and no more, as one with this one verdict.
 
-    Lists of verdicts under any key are its verdicts. Several flags that are good where they are
+    Lists of verdicts under any key are its verdicts. Several flags that are good if they are
     true are a verdict each.
 
     >>> with_own_verdict({"eval_id": 1, "pass": True})
@@ -550,7 +550,7 @@ def named_run(row: Plain) -> Plain:
 
 
 def apart_by_skill(rows: list[Plain]) -> list[Plain]:
-    """The same; where several skills have an eval of one name, each is called after its skill."""
+    """The same; if several skills have an eval of one name, each is called after its skill."""
     skills: dict[str, set[str]] = {}
     for row in rows:
         if isinstance(row.get("skill"), str) and "eval_name" in row:
@@ -637,7 +637,7 @@ def _is_base(name: str) -> bool:
 
 
 _INFERRED = " inferred"
-"""Why a row is of its side, where no usual name says so."""
+"""Why a row is of its side, if no usual name says so."""
 
 _LABEL = " label"
 """What a lettered side says that it is, until it is known whether all rows say the same."""
@@ -675,7 +675,7 @@ def _give_sides(rows: list[Row]) -> None:
 
 
 def _runs(rows: list[Row], faults: Faults) -> list[Plain]:
-    """Rows as runs; those that name no eval are an eval each, where there are several."""
+    """Rows as runs; those that name no eval are an eval each, if there are several."""
     wheres = [where for where, _ in rows]
     rows = [*zip(wheres, apart_by_skill([named_run(row) for _, row in rows]), strict=True)]
     _give_sides(rows)
@@ -813,7 +813,7 @@ def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None
 def _are_of_ten(rows: list[Row], where: str, faults: Faults) -> bool:
     """Whether the scores of a file are of 10: some are above 5, and none is above 10.
 
-    Where one of them is below 2, which no scale of 1 to 5 has, none of them is used.
+    If one of them is below 2, which no scale of 1 to 5 has, none of them is used.
     """
     blocks = [row[key] for _, row in rows for key in _SCORES if isinstance(row.get(key), dict)]
     scores = [score for block in blocks for score in block.values() if is_number(score)]
@@ -882,7 +882,7 @@ def _has(result: Plain, figure: str) -> bool:
 
 
 def _in_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain]:
-    """Pass rates as shares of 1, where any of them shows that the file has percentages."""
+    """Pass rates as shares of 1, if any of them shows that the file has percentages."""
     rates = [run["result"].get("pass_rate") for run in runs]
     numbers = [rate for rate in rates if type(rate) in (int, float)]
     if not any(1 < rate <= 100 for rate in numbers):

@@ -190,7 +190,7 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("timing", r"^timing$", lambda raw: isinstance(raw, dict), False),
 )
 """Kind, what names of its files hold, what its files hold, and whether that alone is enough.
-The order decides where several rules fit."""
+The order decides if several rules fit."""
 
 _OTHER_NAMES = {
     "trigger_eval": "triggers",
@@ -266,7 +266,7 @@ def recognise(kind: str, raw: Any, seen: dict[str, Distance] | None = None) -> s
 
     Nearest is that of the smallest distance (see `distances`); the first of several. `wild` are
     home-made documents that no dialect reads without errors or left-overs, but that still say
-    clearly what is meant. `seen` are the distances, where they are known.
+    clearly what is meant. `seen` are the distances, if they are known.
 
     >>> recognise("grading", {"expectations": [{"text": "It runs", "passed": True}]})
     'iterations'

@@ -136,7 +136,7 @@ def read_tool_file(name: str, raw: Any, path: str) -> list[Results]:
 
 
 def open_other(path: str, faults: Faults) -> Any:
-    """What a file of one of `ENDINGS` holds; None where no tool knows it by its first line.
+    """What a file of one of `ENDINGS` holds; None if no tool knows it by its first line.
 
     Raises:
         OSError: it cannot be read.

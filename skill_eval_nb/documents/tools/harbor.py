@@ -35,7 +35,7 @@ _SKILLS = re.compile(r"(?<![a-z])skills(?![a-z])", re.IGNORECASE)
 def trial_file(
     files: Collection[str], verifier: Collection[str], *, agent: bool, arm: str = ""
 ) -> str | None:
-    """The file that tells of a trial, by the names in its folder; None where it is no trial's.
+    """The file that tells of a trial, by the names in its folder; None if it is not a trial's.
 
     Args:
         files: the names in the folder.
@@ -130,7 +130,7 @@ def read_trial(raw: dict[str, Any], path: str) -> Results:
 
 
 def _side(skills: Any, path: str, faults: Faults) -> str:
-    """By the agent's skills where they are stated, else by words of the folders."""
+    """By the agent's skills if they are stated, else by words of the folders."""
     above = path.replace("\\", "/").split("/")[-4:-1]
     if not isinstance(skills, list):
         named = next((side for name in reversed(above) if (side := side_in(name))), None)
@@ -156,7 +156,7 @@ def _set_reward(run: Run, rewards: Part, folder: str) -> None:
 
 
 def _tests(folder: str, of: Part) -> list[GradedExpectation]:
-    """The tests of ctrf.json as verdicts, where there is one."""
+    """The tests of ctrf.json as verdicts, if there is one."""
     for name in ("verifier/ctrf.json", "ctrf.json"):
         if isinstance(raw := beside(f"{folder}/{name}"), dict):
             tests = Part(raw, "$", of.faults, of.secrets).part("results").parts("tests")
@@ -173,7 +173,7 @@ def _tests(folder: str, of: Part) -> list[GradedExpectation]:
 
 
 def beside(path: str) -> Any:
-    """What a JSON file beside another holds; None where there is none that can be read."""
+    """What a JSON file beside another holds; None if there is none that can be read."""
     try:
         data = read_bytes(path)
         value = strict(data)
@@ -232,7 +232,7 @@ def _bare(rewards: Any, path: str) -> Results:
 
 
 def _read_job(raw: dict[str, Any], path: str) -> Results:
-    """The mean that a job states, where it is of one agent, and so of one side."""
+    """The mean that a job states, if it is of one agent, and so of one side."""
     results = Results(key=f"harbor job {raw['id']}" if raw.get("id") else None)
     whole = Part(raw, faults=results.faults)
     evals = whole.part("stats").named("evals")

@@ -212,7 +212,7 @@ def _leave_unread(runs: list[Run], tell: Tell) -> None:
 def _place_scores(runs: list[Run], tell: Tell) -> None:
     """Make scores checks or dimensions, by all values of a name; none by a part of them.
 
-    What gave the rate is a check where it gave verdicts alone.
+    What gave the rate is a check if it gave verdicts alone.
     """
     values: dict[str, list[tuple[Run, Any, str | None]]] = defaultdict(list)
     for run in runs:
@@ -228,7 +228,7 @@ def _place_scores(runs: list[Run], tell: Tell) -> None:
 
 
 def _place_dimension(name: str, rows: list[tuple[Run, Any, str | None]], tell: Tell) -> None:
-    """Make a score a dimension where all its values have one scale; else say that it is unused."""
+    """Make a score a dimension if all its values have one scale; else say that it is unused."""
     numbers = [number_in(value) for _, value, _ in rows]
     known = [number for number in numbers if number is not None]
     low, high = min(known, default=0), max(known, default=0)

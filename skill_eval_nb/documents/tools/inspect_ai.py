@@ -252,7 +252,7 @@ class _Sample(msgspec.Struct):
 
 
 def open_log(path: str, faults: Faults) -> Any:
-    """The log in a `.eval` file as its `.json` form has it; None where it is none.
+    """The log in a `.eval` file as its `.json` form has it; None if it is none.
 
     Raises:
         OSError: it cannot be read.

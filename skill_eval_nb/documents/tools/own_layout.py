@@ -66,7 +66,7 @@ def find_files(root: str, files: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The files of a path below `root`, and what stands in them for the names in braces.
 
     Raises:
-        ValueError: where the path leads out of `root`.
+        ValueError: if the path leads out of `root`.
     """
     if os.path.isabs(files) or ".." in files.split("/"):
         raise ValueError(f"files = {files!r} leads out of {root}: say a path below it")
@@ -82,7 +82,7 @@ def _patterns_of(files: str) -> tuple[str, str]:
     """A path with names in braces as a glob, and as a regular expression.
 
     Raises:
-        ValueError: where a match could take for ever.
+        ValueError: if a match could take for ever.
     """
     if files.count("**") > 2 or max(len(_PART.findall(name)) for name in files.split("/")) > 3:
         raise ValueError(f"{files!r} has more than three names in braces between two slashes")
@@ -96,7 +96,7 @@ def _patterns_of(files: str) -> tuple[str, str]:
 
 
 def match_names(pattern: str, text: str) -> dict[str, str] | None:
-    """What stands in a text for the names in braces; None where it has another form.
+    """What stands in a text for the names in braces; None if it has another form.
 
     >>> match_names("{eval}/run-{run}.json", "a/run-3.json")
     {'{eval}': 'a', '{run}': '3'}
@@ -124,9 +124,9 @@ def read_own_layout(root: str, told: OwnLayout) -> list[Results]:
     """What files in a layout that is told hold, one result an iteration.
 
     Raises:
-        FileNotFoundError: where no file has the path.
+        FileNotFoundError: if no file has the path.
         KeyError: for a role or a column that there is not; the message names the nearest one.
-        ValueError: where no file has rows there, or the path leads out of `root`.
+        ValueError: if no file has rows there, or the path leads out of `root`.
     """
     faults = Faults()
     values = []
@@ -154,7 +154,7 @@ def table_of(
     """The rows of some values, each with the path of its file and what its name tells.
 
     Raises:
-        ValueError: where there are values, and none has rows.
+        ValueError: if there are values, and none has rows.
     """
     found: list[Found] = []
     paths: list[str] = []
@@ -216,7 +216,7 @@ def own_layout_of(raw: Mapping[str, Any]) -> OwnLayout:
 
 
 def files_of(path: str) -> list[str]:
-    """The files that the layout in a file is about; none where it cannot be read."""
+    """The files that the layout in a file is about; none if it cannot be read."""
     root = os.path.dirname(path) or "."
     try:
         told = own_layout_of(open_own_layout(path))

@@ -21,7 +21,7 @@ from ..sides import WITH, WITHOUT, is_side, model_and_side, side_in
 class Run(BenchmarkRun):
     """A run as a tool tells of it: what names it, and the documents that would lie in its folder.
 
-    `rate` is its pass rate where that is no count of verdicts, `score` the tool's own weighted
+    `rate` is its pass rate if that is not a count of verdicts, `score` the tool's own weighted
     figure; `incomplete` says why the tool itself does not take it for a result. Where `path` is
     not given it was read from the tool's file. Without a `run_number` it is the next of its eval
     and configuration.
@@ -33,10 +33,10 @@ class Run(BenchmarkRun):
     - `whole_model` is the model's name with its provider's, where `model` is shorter or not given.
     - Runs of one eval, side and model that have the same `run_id` are copies. Where `cached` is
       given, `run_id` is the answer, and only what was taken from a cache is a copy.
-    - `error` is why it ended early, "" where nothing says why; with a grading its result counts
+    - `error` is why it ended early, "" if nothing says why; with a grading its result counts
       all the same.
-    - `scores` are further scores, each a value and why: checks where all of a name are verdicts,
-      dimensions where they have one scale, with their `weights` in a rubric's mean; `checked`
+    - `scores` are further scores, each a value and why: checks if all of a name are verdicts,
+      dimensions if they have one scale, with their `weights` in a rubric's mean; `checked`
       where the former are among the checks already. `scorer` is what gave the rate.
     """
 
@@ -150,7 +150,7 @@ def side_of(path: str, levels: int = 3) -> str | None:
 
 
 def checks(verdicts: Iterable[tuple[str | None, bool | None]]) -> Grading:
-    """A grading of texts and verdicts; the verdict is None where a check was not scored."""
+    """A grading of texts and verdicts; the verdict is None if a check was not scored."""
     return Grading(
         expectations=[GradedExpectation(text=text or "unnamed", passed=ok) for text, ok in verdicts]
     )
@@ -172,13 +172,13 @@ def votes(of: dict[str, list[bool]]) -> list[Judging]:
 
 
 def total_of(stated: int | None, *parts: int | None) -> int | None:
-    """A total as it is stated, else the sum of its parts, where all of them are known."""
+    """A total as it is stated, else the sum of its parts, if all of them are known."""
     known = [part for part in parts if part is not None]
     return sum(known) if stated is None and known and len(known) == len(parts) else stated
 
 
 def seconds_between(start: str | None, end: str | None) -> float | None:
-    """Seconds from one ISO 8601 time to another; None where either is none, or they are turned."""
+    """Seconds from one ISO 8601 time to another; None if either is none, or they are turned."""
     try:
         passed = datetime.fromisoformat(end or "") - datetime.fromisoformat(start or "")
     except (ValueError, TypeError):
@@ -342,7 +342,7 @@ class Part:
         return _clean(self.raw, self.secrets)
 
     def part(self, name: str) -> Part:
-        """The object of this name; one without fields where there is none."""
+        """The object of this name; one without fields if there is none."""
         raw = self.raw.get(name)
         if raw is not None and not isinstance(raw, dict):
             self._wrong(name, "an object")

@@ -89,7 +89,7 @@ _WITH_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)? *%?")
 
 
 def _read_cell(cell: Any, commas: bool) -> Any:
-    """A cell as a number or a flag, where it is one."""
+    """A cell as a number or a flag, if it is one."""
     if not isinstance(cell, str):
         return cell
     text = cell.strip()
@@ -108,7 +108,7 @@ class Found:
     """A value that is a row.
 
     Attributes:
-        value: what it is; None where an object that should hold rows has none.
+        value: what it is; None if an object that should hold rows has none.
         keys: the texts for the names in braces, of the path of the file and of that to the rows.
         above: the objects that it lies in, the outermost first.
         bare: whether it stands for an object that should hold rows, and holds none.
@@ -123,7 +123,7 @@ class Found:
 def find_rows(
     raw: Any, path: str, missing: list[str], keys: Mapping[str, str] | None = None
 ) -> list[Found]:
-    """The values at a path; `missing` takes where there is none, and what is there instead.
+    """The values at a path; `missing` collects each place without a value, and what is there.
 
     A path has keys, `[*]` for every element of a list (`[0]` for one), and `{name}` for every
     key of an object, which becomes the column of that name.
@@ -163,7 +163,7 @@ def find_rows(
 
 
 def _take_step(raw: Any, step: str) -> Any:
-    """What a step leads to; None where it leads nowhere, or to null."""
+    """What a step leads to; None if it leads nowhere, or to null."""
     if isinstance(raw, list) and re.fullmatch(r"\[-?\d+\]", step):
         return next(iter(raw[slice(int(step[1:-1]), None)]), None)
     return raw.get(step) if isinstance(raw, Mapping) else None

@@ -68,7 +68,7 @@ _LONG = {
     "verdict": "check", "rating": "dimension", "weight": "dimension", "judging": "dimension",
     "query": "should_trigger", "triggered": "should_trigger",
 }  # fmt: skip
-"""Roles that columns have only where there is one of the other role."""
+"""Roles that columns have only if there is one of the other role."""
 _FLAGS = {"passed", "verdict", "skill_used", "configuration"}
 """Roles of columns of verdicts, or of true and false; `configuration` for switches alone."""
 _UNITS = {"pass_rate": "rate", "time_seconds": "seconds", "duration_ms": "milliseconds"}
@@ -122,7 +122,7 @@ class Table:
         self.faults.add(severity, code, f"$[*].{column}" if column else "$", message)
 
     def value(self, at: int, role: str, column: str = "") -> Any:
-        """What a row has for a role; None where that is nothing."""
+        """What a row has for a role; None if that is nothing."""
         column = column or self.columns.get(role, "")
         value = self.rows[at].get(column) if column else None
         is_nothing = value == "" or (isinstance(value, float) and math.isnan(value))
@@ -150,7 +150,7 @@ class Table:
         return not self.columns.keys().isdisjoint(roles)
 
     def read_verdict(self, value: Any) -> bool | None:
-        """True, false, or None where a cell says neither.
+        """True, false, or None if a cell says neither.
 
         Raises:
             Unreadable: nobody has said what it means.
@@ -205,7 +205,7 @@ def _read_figure(cell: Any, unit: str | None) -> float | None:
 
 
 def _scale_of(role: str, known: Sequence[float]) -> Iterator[tuple[float, str]]:
-    """What makes figures shares of 1, or scores up to 5, where they have another scale."""
+    """What makes figures shares of 1, or scores up to 5, if they have another scale."""
     if role == "pass_rate":
         high = [value for value in known if value > 1]
         most = len(high) * 2 > sum(value != 0 for value in known)
@@ -220,7 +220,7 @@ def _scale_of(role: str, known: Sequence[float]) -> Iterator[tuple[float, str]]:
 def _read_verdicts(
     table: Table, _: str, column: str, cells: list[Any]
 ) -> list[bool | tuple[int, int] | None]:
-    """The verdicts of a column; where one is not understood, the others would be one-sided."""
+    """The verdicts of a column; if one is not understood, the others would be one-sided."""
     found: list[bool | tuple[int, int] | None] = []
     unknown: dict[str, bool] = {}
     for cell in cells:
@@ -425,9 +425,9 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
 
 
 def _copy_keys(table: Table, every: Sequence[tuple[str | None, ...]]) -> list[str | None]:
-    """What the rows of a run and its copies have in common; None where there can be none.
+    """What the rows of a run and its copies have in common; None if there can be none.
 
-    Rows of the same run are copies where all that repeat a run's keys are the same in every
+    Rows of the same run are copies if all that repeat a run's keys are the same in every
     column: else the numbers do not tell runs apart, and each row is one.
     """
     wholes = [repr([row.get(name) for name in table.names]) for row in table.rows]
@@ -516,7 +516,7 @@ def _add_figures(table: Table, at: int, run: Run) -> None:
 def _add_check(
     table: Table, grading: Grading, name: str, verdict: Any, evidence: str | None = None
 ) -> None:
-    """A verdict on a check; where some are so many of so many, all are counted alone."""
+    """A verdict on a check; if some are so many of so many, all are counted alone."""
     if not table.counted:
         grading.expectations.append(GradedExpectation(name, verdict, evidence))
     elif verdict is not None and not table.has("total", "failed"):
@@ -574,7 +574,7 @@ def _trigger_sets(table: Table) -> Iterator[TriggerSet]:
 
 
 def _is_picked(table: Table, at: int, role: str) -> bool | None:
-    """Whether a cell says yes, or names a skill: the one that is asked for, where it is known."""
+    """Whether a cell says yes, or names a skill: the one that is asked for, if it is known."""
     value = table.value(at, role)
     if isinstance(value, str) and value.strip().lower() in ("none", "null", "nothing"):
         return False

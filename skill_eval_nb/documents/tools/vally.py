@@ -115,7 +115,7 @@ def _run_of_trial(trial: Part, path: str) -> Run:
 
 
 def _trial_error(trial: Part, trajectory: Part) -> str | None:
-    """Why a trial ended in an error, in the file's own words; None where it did not."""
+    """Why a trial ended in an error, in the file's own words; None if it did not."""
     status = trial.text("status")
     graded = bool(trial.part("gradeResult").raw)
     if status in (None, "success", "passed", "completed") or (status == "failed" and graded):

@@ -170,7 +170,7 @@ def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[
 
 
 def _run_extractor(path: str, kind: str, seconds: float) -> Ran:
-    """Run the program where it sees the file and the libraries, and nothing else.
+    """Run the program if it sees the file and the libraries, and nothing else.
 
     Without a sandbox it has its limits and no variables of ours, but the user's rights.
     """
@@ -204,7 +204,7 @@ def _run_extractor(path: str, kind: str, seconds: float) -> Ran:
 
 
 def _run_unlimited(command: list[str], seconds: float) -> Ran:
-    """Run it where there are no limits to be set: on Windows."""
+    """Run it if there are no limits to be set: on Windows."""
     own = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
     try:
         done = subprocess.run(  # noqa: S603 -- our own program, and no shell
@@ -243,7 +243,7 @@ def picture_kind(start: bytes) -> str | None:
 
 
 def picture_fault(data: bytes, kind: str, path: str, unpack: int = UNPACKED) -> str | None:
-    """Why a picture cannot be shown; None where it can.
+    """Why a picture cannot be shown; None if it can.
 
     The API refuses a whole request for one picture that it cannot read, so each is looked
     through first: its size in pixels, and whether it is whole. It is measured before anything
@@ -329,7 +329,7 @@ TOOLS_OWN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of the outputs; `reason` says why it cannot be looked into, where it cannot."""
+    """One file of the outputs; `reason` says why it cannot be looked into, if it cannot."""
 
     name: str
     path: str
@@ -497,7 +497,7 @@ class Content:
     """A file's text or picture, or the reason why there is neither.
 
     `unread` are bytes in the middle of a very large file that were not read; a line in `text`
-    says so where they are missing. `unpacked` are bytes that a picture was unpacked to.
+    says so if they are missing. `unpacked` are bytes that a picture was unpacked to.
     """
 
     kind: str

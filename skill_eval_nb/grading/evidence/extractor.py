@@ -98,7 +98,7 @@ def read_grid(path: str) -> Iterator[str]:
     """
     import openpyxl
 
-    with Path(path).open("rb") as file:  # by its name it is no workbook
+    with Path(path).open("rb") as file:  # by its name it is not a workbook
         values = openpyxl.load_workbook(file, read_only=True, data_only=True)
         formulas = openpyxl.load_workbook(file, read_only=True)
         titles = [worksheet.title for worksheet in values.worksheets]

@@ -3,7 +3,7 @@
 1. There is room for a number of characters, for everything together.
 2. All files are listed by name and size; the lists may take an eighth of the room.
 3. The transcript may take a quarter of the room, and more where the outputs leave it. Its last
-   message comes first and whole, where it fits.
+   message comes first and whole, if it fits.
 4. The inputs (the files that the executor was given, as far as it left them unchanged) may take
    a quarter of the room, and more where outputs and transcript leave it.
 5. The outputs take the rest. Inputs and outputs come in the natural order of their names: short
@@ -99,7 +99,7 @@ def transcript_of(path: Path) -> Transcript:
 
 
 def _is_read(told: Told) -> bool:
-    """Whether an event is in a form that is known, also where it says nothing."""
+    """Whether an event is in a form that is known, also if it says nothing."""
     message = message_of(told.event)
     known = isinstance(message.get("content"), str | list) or "tool_calls" in message
     return known or bool(told.steps)
@@ -159,7 +159,7 @@ _BLANK = r"(?:[ \t]++\s?|\s)[ \t]*+"
 class Cover:
     """Covers names in texts as `[name 1]`, `[name 2]`, …, and keeps what stands behind each.
 
-    A skill's name is covered where it is spoken of as a skill: `/skills/NAME`, `NAME/SKILL.md`,
+    A skill's name is covered if it is spoken of as a skill: `/skills/NAME`, `NAME/SKILL.md`,
     `the NAME skill`, `skill NAME`, `/NAME`. In file names and in other prose it stays: it is
     made of words of the task. A configuration's name is covered where it stands as a whole
     word, also in file names; one that could be a word of the task (a skill's name; no hyphen
@@ -188,7 +188,7 @@ class Cover:
 
     def __call__(self, text: str) -> str:
         """The text with the names covered."""
-        # Each run has folders of its own: their pattern is made only where one is spoken of.
+        # Each run has folders of its own: their pattern is made only if one is spoken of.
         if any(form in text for form in self._folders):
             forms = "|".join(map(re.escape, self._folders))
             text, times = re.subn(rf"(?:{forms})(?![\w.-])", ".", text)
@@ -286,7 +286,7 @@ class Piece:
 
     @property
     def wants(self) -> int:
-        """Characters that it would take whole, fence included; 0 where there is nothing to show."""
+        """Characters that it would take whole, fence included; 0 if there is nothing to show."""
         content = self.content
         if not content.text and content.picture is None:
             return 0
@@ -355,7 +355,7 @@ def compose(pieces: Sequence[Piece], room: int, nonce: str, left_out: list[NotSh
 
 
 def _share_room(wanted: Sequence[int], room: int) -> list[int]:
-    """Room for each file: a share of use to the first ones, where there is not enough for all."""
+    """Room for each file: a share of use to the first ones, if there is not enough for all."""
     given = shares(wanted, room)
     if all(share >= min(want, LEAST) for share, want in zip(given, wanted, strict=True)):
         return given
@@ -444,8 +444,8 @@ def show(
         inputs: the folder of the files that it was given and left unchanged; it need not exist.
         chars: the room, for everything together, fences included.
         key: anything that belongs to the run; the nonce is drawn from it and from the files.
-        skills: names of skills, covered where they are spoken of as skills.
-        configurations: names of configurations, covered where they are whole words.
+        skills: names of skills, covered if they are spoken of as skills.
+        configurations: names of configurations, covered if they are whole words.
         ignored: files directly in `outputs` that the executor did not put out.
         images: whether pictures may go as pictures.
 
@@ -569,7 +569,7 @@ def _parts(
 
 
 def _fit_pieces(pieces: Sequence[str], room: int) -> tuple[str, int]:
-    """The pieces within their room: a share each where that is of use, else head and tail."""
+    """The pieces within their room: a share each if that is of use, else head and tail."""
     breaks = max(len(pieces) - 1, 0)
     given = shares([len(piece) for piece in pieces], room - breaks)
     if any(share < min(len(text), LEAST) for share, text in zip(given, pieces, strict=True)):

@@ -34,7 +34,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class BoxLimits:
-    """What one command may use; it is ended with all its processes where it passes one.
+    """What one command may use; it is ended with all its processes if it passes one.
 
     Attributes:
         seconds: wall clock.
@@ -106,7 +106,7 @@ class Ran:
 
     @property
     def left_words(self) -> str:
-        """What it left behind as a sentence; empty where nothing was left.
+        """What it left behind as a sentence; empty if nothing was left.
 
         >>> Ran(0, b"", b"", False, "exit", "", left=2).left_words
         '2 processes it left behind were ended.'
@@ -115,7 +115,7 @@ class Ran:
 
 
 def left_words(left: int) -> str:
-    """So many processes that were left behind, as a sentence; empty where there were none."""
+    """So many processes that were left behind, as a sentence; empty if there were none."""
     if left < 1:
         return ""
     return (
@@ -339,11 +339,11 @@ def arrange_box(box: Box) -> tuple[list[str], list[str]]:
 
 
 def limit_command(box: Box, argv: Sequence[str]) -> list[str]:
-    """`argv` behind limits of the kernel, which hold even where nobody watches.
+    """`argv` behind limits of the kernel, which hold even if nobody watches.
 
     They are set inside the box: set before, the limit of processes would count all that the
     user runs on this machine. The shell that sets them stays there, as process 1, and tells
-    through `REPORT_FD`, where that is open, how many processes the command has left behind.
+    through `REPORT_FD`, if that is open, how many processes the command has left behind.
     """
     boxed, limits = box.kind != "none", box.limits
     script = _LIMITED.format(
@@ -396,7 +396,7 @@ def _extra_binds(box: Box) -> Iterator[tuple[str, Path, str]]:
 
 
 def _python() -> list[Path]:
-    """The folders of the Python that runs us, where they do not come with the system's."""
+    """The folders of the Python that runs us, if they do not come with the system's."""
     prefix = Path(sys.base_prefix)
     if prefix.is_relative_to("/usr") or prefix == Path("/"):
         return []
@@ -465,7 +465,7 @@ def lent(box: Box) -> Iterator[None]:
     whoever runs it another user.
 
     Raises:
-        OSError: where a folder is not there, or cannot be given.
+        OSError: if a folder is not there, or cannot be given.
     """
     folders = _box_folders(box)
     owners = [_folder_owner(folder) for folder in folders]

@@ -130,14 +130,14 @@ def _queued_bytes(pid: int, file: int) -> int:
                 socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=copy)
             )
             figures = seen.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _FIGURES.size)
-        except OSError:  # it has ended, or it is no socket by now
+        except OSError:  # it has ended, or it is not a socket by now
             return 0
         received, _, sent, _, _, waiting, *_ = _FIGURES.unpack(figures)
         return received + max(sent, waiting)
 
 
 def inside_of(tree: Iterable[int]) -> int | None:
-    """A process that is in the box already; None where there is none, or no box."""
+    """A process that is in the box already; None if there is none, or no box."""
     with contextlib.suppress(OSError):
         own = os.readlink("/proc/self/ns/net")  # noqa: PTH115
         for pid in tree:
@@ -168,10 +168,10 @@ class Watch:
         self._free = os.statvfs(self.box.folder)
 
     def passed(self, first: int | None) -> tuple[Ended, str] | None:
-        """The limit that is passed now, with words for it; None where none is.
+        """The limit that is passed now, with words for it; None if none is.
 
         Args:
-            first: the process whose descendants, with itself, are counted; None where
+            first: the process whose descendants, with itself, are counted; None if
                 processes are not known.
         """
         limits = self.box.limits
@@ -238,7 +238,7 @@ def has_ended(pid: int) -> bool:
 
 
 def in_group(group: int) -> Iterator[int]:
-    """The processes of a group that still run; none where there is no /proc."""
+    """The processes of a group that still run; none if there is no /proc."""
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended
             state, _, its = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:3]

@@ -52,10 +52,10 @@ class Process:
 
     Attributes:
         popen: what was started; its group is its own.
-        info: a pipe that tells the first process inside; None where the box has none of its
+        info: a pipe that tells the first process inside; None if the box has none of its
             own, and once it has been read.
         command: what the command line of the first process inside ends with.
-        counted: a pipe that tells how many processes were left behind, both ends; None where
+        counted: a pipe that tells how many processes were left behind, both ends; None if
             the box has no first process of its own.
         inside: the first process inside, as this machine counts; None while it is not known.
     """
@@ -77,7 +77,7 @@ class Process:
             self._text += part
             if b"}" in part:  # it comes in pieces
                 self._learn_first(int(json.loads(self._text)["child-pid"]))
-            if b"}" in part or not part:  # nothing more where it failed before there was a box
+            if b"}" in part or not part:  # nothing more if it failed before there was a box
                 os.close(self.info)
                 self.info = None
         return self.popen.pid if self.inside is None else self.inside
@@ -405,7 +405,7 @@ class SandboxMissing(RuntimeError):
 
 
 def why_not(kind: BoxKind) -> str | None:
-    """Why no command can be run in a box of this kind; None where one can.
+    """Why no command can be run in a box of this kind; None if one can.
 
     >>> why_not("none") is None
     True
@@ -419,7 +419,7 @@ def why_not(kind: BoxKind) -> str | None:
 
 @functools.cache
 def available() -> str | None:
-    """Why no sandbox works here, in words for the user; None where one does.
+    """Why no sandbox works here, in words for the user; None if one does.
 
     A command is really run in one, once a process.
     """
@@ -440,7 +440,7 @@ def available() -> str | None:
 
 
 def _start_fault(started: tuple[list[str], tuple[int, ...]]) -> str | None:
-    """What went wrong with a command, which is passed files; None where nothing did."""
+    """What went wrong with a command, which is passed files; None if nothing did."""
     command, files = started
     try:
         ran = subprocess.run(  # noqa: S603 (our own command line)
@@ -485,7 +485,7 @@ def run_in_box(
 
 
 async def arun(box: Box, argv: Sequence[str], stdin: bytes = b"") -> Ran:
-    """The same, while others go on; where it is cancelled, it first ends the command.
+    """The same, while others go on; if it is cancelled, it first ends the command.
 
     Raises:
         SandboxMissing: the box asks for a sandbox, and none works here.
@@ -507,7 +507,7 @@ async def arun(box: Box, argv: Sequence[str], stdin: bytes = b"") -> Ran:
         ran, error = None, None
         try:
             ran = run_in_box(box, argv, stdin, stop=stop)
-        except BaseException as caught:  # noqa: BLE001 (it is raised where it is awaited)
+        except BaseException as caught:  # noqa: BLE001 (it is raised if it is awaited)
             error = caught
         loop.call_soon_threadsafe(settle_future, ran, error)
 

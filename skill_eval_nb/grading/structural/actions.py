@@ -154,7 +154,7 @@ def _given_fields(call: Step) -> Mapping[str, Any]:
 
 
 def _command_of(call: Step) -> str | None:
-    """The command that a call runs; None where it runs none."""
+    """The command that a call runs; None if it runs none."""
     command = _given_fields(call).get("command") or _given_fields(call).get("cmd")
     command = " ".join(map(str, command)) if isinstance(command, list) else command
     return command if isinstance(command, str) else None
@@ -179,7 +179,7 @@ def _place(call: Step) -> str:
 
 
 def _total_tokens(record: Record) -> int | None:
-    """As the run's end states them, else those of all answers; None where one does not say."""
+    """As the run's end states them, else those of all answers; None if one does not say."""
     from skill_eval_nb.models import Usage
 
     usages: dict[int, Any] = {}
@@ -239,7 +239,7 @@ _NOTHING = re.compile(
         [\s.,;]*$""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""What follows where there was no error: `error: null`."""
+"""What follows if there was no error: `error: null`."""
 
 _EXPLAINED = re.compile(
     r"(?:if|when|whenever|where|raised|thrown|for|on|in case|means|occurs)\b", re.IGNORECASE
@@ -304,7 +304,7 @@ def _own_failure(event: Mapping[str, Any]) -> str | None:
 
 
 def _inner_text(value: Any, depth: int = 8) -> str:
-    """The text in a value, also where it is wrapped in others, up to a depth."""
+    """The text in a value, also if it is wrapped in others, up to a depth."""
     if isinstance(value, str) or value is None:
         return value or ""
     if depth == 0:

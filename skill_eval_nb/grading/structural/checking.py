@@ -164,7 +164,7 @@ def check(
         expectations: structural expectations, or those of the `iterations` dialect that have
             a type.
         outputs: the folder of the outputs; one that is not there holds none.
-        transcript: what checks of what was done read; None where none was kept.
+        transcript: what checks of what was done read; None if none was kept.
         near: within how many lines of a match a text of `except_context` exempts it; 0 is the
             same line.
         allow_scripts: whether `custom_script` may run what the suite's author wrote.
@@ -172,7 +172,7 @@ def check(
 
     Returns:
         the verdicts in the order of the expectations; `gate_passed` is false where a critical
-        one failed, null where none failed but one was not scored, else true.
+        one failed, null if none failed but one was not scored, else true.
 
     >>> import tempfile
     >>> from skill_eval_nb.documents import StructuralExpectation
@@ -277,7 +277,7 @@ def _grade_check(expectation: StructuralExpectation, verdict: CheckVerdict) -> G
 
 
 def _count_scored(graded: Sequence[GradedExpectation]) -> Summary:
-    """Counts; the rate is of those that were scored, null where none was."""
+    """Counts; the rate is of those that were scored, null if none was."""
     passed = sum(expectation.passed is True for expectation in graded)
     failed = sum(expectation.passed is False for expectation in graded)
     rate = round(passed / (passed + failed), 4) if passed + failed else None

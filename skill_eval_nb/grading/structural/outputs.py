@@ -55,7 +55,7 @@ def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
     either; so do several patterns, a line each. A pattern without a slash matches at any
     depth, one with a slash from the top. Upper and lower case differ; names that begin with
     a dot are names like others. A leading `outputs/` stands for the outputs themselves,
-    where there is no such folder in them.
+    if there is no such folder in them.
 
     >>> names = ["a.md", "docs/b.md", "docs/deep/c.md"]
     >>> match_pattern("*.md", names), match_pattern("docs/*.md", names)
@@ -64,7 +64,7 @@ def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
     (['docs/b.md', 'docs/deep/c.md'], ['a.md', 'docs/deep/c.md'])
 
     Raises:
-        BadGlob: where the pattern is empty or leads out of the outputs.
+        BadGlob: if the pattern is empty or leads out of the outputs.
     """
     accepts = [
         accept for text in _split_patterns(pattern) for accept in _acceptors_of(_below(text, names))
@@ -134,7 +134,7 @@ MOST_NAMES = 8
 
 @dataclass(frozen=True, slots=True)
 class CheckVerdict:
-    """The verdict on one check; `passed` is None where it could not be scored."""
+    """The verdict on one check; `passed` is None if it could not be scored."""
 
     passed: bool | None
     evidence: str
@@ -253,7 +253,7 @@ class Outputs:
         """The bytes of one of the files.
 
         Raises:
-            OSError: where it cannot be read, or is `TooLarge`.
+            OSError: if it cannot be read, or is `TooLarge`.
         """
         return read_bytes(self.links.get(name) or f"{self.root}/{name}", flags=NO_LINK)
 
@@ -329,7 +329,7 @@ _WIDE_BEGINS = (b"\xff\xfe", b"\xfe\xff")
 class Content:
     """What a file holds. `text` is made when it is first asked for.
 
-    `data` are its bytes as UTF-8, also where it is UTF-16 or UTF-32. It is `binary`, which is
+    `data` are its bytes as UTF-8, also if it is UTF-16 or UTF-32. It is `binary`, which is
     no text, where a null byte stands in its head then.
 
     >>> Content("héllo".encode("utf-16-le")).data.decode()
@@ -348,7 +348,7 @@ class Content:
 
     @property
     def text(self) -> str:
-        r"""The text: what is no UTF-8 replaced, no byte-order mark, line ends as `\n`."""
+        r"""The text: what is not UTF-8 replaced, no byte-order mark, line ends as `\n`."""
         if self._text is None:
             text = self.data.decode("utf-8", "replace").removeprefix("\ufeff")
             if "\r" in text:
@@ -412,10 +412,10 @@ class Record:
     Attributes:
         name: its file's.
         text: all of it.
-        events: what happened; None where it is plain text.
+        events: what happened; None if it is plain text.
         told: what each event tells.
         calls: the agent's calls of tools, each once, with what they gave.
-        gap: why something may have happened that it does not tell; None where it tells all.
+        gap: why something may have happened that it does not tell; None if it tells all.
     """
 
     name: str
@@ -427,13 +427,13 @@ class Record:
 
     @property
     def turns(self) -> int | None:
-        """How many answers the agent gave; None where calls stand in none."""
+        """How many answers the agent gave; None if calls stand in none."""
         alone = any(told.event.get("type") in ("tool_use", "tool_call") for told in self.told)
         return None if alone else max((told.turn for told in self.told), default=0)
 
     @property
     def skills(self) -> set[str] | None:
-        """The skills that were on offer; None where it does not say."""
+        """The skills that were on offer; None if it does not say."""
         begun = (told.event for told in self.told if told.event.get("type") == "system")
         lists = (event["skills"] for event in begun if isinstance(event.get("skills"), list))
         return next(map(bare_names, lists), None)
@@ -445,12 +445,12 @@ class Record:
         return f"{self.name} ({', '.join(f'{tool} {n}' for tool, n in used) or 'no calls'})"
 
     def unless_a_gap(self, verdict: CheckVerdict) -> CheckVerdict:
-        """A verdict that rests on what did not happen; not scored where that is not known."""
+        """A verdict that rests on what did not happen; not scored if that is not known."""
         return verdict if self.gap is None else verdict_unscored(self.gap)
 
 
 def read_record(transcript: Path | None) -> Record | CheckVerdict:
-    """Read a transcript; a verdict where there is none to read, or nothing in it."""
+    """Read a transcript; a verdict if there is none to read, or nothing in it."""
     if transcript is None:
         return verdict_unscored("there is no transcript to look into")
     name = transcript.name

@@ -71,7 +71,7 @@ class Pattern:
 
     Attributes:
         source: as it was given.
-        needed: texts as UTF-8 of which at least one stands in whatever matches; empty where
+        needed: texts as UTF-8 of which at least one stands in whatever matches; empty if
             none can be told.
         compiled: what searches.
     """
@@ -91,7 +91,7 @@ def compile_pattern(source: str) -> Pattern:
     ((b'it(', b'test('), ())
 
     Raises:
-        BadPattern: where it is no regular expression to Python, or too large.
+        BadPattern: if it is not a regular expression to Python, or too large.
     """
     import regex
 
@@ -184,7 +184,7 @@ def _check_bounds(tokens: list[re.Match[str]]) -> None:
 
 
 def _needed_texts(tokens: list[re.Match[str]]) -> tuple[bytes, ...]:
-    """Texts as UTF-8, of which at least one stands in every match; () where none is known.
+    """Texts as UTF-8, of which at least one stands in every match; () if none is known.
 
     A search for bytes is thirty times as fast as one for an expression, so files that hold
     none of these texts need no second look.
@@ -223,7 +223,7 @@ FIRST_SECONDS = 0.3
 SECONDS_PER_MIB = 0.25
 MOST_SECONDS = 5.0
 LEAST_SECONDS = 0.005
-"""So long may a check look closely over all files: 0.3 s, and more where there is much text."""
+"""So long may a check look closely over all files: 0.3 s, and more if there is much text."""
 
 
 class OutOfTime(Exception):
@@ -258,7 +258,7 @@ class Clock:
         """The seconds that are left.
 
         Raises:
-            OutOfTime: where there are none.
+            OutOfTime: if there are none.
         """
         left = self.left - (time.thread_time() - self._begun)
         if left <= 0:
@@ -269,7 +269,7 @@ class Clock:
         """The first match at or after `start`, or None.
 
         Raises:
-            OutOfTime: where the time is up.
+            OutOfTime: if the time is up.
         """
         while True:  # `regex` counts what other threads take too: then there is time left
             try:
@@ -337,7 +337,7 @@ def sought(
     """What to look for; empty texts are none.
 
     Raises:
-        BadPattern: where `regex` is no regular expression.
+        BadPattern: if `regex` is no regular expression.
     """
     return _cached_terms(tuple(texts), regex, tuple(exempt), near)
 
@@ -361,7 +361,7 @@ def matches_of_texts(what: SearchTerms, content: Content, clock: Clock) -> Itera
     """The matches of the texts, one text after another, in the order they stand.
 
     Raises:
-        OutOfTime: where so many are exempt that it takes too long.
+        OutOfTime: if so many are exempt that it takes too long.
     """
     data = content.data
     for text, needle in zip(what.texts, what.needles, strict=True):
@@ -385,7 +385,7 @@ def matches_of_pattern(what: SearchTerms, content: Content, clock: Clock) -> Ite
     """The matches of the regular expression in the order they stand; none in a binary file.
 
     Raises:
-        OutOfTime: where it takes too long.
+        OutOfTime: if it takes too long.
     """
     pattern, data = what.pattern, content.data
     if pattern is None or content.binary:

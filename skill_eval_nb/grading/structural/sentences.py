@@ -96,7 +96,7 @@ def files_named(sentence: str) -> list[str]:
 
 
 def texts_named(sentence: str) -> list[str]:
-    """The quoted parts that are no names of files, or all of them where there are no others.
+    """The quoted parts that are no names of files, or all of them if there are no others.
 
     >>> texts_named('"notes.md" holds "Summary"'), texts_named('mentions "setup.py"')
     (['Summary'], ['setup.py'])
@@ -120,7 +120,7 @@ def either(sentence: str) -> bool:
 
 
 def rows_named(sentence: str) -> tuple[int, str] | None:
-    """How many rows a sentence wants, and the operator; None where it does not say for certain.
+    """How many rows a sentence wants, and the operator; None if it does not say for certain.
 
     >>> rows_named("clean.csv has 6 data rows: each row once"), rows_named("at least 10 rows")
     ((6, '=='), (10, '>='))
@@ -143,7 +143,7 @@ def spoken_exists(
 ) -> PlannedCheck:
     """`file_exists` without a pattern: each file that the sentence names.
 
-    Where it names none, any file counts if `any_file` says so.
+    If it names none, any file counts if `any_file` says so.
     """
     sentence = expectation.description or ""
     if may_deny(sentence):

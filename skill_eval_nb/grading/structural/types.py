@@ -90,7 +90,7 @@ def as_structural(check: Check) -> StructuralExpectation:
 def lost_fields(expectation: StructuralExpectation) -> list[str]:
     """The keys whose value could not be read as what it should be: a count in words.
 
-    Texts in a list where one is wanted are lost too; a list of patterns is read.
+    A list of texts is lost too where one text is wanted; a list of patterns is read.
     """
     origin = origin_of(expectation)
     if origin is None or not isinstance(origin.raw, dict):
@@ -157,7 +157,7 @@ class CheckContext:
     records: list[Record | CheckVerdict] = field(default_factory=list)
 
     def record(self) -> Record | CheckVerdict:
-        """The transcript, read when it is first asked for; a verdict where it tells nothing."""
+        """The transcript, read when it is first asked for; a verdict if it tells nothing."""
         if not self.records:
             self.records.append(read_record(self.transcript))
         return self.records[0]
@@ -166,7 +166,7 @@ class CheckContext:
         """The files that a pattern matches: the same list each time; all without one.
 
         Raises:
-            BadGlob: where the pattern cannot name an output.
+            BadGlob: if the pattern cannot name an output.
         """
         if pattern is None:
             return self.outputs.names
@@ -176,10 +176,10 @@ class CheckContext:
 
 
 def sought_by(expectation: StructuralExpectation, near: int) -> SearchTerms | None:
-    """What an expectation looks for; None where it says nothing to look for.
+    """What an expectation looks for; None if it says nothing to look for.
 
     Raises:
-        BadPattern: where its regular expression is none.
+        BadPattern: if its regular expression is none.
     """
     texts = [expectation.match or "", *expectation.match_any]
     what = sought(texts, expectation.match_regex, expectation.except_context, near)
@@ -239,7 +239,7 @@ def _nothing_to_look_into(
 
 
 def verdict_undecided(search: TextSearch) -> CheckVerdict | None:
-    """The verdict where looking did not come to an end; None where it did."""
+    """The verdict where looking did not come to an end; None if it did."""
     if search.out_of_time is not None:
         return verdict_unscored(
             f"looking for {search.what} ran out of time in {show_line(search.out_of_time)}; an "
@@ -323,7 +323,7 @@ def compare(there: int, wanted: int | None, operator: str | None, what: str) -> 
 
 
 ENDINGS = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson")
-"""Files that are taken for tables where nothing names one."""
+"""Files that are taken for tables if nothing names one."""
 
 _DELIMITERS = ",;\t|"
 
@@ -472,7 +472,7 @@ def _copy(outputs: Outputs, to: Path) -> None:
     """Copy the files; of links that lead elsewhere there is nothing to copy.
 
     Raises:
-        OSError: where one cannot be copied, or where they are too large together.
+        OSError: if one cannot be copied, or where they are too large together.
     """
     sources = {name: outputs.links.get(name, f"{outputs.root}/{name}") for name in outputs.names}
     size = sum(Path(source).stat().st_size for source in sources.values())

@@ -96,7 +96,7 @@ class StandIn:
         prefers: Which of two works its comparator prefers: `better`, the one of higher
             quality; `noisy`, the same with a part of the comparison added to each quality (sd
             `judging_sd`); `first` and `last`, whatever they are; `tie`, none.
-        strays: Chance that one of the listed skills is opened where none fits, 0 to 1; each of
+        strays: Chance that one of the listed skills is opened if none fits, 0 to 1; each of
             them as likely as any other.
     """
 

@@ -39,7 +39,7 @@ class AgentDraft:
 def guidance(task: str, read: str, body: str) -> tuple[float, str]:
     """How many times the effect a skill's body adds to what is written, and why.
 
-    1 where nothing by hand fits. For the demo skill's evals `REACH`, times the share of what
+    1 if nothing by hand fits. For the demo skill's evals `REACH`, times the share of what
     the eval needs that the body holds: each is a phrase, and its words are looked for.
 
     >>> commits = 'commits: "dark mode (#12)", "empty photos (#15)"'
@@ -82,7 +82,7 @@ def draft_run(task: str, read: str, quality: float) -> AgentDraft:
 
 
 def stated_quality(text: str) -> float | None:
-    """The quality that a text states, None where it states none."""
+    """The quality that a text states, None if it states none."""
     found = STATED.search(text)
     return float(found[1]) if found else None
 
@@ -161,7 +161,7 @@ class Situation:
 
     @cached_property
     def guided(self) -> str:
-        """What the opened skill told it that helps, empty where that says nothing."""
+        """What the opened skill told it that helps, empty if that says nothing."""
         return guidance(self.task, self._text_read, self._body)[1] if self._body else ""
 
     @cached_property
@@ -212,7 +212,7 @@ ENOUGH = 2
 
 
 def best_skill(task: str, listed: str, *, but: Container[str] = ()) -> str | None:
-    r"""The name of the listed skill that fits a task best, None where none does.
+    r"""The name of the listed skill that fits a task best, None if none does.
 
     `but`: what is listed in the same form and is no skill, such as a tool's parameters. Words
     of a sentence that begins with "Not for" do not count, wherever else the description has them.
@@ -255,7 +255,7 @@ def words(text: str) -> frozenset[str]:
 
 END = "STAND_IN_END"
 BLUNDER = "cat CHANGELOG.md"
-"""What a careless run tries first; it fails where there is no such file."""
+"""What a careless run tries first; it fails if there is no such file."""
 
 
 @dataclass(frozen=True, slots=True)

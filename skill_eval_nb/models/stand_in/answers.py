@@ -262,7 +262,7 @@ COVERED_QUALITY = re.compile(r"(?:stand-in|\[name \d+\]) quality:\s*(-?\d+(?:\.\
 NOTICED = 0.25
 """Works whose qualities differ by less are as good as each other."""
 PREFERRED = {"first": (4.0, 3.0), "last": (3.0, 4.0), "tie": (3.0, 3.0)}
-"""The qualities of A and B, where it does not look at them."""
+"""The qualities of A and B, if it does not look at them."""
 
 
 def compare(stand_in: StandIn, request: Mapping[str, Any]) -> Any:
@@ -284,7 +284,7 @@ def _compare_works(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, A
         qualities = dict(zip("AB", PREFERRED[stand_in.prefers], strict=True))
     difference = qualities["A"] - qualities["B"]
     winner = "tie" if abs(difference) < NOTICED else "A" if difference > 0 else "B"
-    # What comes after it, where an answer is asked for anew, has no such lines.
+    # What comes after it, where an answer is asked for again, has no such lines.
     last = next((text for text in reversed(texts) if CRITERION.search(text)), "")
     criteria = [(criterion["id"], criterion["text"]) for criterion in CRITERION.finditer(last)]
     return {
@@ -451,7 +451,7 @@ def compose(stand_in: StandIn, request: Mapping[str, Any], role: Role) -> Compos
 
 
 def limit(content: list[dict[str, Any]], stop_reason: str, allowed: int) -> ComposedReply:
-    """An answer that stops at `max_tokens` where it is longer, as the API does.
+    """An answer that stops at `max_tokens` if it is longer, as the API does.
 
     A use of a tool that does not fit is left out.
     """

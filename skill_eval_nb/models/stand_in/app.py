@@ -49,7 +49,7 @@ class Batches:
         return batch
 
     def batch(self, name: str) -> dict[str, Any] | None:
-        """A batch as it stands now, None where none has this id."""
+        """A batch as it stands now, None if none has this id."""
         entry = self.look_up(name)
         return entry["batch"] if entry else None
 
@@ -58,12 +58,12 @@ class Batches:
         return self.batch(name)
 
     def results(self, name: str) -> list[dict[str, Any]] | None:
-        """The results in an order of their own, None where there are none (yet)."""
+        """The results in an order of their own, None if there are none (yet)."""
         entry = self.look_up(name)
         return entry["results"] if entry else None
 
     def look_up(self, name: str) -> dict[str, Any] | None:
-        """A batch with its requests and results, worked off; None where none has this id."""
+        """A batch with its requests and results, worked off; None if none has this id."""
         entry = self._held.get(name)
         if entry and entry["results"] is None:
             self.end(entry, self._work)

@@ -161,7 +161,7 @@ def schema_of(request: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def role_of(request: Mapping[str, Any]) -> Role:
-    """Told by what the asked-for schema has; executor where none is asked for."""
+    """Told by what the asked-for schema has; executor if none is asked for."""
     schema = schema_of(request)
     if schema is None:
         return "executor"

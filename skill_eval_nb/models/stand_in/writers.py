@@ -351,7 +351,7 @@ def _tasks(description: str) -> list[str]:
 
 
 def _front_matter(skill_md: str) -> tuple[str, str]:
-    """A skill's name and description; empty where it has none."""
+    """A skill's name and description; empty if it has none."""
     try:
         front = fields(parts(skill_md.lstrip())[1])
     except BadSkill:

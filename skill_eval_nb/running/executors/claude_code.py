@@ -40,7 +40,7 @@ def reason_of(
     exit_code: int | None,
     complaint: str,
 ) -> str | None:
-    """Why a run whose harness has ended is not to be graded; None where it is.
+    """Why a run whose harness has ended is not to be graded; None if it is.
 
     Args:
         lines: what the harness said.
@@ -81,7 +81,7 @@ def out_of_turns(lines: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def final_text(lines: Sequence[Mapping[str, Any]]) -> str:
-    """What the agent said at last; empty where it said nothing."""
+    """What the agent said at last; empty if it said nothing."""
     for line in reversed(lines):
         if line.get("type") == "result" and isinstance(line.get("result"), str):
             return line["result"]
@@ -89,7 +89,7 @@ def final_text(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def retry_of(lines: Sequence[Mapping[str, Any]]) -> Retry | None:
-    """The call that the harness is about to make again; None where it said something else last.
+    """The call that the harness is about to make again; None if it said something else last.
 
     >>> print(retry_of([{"subtype": "api_retry", "error_status": 529, "error": "overloaded"}]))
     The model could not be had: 529 overloaded. Retry 1, now
@@ -143,7 +143,7 @@ async def converse(
         enough: looked at after each message: whether what was wanted to be known is known.
 
     Returns:
-        why it was ended, in words; None where it ended by itself, or it was enough.
+        why it was ended, in words; None if it ended by itself, or it was enough.
     """
     watch = await asyncio.to_thread(Watch, box)  # first: it sees what was there before the harness
     known = asyncio.Event()
@@ -286,13 +286,13 @@ def body_of(skill: Skill) -> str:
     """The text of a skill's SKILL.md behind its front matter.
 
     Raises:
-        OSError: where it cannot be read.
+        OSError: if it cannot be read.
     """
     return skill_md.body(skill_md.read_text(skill.folder))
 
 
 def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> bool:
-    """True where the tool Skill opened it, or another tool showed most lines of its body.
+    """True if the tool Skill opened it, or another tool showed most lines of its body.
 
     Args:
         name: the skill's.
@@ -374,15 +374,15 @@ class ClaudeCode:
         )
 
     async def _run_harness(self, task: Task, body: str, meter: Meter, ran: _Ran) -> str | None:
-        """Run the harness to its end, or until the skill was opened where that is enough.
+        """Run the harness to its end, or until the skill was opened if that is enough.
 
         Returns:
             why it was ended before, if it was.
 
         Raises:
-            OSError: where the place cannot be made ready, or the harness not started.
-            LookupError: where a key is needed and there is none.
-            ValueError: where the table of prices cannot be used.
+            OSError: if the place cannot be made ready, or the harness not started.
+            LookupError: if a key is needed and there is none.
+            ValueError: if the table of prices cannot be used.
         """
         found = program.program(self.program)
         assert found is not None

@@ -91,7 +91,7 @@ def others() -> int:
 
 
 def parent_of(process: Path) -> int | None:
-    """A process's parent; None where it has ended."""
+    """A process's parent; None if it has ended."""
     try:
         state, number = (process / "stat").read_bytes().rpartition(b")")[2].split()[:2]
     except OSError:

@@ -147,7 +147,7 @@ INSTALL = (
 def program(given: str | None = None) -> Path | None:
     """The harness: the one that is given, else the SDK's own, else the one on the PATH.
 
-    None where there is none.
+    None if there is none.
     """
     if given is not None:
         found = shutil.which(given)
@@ -161,7 +161,7 @@ def program(given: str | None = None) -> Path | None:
 
 
 def why_not(given: str | None, sandbox: str) -> str | None:
-    """Why the harness cannot be started here, in words for the user; None where it can."""
+    """Why the harness cannot be started here, in words for the user; None if it can."""
     if os.name != "posix":
         return "The executor `claude-code` runs on Linux and macOS only."
     if importlib.util.find_spec("claude_agent_sdk") is None:
@@ -197,7 +197,7 @@ class Process:
 
     Attributes:
         lines: its messages as they came, each with the time where it had none.
-        fault: why its messages could not be read on, in words; None where they could.
+        fault: why its messages could not be read on, in words; None if they could.
         over: whether it came to its end by itself.
         left: how many processes it left behind when it ended by itself; they are ended.
         silent: set when nothing more will be read from it.
@@ -210,7 +210,7 @@ class Process:
             arguments: a program and its arguments.
             box: where it is started.
             mark: a variable of the environment, `NAME=value`, that its children inherit and by
-                which those are found that left its process group; None where there is none.
+                which those are found that left its process group; None if there is none.
         """
         self.lines: list[dict[str, Any]] = []
         self.fault: str | None = None
@@ -227,7 +227,7 @@ class Process:
         """Start it.
 
         Raises:
-            OSError: where it cannot be started.
+            OSError: if it cannot be started.
         """
         with wrap_command(self._box, self._arguments) as (argv, files):
             self._process = await asyncio.create_subprocess_exec(
@@ -301,7 +301,7 @@ class Process:
         if self.over and self._mark is not None and not self._boxed:
             self.left = len(find_marked(self._mark))
         # Whether or not it has ended by itself: its children may live on. In any case, so that
-        # nothing is left even where this is cancelled.
+        # nothing is left even if this is cancelled.
         try:
             await self._end_inside(process)
         finally:
@@ -329,7 +329,7 @@ class Process:
 
     @property
     def pid(self) -> int | None:
-        """The process that leads its group; None where it was never started."""
+        """The process that leads its group; None if it was never started."""
         return self._process.pid if self._process is not None else None
 
     @property
@@ -445,10 +445,10 @@ def make_place(task: Task) -> Iterator[Place]:
     """Make a place ready, and clear it away.
 
     Raises:
-        OSError: where a folder cannot be made or the skill cannot be copied.
+        OSError: if a folder cannot be made or the skill cannot be copied.
     """
     home = task.scratch / "home"
-    home.mkdir(parents=True)  # HOME and TMPDIR, inside and where there is no inside
+    home.mkdir(parents=True)  # HOME and TMPDIR, in a sandbox or not
     for skill in task.skills:
         # A copy: it becomes the property of whoever the sandbox runs as.
         shutil.copytree(skill.folder, home / ".claude" / "skills" / skill.name)

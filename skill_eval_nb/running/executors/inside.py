@@ -15,7 +15,7 @@ import sys
 from typing import Any
 
 LINES = 2000
-"""Lines that are returned where nothing else is asked for."""
+"""Lines that are returned if nothing else is asked for."""
 LONGEST = 2000
 """Characters of a line."""
 

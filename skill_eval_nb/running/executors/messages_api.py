@@ -129,13 +129,13 @@ class AgentLoop:
     recording: Recording
 
     async def done(self) -> str:
-        """Work to the end, or until the skill was opened where that is enough.
+        """Work to the end, or until the skill was opened if that is enough.
 
         Returns:
             what the model said at last.
 
         Raises:
-            Stopped: where it does not come to an end that can be graded.
+            Stopped: if it does not come to an end that can be graded.
             ModelFault, BudgetSpent: as of `Client.send`.
             SandboxMissing, OSError: as of `Toolbox.use`.
         """
@@ -166,7 +166,7 @@ class AgentLoop:
         request = {**self.request, "messages": mark_for_cache(messages)}
         try:
             return await self.client.send(request, meter=self.meter, deadline=seconds)
-        except ValueError as fault:  # what the model said last is no JSON, though it came as such
+        except ValueError as fault:  # what the model said last is not JSON, though it came as such
             raise AgentStopped(f"The next request could not be made: {fault}") from fault
 
     async def _use_tool(self, block: Mapping[str, Any], until: float) -> dict[str, Any]:
@@ -220,10 +220,10 @@ def mark_for_cache(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _goes_on(reply: Reply) -> bool:
-    """Whether the model wants another turn; False where it is done.
+    """Whether the model wants another turn; False if it is done.
 
     Raises:
-        Stopped: where it stopped for a reason that leaves nothing to grade.
+        Stopped: if it stopped for a reason that leaves nothing to grade.
     """
     reason = reply.stop_reason
     if reason in ("end_turn", "stop_sequence"):

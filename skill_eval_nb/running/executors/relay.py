@@ -6,7 +6,7 @@ and refused early.
 
 Sent on is what the harness itself sends, and nothing else. What commands might ask for besides
 would be done by the API's servers (tools, addresses, files, a summary) or at another price (speed,
-tier, place), where neither the sandbox nor the meter holds. A field that is not named here is
+tier, place), if neither the sandbox nor the meter holds. A field that is not named here is
 refused, so that a new one of the API's is; `Body` was read off the harness at work with the tools
 of `command.TOOLS`. What it names costs no more than `worst_case` says.
 """
@@ -161,10 +161,10 @@ class Body(_Part):
 
 
 def allowed_body(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """A body that may be sent on, and its bytes, made anew of what was read and looked at.
+    """A body that may be sent on, and its bytes, made again of what was read and looked at.
 
     Raises:
-        ValueError: where it is no JSON object, or holds what is not sent on; it says what.
+        ValueError: if it is not a JSON object, or holds what is not sent on; it says what.
     """
     if data.count(b"[") + data.count(b"{") > _MOST_PARTS:
         raise ValueError("its body has too many parts")
@@ -188,7 +188,7 @@ def allowed_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[st
       'anthropic-beta': 'effort-2025-11-24'}, ['web'])
 
     Raises:
-        ValueError: where they ask for another version of the API.
+        ValueError: if they ask for another version of the API.
     """
     if headers.get("anthropic-version", VERSION) != VERSION:
         raise ValueError(f"`anthropic-version` is {headers['anthropic-version']}, not {VERSION}")
@@ -235,7 +235,7 @@ class AnswerReader:
                 self._take_event(_object(line[5:]))
 
     def usage(self) -> Usage | None:
-        """What the answer used; None where it is not whole, or does not say so."""
+        """What the answer used; None if it is not whole, or does not say so."""
         if not self._streamed:
             counts = _object(self._data).get("usage")
         else:
@@ -271,7 +271,7 @@ async def open_upstream(connection: Connection) -> AsyncIterator[tuple[Any, str,
     """The way to the model: a client that one relay has to itself, where to, and the key's headers.
 
     Raises:
-        LookupError: where a key is needed and there is none.
+        LookupError: if a key is needed and there is none.
     """
     key = connection.key()
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
@@ -323,10 +323,10 @@ class Exchange:
         self._bodiless = False
 
     async def request(self) -> Request | None:
-        """Read the request; None where the other side closed before it sent one.
+        """Read the request; None if the other side closed before it sent one.
 
         Raises:
-            UnreadableRequest: where it is no request, is too long, or ends too early.
+            UnreadableRequest: if it is not a request, is too long, or ends too early.
         """
         head, body = None, bytearray()
         try:
@@ -464,8 +464,8 @@ class Relay:
             socket: where it listens.
 
         Raises:
-            LookupError: where a key is needed and there is none.
-            OSError: where it cannot listen.
+            LookupError: if a key is needed and there is none.
+            OSError: if it cannot listen.
         """
         async with AsyncExitStack() as stack:
             server = await stack.enter_async_context(open_upstream(connection))
@@ -551,7 +551,7 @@ class Relay:
         """The body of a call for the one model of this run, and what is sent on of the call.
 
         Raises:
-            UnreadableRequest: where it is something else.
+            UnreadableRequest: if it is something else.
         """
         try:
             headers, betas = allowed_headers(request.headers)
@@ -589,7 +589,7 @@ class Relay:
         """Send a request on, and hand its answer back line by line, without the key.
 
         Raises:
-            UnreadableRequest: where the server cannot be reached.
+            UnreadableRequest: if the server cannot be reached.
         """
         from httpx2 import ConnectError, ConnectTimeout, HTTPError
 

@@ -84,7 +84,7 @@ def tools(skills: Sequence[Skill], seconds: float) -> list[dict[str, Any]]:
 
 
 def fault(schema: Mapping[str, Any], given: object) -> str | None:
-    """What is wrong with the arguments of a tool; None where nothing is.
+    """What is wrong with the arguments of a tool; None if nothing is.
 
     >>> schema = tools((), 60)[0]["input_schema"]
     >>> fault(schema, {"command": "ls"}) is None
@@ -138,7 +138,7 @@ def _kind(value: object) -> str:
 MIN_LINE = 25
 """Characters from which on a line is the skill's own; shorter ones stand anywhere."""
 ENOUGH = 3
-"""Such lines that a result must show, all where there are fewer, to count as the body."""
+"""Such lines that a result must show, all if there are fewer, to count as the body."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class StagedSkill:
         """All of SKILL.md.
 
         Raises:
-            OSError: where there is none, or it is a link that leads out.
+            OSError: if there is none, or it is a link that leads out.
         """
         return skill_md.read_text(self.folder)
 
@@ -192,7 +192,7 @@ def stage_for_agent(skill: Skill, sandbox: SandboxKind, scratch: Path) -> Staged
         scratch: where its copy is put.
 
     Raises:
-        OSError: where the skill cannot be read.
+        OSError: if the skill cannot be read.
     """
     # A copy: the list of mounts inside has the path of what is shown, and what is staged lies in
     # the workspace; and root's agent is nobody, who may read less than root.
@@ -364,7 +364,7 @@ def cap_text(text: str, most: int) -> str:
 
 
 def _unsayable_fault(given: object) -> str | None:
-    """Why arguments cannot be handed on; None where they can."""
+    """Why arguments cannot be handed on; None if they can."""
     try:
         json.dumps(given, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -373,7 +373,7 @@ def _unsayable_fault(given: object) -> str | None:
 
 
 def _answer(ran: Ran) -> ToolResult | None:
-    """What the program in the box answered; None where it was ended before, or failed."""
+    """What the program in the box answered; None if it was ended before, or failed."""
     try:
         answer = json.loads(ran.stdout)
         return ToolResult(answer["text"], answer["is_error"])

@@ -1,4 +1,4 @@
-"""Exact p-values: how often the labels alone, dealt out anew inside each eval, part so far.
+"""Exact p-values: how often the labels alone, dealt out again inside each eval, part so far.
 
 Nothing is drawn at random. Few arrangements are counted one by one. Of many, what an eval
 contributes to the difference of means is first made an integer number of steps (see `grid`),
@@ -134,7 +134,7 @@ def chances(items: Array, k: int) -> Array:
 
 
 def _by_digits(items: list[int], k: int, width: int) -> Array:
-    """How often each sum of k of the items is, where these are few: digits of a whole number.
+    """How often each sum of k of the items is, if these are few: digits of a whole number.
 
     Python adds such a number up much quicker than anything that loops over arrays. A digit has
     64 bits; there are `width` of them for each number of chosen items.
@@ -153,7 +153,7 @@ def together(parts: list[Array], left: int) -> list[Array]:
 
     Args:
         parts: the chance of each sum from 0.
-        left: how many are left, each the sum of some of them: 1, or 2 where there are two.
+        left: how many are left, each the sum of some of them: 1, or 2 if there are two.
     """
     while len(parts) > left:
         parts = sorted(parts, key=len)
@@ -199,9 +199,9 @@ WORK = 1 << 27
 
 
 def step_of(weighed: Parts) -> float:
-    """The step of the grid: a common one where it is coarse enough, else one that is; or 0.
+    """The step of the grid: a common one if it is coarse enough, else one that is; or 0.
 
-    It is 0 where all values of each eval are the same.
+    It is 0 if all values of each eval are the same.
     """
     import numpy as np
 
@@ -232,7 +232,7 @@ def _common_step(values: list[float], coarse: float) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def _ratio(value: float) -> tuple[int, int] | None:
-    """The value as a fraction of small numbers; None where it is none."""
+    """The value as a fraction of small numbers; None if it is none."""
     from fractions import Fraction
 
     ratio = Fraction(value).limit_denominator(10_000)
@@ -258,7 +258,7 @@ def exact_p(sides: Sides) -> float:
     `scipy.stats.permutation_test` does). With one value a side this is the sign flip of each
     eval's difference, and with values 0 and 1 McNemar's exact test.
 
-    Where there are many arrangements, values without a common step, or with one too fine to
+    If there are many arrangements, values without a common step, or with one too fine to
     count, are rounded to a grid of `STEPS` first: the test of the rounded values is as exact,
     and differs from that of the values by less than anybody could see.
 
@@ -303,7 +303,7 @@ def _end(scores: Sequence[float], other: Sequence[float], sign: int) -> float:
 def studentised_p(sides: Sides) -> float:
     """The same where the sides' runs differ in number: the difference over its standard error.
 
-    Labels alone tell whether *anything* differs between the sides; where one has more runs and
+    Labels alone tell whether *anything* differs between the sides; if one has more runs and
     the other more noise, that is not whether their means do. Divided by its standard error, the
     difference is about the means (Janssen 1997; Chung and Romano 2013). Up to `ENOUGH`
     arrangements are all counted; of more, as many are drawn, always the same ones.

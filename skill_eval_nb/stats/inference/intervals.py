@@ -86,7 +86,7 @@ def run_noise(*sides: Cells) -> Noise | None:
 
     SE^2 = (1/n^2) sum_i (s_iA^2 / K_A + s_iB^2 / K_B), degrees of freedom by Welch and
     Satterthwaite over all eval x configuration cells. A cell of a single run takes the mean
-    variance of its side's other cells. None where no noise was seen, or a side has not
+    variance of its side's other cells. None if no noise was seen, or a side has not
     `enough` runs.
     """
     if not all(side.enough for side in sides):
@@ -123,7 +123,7 @@ def typical_values(
     The 2^n - 1 means over subsets of the evals part the line into 2^n pieces, each as likely to
     hold what is looked for (Hartigan, JASA 1969): from the k-th smallest to the k-th largest,
     k = (1 - level) / 2 of 2^n, rounded down. A number lies outside exactly where its two-sided
-    sign flip has a p of at most 1 - level. None where k is 0: too few evals. Where evals weigh
+    sign flip has a p of at most 1 - level. None if k is 0: too few evals. Where evals weigh
     unlike (or stand for families of unlike size), these are weighted means.
 
     >>> typical_values([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 0.95)
@@ -153,13 +153,13 @@ def _subsets(n: int) -> Any:
 def settle_interval(
     interval: tuple[float, float], estimate: float, *, differs: bool, reach: float | None
 ) -> tuple[float, float]:
-    """An interval that holds 0 exactly where nothing is claimed, cut to what is possible.
+    """An interval that holds 0 exactly if nothing is claimed, cut to what is possible.
 
     Args:
         interval: as it was worked out.
         estimate: what it is about.
         differs: whether the exact test claims a difference: then an end at 0 or beyond it comes
-            to stand just short of 0. Where it does not, 0 is taken in.
+            to stand just short of 0. If it does not, 0 is taken in.
         reach: the largest difference that there can be; None for no bound.
     """
     low, high = interval
@@ -244,7 +244,7 @@ def detectable_by_flips(n: int, level: float = 0.95, power: float = POWER) -> fl
 
     Of normal differences, drawn once with a fixed seed, to about two digits: a flip rules 0 out
     where the k-th smallest of all subset means (see `typical_values`) lies above it, and all of
-    them move with the effect. None where no signs of so few evals could.
+    them move with the effect. None if no signs of so few evals could.
 
     >>> detectable_by_flips(5) is None, 1.7 < detectable_by_flips(6) < 1.9
     (True, True)

@@ -54,7 +54,7 @@ def jointly(
     """Of several figures of the same runs: by Westfall and Young's smallest p (1993).
 
     How far the smallest p of all figures falls by chance is seen where labels are dealt out
-    anew for all of them together, so that figures that go together are not paid for twice.
+    again for all of them together, so that figures that go together are not paid for twice.
 
     Args:
         p: of each figure alone.
@@ -108,7 +108,7 @@ def flip_signs(differences: Array) -> Array:
 
 
 def deals(evals: Sequence[tuple[Array, int]]) -> Array:
-    """The mean differences that labels dealt out anew inside each eval give; as seen first.
+    """The mean differences that labels dealt out again inside each eval give; as seen first.
 
     Args:
         evals: for each its runs × figures, NaN where a run lacks one, and how many of the
