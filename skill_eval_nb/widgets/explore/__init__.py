@@ -21,7 +21,7 @@ from skill_eval_nb.workspace.jobs import find_skill
 from ..show import SHOWING_CSS, show_run
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.finding import Wanted
-from ..ui.parts import button, choose, field, notice, options_of, tabs, ticks
+from ..ui.parts import button, choose, field, key_list, notice, options_of, tabs, ticks
 from ..ui.source import Background, Later, RunKey, Source
 from ..ui.tree import forward
 from . import figures
@@ -75,6 +75,14 @@ NONE = ""
 """The value of a list in which nothing is chosen."""
 
 
+KEYS = {
+    "/": "search the runs",
+    "Enter": "show the runs behind what has the focus",
+    "d": "what differs between two outputs",
+    "Esc": "close this list, then the runs that are open",
+}
+
+
 def choice_bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
     """All that can be chosen, as far as there is anything to choose."""
     return h(
@@ -85,6 +93,7 @@ def choice_bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
         _side_choices(look),
         _metric_choice(look.suite, look.choice.metric),
         _evals_menu(look),
+        key_list(KEYS),
         cls="sen-row sen-x-choices",
         role="group",
         aria_label="What is looked at",

@@ -313,7 +313,7 @@ def _step_buttons(now: ReviewState) -> Node:
         button("← Previous", ("step", -1) if at > 0 else None, title="left arrow key"),
         h("span", where, cls="sen-rv-where sen-numbers", aria_live="polite"),
         button("Next →", ("step", 1) if at < last else None, title="right arrow key"),
-        key_list({"← →": f"the {what} before, the next one", **_key_meanings(now)}),
+        key_list(_key_meanings(now)),
         cls="sen-row sen-middle sen-rv-steps",
     )
 
@@ -487,11 +487,13 @@ def _key_actions(now: ReviewState) -> dict[str, tuple[Any, ...]]:
 
 
 def _key_meanings(now: ReviewState) -> dict[str, str]:
+    own = {"1 2 3 4 5": "score the marked dimension, or the one you are in"}
     if now.choice.of_checks:
-        return {"p f": "it passes, it fails"}
-    differs = {"d": "what differs"} if now.scope.sides else {}
-    search = {} if now.choice.hidden else {"/": "search"}
-    return {"1 2 3 4 5": "score the marked dimension, or the one you are in", **differs, **search}
+        own = {"p f": "it passes, it fails"}
+    own |= {"d": "what differs"} if now.scope.sides else {}
+    own |= {} if now.choice.hidden else {"/": "search"}
+    steps = {"← →": f"the {now.unit} before, the next one"}
+    return steps | own | {"Esc": "close this list"}
 
 
 def _next_score(now: ReviewState, item: Item) -> tuple[str, str] | None:

@@ -180,7 +180,7 @@ def key_list(meanings: Mapping[str, str]) -> Node:
     """What keys do, by key; the key ? opens it."""
     rows = [
         h("div", h("dt", [[h("kbd", key), " "] for key in keys.split()]), h("dd", words))
-        for keys, words in {**meanings, "?": "this list", "Esc": "close it"}.items()
+        for keys, words in {**meanings, "?": "this list"}.items()
     ]
     head = h("summary", h("kbd", "?"), " keys", pressed="?")
     return h("details", head, h("dl", rows), pops=True, cls="sen-keys", key="keys")
