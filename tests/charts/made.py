@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tests.charts.worlds import SIDES, run_keys, table, workspace
+from tests.charts.worlds import SIDES, run_keys
 from tests.stats.asked import attempts
+from tests.tables.made import table_of, workspace
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -29,7 +30,7 @@ def checked(*rows: Row) -> Workspace:
 
 def checks(*given: tuple, **more: Any) -> pl.DataFrame:
     """Expectations: text, passes and runs with the skill, passes and runs without."""
-    return table(
+    return table_of(
         "expectations",
         [
             run_keys(configuration=name, run_number=number, **more)

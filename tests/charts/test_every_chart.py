@@ -46,9 +46,10 @@ from tests.charts.specs import (
     title_of,
     walk,
 )
-from tests.charts.worlds import HOSTILE, run_keys, table, workspace, world
+from tests.charts.worlds import HOSTILE, run_keys, world
 from tests.checkout import ROOT
 from tests.stats.asked import attempts
+from tests.tables.made import table_of, workspace
 
 TABLE = {
     charts.rubric_dimensions: "rubric_scores",
@@ -450,7 +451,7 @@ def test_each_workspace_has_its_own_baseline_and_it_comes_last() -> None:
         for place, other in sides
         for name in ("with_skill", other)
     ]
-    assert baselines(table("runs", rows)) == {"old_skill", "baseline"}
+    assert baselines(table_of("runs", rows)) == {"old_skill", "baseline"}
     three = ["without_skill", "a", "with_skill"]
     shades = colours(three, ["without_skill"], three)
     assert list(shades)[-1] == "without_skill"

@@ -6,8 +6,8 @@ import random
 from itertools import product
 from typing import Any
 
-from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_polars
+from skill_eval_nb.tables import Workspace
+from tests.tables.made import workspace
 
 SIDES = ("with_skill", "without_skill")
 NAMES = (
@@ -39,18 +39,6 @@ def run_keys(**given: Any) -> dict[str, Any]:
     known = {"workspace": "tdd-workspace", "skill": "tdd", "iteration": "iteration-1"}
     known |= {"eval_id": "0", "eval_name": "eval-0", "configuration": "with_skill"}
     return known | {"run_number": 1} | given
-
-
-def table(name: str, rows: list[dict[str, Any]]) -> Any:
-    """Rows as the table `name`, columns that no row has being null."""
-    return to_polars(
-        TABLES[name], {key: [row.get(key) for row in rows] for key in TABLES[name].names}
-    )
-
-
-def workspace(**rows: list[dict[str, Any]]) -> Workspace:
-    """A workspace of these rows; the tables that are not given are empty."""
-    return Workspace.from_tables({name: table(name, given) for name, given in rows.items()})
 
 
 def world(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_polars
+from tests.tables.made import workspace
 
 Rows = list[dict[str, Any]]
 
@@ -117,19 +117,6 @@ def helping(evals: int, runs: int) -> Rows:
         for side in ("with_skill", "without_skill")
         for number in range(1, runs + 1)
     ]
-
-
-def workspace(**tables: Rows) -> Workspace:
-    """A workspace of these rows; columns that no row has are null, other tables are empty."""
-    return Workspace.from_tables(
-        {
-            name: to_polars(
-                TABLES[name],
-                {column: [row.get(column) for row in rows] for column in TABLES[name].names},
-            )
-            for name, rows in tables.items()
-        }
-    )
 
 
 def hostile() -> Workspace:

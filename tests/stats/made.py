@@ -14,8 +14,9 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_pandas, to_polars
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables.frames import to_pandas
+from tests.tables.made import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,6 +101,12 @@ def plain(frame: Any) -> list[Row]:
     ]
 
 
+def only(frame: Any, **keys: Any) -> Row:
+    """The only row of a frame, or the only one with these values."""
+    [row] = [row for row in plain(frame) if all(row[name] == keys[name] for name in keys)]
+    return row
+
+
 def near(found: Iterable[float | None], expected: Iterable[float | None]) -> bool:
     """Whether the figures are the same but for rounding, None and NaN being one."""
     pair = [[math.nan if x is None else float(x) for x in figures] for figures in (found, expected)]
@@ -137,11 +144,6 @@ def _numbered(rows: Iterable[Row]) -> list[Row]:
         met[key] += 1
         numbered.append({"run_number": met[key], "eval_name": full["eval_id"], **full})
     return numbered
-
-
-def table_of(name: str, rows: list[Row]) -> pl.DataFrame:
-    table = TABLES[name]
-    return to_polars(table, {column: [row.get(column) for row in rows] for column in table.names})
 
 
 def _plain(value: Any) -> Any:

@@ -26,16 +26,11 @@ from skill_eval_nb.stats.agreement import (
 )
 from skill_eval_nb.stats.labels import ON_LABELS
 from skill_eval_nb.tables.frames import to_pandas
-from tests.stats.made import examples, plain, scores_table
+from tests.stats.made import examples, only, plain, scores_table
 from tests.stats.nested import judgings
 
 FIGURES = [*COUNTS, *DISTRIBUTION, *MEASURES, *ON_LABELS, "note"]
 COEFFICIENTS = ("icc_a1", "icc_ak", "alpha", "ac2", "kappa")
-
-
-def only(found) -> dict:
-    [row] = plain(found)
-    return row
 
 
 @examples

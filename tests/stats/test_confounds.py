@@ -11,7 +11,7 @@ import pytest
 import skill_eval_nb as sen
 from bench.sessions import claims, worlds
 from skill_eval_nb.stats import deltas, deltas_by_eval
-from tests.stats.made import SIDES, Row, plain
+from tests.stats.made import SIDES, only, plain
 from tests.stats.worlds import world
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 SIX = tuple(f"row {n} of the table is right" for n in range(1, 7))
-Place = tuple[int, str, str]
-"""An eval, an iteration, a configuration."""
 
 
 def made(
@@ -53,11 +51,6 @@ def better(at: int, iteration: str, side: str, run: int) -> float:
     """The skill lifts each eval, more in the second iteration."""
     lift = {"iteration-1": 0.2, "iteration-2": 0.4}[iteration] if side == SIDES[0] else 0.0
     return 0.3 + lift + at / 100 + run / 50
-
-
-def only(found: Any, **keys: Any) -> Row:
-    [row] = [row for row in plain(found) if all(row[name] == keys[name] for name in keys)]
-    return row
 
 
 # ── checks ─────────────────────────────────────────────────────────────────────────────────────

@@ -16,7 +16,7 @@ from skill_eval_nb.stats import preference
 from skill_eval_nb.stats.preference import Wins
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.frames import to_pandas
-from tests.stats.made import examples, plain, table_of
+from tests.stats.made import examples, only, table_of
 
 NEW, OLD = "with_skill", "without_skill"
 CONSISTENT = {("A", "B"), ("B", "A"), ("tie", "tie")}
@@ -37,11 +37,6 @@ def both_orders(pairs) -> pl.DataFrame:
     for at, (forth, back) in enumerate(pairs):
         rows += [(str(at), NEW, OLD, forth), (str(at), OLD, NEW, back)]
     return seen(*rows)
-
-
-def only(found) -> dict:
-    [row] = plain(found)
-    return row
 
 
 @examples

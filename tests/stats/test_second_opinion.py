@@ -40,7 +40,6 @@ SLOWER = [
     row | {"time_seconds": 10.0 + 9 * (row["configuration"] == "with_skill") + at % 3}
     for at, row in enumerate(CLEAR)
 ]
-CARD = {"path": "BENCHMARK.md"}
 CODEX = "delta (codex)"
 ERRED = two_sides(lambda at, run: None if (at, run) > (0, 0) else 0.9, spread(0.4), evals=2, k=4)
 ONE_EVAL = two_sides(spread(0.8), spread(0.4), evals=1, k=4)

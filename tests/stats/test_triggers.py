@@ -22,14 +22,9 @@ from skill_eval_nb.stats import (
 )
 from skill_eval_nb.tables import check
 from tests.stats.asked import LETTERS, attempts, queries, rate_of, rows_of
-from tests.stats.made import examples, near, table_of
+from tests.stats.made import examples, near, only, table_of
 
 NAMES = ("precision", "recall", "f1", "accuracy")
-
-
-def only(found) -> dict:
-    [row] = rows_of(found)
-    return row
 
 
 CELLS = [(True, True), (True, False), (False, True), (False, False)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import skill_eval_nb as sen
+from skill_eval_nb.tables.frames import to_polars
 from tests.corpus.build import graded, lay
 
 Row = dict[str, Any]
@@ -43,11 +44,15 @@ def two_sides(marks: str = "ppf", baseline: str = "pff") -> dict[str, Any]:
     return {f"{RUN}/grading.json": graded(marks), f"{BASELINE}/grading.json": graded(baseline)}
 
 
-def made(**tables: list[Row]) -> sen.Workspace:
-    """A workspace of these rows."""
-    import polars as pl
+def table_of(name: str, rows: list[Row]) -> Any:
+    """Rows as a table of that name; columns that no row has are null."""
+    columns = sen.tables.TABLES[name]
+    return to_polars(columns, {key: [row.get(key) for row in rows] for key in columns.names})
 
-    return sen.Workspace.from_tables({name: pl.DataFrame(rows) for name, rows in tables.items()})
+
+def workspace(**tables: list[Row]) -> sen.Workspace:
+    """A workspace of these rows; the tables that are not given are empty."""
+    return sen.Workspace.from_tables({name: table_of(name, rows) for name, rows in tables.items()})
 
 
 def a_run(workspace: str = "ws", status: str = "graded", **more: Any) -> Row:

@@ -20,7 +20,7 @@ from skill_eval_nb.text import visible
 from skill_eval_nb.view import NO_FORMULAS, Shown
 from tests.checkout import ROOT
 from tests.corpus.build import graded
-from tests.tables.made import BASELINE, RUN, a_run, load, made, two_sides
+from tests.tables.made import BASELINE, RUN, a_run, load, two_sides, workspace
 
 VOID = frozenset(("br",))
 OURS = frozenset("style div h3 h4 p b i span table thead tbody tr th td dl dt dd code br".split())
@@ -68,7 +68,7 @@ def named(name: str) -> Workspace:
     """A workspace in which every text from a file is `name`."""
     keys = dict.fromkeys(("workspace", "skill", "iteration", "eval_id", "configuration"), name)
     problem = {"severity": "error", "code": name, "path": name, "message": name}
-    ws = made(runs=[a_run() | keys], problems=[problem])
+    ws = workspace(runs=[a_run() | keys], problems=[problem])
     return Workspace.from_tables(ws.tables(), path=name)
 
 
@@ -137,7 +137,7 @@ def problem(severity: str, code: str, path: str = "p") -> dict[str, Any]:
 
 def test_errors_come_first_and_a_kind_of_problem_is_told_once_by_its_first():
     severities = ("info", "warning", "error", "error")
-    ws = made(problems=[problem(one, f"code-{n}") for n, one in enumerate(severities)])
+    ws = workspace(problems=[problem(one, f"code-{n}") for n, one in enumerate(severities)])
     page = Page(ws)
     assert [text for tag, text in page.texts if tag == "b"][:2] == ["2", "1"]
     kinds = [attributes.get("class") or "" for tag, attributes in page.tags if tag == "div"]
@@ -147,18 +147,18 @@ def test_errors_come_first_and_a_kind_of_problem_is_told_once_by_its_first():
     assert pills == ["error", "error", "warning", "info"]
     assert next(text for tag, text in page.texts if tag == "code") == "ws.problems"
     codes = [("warning", "b", "first"), ("error", "c"), ("warning", "b", "second")]
-    shown = " ".join(repr(made(problems=[problem(*one) for one in codes])).split())
+    shown = " ".join(repr(workspace(problems=[problem(*one) for one in codes])).split())
     assert "b 2 first: b at first" in shown
     assert "second" not in shown
 
 
 def test_what_is_too_much_to_list_is_counted():
     many = [problem("warning", f"code-{n}") for n in range(MOST_LINES + 3)]
-    assert "… and 3 more" in Page(made(problems=many)).words()
-    ws = made(runs=[a_run(f"ws-{n}") for n in range(MOST_LINES + 2)])
+    assert "… and 3 more" in Page(workspace(problems=many)).words()
+    ws = workspace(runs=[a_run(f"ws-{n}") for n in range(MOST_LINES + 2)])
     assert "… and 2 more" in Page(ws).words()
     assert "  … and 2 more" in repr(ws).splitlines()
-    ws = made(runs=[a_run(iteration=f"i-{n}") for n in range(1, 13)])
+    ws = workspace(runs=[a_run(iteration=f"i-{n}") for n in range(1, 13)])
     assert "i-1 … i-12 (12)" in Page(ws).words()
 
 
@@ -200,10 +200,12 @@ def steps(ws: Workspace) -> list[tuple[str, str]]:
 
 def test_what_has_graded_runs_comes_first_then_their_natural_order():
     runs = [a_run("a", "ungraded"), a_run("b"), a_run("c"), a_run("c"), a_run("d", "executed")]
-    assert rows(made(runs=runs)) == ["c", "b", "a", "d"]
-    assert rows(made(runs=[a_run("ws-10"), a_run("ws-9")])) == ["ws-9", "ws-10"]
+    assert rows(workspace(runs=runs)) == ["c", "b", "a", "d"]
+    assert rows(workspace(runs=[a_run("ws-10"), a_run("ws-9")])) == ["ws-9", "ws-10"]
     # One without runs and evals has a line too.
-    assert rows(made(triggers=[{"workspace": "ws", "skill": "auth", "query": "Log in"}])) == ["ws"]
+    assert rows(workspace(triggers=[{"workspace": "ws", "skill": "auth", "query": "Log in"}])) == [
+        "ws"
+    ]
 
 
 SUITE = {"evals.json": {"evals": [{"id": 1, "prompt": "Log in."}]}}
@@ -231,7 +233,7 @@ def test_the_first_step(tmp_path, files, code, why):
 
 
 def test_runs_without_grading_are_a_step():
-    one, two = (made(runs=[a_run(), *[a_run(status="executed")] * n]) for n in (1, 2))
+    one, two = (workspace(runs=[a_run(), *[a_run(status="executed")] * n]) for n in (1, 2))
     assert ("ws.runs", "1 run has no grading: it enters no rate") in steps(one)
     assert ("ws.runs", "2 runs have no grading: they enter no rate") in steps(two)
 
