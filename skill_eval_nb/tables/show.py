@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 LONG = 48
 """Characters above which a text has room for several words in a line."""
-NAME = 24
-"""Characters of a text without blanks that is never broken: `iteration-1`, `with_skill`."""
+NAME, WORDS = 24, 16
+"""Characters of a text that is never broken: without blanks (`with_skill`), and of few words."""
 
 STYLE = """
  max-width:none;
  td {white-space:pre-wrap}
  td.sen-long {min-width:20em}
+ td.sen-text {min-width:11em}
  td.sen-name {white-space:nowrap}
  ul {margin:0;padding-left:1.2em}
 """
@@ -100,16 +101,21 @@ def _row_as_line(heads: Sequence[str], row: Sequence[Any]) -> str:
 def _html_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     numbers = [all(_is_number(row[at]) for row in rows) for at in range(len(heads))]
     head = "".join(
-        f"<th scope='col' class='{'sen-n' if number else ''}'>{escape(name)}</th>"
+        f"<th scope='col' class='{'sen-n' if number else ''}'>{_breakable(name)}</th>"
         for name, number in zip(heads, numbers, strict=True)
     )
     body = "".join(f"<tr>{''.join(map(_cell, row, numbers))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def _breakable(name: str) -> str:
+    """A column's name, which may be broken after each underscore."""
+    return escape(name).replace("_", "_<wbr>")
+
+
 def _cell(value: Any, number: bool) -> str:
     text = visible(_text(value))
-    name = "sen-name" if len(text) <= NAME and not re.search(r"\s", text) else ""
+    name = "sen-name" if len(text) <= (WORDS if re.search(r"\s", text) else NAME) else "sen-text"
     kind = "sen-n" if number else "sen-long" if len(text) > LONG else name
     return f"<td class='{kind}'>{escape(text)}</td>"
 
