@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from html import escape
 from itertools import groupby
 from typing import NamedTuple
 
@@ -151,7 +150,7 @@ def compare_lines(old: str, new: str, *, prose: bool = False) -> tuple[Row, ...]
     return tuple(rows)
 
 
-_APART = re.compile(r"\s*$|\s*(?:[#|>]|[-*+] |\d+[.)] |```|~~~)|\s{4}")
+_APART = re.compile(r"\s*(?:[#|>]|[-*+] |\d+[.)] |```|~~~)|\s{4}")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
@@ -160,13 +159,16 @@ def _paragraphs(text: str) -> list[Line]:
     found: list[Line] = []
     fenced = goes_on = False
     for number, line in enumerate(lines_of(text) or [], 1):
+        if not fenced and not line.strip():
+            goes_on = False
+            continue
         if goes_on and not _APART.match(line):
             first, before = found[-1]
             found[-1] = first, f"{before} {line.strip()}"
             continue
         found.append((number, line))
         fenced ^= bool(_FENCE.match(line))
-        goes_on = not fenced and bool(line.strip()) and not re.match(r"\s*[#|`~]", line)
+        goes_on = not fenced and not re.match(r"\s*[#|`~]", line)
     return found
 
 
@@ -188,13 +190,10 @@ LINES, CHARACTERS = 2_000, 200_000
 
 @dataclass(frozen=True, slots=True)
 class TextDiff:
-    r"""Two texts beside each other: a block of what a value shows (see `view`).
+    r"""Two texts beside each other.
 
-    >>> print(*TextDiff("a\nb c d", "a\nb c e", ("with", "without")).lines(), sep="\n")
-      differs: - with, + without
-        a
-      - b c d
-      + b c e
+    >>> [row.same for row in TextDiff("a\nb c", "a\nb d", ("with", "without")).rows]
+    [True, False]
 
     Attributes:
         old, new: the texts.
@@ -220,26 +219,6 @@ class TextDiff:
         return (
             f"Only the beginning of each was compared: {LINES:,} lines, {CHARACTERS:,} characters."
         )
-
-    def lines(self) -> Iterator[str]:
-        """It as plain text."""
-        yield f"  differs: - {self.names[0]}, + {self.names[1]}"
-        for row in fold_rows(self.rows):
-            if isinstance(row, Gap):
-                yield f"    … {row.n:,} lines that are the same"
-            elif row.same and row.old:
-                yield f"    {row.old[1]}"
-            else:
-                sides = (("-", row.old), ("+", row.new))
-                yield from (f"  {sign} {line[1]}" for sign, line in sides if line)
-        yield from ([f"  {self.left_out}"] if self.left_out else [])
-
-    def html(self) -> str:
-        """It as HTML, every text escaped."""
-        kinds = {"- ": "sen-old", "+ ": "sen-new"}
-        lines = (line[2:] for line in self.lines())
-        spans = (f"<span class='{kinds.get(s[:2], '')}'>{escape(s)}</span>\n" for s in lines)
-        return f"<pre>{''.join(spans)}</pre>"
 
 
 @lru_cache(maxsize=64)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 
 from skill_eval_nb.disk import decode_text
 from skill_eval_nb.grading.evidence.contents import Content, Entry, content_of
 from skill_eval_nb.text import count, some
 from skill_eval_nb.text_diff import TextDiff
 
-from ..ui import Child, Node, h
+from ..ui import Node, h
 from ..ui.parts import details, line, soft
 from ..ui.text_diff import draw_text_diff
 from .documents import lexer_for
@@ -20,6 +22,8 @@ MOST_FILES = 12
 """Files that are compared at most."""
 UNFOLDED = 3
 """Of them so many stand open."""
+SECONDS = 3.0
+"""For which texts are taken out of PDF and office files, and for which one of them may take."""
 BEGINNING = 120
 """Characters that a beginning has."""
 
@@ -62,12 +66,12 @@ def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
     ]
     if len(alone[0]) == len(alone[1]) == 1:
         pairs, alone = [*pairs, (alone[0][0], alone[1][0])], [[], []]
-    left = [f"{count(len(pairs) - MOST_FILES, 'more file')} not compared."]
-    parts: list[Child] = [
-        _compare_files(names, pair, unfolded=at < UNFOLDED)
-        for at, pair in enumerate(pairs[:MOST_FILES])
-    ]
-    parts += [soft(words) for words in left if len(pairs) > MOST_FILES]
+    parts, until = [], monotonic() + SECONDS
+    for at, pair in enumerate(pairs[:MOST_FILES]):
+        contents = [_read_content(file, extracts=monotonic() < until) for file in pair]
+        parts.append(_compare_files(names, pair, contents, unfolded=at < UNFOLDED))
+    if len(pairs) > MOST_FILES:
+        parts.append(soft(f"{count(len(pairs) - MOST_FILES, 'more file')} not compared."))
     parts += [
         soft(f"Only {line(name)} has {some([line(file.name) for file in files])}.")
         for name, files in zip(names, alone, strict=True)
@@ -76,46 +80,31 @@ def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
     return h("div", parts or soft("Neither put out a file."), cls="sen-compared")
 
 
-def _compare_files(names: Names, pair: FilePair, *, unfolded: bool) -> Node:
+def _compare_files(
+    names: Names, pair: FilePair, contents: Sequence[Content], *, unfolded: bool
+) -> Node:
     title = " and ".join(dict.fromkeys(line(file.name) for file in pair))
-    facts, view = _draw_difference(names, pair, title)
+    facts, view = "no texts that could be compared: see the outputs", None
+    old, new = (content.text for content in contents)
+    if old is not None and new is not None:
+        diff = TextDiff(old, new, names, prose=all(map(_is_prose, pair)))
+        differing = sum(not row.same for row in diff.rows)
+        of = count(len(diff.rows), "paragraph" if diff.prose else "line")
+        facts = f"{differing:,} of {of} different" if differing else "the same"
+        view = draw_text_diff(diff, f"What differs in {title}")
     head = [h("span", title, cls="sen-strong"), " ", h("span", facts, cls="sen-soft sen-small")]
     return details(head, view, unfolded=unfolded, key=f"compared {title}")
 
 
-def _draw_difference(names: Names, pair: FilePair, title: str) -> tuple[str, Child]:
-    """What two files have in common, in words, and what differs."""
-    texts = [content.text for content in map(_content, pair)]
-    if texts[0] is None or texts[1] is None:
-        if _are_same_bytes(pair):
-            return "the same, byte for byte", None
-        return "they differ", soft("No texts that could be compared: see the outputs.")
-    prose = all(_is_prose(file) for file in pair)
-    diff = TextDiff(texts[0], texts[1], names, prose)
-    differing = sum(not row.same for row in diff.rows)
-    if not differing:
-        return "the same", draw_text_diff(diff, title) if diff.left_out else None
-    facts = count(differing, "paragraph" if prose else "line")
-    facts += f" {'differs' if differing == 1 else 'differ'}"
-    same = f", {len(diff.rows) - differing:,} the same"
-    return facts + same, draw_text_diff(diff, f"What differs in {title}")
-
-
-def _content(file: OutputFile) -> Content:
-    return content_of(Entry(file.name, file.path, file.size, file.reason))
+@lru_cache(maxsize=32)
+def _read_content(file: OutputFile, *, extracts: bool) -> Content:
+    entry = Entry(file.name, file.path, file.size, file.reason)
+    return content_of(entry, seconds=SECONDS if extracts else None)
 
 
 def _is_prose(file: OutputFile) -> bool:
     lexer = lexer_for(file.name)
     return lexer is None or lexer.name == "Markdown"
-
-
-def _are_same_bytes(pair: FilePair) -> bool:
-    first, second = pair
-    try:
-        return first.size == second.size and first.read() == second.read()
-    except OSError:
-        return False
 
 
 def read_beginning(folder: Path | None) -> tuple[str, str]:

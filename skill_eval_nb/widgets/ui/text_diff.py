@@ -22,11 +22,10 @@ TAGS = {"old": "del", "new": "ins", "apart": "mark"}
 
 
 def draw_text_diff(diff: TextDiff, label: str) -> Child:
-    """Two texts, none of them the newer one, beside each other; where they are equal that alone."""
-    rows, left_out = diff.rows, soft(diff.left_out) if diff.left_out else None
-    if all(row.same for row in rows):
-        return [soft("The texts are the same."), left_out]
-    return [draw_rows(list(fold_rows(rows)), label, names=diff.names, prose=diff.prose), left_out]
+    """Two texts, none of them the newer one, beside each other; nothing where they are equal."""
+    rows = [] if all(row.same for row in diff.rows) else [*fold_rows(diff.rows)]
+    shown = draw_rows(rows, label, names=diff.names, prose=diff.prose) if rows else None
+    return [shown, soft(diff.left_out) if diff.left_out else None]
 
 
 def draw_rows(
@@ -49,12 +48,12 @@ def draw_rows(
         unfold: what stands in the place of lines that are not shown.
     """
     heads: list[Child] = [h("span", head, cls="sen-unseen") for head in ("old line", "new line")]
-    texts = [
+    texts: list[Child] = [
         h("span", line(name), cls=None if names else "sen-unseen")
         for name in names or ("before", "after")
     ]
     if prose:
-        heads = [*texts]
+        heads = texts
     elif beside:
         heads = [heads[0], texts[0], heads[1], texts[1]]
     else:

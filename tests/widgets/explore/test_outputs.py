@@ -57,7 +57,7 @@ def test_a_click_on_one_opens_both_with_what_differs_and_another_closes_them(pan
     for act in (first, other):
         shown = after(panel, *act)
         assert [text(one) for one in find(panel._tree, tag="mark")] == ["UTC", "CET"]
-        assert "1 paragraph differs" in shown
+        assert "1 of 1 paragraph different" in shown
         assert "has b.md" in shown
         assert {run.configuration for run in panel.seen.opened} == set(panel.choice.sides)
     assert "What differs" not in after(panel, *other)

@@ -26,14 +26,14 @@ def test_by_keyboard_alone(browser, tmp_path):
             page.keyboard.press(key)
             stage.settle()
         assert held(tmp_path)["reviews"][0]["scores"] == {"order": 3, "tone": 5}
-        assert page.get_by_text("1 paragraph differs").is_visible()
+        assert page.get_by_text("1 of 2 paragraphs different").is_visible()
         assert page.get_by_text("score the marked dimension").is_visible()
         looked_at(stage)
         page.keyboard.press("Escape")
         page.keyboard.press("d")
         stage.settle()
         assert not page.get_by_text("score the marked dimension").is_visible()
-        assert page.get_by_text("1 paragraph differs").count() == 0
+        assert page.get_by_text("1 of 2 paragraphs different").count() == 0
         panel.do("score", token("1", "with_skill"), "tone", None)
         area = page.get_by_label(WORDS)
         area.focus()
