@@ -20,13 +20,13 @@ from skill_eval_nb.models.ask import AnswerCheck, Answered, Question, a_list, an
 from skill_eval_nb.running.asking import Item, Terms, answers_of
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.tables.frames import Backend, frame_of, to_pandas
-from skill_eval_nb.text import count, dollars
+from skill_eval_nb.text import count, dollars, in_quotes
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
-from .values import Suggestion
-from .wording import KINDS, Mention, group_mentions, mentions
+from .values import REMARK, Suggestion
+from .wording import KINDS, Mention, group_mentions, is_praise, mentions
 
 THRESHOLD = 0.8
 """Chosen on labelled pairs: `python -m bench.grouping`."""
@@ -220,7 +220,7 @@ class Aggregate(Shown):
         for suggestion in self.suggestions[:MOST]:
             action = [f"→ {suggestion.action}"] if suggestion.action else []
             yield Items(
-                [suggestion.reason, *action], f"{suggestion.frequency:,} × {_about(suggestion)}"
+                [suggestion.reason, *action], f"{suggestion.frequency:,} × {suggestion.about}"
             )
         if (more := len(self.suggestions) - MOST) > 0:
             yield Text(f"… and {more:,} more; table() has them all.")
@@ -361,14 +361,17 @@ def _suggestion(many: Sequence[Mention], nearest: Mention) -> Suggestion:
     )
     first = [nearest.source, *(source for source in sources if source != nearest.source)]
     actions = Counter(filter(None, (action_of(source.kind, source.reason) for source in first)))
+    assertion, action = _label_of_group(many), next(iter(actions.most_common(1)), (None,))[0]
+    is_remark = action is None and set(kinds) == {"critique"} and is_praise(nearest.source.reason)
     return Suggestion(
         key=f"s-{sha256(content.encode()).hexdigest()[:8]}",
         reason=nearest.source.reason,
         frequency=_count_runs(many),
-        assertion=_label_of_group(many),
-        action=actions.most_common(1)[0][0] if actions else None,
+        assertion=assertion,
+        action=action,
         kind=min(kinds, key=lambda kind: (-kinds[kind], KINDS.index(kind))),
         sources=sources,
+        about=REMARK if is_remark and assertion is None else _say_about(many, assertion),
     )
 
 
@@ -403,10 +406,12 @@ def _label_of_group(many: Sequence[Mention]) -> str | None:
     return labels.pop() if len(labels) == 1 else about[0].text
 
 
-def _about(suggestion: Suggestion) -> str:
-    if suggestion.assertion is not None:
-        return suggestion.assertion
-    named = next((source.expectation for source in suggestion.sources if source.expectation), None)
+def _say_about(many: Sequence[Mention], label: str | None) -> str:
+    """What suggestions are about: their expectation's label and words, if it has both."""
+    if label is not None:
+        text = next(mention.about.text for mention in many if mention.about is not None)
+        return label if label == text else f"{label} ({in_quotes(text)})"
+    named = next((one.source.expectation for one in many if one.source.expectation), None)
     return "a missing expectation" if named is None else f"{named} (no expectation of the eval)"
 
 

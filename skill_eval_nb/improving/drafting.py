@@ -38,7 +38,7 @@ from skill_eval_nb.models.ask import (
 from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.skill_md import SkillMd, find_leaks, read_skill_of
-from skill_eval_nb.text import brief, count, some
+from skill_eval_nb.text import brief, count, in_quotes, some
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.layout import OWN
@@ -46,7 +46,7 @@ from skill_eval_nb.workspace.layout import OWN
 from .aggregation import Aggregate, aggregate
 from .edits import suite_file
 from .evidence import Check, Evidence, evidence_of, runs_of
-from .rules import RULES, common
+from .rules import RULES, common, say_unsettled
 from .values import (
     ANCHORS,
     Draft,
@@ -83,6 +83,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         skill: the folder of the skill whose first evals they are; None for drafts of changes.
         measured: the skill that the evals are to measure, if it is known.
         prompts: of each eval that there is, by id.
+        waiting: which checks have too few runs for a draft; "" where none has.
     """
 
     price_usd: float | None
@@ -91,6 +92,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
     skill: Path | None
     measured: SkillMd | None
     prompts: Mapping[str, str]
+    waiting: str
 
     def __new__(
         cls,
@@ -99,10 +101,12 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         skill: Path | None = None,
         measured: SkillMd | None = None,
         prompts: Mapping[str, str] = MappingProxyType({}),
+        waiting: str = "",
     ) -> Self:
         """Drafts, and what came of asking a model."""
         self = super().__new__(cls, drafts)
         self.skill, self.measured, self.prompts = skill, measured, prompts
+        self.waiting = waiting
         answer = answer or PaidAnswer()
         self.price_usd, self.cost_usd = answer.price_usd, answer.cost_usd
         self.unasked = answer.unasked
@@ -120,8 +124,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
 
     def _blocks(self) -> Iterator[Block]:
         yield Title(count(len(self), "draft") if self else "no drafts")
-        if self.unasked:
-            yield Text(self.unasked)
+        yield from map(Text, filter(None, (self.unasked, self.waiting)))
         for draft in self:
             missing = f"still needs: {', '.join(draft.missing)}" if draft.missing else ""
             coming = (f"→ {item}" for item in map(_in_short, draft.new) if item)
@@ -161,7 +164,8 @@ def draft(
         dry_run: ask nobody; `price_usd` is what the model costs at worst.
 
     Returns:
-        The drafts, those first that rest on most runs. No two make the same change.
+        The drafts, those first that rest on most runs, and last those that quote the skill. No
+        two make the same change.
 
     Raises:
         Refused: the workspace holds several suites, the baseline is not there, or the budget
@@ -179,7 +183,10 @@ def draft(
     by_rule = [draft_ for rule in RULES for draft_ in rule(evidence)]
     prompts = {name: eval_.prompt for name, eval_ in evidence.suite.items()}
     every = order_drafts([*by_rule, *(answer.value or ())])
-    return Drafts(every, answer, measured=find_measured(ws.path), prompts=prompts)
+    measured, waiting = find_measured(ws.path), say_unsettled(evidence)
+    made = partial(Drafts, answer=answer, measured=measured, prompts=prompts, waiting=waiting)
+    drafts = made(every)
+    return made(sorted(drafts, key=lambda each: bool(drafts.say_leaks(each))))
 
 
 def find_measured(evals: PathLike) -> SkillMd | None:
@@ -220,8 +227,8 @@ def change_text(draft: Draft) -> str:
     article = "a new" if draft.target is None else "the"
     new = [item.get("name") for item in draft.new if not isinstance(item, str)]
     called = (new[:1] or [None])[0] if draft.part == "evals" else draft.target
-    name = f" ‘{brief(str(called), 80)}’" if called else ""
-    evals = some([brief(each) for each in draft.evals], 8)
+    name = f" {draft.called or in_quotes(str(called))}" if called else ""
+    evals = some(draft.eval_names, 4)
     of = f" of eval{'' if len(draft.evals) == 1 else 's'} {evals}" if draft.evals else ""
     if draft.part == "evals" and draft.target is not None:
         return f"{draft.kind} eval {evals}"
@@ -510,11 +517,12 @@ def _draft(
         stated.get("target"),
     )
     check, dimension = given.checks.get(number or ""), given.dimensions.get(number or "")
-    there, holds, target = None, (), None
+    there, holds, target, called = None, (), None, ""
     if check is not None:
-        there, holds, target = check.part, check.evals, check.target
+        there, holds, target, called = check.part, check.evals, check.target, check.named
     elif dimension is not None:
         there, holds, target = "dimensions", dimension[1], dimension[0].id or dimension[0].name
+        called = in_quotes(dimension[0].name)
     low, high = _ITEMS.get(kind, (1, 1))
     wanted = low if low == high else f"{low} to {high}"
     takes = kind != "add"
@@ -554,6 +562,7 @@ def _draft(
         suggestions=[suggestion.key for suggestion in suggestions],
         found_on=[name for name in given.looked_at if name in evals or part == "evals"],
         by=model,
+        called=called if takes else "",
     )
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from skill_eval_nb.documents import Eval
-from skill_eval_nb.stats.expectations import FAILS, FLAKY, HURTS, PASSES
+from skill_eval_nb.stats.expectations import ADVISED, FAILS, FLAKY, HURTS, PASSES, fewest_scored
 from skill_eval_nb.text import brief, count, figure, in_quotes, some
 
 from .evidence import KEYS, Check, Evidence, form, quote_graders, runs_of
-from .values import ANCHORS, Draft, Kind, RunRef, Suggestion, SuiteItem, new_draft
+from .values import ANCHORS, REMARK, Draft, Kind, RunRef, Suggestion, SuiteItem, new_draft
 
 RARELY = 0.1
 """A gate that fails more rarely, or only once, works, however chancy its failures are."""
@@ -40,7 +40,8 @@ def drop_useless(evidence: Evidence) -> Iterator[Draft]:
     What is critical stays, unless another critical check fails wherever it would. A critical
     check that always fails is no gate but a wall: it is demoted, as one that is flaky or that
     the skill makes worse. Evals that are too easy are to get another task first, and what only
-    they check may tell something then.
+    they check may tell something then. What always passes or fails is told from so many runs on
+    as in the notes: see `say_unsettled`.
     """
     easy = set(too_easy(evidence))
     for check in evidence.checks:
@@ -48,7 +49,8 @@ def drop_useless(evidence: Evidence) -> Iterator[Draft]:
         failures = sum(not passed for passed in check.verdicts.values())
         often = failures > max(1, RARELY * len(check.verdicts))
         passes = check.is_all(PASSES) and not easy.issuperset(check.evals)
-        if check.critical and check.is_any(FAILS, FLAKY, HURTS) and often:
+        settled = _is_settled(check)
+        if check.critical and often and check.is_any(FLAKY, HURTS, *[FAILS] * settled):
             gate = (
                 "It is critical: a run that fails it is not judged. Outside the gate it would "
                 "still count."
@@ -57,8 +59,28 @@ def drop_useless(evidence: Evidence) -> Iterator[Draft]:
             yield _change_check("demote", check, [item], gate, suggestions)
         elif check.critical and evidence.stand_in(check) is None:
             continue
-        elif passes or check.is_all(FAILS):
+        elif settled and (passes or check.is_all(FAILS)):
             yield _change_check("drop", check, (), evidence.gate(check), suggestions)
+
+
+def _is_settled(check: Check) -> bool:
+    """Whether a check has enough verdicts to be changed for always passing or failing."""
+    return min(map(fewest_scored, check.figures), default=0) >= ADVISED
+
+
+def say_unsettled(evidence: Evidence) -> str:
+    """Which checks always pass or fail, in too few runs to be changed; "" where none does."""
+    few = [
+        check.named
+        for check in evidence.checks
+        if (check.is_all(PASSES) or check.is_all(FAILS)) and not _is_settled(check)
+    ]
+    if not few:
+        return ""
+    return (
+        f"{count(len(few), 'check')} always passed or always failed in fewer than {ADVISED} runs a "
+        f"side: run them more often before you change them ({some(few)})."
+    )
 
 
 def reword_unsteady(evidence: Evidence) -> Iterator[Draft]:
@@ -111,7 +133,8 @@ def of_rubric(evidence: Evidence) -> Iterator[Draft]:
         else:
             continue
         name, why = dimension.id or dimension.name, f"{brief(dimension.name)}: {why}"
-        yield new_draft("sharpen", "dimensions", evals, name, [item], why, runs=runs)
+        called = in_quotes(dimension.name)
+        yield new_draft("sharpen", "dimensions", evals, name, [item], why, runs=runs, called=called)
 
 
 def add_missed(evidence: Evidence) -> Iterator[Draft]:
@@ -121,6 +144,7 @@ def add_missed(evidence: Evidence) -> Iterator[Draft]:
         if suggestion.assertion is not None or suggestion.frequency < FEWEST_SAYING or not evals:
             continue
         named = any(source.expectation for source in suggestion.sources)
+        named = named or suggestion.about == REMARK
         action = suggestion.action or ""
         text = action.removeprefix("Add: ") if action.startswith("Add: ") else ""
         known = {each.text for name in evals for each in evidence.suite[name].expectations}
@@ -168,6 +192,7 @@ def _change_check(
         " ".join(filter(None, (check.in_words, quote_graders(suggestions), why))),
         runs=runs_of([check], suggestions),
         suggestions=[suggestion.key for suggestion in suggestions],
+        called=check.named,
     )
 
 

@@ -173,7 +173,7 @@ class Tried(Shown):
     def _blocks(self) -> Iterator[Block]:
         draft = self.draft
         what = draft.part.replace("_", " ").removesuffix("s")
-        target = f" {brief(draft.target)}" if draft.target else ""
+        target = f" {draft.called or brief(draft.target)}" if draft.target else ""
         yield Title(f"{draft.key}: {draft.kind} {what}{target}", draft.why)
         yield Mark("info", self.status, self.answer)
         rows = _rows(self.sides)

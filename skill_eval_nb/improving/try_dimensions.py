@@ -104,7 +104,7 @@ def try_dimensions(trial: Trial) -> Tried:
     suite = cache(partial(trial.suite, by_run, (MEAN,)))
     found = trial.compared(values, "scored")
     if "draft" not in values:
-        without = f"Without {brief(draft.target or '')}"
+        without = f"Without {draft.called or brief(draft.target or '')}"
         begins = f"With weight {new[0].weight:g} of {target}" if new else without
         answer = suite_in_words(begins, suite(), MEAN)
     elif known := [score for score in values["draft"] if score is not None]:

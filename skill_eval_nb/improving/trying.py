@@ -452,7 +452,7 @@ def _by_run(trial: Trial, verdicts: Verdicts) -> pl.DataFrame:
 
 
 def _without(draft: Draft) -> str:
-    return f"Without {brief(draft.target or '')}"
+    return f"Without {draft.called or brief(draft.target or '')}"
 
 
 def _check_answer(

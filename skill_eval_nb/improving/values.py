@@ -16,6 +16,7 @@ from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.tables.columns import RunRef
+from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike
 
 Part = Literal["structural_expectations", "expectations", "dimensions", "evals"]
@@ -54,6 +55,9 @@ class Source:
     reason: str
 
 
+REMARK = "a remark"
+
+
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     """The same thing, said in one or several runs in one or several wordings.
@@ -66,6 +70,7 @@ class Suggestion:
         action: what to do about it, where a source or a rule says so.
         kind: the sources' most frequent kind.
         sources: every wording, with its run.
+        about: what it is about, in words; `REMARK` where it is praise and asks for nothing.
     """
 
     key: str
@@ -75,6 +80,7 @@ class Suggestion:
     action: str | None
     kind: str
     sources: tuple[Source, ...]
+    about: str = ""
 
     @property
     def evals(self) -> tuple[str, ...]:
@@ -106,6 +112,7 @@ class Draft:
         missing: fields of `new` that a person still has to write, such as `prompt`; such a
             draft can be edited, not applied.
         by: `rule`, or the model that drafted it.
+        called: what people call the item that goes; empty where that is `target`.
     """
 
     key: str
@@ -120,6 +127,13 @@ class Draft:
     found_on: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     by: str = "rule"
+    called: str = ""
+
+    @property
+    def eval_names(self) -> list[str]:
+        """The evals that it changes, by their names where it rests on runs of them."""
+        names = {run.eval_id: run.eval_name for run in self.runs}
+        return [brief(names.get(eval_id, eval_id)) for eval_id in self.evals]
 
 
 ANCHORS = ("1", "3", "5")
@@ -176,6 +190,7 @@ def new_draft(
     suggestions: Sequence[str] = (),
     found_on: Sequence[str] = (),
     by: str = "rule",
+    called: str = "",
 ) -> Draft:
     """A draft with its key, and with what is missing in it."""
     return Draft(
@@ -191,6 +206,7 @@ def new_draft(
         found_on=tuple(found_on),
         missing=missing_in(part, new),
         by=by,
+        called=called,
     )
 
 

@@ -348,6 +348,31 @@ def complaints(text: str) -> frozenset[str]:
     return frozenset(name for name, pattern in _ANY.items() if pattern.search(plain))
 
 
+_PRAISE = re.compile(
+    r"\b(?:good|well|strong\w*|excellent|high[- ]quality|solid|sound|useful|clear(?:ly)?"
+    r"|accurate\w*|thorough\w*|correct(?:ly)?|appropriate\w*)\b",
+    re.IGNORECASE,
+)
+_AMISS = re.compile(
+    r"\b(?:no|not|never|nothing|none|nobody|without|lack\w*|miss\w*|absent|should|could|but"
+    r"|must|needs?|however|only|too|unless|consider)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_NO_FAULT = re.compile(
+    r"\bno (?:\w+ )?(?:changes?|issues?|gaps?)\b(?: (?:is|are) (?:needed|found))?", re.IGNORECASE
+)
+
+
+def is_praise(text: str) -> bool:
+    """Whether a text finds something good, and nothing amiss; in English alone.
+
+    >>> is_praise("The checks are clear; no change is needed."), is_praise("Good, but too short.")
+    (True, False)
+    """
+    rest = _NO_FAULT.sub("good", text)
+    return bool(_PRAISE.search(rest) and not _AMISS.search(rest) and not complaints(rest))
+
+
 def agreement(first: frozenset[str], second: frozenset[str]) -> float:
     """How much two sets of complaints speak for or against the same being meant.
 

@@ -23,6 +23,7 @@ from .comparison import SCOPES
 from .confounds import OF_STAND_IN
 from .deltas import deltas, deltas_by_dimension
 from .expectations import (
+    ADVISED,
     FAILS,
     HURTS,
     PASSES,
@@ -208,9 +209,6 @@ def _sides_of(row: Row) -> str:
     return f"{brief(row['configuration'])} against {brief(row['baseline'])}"
 
 
-ADVISED = 10
-"""Runs a side below which nothing is advised: what a skill lifts from 80 to 100 % looks like this
-after three of them, in half of all cases."""
 NAMED = 3
 """Expectations or evals that a text names."""
 

@@ -66,6 +66,24 @@ def test_the_stored_aggregates_of_the_bundled_data_are_found(iteration):
     assert [place_of(part) for part in parts] == [place] * 3
 
 
+ABOUT = [
+    ("Too easy.", "S1", {}, "S1 (‘A file was written’)"),
+    ("Too easy.", "The sum is right", {}, "S2 (‘The sum is right’)"),
+    ("The synthesis is the strongest section and would help a leader.", None, {}, "a remark"),
+    ("All checks are clear; no changes are needed.", None, {}, "a remark"),
+    ("Nothing checks that the sum is correct.", None, {}, "a missing expectation"),
+    ("The synthesis is useful, but it should name its sources.", None, {}, "a missing expectation"),
+    ("Clear sources.", None, {"kind": "missing_coverage"}, "a missing expectation"),
+    ("Clear sources.", None, {"kind": "suggested"}, "a missing expectation"),
+]
+
+
+@pytest.mark.parametrize(("reason", "expectation", "more", "about"), ABOUT)
+def test_a_suggestion_names_its_check_and_praise_misses_nothing(reason, expectation, more, about):
+    (one,) = aggregate(workspace([suggestion(reason, expectation, **more)])).suggestions
+    assert one.about == about
+
+
 def test_the_threshold_decides_and_suites_are_never_mixed():
     rows = [suggestion("Nothing checks the spelling."), suggestion("Names lack any spelling test.")]
     apart, joined = (aggregate(workspace(rows), threshold=cut) for cut in (0.0, 1.0))

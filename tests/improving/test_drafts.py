@@ -20,12 +20,19 @@ from skill_eval_nb.improving.rules import (
     of_rubric,
     reword_unsteady,
 )
-from skill_eval_nb.improving.values import RunRef, key_of, new_draft, read_drafts, write_drafts
+from skill_eval_nb.improving.values import (
+    REMARK,
+    RunRef,
+    key_of,
+    new_draft,
+    read_drafts,
+    write_drafts,
+)
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.stats import plan
 from skill_eval_nb.tables import Workspace, load
 from tests.checkout import ROOT
-from tests.improving.made import CHECKS, EXISTS, NEW, always, look, said, world
+from tests.improving.made import CHECKS, EXISTS, NEW, always, drafted, look, said, world
 
 BUNDLED = sorted(path for path in (ROOT / "data").glob("*-workspace"))
 LISTS = ("structural_expectations", "expectations", "dimensions")
@@ -124,6 +131,19 @@ def by_chance(name: str, side: str, run: int) -> bool:
 def but_once(*at: Any) -> bool:
     """A check that misses one run alone."""
     return at != ("1", NEW, 1)
+
+
+@pytest.mark.parametrize(("runs", "settled"), [(1, False), (2, True)])
+@pytest.mark.parametrize(("critical", "kind"), [(False, "drop"), (True, "demote")])
+def test_what_always_fails_goes_after_as_many_runs_as_the_notes_ask_for(
+    tmp_path: Path, runs: int, settled: bool, critical: bool, kind: str
+) -> None:
+    """Of six evals: six runs a side, or twelve."""
+    check = EXISTS | {"critical": critical}
+    drafts = drafted(world(tmp_path, [(check, never)], runs=runs))
+    assert [one.kind for one in drafts if one.target == "S1"] == [kind] * settled
+    waits = "1 check always passed or always failed in fewer than 10 runs a side"
+    assert drafts.waiting.startswith(waits) is not settled
 
 
 @pytest.mark.parametrize(
@@ -235,7 +255,8 @@ def test_what_several_runs_miss_becomes_an_expectation_of_their_evals(tmp_path: 
     there = said("Nothing checks the pots.", "1", action="Add: Pots fit the stove")
     once = said("Nothing checks that the style is even.", "1", runs=1)
     about = said("It is far too easy.", "1", assertion="Pots fit the stove")
-    one, other = add_missed(look(path, stated, unstated, there, once, about))
+    praise = said("The soup is good.", "1", about=REMARK)
+    one, other = add_missed(look(path, stated, unstated, there, once, about, praise))
     assert (one.kind, one.part, one.evals) == ("add", "expectations", ("2",))
     assert (one.new, one.missing) == (("Onions are halved",), ())
     assert (one.suggestions, len(one.runs)) == ((stated.key,), 2)

@@ -224,6 +224,11 @@ class Drafts(Panel):
         self._set(key, typed=None, draft=edit_draft(card.draft, new=_parse_items(card.typed or "")))
 
     @action
+    def write(self, key: str, text: str) -> None:
+        """Put a text in the place of one that is still to be written."""
+        self._set(key, draft=edit_draft(self._card(key).draft, new=(text.strip(),)))
+
+    @action
     def judge_with(self, key: str, model: str) -> None:
         """Say who is to judge a drafted dimension; "" for who judged before."""
         self._set(key, model=model.strip())

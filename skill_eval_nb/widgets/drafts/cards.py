@@ -137,7 +137,7 @@ def _rows_of(
         if suggestion.action
         else None
     )
-    about = h("span", suggestion.assertion or "a missing one", cls="sen-drafts-about")
+    about = h("span", suggestion.about, cls="sen-drafts-about", dir="auto")
     row = table_row(
         [
             h("div", h("div", count(suggestion.frequency, "run"), cls="sen-numbers"), bar),
@@ -213,13 +213,14 @@ def tried_out(
 
 
 def _runs_behind(tried: Tried) -> Node:
-    """The runs with what the draft says of each."""
+    """The runs with what the draft says of each; where nothing comes, what goes says of it."""
+    of = "" if {"passed", "score"}.intersection(tried.by_run.columns) else "replaced_"
     rows = [
         [
             f"{run['eval_name']}, {run['configuration']}, run {run['run_number']}",
             run["iteration"],
-            pill(*_verdict_words(run)),
-            h("span", run.get("evidence") or "no evidence", cls="sen-small", dir="auto"),
+            pill(*_verdict_words(run.get(f"{of}score"), run.get(f"{of}passed"))),
+            h("span", run.get(f"{of}evidence") or "no evidence", cls="sen-small", dir="auto"),
         ]
         for run in islice(rows_of(tried.by_run), BEHIND)
     ]
@@ -229,11 +230,11 @@ def _runs_behind(tried: Tried) -> Node:
     return h("div", frame(whole, "Runs", "sen-drafts-frame"), more if left > 0 else None)
 
 
-def _verdict_words(run: Mapping[str, Any]) -> tuple[str, str]:
-    if run.get("score") is not None:
-        return f"{run['score']:g}", ""
+def _verdict_words(score: float | None, passed: bool | None) -> tuple[str, str]:
+    if score is not None:
+        return f"{score:g}", ""
     words = {True: ("passed", "good"), False: ("failed", "bad"), None: ("not scored", "odd")}
-    return words[run.get("passed")]
+    return words[passed]
 
 
 def drafts_list(
@@ -242,19 +243,85 @@ def drafts_list(
     seen: OpenedDrafts,
     judgings: Mapping[str, Task[Tried]],
 ) -> Node:
-    """All of them, those that rest on most first."""
+    """Those that are whole, those that lack something, and last those that quote the skill."""
     if work.first is not None and work.first.unasked:
         return notice(work.first.unasked)
+    drafts = work.drafts()
+    waiting = soft(drafts.waiting) if drafts and drafts.waiting else None
     if not shown:
-        return notice("Nothing to change was found: no suggestion and no check asks for it.")
-    kept, more = seen.some(shown, "draft")
+        none = "Nothing to change was found: no suggestion and no check asks for it."
+        return h("div", notice(none), waiting)
+    lacking: dict[tuple[str, ...], list[Card]] = {}
+    for card in shown:
+        if card.draft.missing:
+            lacking.setdefault((card.draft.part, *card.draft.missing), []).append(card)
+    kept, more = seen.some([card for card in shown if not card.draft.missing], "draft")
     tried = "Each draft was tried on what is stored; no model was asked. "
     how = (
         f"{tried if work.first is None else ''}Accept what convinces you: nothing is written "
         "before the next part says so."
     )
-    cards = [_card_view(work, card, seen, judgings.get(card.draft.key)) for card in kept]
-    return h("div", h("p", how, cls="sen-soft"), cards, more)
+    cards = [
+        (_leaks(work, card), _card_view(work, card, seen, judgings.get(card.draft.key)))
+        for card in kept
+    ]
+    whole = [card for leaks, card in cards if not leaks]
+    quoting = [card for leaks, card in cards if leaks]
+    groups = [_lacking_view(work, group) for group in lacking.values()]
+    return h("div", h("p", how, cls="sen-soft"), waiting, whole, groups, quoting, more)
+
+
+NOUNS = {"dimensions": "dimension", "evals": "eval"}
+LACKS = {"text": "wording", "prompt": "a prompt", "match": "a text to look for"}
+"""What a draft lacks, by the field; a field without words is called by its name."""
+
+
+def _lacking_view(work: DraftFigures, cards: Sequence[Card]) -> Node:
+    """Drafts that lack the same as one card, with a place to write it in each row."""
+    part, lacks = cards[0].draft.part, [LACKS.get(name, name) for name in cards[0].draft.missing]
+    verb = "needs" if len(cards) == 1 else "need"
+    head = f"{count(len(cards), NOUNS.get(part, 'check'))} {verb} {some(lacks, 6)}"
+    rows = [_lacking_row(work, card) for card in cards]
+    key = f"lacking-{part}-{'-'.join(cards[0].draft.missing)}"
+    list_ = h("ul", rows, cls="sen-drafts-rows")
+    return h("section", h("h4", head), list_, cls="sen-card", key=key, aria_label=head)
+
+
+def _lacking_row(work: DraftFigures, card: Card) -> Node:
+    """What lacks something, and a line to write it in where that is a text."""
+    draft, name = card.draft, change_text(card.draft)
+    called = draft.called or f"A new {NOUNS.get(draft.part, 'check')}"
+    evals = h("span", f" {some(draft.eval_names, 4)}", cls="sen-soft")
+    why = draft.why.removeprefix(f"{called}: ")
+    mine = [
+        h("p", pill(*_card_pill(card)), " ", h("b", called), evals, dir="auto"),
+        h("p", why[:1].upper() + why[1:], cls="sen-soft", dir="auto"),
+        _leak_note(work, card),
+    ]
+    theirs: Child = [_what(card), _card_buttons(card, name)]
+    if isinstance(draft.new[0], str):
+        line = entry("Wording", "", ("write", card.key), aria_label=f"Wording: {name}")
+        buttons = _card_buttons(card, name, edit=False)
+        theirs = h("div", line, buttons, cls="sen-drafts-line")
+    columns = h("div", h("div", mine), h("div", theirs), cls="sen-columns")
+    return h("li", columns, cls="sen-drafts-row", key=f"row-{card.key}")
+
+
+def _card_pill(card: Card) -> tuple[str, str]:
+    """What was decided of a draft, else of what kind it is."""
+    looks = {"accepted": "good", "rejected": "bad"} | KINDS
+    word = card.decision or card.draft.kind
+    return word, looks.get(word, "")
+
+
+def _leaks(work: DraftFigures, card: Card) -> str:
+    drafts = work.drafts()
+    return drafts.say_leaks(card.draft) if drafts else ""
+
+
+def _leak_note(work: DraftFigures, card: Card) -> Node | None:
+    leaks = _leaks(work, card)
+    return h("p", leaks, cls="sen-drafts-lacking") if leaks else None
 
 
 def _card_view(
@@ -265,10 +332,8 @@ def _card_view(
     words = name.removeprefix(f"{draft.kind} ")
     tags = [pill(draft.kind, KINDS.get(draft.kind, "")), h("strong", words[:1].upper() + words[1:])]
     if card.decision is not None:
-        tags.append(pill(card.decision, "good" if card.decision == "accepted" else "bad"))
-    drafts = work.drafts()
-    leaks = drafts.say_leaks(draft) if drafts else ""
-    mine = [_what(card), h("p", leaks, cls="sen-drafts-lacking") if leaks else None]
+        tags.append(pill(*_card_pill(card)))
+    mine = [_what(card), _leak_note(work, card)]
     mine += [h("p", draft.why, cls="sen-soft", dir="auto"), _card_buttons(card, name)]
     theirs = tried_out(tried, card, judging, is_open=seen.opened == card.key)
     return h(
@@ -296,7 +361,7 @@ def _item_view(item: Mapping[str, Any] | str) -> Node:
     """A new item as one says it, and its other fields, each as it would stand in the file."""
     fields = {} if isinstance(item, str) else item
     names = [name for name in ("description", "text", "name", "prompt", "type") if fields.get(name)]
-    text = item if isinstance(item, str) else str(fields[names[0]]) if names else "an item"
+    text = item if isinstance(item, str) else str(fields[names[0]]) if names else ""
     rows = []
     for name, value in fields.items():
         parts = value.items() if isinstance(value, dict) else [("", value)]  # as anchors
@@ -305,28 +370,30 @@ def _item_view(item: Mapping[str, Any] | str) -> Node:
             if inner or words != text:
                 term, code = h("dt", f"{name} {inner}".strip()), h("code", words, dir="auto")
                 rows.append(h("div", term, h("dd", code)))
-    head = h("p", h("b", text), dir="auto")
+    head = h("p", h("b", text), dir="auto") if text else None
     return h("div", head, h("dl", rows) if rows else None, cls="sen-drafts-item")
 
 
-def _card_buttons(card: Card, name: str) -> Node:
+def _card_buttons(card: Card, name: str, *, edit: bool = True) -> Node:
     if card.typed is not None:
         take = button("Take it", ("take", card.key), kind="main")
         row = [take, button("Leave it as it was", ("leave", card.key))]
         return h("div", h("div", row, cls="sen-row"))
-    missing = card.draft.missing
-    ways = [
-        ("Accept", None if missing else ("decide", card.key, "accepted"), "accepted"),
-        ("Reject", ("decide", card.key, "rejected"), "rejected"),
-    ]
+    ways: dict[str, Decision] = {"Accept": "accepted", "Reject": "rejected"}
+    if card.draft.missing:
+        del ways["Accept"]
     row = [
-        button(words, act, aria_pressed=card.decision == decision, aria_label=f"{words}: {name}")
-        for words, act, decision in ways
+        button(
+            words,
+            ("decide", card.key, decision),
+            aria_pressed=card.decision == decision,
+            aria_label=f"{words}: {name}",
+        )
+        for words, decision in ways.items()
     ]
-    if card.draft.new:
+    if edit and card.draft.new:
         row.append(button("Edit", ("edit", card.key), aria_label=f"Edit: {name}"))
-    lacking = h("p", f"Wording needed: {', '.join(missing)}", cls="sen-drafts-lacking")
-    return h("div", lacking if missing else None, h("div", row, cls="sen-row"))
+    return h("div", row, cls="sen-row")
 
 
 def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import skill_eval_nb as sen
+from skill_eval_nb.improving.drafting import change_text
 from skill_eval_nb.widgets.ui import find, text
 from tests.triggers.made import make_skill
 from tests.widgets.drafts.made import do, files, panel, suite, workspace
@@ -41,6 +42,30 @@ def test_a_draft_stands_beside_its_try_out(tmp_path: Path) -> None:
     assert verdicts["tea, without_skill, run 1"] == "passed"
 
 
+def test_what_lacks_its_wording_is_one_card_with_a_line_for_each(tmp_path: Path) -> None:
+    evals = suite()
+    for one in evals["evals"]:
+        one["expectations"] = ["It is brief", "It is warm"]
+    changes = {"evals.json": json.dumps(evals)}
+    for at, folder in enumerate(one for one in files() if one.endswith("/grading.json")):
+        checks = [
+            {"text": text, "passed": at % 2 == 0} for text in evals["evals"][0]["expectations"]
+        ]
+        changes[folder] = {"expectations": checks}
+    made = panel(workspace(tmp_path, changes), "drafts")
+    (card,) = find(made.view(), tag="section", aria_label="2 checks need wording")
+    assert "reword ‘It is brief’ tea, coffee, cocoa and broth" in " ".join(text(card).split())
+    row = next(one for one in made.drafts if one.target == "It is brief")
+    assert not find(made.view(), tag="section", key=f"card-{row.key}")
+    (line,) = find(card, tag="input", aria_label=f"Wording: {change_text(row)}")
+    do(made, *line[1]["on"]["change"], " Under 40 words ")
+    assert next(one.new for one in made.drafts if one.target == "It is brief") == (
+        "Under 40 words",
+    )
+    assert find(made.view(), tag="section", aria_label="1 check needs wording")
+    assert find(made.view(), tag="section", key=f"card-{row.key}")
+
+
 def test_a_draft_that_quotes_the_skill_is_marked_as_it_now_is(tmp_path: Path) -> None:
     """The skill is that in whose folder the suite lies."""
     skill = "---\nname: brewing\ndescription: d\n---\nName the water in `water_line`.\n"
@@ -56,6 +81,8 @@ def test_a_draft_that_quotes_the_skill_is_marked_as_it_now_is(tmp_path: Path) ->
     do(made, "type", key, json.dumps([new]))
     do(made, "take", key)
     assert "It quotes the skill (‘water_line’), and so may measure obedience." in shown()
+    cards = [one[1]["key"] for one in find(made.view(), tag="section") if one[1].get("key")]
+    assert cards[-1] == f"card-{key}"
 
 
 def test_what_is_accepted_goes_into_the_file_and_nothing_else(tmp_path: Path) -> None:

@@ -21,9 +21,12 @@ def test_from_a_suggestion_to_the_file(browser, tmp_path):
         page.get_by_text("tea, with_skill, run 1 of iteration-1").wait_for()
         looked_at(stage)
         page.get_by_role("tab", name="Drafts").click()
-        page.get_by_role("button", name="Accept: demote the structural expectation ‘S2’").click()
+        page.get_by_role(
+            "button", name="Accept: demote the structural expectation S2 (‘No headings’)"
+        ).click()
         page.get_by_role("button", name="Show 24").first.click()
         page.get_by_role("rowheader", name="tea, with_skill, run 1").wait_for()
+        page.get_by_text("Found: notes.md").first.wait_for()  # what goes has a verdict
         looked_at(stage, "drafts")
         page.get_by_role("tab", name="Change of the evals (1)").click()
         page.get_by_role("button", name="Apply").click()
