@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from time import monotonic
 from skill_eval_nb.disk import decode_text
 from skill_eval_nb.grading.evidence.contents import Content, Entry, content_of
 from skill_eval_nb.text import count, some
-from skill_eval_nb.text_diff import TextDiff
+from skill_eval_nb.text_diff import CHARACTERS, TextDiff
 
 from ..ui import Node, h
 from ..ui.parts import details, line, soft
@@ -26,6 +27,8 @@ SECONDS = 3.0
 """For which texts are taken out of PDF and office files, and for which one of them may take."""
 BEGINNING = 120
 """Characters that a beginning has."""
+
+_LISTED = re.compile(r"^(?:[^\n]+\n){40}", re.MULTILINE)
 
 Names = tuple[str, str]
 FilePair = tuple[OutputFile, OutputFile]
@@ -87,7 +90,8 @@ def _compare_files(
     facts, view = "no texts that could be compared: see the outputs", None
     old, new = (content.text for content in contents)
     if old is not None and new is not None:
-        diff = TextDiff(old, new, names, prose=all(map(_is_prose, pair)))
+        prose = all(map(_is_prose, pair, (old, new)))
+        diff = TextDiff(old, new, names, prose)
         differing = sum(not row.same for row in diff.rows)
         of = count(len(diff.rows), "paragraph" if diff.prose else "line")
         facts = f"{differing:,} of {of} different" if differing else "the same"
@@ -102,9 +106,10 @@ def _read_content(file: OutputFile, *, extracts: bool) -> Content:
     return content_of(entry, seconds=SECONDS if extracts else None)
 
 
-def _is_prose(file: OutputFile) -> bool:
+def _is_prose(file: OutputFile, text: str) -> bool:
+    """Whether a text is read by the paragraph; a log is not, whatever it is called."""
     lexer = lexer_for(file.name)
-    return lexer is None or lexer.name == "Markdown"
+    return (lexer is None or lexer.name == "Markdown") and not _LISTED.search(text[:CHARACTERS])
 
 
 def read_beginning(folder: Path | None) -> tuple[str, str]:

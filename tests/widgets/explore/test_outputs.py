@@ -16,6 +16,8 @@ OUTPUTS = {
     ("1", "old_skill", 1): {"c.bin": b"\0\1\2"},
     ("2", "with_skill", 1): {"x.py": "<img src=x onerror=alert(1)>"},
     ("2", "without_skill", 1): {"y.py": "print(2)"},
+    ("3", "with_skill", 1): {"log.txt": "at 1 it ran\n" * 90_000},
+    ("3", "without_skill", 1): {"log.txt": "at 1 it ran\n" * 80 + "at 2 it ran\n" * 90_000},
 }
 
 
@@ -53,7 +55,7 @@ def test_each_cell_has_the_pass_rate_and_how_the_first_output_begins(panel):
 def test_a_click_on_one_opens_both_with_what_differs_and_another_closes_them(panel):
     after(panel, "see", "tab", "outputs")
     acts = [act for act in clickable(panel, "open_outputs") if act[-2] in panel.choice.sides]
-    first, other, second, _ = acts
+    first, other, second, _, log, _ = acts
     for act in (first, other):
         shown = after(panel, *act)
         assert [text(one) for one in find(panel._tree, tag="mark")] == ["UTC", "CET"]
@@ -62,6 +64,9 @@ def test_a_click_on_one_opens_both_with_what_differs_and_another_closes_them(pan
         assert {run.configuration for run in panel.seen.opened} == set(panel.choice.sides)
     assert "What differs" not in after(panel, *other)
     assert "x.py and y.py" in after(panel, *second)
+    told = after(panel, *log)  # of a megabyte the beginning, by lines
+    assert "1,920 of 2,000 lines different" in told
+    assert "Only the beginning of each was compared" in told
 
 
 def test_a_run_that_is_open_alone_can_be_compared(panel):
