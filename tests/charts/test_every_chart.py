@@ -17,17 +17,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skill_eval_nb import charts
-from skill_eval_nb.charts.metrics import UNITS, format_signed, metric
+from skill_eval_nb.charts.metrics import format_signed
 from skill_eval_nb.charts.theme import (
     BASELINE,
     FURTHER,
     WITH_SKILL,
-    baselines,
     chart_of,
     colours,
     inline_rows,
 )
-from skill_eval_nb.stats.values import METRICS
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.frames import to_pandas
 from tests.charts.made import ASKED, FOUND, WON, against, version, versions
@@ -49,7 +47,7 @@ from tests.charts.specs import (
 from tests.charts.worlds import HOSTILE, run_keys, world
 from tests.checkout import ROOT
 from tests.stats.asked import attempts
-from tests.tables.made import table_of, workspace
+from tests.tables.made import workspace
 
 TABLE = {
     charts.rubric_dimensions: "rubric_scores",
@@ -263,13 +261,6 @@ def test_a_part_s_heading_names_what_tells_it_from_the_others(places, iteration,
     assert set(headings_of(charts.quality_against_cost(ws, iteration=iteration))) == headings
 
 
-def test_of_very_many_parts_some_are_drawn_and_it_is_said() -> None:
-    chart = charts.quality_against_cost(world(evals=1, workspaces=tuple("abcdefghijklmnop")))
-    number = len(headings_of(chart))
-    assert 4 <= number < 16
-    assert f"{number} of 16 workspaces are shown, those with most rows" in subtitle_of(chart)
-
-
 @every
 def test_any_kind_of_table_draws_the_same(chart) -> None:
     pandas = Workspace.from_tables({name: LIGHT.polars(name) for name in TABLES}, backend="pandas")
@@ -442,30 +433,6 @@ def test_a_configuration_keeps_its_colour_whichever_others_are_shown(labels, dat
     assert all(whole[name] == part[name] for name in some)
     assert all(whole[name] == BASELINE for name in against)
     assert BASELINE not in [whole[name] for name in labels[1:]]
-
-
-def test_each_workspace_has_its_own_baseline_and_it_comes_last() -> None:
-    sides = (("a", "old_skill"), ("b", "baseline"), ("c", "also_with_skill"))
-    rows = [
-        run_keys(workspace=place, configuration=name, status="graded", path=".")
-        for place, other in sides
-        for name in ("with_skill", other)
-    ]
-    assert baselines(table_of("runs", rows)) == {"old_skill", "baseline"}
-    three = ["without_skill", "a", "with_skill"]
-    shades = colours(three, ["without_skill"], three)
-    assert list(shades)[-1] == "without_skill"
-    assert shades["with_skill"] == WITH_SKILL
-
-
-def test_metrics_have_units_a_direction_and_figures_that_are_true() -> None:
-    assert {metric(column).unit for column in METRICS} <= set(UNITS)
-    less = {column for column in METRICS if metric(column).less_is_better}
-    assert {"time_seconds", "tokens", "cost_usd", "errors"} <= less
-    assert {"pass_rate", "rubric_weighted_mean"}.isdisjoint(less)
-    assert metric("pass_rate").figure(0.996) == "99.6%"
-    assert metric("pass_rate").difference(0.004).replace("\xa0", " ") == "+0.4 pp"
-    assert metric("rubric:a_b").axis == metric("a_b").axis == "score on ‘a_b’ (1–5)"
 
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 4))

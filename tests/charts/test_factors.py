@@ -11,7 +11,7 @@ import pytest
 
 from skill_eval_nb import charts
 from skill_eval_nb.stats import factors
-from tests.charts.specs import rows_of, spec_of, subtitle_of, texts_of
+from tests.charts.specs import rows_of, spec_of, texts_of
 from tests.charts.worlds import SIDES, run_keys, workspace
 
 
@@ -46,13 +46,3 @@ def test_a_row_is_a_model_with_its_figures(made: Any, factor: Any) -> None:
     estimates = {100 * estimate for estimate in rows["estimate"]}
     assert {row["estimate"] for row in rows_of(spec, "low")} == estimates
     assert set(names) <= set(texts_of(spec))
-
-
-def test_several_comparisons_have_a_heading_each() -> None:
-    one, other = models(large=0.4, small=0.0), models(evals=7, large=0.3, small=0.3)
-    rows = one.polars("runs").to_dicts()
-    rows += [row | {"workspace": "other"} for row in other.polars("runs").to_dicts()]
-    spec = spec_of(charts.factors(workspace(runs=rows)))
-    assert "The effect differs in 1 of 2 comparisons." in subtitle_of(spec)
-    sides = "with_skill against without_skill"
-    assert {f"other · {sides}", f"tdd-workspace · {sides}"} <= set(texts_of(spec))

@@ -73,15 +73,6 @@ def test_a_report_beside_the_runs_is_the_same_when_it_is_written_once_more(tmp_p
     assert set(ws.stated["iteration"]) == set(ws.runs["iteration"]) == {"iteration-1"}
 
 
-def test_several_iterations_have_folders(tmp_path):
-    rows = [single(iteration=name) for name in ("iteration-1", "none")]
-    rows.append(single(workspace="deep/er", iteration="v2"))
-    write_report(workspace(runs=rows), tmp_path)
-    folders = ("deep/er/v2", "tdd-workspace", "tdd-workspace/iteration-1")
-    expected = [f"{folder}/benchmark.{ending}" for folder in folders for ending in ("json", "md")]
-    assert sorted(files(tmp_path)) == sorted([*expected, "report.html"])
-
-
 @pytest.mark.parametrize("dialect", ["iterations", "test-cases"])
 def test_a_benchmark_over_iterations_is_one_file_a_workspace(tmp_path, dialect):
     rows = [single(iteration=f"iteration-{n}") for n in (1, 2)] + [single(workspace="other")]

@@ -167,15 +167,6 @@ def two_iterations():
     return workspace(runs=in_iterations(1, 2))
 
 
-def test_several_benchmarks_have_contents_and_charts():
-    page = Page(source(two_iterations))
-    assert [tag for tag, _ in page.elements].count("svg") > 1
-    targets = {attributes.get("id") for _, attributes in page.elements}
-    links = [attributes["href"] for tag, attributes in page.elements if tag == "a"]
-    assert len(links) == 2
-    assert {link.removeprefix("#") for link in links} <= targets
-
-
 def test_a_page_of_many_benchmarks_has_the_charts_of_all_together(monkeypatch):
     monkeypatch.setitem(render_html.__globals__, "PICTURED", 1)  # two are many
     page = Page(html(two_iterations()))

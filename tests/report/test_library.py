@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
@@ -14,7 +12,6 @@ from statsmodels.stats.multitest import multipletests
 import skill_eval_nb as sen
 from skill_eval_nb.report import Library
 from skill_eval_nb.view import blocks_of
-from tests.checkout import ROOT
 from tests.corpus.build import lay
 from tests.report.made import HOSTILE, Rows, run, workspace
 
@@ -304,13 +301,3 @@ def test_names_from_files_do_nothing_and_pages_are_the_same_for_the_same(tmp_pat
     assert "<script>alert" not in html + markdown
     assert html.count("<svg") == 1
     assert [path.read_text("utf-8") for path in of(rows[::-1]).write(tmp_path)] == [markdown, html]
-
-
-@pytest.mark.parametrize("backend", ["polars", "pandas"])
-def test_its_table_has_the_kind_that_was_asked_for_and_its_json_has_fields(backend: Any) -> None:
-    path = ROOT / "data" / "tdd-workspace"
-    found = sen.library(path, backend=backend)
-    assert isinstance(found.table, pd.DataFrame) == (backend == "pandas")
-    data = json.loads(json.dumps(found._data()))
-    assert data["answers"][0]["claim"] == found.answers[0].claim
-    assert [row["skill"] for row in data["skills"]] == list(found.table["skill"])

@@ -18,7 +18,7 @@ from skill_eval_nb.tables.conversion import convert
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, row
 from tests.tables.made import two_sides
-from tests.tables.test_conversion import BUNDLED, read
+from tests.tables.test_conversion import BUNDLED
 
 # ── damaged trees, and what was cut off ────────────────────────────────────────────────────────
 
@@ -89,40 +89,7 @@ def test_what_was_cut_off_begins_anew(tmp_path, monkeypatch):
 RUN = "iteration-1/eval-0-login/with_skill/run-1"
 
 
-@pytest.mark.parametrize(
-    ("files", "path"),
-    [
-        ({f"{RUN}/timing.json": "{"}, f"{RUN}/timing.json"),
-        ({"eval-x.json": {"a": 1}}, "eval-x.json"),
-    ],
-)
-def test_what_could_not_be_read_is_told(tmp_path, files, path):
-    """A file that cannot be read, and one that is no document."""
-    ws = lay(tmp_path / "ws", {f"{RUN}/grading.json": graded("p")} | files)
-    assert [one.path for one in convert(ws, tmp_path / "out").losses] == [str(ws / path)]
-
-
 # ── ids ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_an_eval_is_the_same_in_two_iterations_whatever_its_folder_is_called(tmp_path):
-    about = {"eval_id": "a", "prompt": "P"}
-    files = {
-        **{
-            f"iteration-{n}/{name}/with_skill/grading.json": graded("p")
-            for n, name in ((1, "inbox"), (2, "renamed"), (2, "other"))
-        },
-        "iteration-1/inbox/eval_metadata.json": about | {"eval_name": "inbox"},
-        "iteration-2/renamed/eval_metadata.json": about | {"eval_name": "new"},
-    }
-    convert(lay(tmp_path / "ws", files), tmp_path / "out")
-    found = {
-        (path.parts[-3], path.parts[-2], read(path)["eval_id"])
-        for path in (tmp_path / "out").rglob("eval_metadata.json")
-        if read(path).get("prompt") == "P"
-    }
-    assert {id_ for _, _, id_ in found} == {"a"}
-    assert {iteration for iteration, _, _ in found} == {"iteration-1", "iteration-2"}
 
 
 # ── places ─────────────────────────────────────────────────────────────────────────────────────

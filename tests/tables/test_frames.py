@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skill_eval_nb.tables import TABLES, Column, Table, Workspace
-from skill_eval_nb.tables.frames import frame_of, like, to_pandas, to_polars
+from skill_eval_nb.tables import Column, Table
+from skill_eval_nb.tables.frames import frame_of, to_pandas, to_polars
 
 SMALL = Table(
     "small",
@@ -65,13 +64,6 @@ def test_half_surrogate_pairs_become_the_replacement_character(text):
 class TestFrameOf:
     """`frame_of`: what statistics and charts see of what they are given."""
 
-    @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
-    def test_a_table_gets_the_columns_it_lacks_and_the_declared_types(self, kind):
-        frame = frame_of(kind([RUN]), "runs")
-        assert frame.schema == to_polars(TABLES["runs"], {}).schema
-        assert {name: frame[name][0] for name in RUN} == RUN
-        assert frame["tokens"].to_list() == [None]
-
     def test_pandas_nulls_are_nulls(self):
         given_frame = pd.DataFrame(
             {"passed": pd.array([1, None], "Int64"), "pass_rate": [0.5, None]}
@@ -80,30 +72,7 @@ class TestFrameOf:
         assert frame["passed"].to_list() == [1, None]
         assert frame["pass_rate"].to_list() == [0.5, None]
 
-    def test_columns_of_ones_own_are_left_out(self):
-        assert "mine" not in frame_of(pl.DataFrame([RUN | {"mine": 1}]), "runs").columns
-
     @pytest.mark.parametrize("data", [None, 3, "runs", [RUN], {"runs": 1}])
     def test_anything_else_is_a_type_error(self, data):
         with pytest.raises(TypeError):
             frame_of(data, "runs")
-
-
-class TestLike:
-    """`like`: an answer in the kind of what was given."""
-
-    FRAME = pl.DataFrame({"n": [1, None]})
-
-    @pytest.mark.parametrize(
-        ("data", "kind"),
-        [
-            (Workspace.from_tables({}, backend="pandas"), pd.DataFrame),
-            (Workspace.from_tables({}, backend="polars"), pl.DataFrame),
-            (pd.DataFrame([RUN]), pd.DataFrame),
-            (pl.DataFrame([RUN]), pl.DataFrame),
-        ],
-    )
-    def test_it_is_of_the_same_kind(self, data, kind):
-        answer = like(data, self.FRAME)
-        assert type(answer) is kind
-        assert len(answer) == 2

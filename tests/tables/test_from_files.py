@@ -348,21 +348,6 @@ def test_objects_without_rows_are_runs_or_named() -> None:
     assert "1 object without rows" in codes(ws)["no-rows"]
 
 
-def test_a_name_of_its_own_comes_before_that_of_what_it_lies_in() -> None:
-    """Also in a row that has none: what stands above is another's."""
-    value = {"name": "suite", "cases": [{"name": "a", "seconds": 3, "checks": [
-        {"name": "c1", "ok": True}, {"ok": False}]}]}  # fmt: skip
-    ws = sen.from_table(
-        value, rows="cases[*].checks[*]", eval="../name", skill="../../name", check="name",
-        verdict="ok",
-    )  # fmt: skip
-    assert ws.expectations.select("skill", "eval_id", "text").rows() == [
-        ("suite", "a", "c1"),
-        ("suite", "a", "unnamed"),
-    ]
-    assert ws.runs["time_seconds"].to_list() == [3.0]
-
-
 PROPOSED = {
     "Counts by concern": ("concerns.{check}", "1 eval × 2 sides, 2 runs"),
     "lm-evaluation-harness": ("{configuration}/org__m/samples_gsm8k_", "2 evals × 2 sides, 4 runs"),

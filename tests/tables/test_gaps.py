@@ -8,7 +8,6 @@ from tests.corpus.build import expectations, graded
 from tests.tables.made import BASELINE, RUN, coded, load, two_sides
 
 LATER = "iteration-2/eval-1-login/with_skill/run-1/grading.json"
-ALONE = "iteration-1/eval-2-logout/with_skill/run-1/grading.json"
 GATED = {"expectations": [one | {"critical": True} for one in expectations("f")]}
 
 
@@ -31,18 +30,6 @@ def test_a_run_without_results_is_named(tmp_path, code, files, says):
     of = (problem["severity"], problem["path"], problem["workspace"])
     assert of == ("warning", RUN, "ws")
     assert says in problem["message"]
-
-
-def test_graded_and_gated_runs_are_no_gap(tmp_path):
-    ws = load(tmp_path, {f"{RUN}/structural.json": GATED, f"{BASELINE}/grading.json": graded("p")})
-    assert [one["code"] for one in ws.problems.to_dicts() if one["code"].endswith("-run")] == []
-
-
-def test_an_eval_that_lacks_a_side_is_named(tmp_path):
-    ws = load(tmp_path, two_sides() | {ALONE: graded("p")})
-    (problem,) = coded(ws, "missing-side")
-    for word in ("eval 2 (logout)", "without_skill", "iteration-1"):
-        assert word in problem["message"]
 
 
 @pytest.mark.parametrize(

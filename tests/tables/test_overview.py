@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -98,19 +97,6 @@ def test_hostile_names_are_shown_as_they_are(name):
 @given(st.text(min_size=1))
 def test_no_name_breaks_the_page(name):
     only_ours(Page(named(name)))
-
-
-def test_the_style_touches_nothing_else():
-    empty = Workspace.from_tables({})
-    source = empty._repr_html_()
-    (style,) = (text for tag, text in Page(empty).texts if tag == "style")
-    rules = style.strip()
-    depths = list(accumulate((one == "{") - (one == "}") for one in rules))
-    assert rules.startswith(".sen-shown.sen-shown {")
-    assert depths.index(0, rules.index("{")) == len(rules) - 1  # one rule, and all others in it
-    assert "http" not in source
-    assert "@import" not in source
-    assert "url(" not in source
 
 
 def test_the_bundled_workspace_says_what_is_there_and_what_can_be_asked_for():
@@ -232,12 +218,6 @@ def test_the_first_step(tmp_path, files, code, why):
     assert first[1].startswith(why)
 
 
-def test_runs_without_grading_are_a_step():
-    one, two = (workspace(runs=[a_run(), *[a_run(status="executed")] * n]) for n in (1, 2))
-    assert ("ws.runs", "1 run has no grading: it enters no rate") in steps(one)
-    assert ("ws.runs", "2 runs have no grading: they enter no rate") in steps(two)
-
-
 @pytest.mark.parametrize("name", ["tdd-workspace", "iterations-workspace", "test-cases-workspace"])
 def test_every_step_can_be_taken(name):
     ws = sen.load(ROOT / "data" / name)
@@ -267,12 +247,3 @@ def test_an_empty_result_is_a_sentence_and_what_is_no_table_is_refused():
         assert Page(shown).words() == repr(shown) == "None <stands> out."
     with pytest.raises(TypeError):
         show(3)
-
-
-def test_written_paths_are_links_from_here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    name = "a 'b' #c?.html"
-    page = Page(show([tmp_path / "out" / name, Path("d.md")]))
-    links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
-    assert links == ["out/a%20%27b%27%20%23c%3F.html", "d.md"]
-    assert str(tmp_path / "out" / name) in page.words()

@@ -141,25 +141,6 @@ def test_a_figure_that_may_be_the_time_is_named_where_none_was_read(tmp_path, ti
 
 
 @pytest.mark.parametrize(
-    ("marks", "summary", "says"),
-    [
-        ("pppf", {"passed": 4, "failed": 0, "total": 4, "pass_rate": 1.0}, "100%"),
-        ("pppf", {"pass_rate": 0.77}, "77%"),
-        ("pppf", {"passed": 2}, "2 passed"),
-        ("ppf", {"passed": 2, "failed": 1, "total": 3, "pass_rate": 0.67}, None),  # rounded
-    ],
-)
-def test_verdicts_go_before_a_summary_that_says_something_else(tmp_path, marks, summary, says):
-    ws = load(tmp_path, {f"{RUN}/grading.json": graded(marks, summary=summary)})
-    assert ws.runs["passed"].item() == marks.count("p")
-    problems = coded(ws, "disagree")
-    assert [one["where"] for one in problems] == ["$.summary"] * (says is not None)
-    for one in problems:
-        assert says in one["message"]
-        assert "75%" in one["message"]
-
-
-@pytest.mark.parametrize(
     ("grading", "more", "mean"),
     [
         # The weights are those of the suite, else those in the grading, else all the same.

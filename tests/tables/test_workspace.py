@@ -80,14 +80,6 @@ def test_every_table_with_the_key_keeps_its_rows(ws):
     assert ws.select(iteration="iteration-1").optimizations.equals(ws.optimizations)
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_any_key_of_a_run_will_do(ws, key):
-    value = ws.runs[key][0]
-    part = ws.select(**{key: value})
-    assert part.runs.equals(ws.runs.filter(ws.runs[key] == value))
-    assert list(part.tables()) == list(TABLES)
-
-
 def test_several_values_and_numbers_for_ids(ws):
     assert ws.select(eval_id=1).runs.equals(ws.select(eval_id="1").runs)
     part = ws.select(eval_id=["1", 2], iteration=["iteration-1"])

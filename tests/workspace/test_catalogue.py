@@ -161,14 +161,6 @@ def test_what_a_run_lacks_is_taken_from_the_benchmark(tmp_path: Path) -> None:
     ]
 
 
-def test_tool_calls_are_a_sum_or_a_count_by_tool(tmp_path: Path) -> None:
-    rows = [row(3, side, "p") for side in "ab"]
-    for one, calls in zip(rows, ({"Bash": 2, "Read": 1}, 5), strict=True):
-        one["result"]["tool_calls"] = calls
-    ws = sen.load(lay(tmp_path, {"benchmark.json": stated(*rows)}))
-    assert ws.runs["tool_calls"].to_list() == [3, 5]
-
-
 # ── definitions ──────────────────────────────────────────────────────────────────────────────
 
 

@@ -104,28 +104,6 @@ def test_all_faults_of_a_file_at_once_with_what_was_expected_and_found(tmp_path)
     assert "-1" in message
 
 
-@pytest.mark.parametrize("name", ["evals.json", "trigger_eval.json", "iteration-1/feedback.json"])
-def test_a_single_file(tmp_path, name):
-    laid(tmp_path, codingbuddy(), {name: {"evals": 1, "reviews": 1, "queries": 1}})
-    assert faults(tmp_path / name)
-
-
-def test_a_file_that_is_not_json(tmp_path):
-    laid(tmp_path, codingbuddy(), {GRADING: "{{{"})
-    assert faults(tmp_path) == [("error", "not-json", "grading.json", None)]
-
-
-def test_judgings_are_checked_too(tmp_path):
-    run = "iteration-1/eval-0/with_skill/run-1"
-    files = {
-        f"{run}/grading.json": graded("p"),
-        f"{run}/judgings/1.json": {"rubric_scores": {"a": {"score": 11, "evidence": "x"}}},
-    }
-    assert ("error", "wrong-type", "1.json", "$.rubric_scores.a.score") in faults(
-        lay(tmp_path, files)
-    )
-
-
 def test_what_lies_beside_a_grading_of_two_sides_is_nobodys(tmp_path):
     both = {"with_skill": graded("pp"), "without_skill": {"expectations": [{"text": "x"}]}}
     run = "iteration-1/eval-0"

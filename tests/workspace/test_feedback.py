@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from skill_eval_nb.documents import CheckLabel
-from skill_eval_nb.tables import check
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,
     NotKept,
@@ -17,8 +16,6 @@ from skill_eval_nb.workspace.feedback import (
     keep_status,
     read_reviews,
 )
-from tests.corpus.build import lay
-from tests.workspace.made import codingbuddy
 
 RUN = "eval-0-with_skill"
 THEIRS = {
@@ -65,16 +62,6 @@ def test_a_review_is_changed_under_the_names_it_has_and_all_else_stays(path):
     keep_review(path, RUN, Remarks(), made)
     review = held(path)["reviews"][2]
     assert (review["comment"], "scores" in review) == ("", False)
-
-
-@pytest.mark.parametrize("how", [{"indent": "\t"}, {"separators": (",", ":")}, {"indent": 2}])
-def test_the_file_is_written_as_it_was(path, how):
-    entries = their(path, **how)
-    was = path.read_text()
-    keep_review(path, RUN, Remarks("Too long, still"), entries[RUN])
-    now = path.read_text()
-    assert now.split("a remark")[0] == was.split("a remark")[0]
-    assert json.dumps(held(path), **how) == now
 
 
 def test_labels_of_checks_stand_beside_the_review_and_what_others_wrote_of_them_stays(path):
@@ -177,15 +164,6 @@ def test_the_status_alone_and_told_from_what_the_file_then_says(path):
         path, RUN, Remarks("x"), None, lambda now: seen.append(len(now.entries)) or COMPLETE
     )
     assert (seen, held(path)["status"]) == ([1], COMPLETE)
-
-
-def test_a_checked_workspace_has_no_more_faults_than_before(tmp_path):
-    lay(tmp_path, codingbuddy())
-    before = check(tmp_path)
-    file = tmp_path / "iteration-1" / "feedback.json"
-    was = next(one for one in read_reviews(file).entries if one.run_id == RUN)
-    keep_review(file, RUN, Remarks("", {"order": 5}), was)
-    assert check(tmp_path) == before
 
 
 WRITING = """

@@ -12,7 +12,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb import NothingToLoad
 from skill_eval_nb.workspace import Problems, crawl
-from tests.corpus.build import graded, keys, lay, row, said
+from tests.corpus.build import graded, keys, lay, row
 
 SIDE = "eval-0/with_skill"
 RUN = f"iteration-1/{SIDE}/run-1"
@@ -78,24 +78,6 @@ def test_a_part_of_a_workspace_keeps_what_stands_above_it(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "runs", "evals"),
-    [
-        ("grading.json", graded("p"), 1, 1),
-        ("benchmark.json", {"runs": [row(n, "with_skill", "p") for n in (1, 2, 3)]}, 3, 0),
-        ("benchmark.json", {"runs": []}, 0, 0),
-        ("anything.json", {"evals": [{"id": n, "prompt": "P"} for n in (1, 2)]}, 0, 2),
-    ],
-)
-def test_of_a_single_file_nothing_else_is_read(
-    tmp_path: Path, name: str, content: Any, runs: int, evals: int
-) -> None:
-    files = {f"iteration-1/{SIDE}/{name}": content, f"iteration-1/{SIDE}/other.json": {"a": 1}}
-    ws = sen.load(lay(tmp_path, files) / f"iteration-1/{SIDE}" / name)
-    assert (ws.runs.height, ws.evals.height) == (runs, evals)
-    assert "other.json" not in " ".join(said(ws))
-
-
-@pytest.mark.parametrize(
     ("given", "error", "message"),
     [
         (lambda two: two / "a-worksapce" / RUN, FileNotFoundError, "Did you mean .*a-workspace"),
@@ -121,18 +103,6 @@ def test_where_nothing_is_found_it_is_said_what_is_there(
         sen.load(given(two))
 
 
-def test_what_is_empty_or_broken_is_there_all_the_same(tmp_path: Path) -> None:
-    with pytest.raises(NothingToLoad, match="holds nothing"):
-        sen.load(tmp_path)
-    ws = sen.load(lay(tmp_path, {"iteration-1/benchmark.json": {"runs": []}}))
-    assert ws.runs.height == 0
-    assert (ws.runs.columns[0], str(ws.runs.schema["pass_rate"])) == ("workspace", "Float64")
-    ws = sen.load(lay(tmp_path / "broken", {"evals.json": "{"}))
-    assert ws.problems.select("severity", "code", "path").rows() == [
-        ("error", "not-json", "evals.json")
-    ]
-
-
 # ── folders ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -141,11 +111,6 @@ def listed(root: Path) -> tuple[list[str], list[tuple[str, str, str]]]:
     problems = Problems()
     folders = [os.path.relpath(one.path, root) for one in crawl(str(root), problems)]
     return folders, [(p.severity, p.code, os.path.relpath(p.path, root)) for p in problems]
-
-
-def test_parents_come_first_and_numbers_in_order(tmp_path: Path) -> None:
-    lay(tmp_path, {f"{name}/x.json": "" for name in ("run-10", "run-9", "a/z", "b")})
-    assert listed(tmp_path) == ([".", "a", "a/z", "b", "run-9", "run-10"], [])
 
 
 @pytest.mark.parametrize(

@@ -122,15 +122,6 @@ def test_what_breaks_a_dialect_that_was_asked_for_is_an_error(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("side", ["with_skill", "without_skill"])
-@pytest.mark.parametrize("position", [0, 1])
-def test_each_eval_has_metadata_for_both_sides(tmp_path, side, position):
-    name = f"iteration-1/eval-{position}/{side}/eval_metadata.json"
-    laid(tmp_path, codingbuddy(), {name: None})
-    assert told(tmp_path) == [("warning", "missing-folder", "evals.json", f"$.evals[{position}]")]
-    assert [one.message for one in check(tmp_path) if name in one.message]
-
-
 def test_each_iteration_has_each_eval_and_feedback_looks_at_its_own_runs(tmp_path):
     """eval-0 was run in iteration-1 alone."""
     files = {name: one for name, one in codingbuddy(2).items() if "iteration-2/eval-0/" not in name}

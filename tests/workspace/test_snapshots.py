@@ -9,7 +9,6 @@ import pytest
 from skill_eval_nb.running.spec import SNAPSHOTS
 from skill_eval_nb.workspace.files import (
     KeptSkill,
-    iteration_folder,
     kept_skills,
     skill_now,
     skill_of,
@@ -48,11 +47,6 @@ def found(root: Path, *folders: str) -> dict[str, tuple[str | None, str | None]]
 )
 def test_the_path_says_what_a_version_is_of(folder, told, tmp_path):
     assert found(tmp_path, folder) == {folder: told}
-
-
-def test_all_of_them_in_the_order_of_their_names(tmp_path):
-    names = [f"iteration-{n}/{SNAPSHOTS}/with_skill" for n in (1, 2, 20)]
-    assert list(found(tmp_path, *reversed(names))) == names
 
 
 @pytest.mark.parametrize(
@@ -102,9 +96,3 @@ def test_the_skill_as_it_is_now_is_beside_or_above(skill, workspace, tmp_path):
     now = skill_now(tmp_path / workspace)
     assert now == KeptSkill("pdf, as it is now", tmp_path / skill)
     assert skill_now(lay(tmp_path / "far" / "off" / "away-workspace", {"evals.json": []})) is None
-
-
-def test_the_folder_of_an_iteration():
-    run = Path("/ws/iteration-1/eval-1/with_skill/run-1")
-    assert iteration_folder(run, "iteration-1") == Path("/ws/iteration-1")
-    assert iteration_folder(run, "iteration-2") is None

@@ -662,13 +662,6 @@ def test_what_nobody_knows_may_be_deep(tmp_path: Path, deep: int) -> None:
     assert ws.runs.height == 1 or {"not-json"} <= codes(ws)
 
 
-def test_copies_count_once(tmp_path: Path) -> None:
-    suite = plugin_suite([plugin_run(True)], [plugin_run(False)])
-    ws = sen.load(lay(tmp_path, {"a.json": suite, "copy/a.json": suite}))
-    assert ws.runs.height == 2
-    assert "copy" in codes(ws)
-
-
 def test_a_stray_file_hides_nothing(tmp_path: Path) -> None:
     """A file that is called as a trial's, above evals, is no trial: what lies below is read."""
     grading = {"iteration-1/eval-0/with_skill/grading.json": graded("pf")}
