@@ -79,7 +79,7 @@ def say_unsettled(evidence: Evidence) -> str:
         return ""
     return (
         f"{count(len(few), 'check')} always passed or always failed in fewer than {ADVISED} runs a "
-        f"side: run them more often before you change them ({some(few)})."
+        f"side. Run them more often before you change them: {some(few)}."
     )
 
 

@@ -220,7 +220,7 @@ TERMS = {
         for name in ("runs", "looks", "judgings", "concurrency")
     },
     "judgings=0": "Judgings per run is 0",
-    "with allow_scripts=True": "where that is ticked below",
+    "with allow_scripts=True": "if that is ticked in the form",
     "raise budget_usd, or lower what a run may cost with limits=Limits(usd=…)": (
         "raise the budget, or in code lower what a run may cost with limits="
     ),
