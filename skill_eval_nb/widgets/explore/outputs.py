@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from skill_eval_nb.text import as_label, count
 
 from ..show.comparison import read_beginning
 from ..show.run import folder_of
-from ..ui import Child, Node, h
+from ..ui import Child, h
 from ..ui.parts import button, soft, table
 from ..ui.source import key_of
 from ..ui.track import size
@@ -65,27 +64,23 @@ class _Column:
             for part, mine in parts.items()
             for (eval_key, _), cell in (rates[mine] or {}).items()
         }
-        self._runs: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        self._runs: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
         for run in look.counted.runs(own, None).iter_rows(named=True):
-            self._runs[run["iteration"], run["eval_id"]].append(run)
+            self._runs[run["iteration"], run["eval_id"], run["eval_name"]].append(run)
 
     def cell(self, line: Line) -> Child:
         """The first run's output, as the button that opens it."""
         (eval_id, name), part = line
-        runs = self._runs[part.iteration, eval_id]
+        runs = self._runs[part.iteration, eval_id, name]
         if not runs:
             return soft("no run")
         file, words = read_beginning(folder_of(self._look.ws, runs[0]))
-        rate = self._rates.get(line)
-        facts: Sequence[Node] = (
-            h("b", size(RATE, rate)),
-            h("small", f" {count(len(runs), 'run')} · {file}", cls="sen-soft"),
-        )
+        about = h("small", f" {count(len(runs), 'run')} · {file}", cls="sen-soft")
+        begins = h("div", words, cls="sen-x-begins", dir="auto") if words else None
         key = key_of(runs[0])
         return button(
-            [h("div", facts), h("div", words, cls="sen-x-begins", dir="auto") if words else None],
+            [h("div", h("b", size(RATE, self._rates.get(line))), about), begins],
             ("open_outputs", name, *key),
             cls="sen-x-output",
-            aria_label=f"{as_label(name, 60)}, {as_label(key.configuration, 40)}: compare outputs",
             aria_expanded=key in self._look.seen.opened,
         )

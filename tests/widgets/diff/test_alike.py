@@ -10,7 +10,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.widgets.diff import SetupDifference, unlike
 from skill_eval_nb.widgets.diff.skill import Pair
 from tests.corpus.build import graded
-from tests.tables.made import made
+from tests.tables.made import workspace as made_of
 from tests.widgets.diff.made import workspace
 
 FIRST = "iteration-1/eval-2-logout/with_skill/run-1"
@@ -74,7 +74,7 @@ def test_another_model(column, name, touches):
         run | {"iteration": iteration, "run_number": at, column: model}
         for at, (iteration, model) in enumerate(several)
     ]
-    found = unlike(made(runs=runs), PAIR)
+    found = unlike(made_of(runs=runs), PAIR)
     assert found == [SetupDifference("Models", name, "old", "new")]
     assert touching(found) is touches
 
