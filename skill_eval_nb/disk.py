@@ -77,7 +77,7 @@ def open_file(path: PathLike, root: PathLike) -> BufferedReader:
 
     Raises:
         LeadsOut: a link leads out of `root`.
-        OSError: it is not there, cannot be read, or is no regular file.
+        OSError: it is not there, cannot be read, or is not a regular file.
     """
     with _folder_of(inside(path, root), os.path.realpath(root)) as (folder, name):
         handle = os.open(name, READ | NO_LINK, dir_fd=folder)
@@ -88,7 +88,7 @@ def open_regular(path: PathLike) -> BufferedReader:
     """A regular file, open for reading; links are followed, a pipe or device is never waited for.
 
     Raises:
-        OSError: it cannot be read, or is no regular file.
+        OSError: it cannot be read, or is not a regular file.
     """
     return _regular(os.open(path, READ), path)
 
@@ -96,7 +96,7 @@ def open_regular(path: PathLike) -> BufferedReader:
 def _regular(handle: int, path: PathLike) -> BufferedReader:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
     return os.fdopen(handle, "rb")
 
 
@@ -109,7 +109,7 @@ def read_bytes(path: PathLike, root: PathLike | None = None, *, flags: int = 0) 
         flags: further ones for the system's `open`, such as `NO_LINK`.
 
     Raises:
-        OSError: if it cannot be read, is no regular file, is `TooLarge` or `LeadsOut`.
+        OSError: if it cannot be read, is not a regular file, is `TooLarge` or `LeadsOut`.
     """
     if root is not None:
         with open_file(path, root) as file:
@@ -127,7 +127,7 @@ def _read_descriptor(descriptor: int) -> bytes:
         return data
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if status.st_size > LARGEST:
         raise TooLarge(
             errno.EFBIG,
@@ -269,7 +269,7 @@ def decode(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
         rough = data.decode("utf-8-sig", "replace")
     damaged, others = rough.count("\ufffd"), sum(character > "\x7f" for character in rough)
     if damaged * 4 <= others:
-        return rough, f"not all of it is UTF-8: {damaged:,} of its bytes stand as �"
+        return rough, f"not all of it is UTF-8: {damaged:,} of its bytes are shown as �"
     return data.decode("cp1252", "replace"), "not UTF-8: it was read as Windows-1252"
 
 

@@ -180,7 +180,7 @@ def read_text(folder: Path) -> str:
 
     Raises:
         LeadsOut: it is a link that leads out of the folder (an OSError).
-        OSError: it cannot be read, or is no regular file.
+        OSError: it cannot be read, or is not a regular file.
     """
     data = read_bytes(folder / SKILL_FILE, folder)
     return decode(data)[0].replace("\r\n", "\n")
@@ -209,7 +209,7 @@ def host_warnings(says: Mapping[Any, Any], folder: str) -> Iterator[str]:
     ...     print(one)
     `name` is 'My Skill': hosts take lower-case letters, digits and single hyphens between them
     `name` is 'My Skill', but its folder is tdd: hosts want them to be the same
-    `version` is no key that hosts know: some refuse the skill; it may go below `metadata`
+    `version` is not a key that hosts know: some refuse the skill; it may go below `metadata`
     """
     name = says.get("name")
     if isinstance(name, str) and name.strip():
@@ -227,11 +227,11 @@ def host_warnings(says: Mapping[Any, Any], folder: str) -> Iterator[str]:
         if isinstance(value, str) and len(value.strip()) > most:
             yield f"`{key}` has {len(value.strip()):,} characters: hosts take {most:,} at most"
         elif key == "compatibility" and key in says and not isinstance(value, str):
-            yield f"`{key}` is no text: hosts want one"
+            yield f"`{key}` is not text: hosts want one"
     for key in says:
         if key not in KEYS:
             yield (
-                f"`{key}` is no key that hosts know: some refuse the skill; it may go below "
+                f"`{key}` is not a key that hosts know: some refuse the skill; it may go below "
                 "`metadata`"
             )
 

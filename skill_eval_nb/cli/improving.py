@@ -211,7 +211,8 @@ def draft(
     ] = None,
     baseline: BaselineOption = None,
     model: Annotated[
-        str | None, typer.Option(help="Model that drafts beside the rules; none by default.")
+        str | None,
+        typer.Option(help="Model that drafts as well as the rules; none by default."),
     ] = None,
     budget_usd: BudgetOption = None,
 ) -> None:
@@ -327,7 +328,7 @@ def history(
     path: PathArgument,
     out_file: Annotated[
         Path | None,
-        typer.Option("--out", help="Write history.json: the file, or the folder it is to lie in."),
+        typer.Option("--out", help="Write history.json to this file or folder."),
     ] = None,
     parents: Annotated[
         list[str] | None,

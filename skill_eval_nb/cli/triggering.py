@@ -103,7 +103,7 @@ def trigger_draft(
     prices: PricesOption = None,
     dry_run: DryRunOption = False,
 ) -> None:
-    """Draft queries that should and should not trigger a skill, near misses above all.
+    """Draft queries that should and should not trigger a skill, mainly near misses.
 
     A model that costs something is asked only with --budget-usd. Exit code 1 if none were
     drafted.
@@ -195,7 +195,7 @@ def trigger_optimise(
     ask_first(budget_usd, yes, planned.worst_usd)
     found = optimise(progress=_tell_search, **options)
     show(found)
-    out.print(Text(f"All of it is in {found.folder}."))
+    out.print(Text(f"Everything is in {found.folder}."))
     diff = write_description(skill, found.best_description) if found.has_new else ""
     print_diff(diff)
     if diff and write:

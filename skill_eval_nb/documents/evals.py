@@ -186,7 +186,7 @@ class TriggerQuery(Document):
 
 
 NO_SKILL_OPENED = (
-    "As far as is known no other skill was opened either: likely the skill was not on offer "
+    "No other skill is known to have been opened either: likely the skill was not on offer "
     "(its folder, its name, its front matter), or the queries are so easy that the model "
     "needs none. Read a transcript: is the skill on the list?"
 )
@@ -218,7 +218,7 @@ def find_broken_rates(
     if wanted and others and min(wanted) == min(others) == 1:
         what = f"Every run triggered, also those of {count(len(others), 'query')} that should not. "
         why = (
-            "Likely something else than the description opens the skill (the system text, the "
+            "Probably something other than the description opens the skill (the system text, the "
             "executor), it is the only skill on offer, or the description claims everything. "
             "Put other skills beside it, and read a transcript."
         )

@@ -153,7 +153,7 @@ def parse_lines(data: bytes, faults: Faults) -> Iterator[Any]:
             try:
                 value = parse(line, faults)
             except NotJSON:
-                message = f"line {number} is no JSON: left out"
+                message = f"line {number} is not JSON: left out"
                 faults.add("error", "not-json", f"$[{number - 1}]", message)
         elif line.count(b"[") + line.count(b"{") > MOST_DEEP and _cut_below(value):
             message = f"what is nested more than {MOST_DEEP} deep read as null"

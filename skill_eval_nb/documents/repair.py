@@ -69,7 +69,7 @@ def is_too_large(raw: Any) -> bool:
 
 TOO_LARGE = (
     f"it is not written as documented, and has more than {MOST_VALUES:,} values, or "
-    f"{MOST_MEMBERS:,} keys in an object, too many to repair it; nothing of it was used"
+    f"{MOST_MEMBERS:,} keys in an object, too many to repair it; it was not used"
 )
 
 KEYS_OF_A_LIST = ("name", "dimension", "configuration", "criterion", "id")

@@ -141,7 +141,7 @@ class Benchmark(Document):
     `skill-creator`, extended by `skill-evaluator` with rubric figures. The other dialects
     have documents of their own, which are read into this one.
     `run_summary` maps a configuration to its figures; its key `delta` holds the
-    differences, usually printed as text, and is no configuration.
+    differences, usually printed as text, and is not a configuration.
     """
 
     metadata: Annotated[BenchmarkMetadata, says("what it is of", inline=True)]

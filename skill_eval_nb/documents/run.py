@@ -274,7 +274,7 @@ _JUDGES = ("grade", "grading", "judge", "llm", "rubric", "verdict")
 def is_unread(evidence: str | None) -> bool:
     """Whether what a verdict rests on says that the judge's answer could not be read.
 
-    >>> is_unread("grading parse error"), is_unread("the output is no JSON: parse error")
+    >>> is_unread("grading parse error"), is_unread("the output is not JSON: parse error")
     (True, False)
     """
     first = (evidence or "")[:120].partition("\n")[0]

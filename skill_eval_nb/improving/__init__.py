@@ -9,7 +9,7 @@
     sen.compare(ws, "with_skill", "without_skill")   # blind
     sen.improving.history(ws)                        # versions: won, lost or tie
 
-Nothing heavy is imported before it is used.
+Heavy modules are imported on first use.
 """
 
 from __future__ import annotations

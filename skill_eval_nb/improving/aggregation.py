@@ -1,4 +1,4 @@
-"""What the graders suggest over runs and evals, the same thing once; as a table and a file."""
+"""Collect what graders suggest over runs and evals, without repeats, as a table and a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ THRESHOLD = 0.8
 FILE = "eval_feedback_aggregate.json"
 """The file's name in an iteration's folder."""
 MOST = 50
-"""So many suggestions are shown; the table has them all."""
+"""This many suggestions are shown; the table has all of them."""
 NAMES = ("frequency", "assertion", "reason", "action", "kind")
 """The fields of a suggestion that its table and its document have."""
 _BEGINS = (
@@ -49,14 +49,14 @@ _ACTION = re.compile(
     r"(?=[.!?](?:\s+[`\"“(]*(?-i:[A-ZÀ-Þ])|[\"”’)]*\s*$)|[.;]\s*$|;\s|\n|$)",
     re.IGNORECASE,
 )
-"""The first sentence that begins with what to do."""
+"""The first sentence that begins with an instruction."""
 
 
 Group = tuple[Mention, ...]
 Same = list[list[int]]
 
 AT_ONCE = 200
-"""Suggestions that one question puts side by side; more are asked about in parts."""
+"""The most suggestions in one question; more are asked about in parts."""
 SCHEMA = an_object(same=a_list(a_list({"type": "integer"})))
 SYSTEM = """\
 You read suggestions that graders made for the evals of an agent's skill, and say which of them \
@@ -91,12 +91,12 @@ class Merging:
 
     Attributes:
         model: which one.
-        worst_usd: what asking costs at most, in US dollars; None if a price is not known.
-        cost_usd: what it has cost, in US dollars; None if a price is not known, or where
-            no model was asked.
+        worst_usd: the most that asking can cost, in US dollars; None if a price is not known.
+        cost_usd: what it has cost, in US dollars; None if a price is not known or no model was
+            asked.
         asked: whether it was asked; not in a dry run.
-        answered: questions that it answered, now or before.
-        failed: why others were not answered; what they are about is grouped by wording alone.
+        answered: questions that it has answered, now or earlier.
+        failed: why others were not answered; their suggestions are grouped by wording alone.
     """
 
     model: str
@@ -108,25 +108,25 @@ class Merging:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be known of it, in sentences."""
+        """What to know about it, in sentences."""
         if not self.asked:
             worst = dollars(self.worst_usd)
             return (f"{self.model} was not asked to merge further; that costs at most {worst}.",)
         first = f"{self.model} merged nothing."
         if self.answered:
-            first = f"{self.model} looked for more that is the same, for {dollars(self.cost_usd)}."
+            first = f"{self.model} looked for more repeats, for {dollars(self.cost_usd)}."
         failed = f"Not everything was looked at: {'; '.join(self.failed)}."
         return (first, failed) if self.failed else (first,)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Aggregate(Shown):
-    """The graders' suggestions over all runs, the same thing once.
+    """The graders' suggestions over all runs, without repeats.
 
     Attributes:
-        suggestions: most frequent first, then as they were first said.
-        threshold: the distance of wordings, 0-1, up to which they were taken for the same.
-        total_runs: runs that a grader looked at, with suggestions or without.
+        suggestions: most frequent first, then in order of first appearance.
+        threshold: wordings up to this distance, 0-1, were treated as the same.
+        total_runs: graded runs, with or without suggestions.
         skill_name: the skill; None if there are several.
         iteration: its name; None if there are several.
         merging: what a model was asked to merge; None if none was to.
@@ -148,9 +148,9 @@ class Aggregate(Shown):
         return merging.model if merging and merging.answered else None
 
     def table(self, backend: Backend | None = None) -> Any:
-        """A row a suggestion: its fields, but for the sources, of which it has the number.
+        """One row per suggestion: its fields, with the number of sources instead of the sources.
 
-        `evals` is a list of their ids; `backend` is that of the workspace unless told.
+        `evals` is a list of their ids; `backend` is the workspace's unless given.
         """
         import polars as pl
 
@@ -168,7 +168,7 @@ class Aggregate(Shown):
         return to_pandas(frame) if (backend or self.backend) == "pandas" else frame
 
     def document(self) -> SuggestionAggregate:
-        """It as `eval_feedback_aggregate.json` has it, with the sources of each suggestion."""
+        """The document `eval_feedback_aggregate.json`, with the sources of each suggestion."""
         number = re.fullmatch(r"iteration-(0|[1-9]\d{0,8})", self.iteration or "")
         return SuggestionAggregate(
             skill_name=self.skill_name,
@@ -236,23 +236,23 @@ def aggregate(
     budget_usd: float | None = None,
     dry_run: bool = False,
 ) -> Aggregate:
-    """What the graders suggest for the evals, over all runs, the same thing once.
+    """What the graders suggest for the evals, over all runs, without repeats.
 
-    Suggestions of several iterations are collected together: select one, where only that
-    should count (`ws.select(iteration="iteration-2")`). What graders say of an output as a
-    whole (`overall`) is no suggestion for a change and is left out.
+    Suggestions from all iterations are collected; select one to use only that
+    (`ws.select(iteration="iteration-2")`). What graders say about an output as a whole (`overall`)
+    is not a suggestion for a change and is left out.
 
     Args:
-        ws: a `Workspace`; if it is a folder, answers of a model are kept below it, in
-            `.skill-eval-nb/merging`, and nobody is asked the same twice.
-        threshold: the distance of two wordings, 0-1, up to which they are taken for the same.
-        merge_model: a model that is asked which suggestions say the same in other words; it
-            may join groups, not part them. Nobody is asked if it is not given.
+        ws: a `Workspace`; if it is a folder, a model's answers are stored in it, in
+            `.skill-eval-nb/merging`, and no question is asked twice.
+        threshold: two wordings up to this distance, 0-1, are treated as the same.
+        merge_model: a model that is asked which suggestions say the same in other words; it can
+            join groups but not split them. Without it, no model is asked.
         connection: how the model is reached; if it is not given, the stand-in answers in
             process for its own models, and any other model from outside.
         prices: what calls cost; the bundled table if it is not given.
         budget_usd: the most that may be spent, in US dollars.
-        dry_run: ask nobody; `merging.worst_usd` says what asking costs at most.
+        dry_run: do not ask; `merging.worst_usd` is the most that asking can cost.
 
     Raises:
         Refused: `threshold` is not from 0 to 1, or there is a budget and no known price.
@@ -289,7 +289,7 @@ def free(path: PathLike, *, force: bool = False) -> Path:
     """The file that `write` writes, if it may.
 
     Raises:
-        Refused: a file is there that something else made, and `force` is not asked for.
+        Refused: there is a file that something else made, and `force` is not set.
     """
     file = Path(path)
     file = file / FILE if file.is_dir() else file
@@ -306,11 +306,10 @@ def free(path: PathLike, *, force: bool = False) -> Path:
 def place_of(ws: Any) -> Path:
     """The file for the aggregate of a workspace.
 
-    It lies in the folder of the iteration; in that of the workspace if there are several
-    iterations, or none.
+    It is in the iteration's folder, or in the workspace's if there are several iterations or none.
 
     Raises:
-        Refused: there are several workspaces or skills, so that no one file is theirs.
+        Refused: there are several workspaces or skills, so there is no single file for them.
     """
     keys = frame_of(ws, "runs").select("workspace", "skill", "iteration", "path").unique()
     suites = keys.select("workspace", "skill").unique().sort("workspace", "skill").rows()
@@ -421,17 +420,17 @@ def _say_about(many: Sequence[Mention], label: str | None) -> str:
 def merge_groups(
     groups: Sequence[Group], model: str, kept: Path | None, terms: Terms
 ) -> tuple[list[Group], Merging]:
-    """Groups, those joined that a model says to be the same; none is ever parted.
+    """Join the groups that a model says are the same; none is ever split.
 
-    Each suite has questions of its own. Where a question is not answered its groups stay as
-    they are, and `Merging.failed` says why.
+    Each suite has its own questions. If a question is not answered, its groups stay as they are,
+    and `Merging.failed` says why.
 
     Args:
-        groups: each with the wording first that is nearest to all others.
-        model: who is asked.
-        kept: folder that takes each answer as soon as there is one, and where the answers to
-            the same questions are looked for first; None: they are not kept.
-        terms: how the model is asked.
+        groups: in each, the wording nearest to all others comes first.
+        model: the model to ask.
+        kept: the folder where answers are stored as they come, and where stored answers to the same
+            questions are looked up first; None to store nothing.
+        terms: how to ask the model.
 
     Raises:
         Refused: there is a budget and no known price, a merge is already running there, or the
@@ -471,7 +470,7 @@ def merge_groups(
 
 
 def _parts(groups: Sequence[Group]) -> list[list[Group]]:
-    """What one question puts side by side: of one suite, about the same expectation together."""
+    """The suggestions of each question: of one suite, those about one expectation together."""
     found = []
     for suite in sorted({group[0].suite for group in groups}):
         mine = sorted((group for group in groups if group[0].suite == suite), key=_identity)
@@ -536,7 +535,7 @@ def _read_same(about: Sequence[str], answer: Any) -> Same:
     for joined in same:
         numbers = [n for n in joined if 1 <= n <= len(about)]
         if len(numbers) < len(joined):
-            look.wrong(f"{joined} has something in it that is no number of a suggestion")
+            look.wrong(f"{joined} has something in it that is not a number of a suggestion")
         if len(set(numbers)) < len(numbers) or seen & set(numbers):
             look.wrong(f"a number of {joined} stands twice")
         if len({about[n - 1] for n in numbers} - {""}) > 1:
@@ -547,7 +546,7 @@ def _read_same(about: Sequence[str], answer: Any) -> Same:
 
 
 def _join_groups(part: Sequence[Group], same: Same) -> list[Group]:
-    """The groups of a part; of those that are joined, the largest gives the wording."""
+    """The groups of a part; the largest of those joined gives the wording."""
     lists = [[part[number - 1] for number in numbers] for numbers in same]
     taken = {number for numbers in same for number in numbers}
     rest = [group for number, group in enumerate(part, 1) if number not in taken]

@@ -61,7 +61,7 @@ from .pairs import within
 
 LETTERS = ("A", "B")
 MOST = 20
-"""More analyses than these are counted, not listed."""
+"""If there are more analyses than this, the rest are only counted."""
 PARTS = {"winner_strengths": "the winner did well", "loser_weaknesses": "the loser did badly"}
 
 Stored = tuple[Path, Analysis]
@@ -70,7 +70,7 @@ Stored = tuple[Path, Analysis]
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """An analysis that is there, and what it is about.
+    """A stored analysis, and what it is about.
 
     Attributes:
         workspace: the workspace's name.
@@ -91,11 +91,10 @@ class Explained:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Analysed(Paid):
-    """What came of analysing comparisons.
+    """The result of analysing comparisons.
 
     Attributes:
-        explained: every analysis of the comparisons that were meant, those of earlier calls
-            included.
+        explained: every analysis of the chosen comparisons, including those of earlier calls.
     """
 
     explained: tuple[Explained, ...]
@@ -106,7 +105,7 @@ class Analysed(Paid):
         return tuple(analysis.document for analysis in self.explained)
 
     def table(self, backend: Backend = "polars") -> Any:
-        """One row a suggestion, the highest priority first, and of that the first comparison.
+        """One row per suggestion, by priority, then by comparison.
 
         `workspace`, `eval_id`, `pair`, `winner` and `loser` (the runs, in words), `priority`,
         `category`, `suggestion`, `expected_impact`, `path` (the analysis' file).
@@ -166,28 +165,30 @@ def analyse(
 ) -> Analysed:
     """Ask why the winner of each comparison won, and what to change in the skill.
 
-    The model is told who was who, and sees both versions of the skill, both works with their
-    transcripts, and what the comparator said. A pair whose orders disagree, or of which only
-    one order was seen, is a tie, and is not analysed; nor is a tie itself. A comparison that
-    belongs to no pair (of another tool) is taken at its word.
+    The model knows which side was which, and sees both versions of the skill, both outputs with
+    their transcripts, and what the comparator said. Ties are not analysed; a pair whose orders
+    disagree, or that was seen in only one order, is a tie. The result of a single comparison
+    without a pair (by another tool) is accepted as it is.
 
-    Each answer is written at once, as `analysis-N.json` beside its comparison, and is never
-    asked for again: called again, this asks for what is missing.
+    Each answer is written at once, as `analysis-N.json` next to its comparison, and never asked for
+    again: a second call asks only for what is missing.
 
     Args:
         ws: a workspace, or its path.
-        comparison: id, pair or file of the one that is meant; without it all of them.
-        sides: the configurations behind A and B, for comparisons that do not name them; they
-            are then taken to be of either side's first run.
-        model: who analyses; an `Analyst` for its settings. Without it the model that compared.
+        comparison: the id, pair or file of one comparison; all if not given.
+        sides: the configurations behind A and B, for comparisons that do not name them; each is
+            then assumed to show the side's first run.
+        model: the model that analyses; use an `Analyst` for settings. If not given, the model that
+            compared.
         connection: how the model is reached; if it is not given, the stand-in judge answers
             in process, and any other model from outside.
         prices: what calls cost; the bundled table if it is not given.
-        budget_usd: the most that may be spent, in US dollars; what does not fit is not asked.
-        concurrency: questions that are asked at a time.
-        dry_run: nobody is asked, and `worst_usd` says what the rest would cost at most.
-        progress: called whenever a question has ended.
-        stop: once it is set, what is in flight is cancelled, and what was written stays.
+        budget_usd: the most that may be spent, in US dollars; questions that do not fit are not
+            asked.
+        concurrency: how many questions to ask at a time.
+        dry_run: no model is asked; `worst_usd` is the most the rest would cost.
+        progress: called after each question.
+        stop: once set, calls in flight are cancelled; what was written stays.
 
     Raises:
         Refused: there is no such comparison, a figure makes no sense, no model is known, there
@@ -195,7 +196,7 @@ def analyse(
             cannot be written.
         Stopped: `stop` was set before the end.
         ModelFault: no API key was found; nothing was sent.
-        FileNotFoundError, NothingToLoad: a path leads to nothing.
+        FileNotFoundError, NothingToLoad: a path does not exist.
         OSError: an answer cannot be written.
     """
     ours = ws if isinstance(ws, Workspace) else load(ws)
@@ -231,7 +232,7 @@ def analyse(
 def _choose_analyst(
     model: str | Analyst | None, won: Sequence[_WonPair], terms: Terms
 ) -> Analyst | None:
-    """Who is asked; None if there is nothing to ask."""
+    """The model to ask; None if there is nothing to ask."""
     if isinstance(model, Analyst):
         return model
     found = terms.model(
@@ -249,7 +250,7 @@ def _choose_analyst(
 
 
 class _StoredComparison(NamedTuple):
-    """A comparison on disk: its file, where it lies, its file below what was loaded."""
+    """A comparison on disk: its file, its folder, its path below what was loaded."""
 
     path: Path
     place: Place
@@ -257,7 +258,7 @@ class _StoredComparison(NamedTuple):
     document: Comparison
 
     def is_named(self, name: str) -> bool:
-        """Whether it is asked for by its id, its pair or its file."""
+        """Whether it is selected by its id, its pair or its file."""
         names = (self.document.comparison_id, self.document.pair, self.within, self.path.name)
         return name in names or self.path.resolve() == Path(name).resolve()
 
@@ -293,7 +294,7 @@ def _stored_comparisons(path: str) -> list[_StoredComparison]:
 def _chosen(
     every: Sequence[_StoredComparison], wanted: str | Path | None
 ) -> list[_StoredComparison]:
-    """The comparisons that are meant: all, or those of the pair that is named.
+    """The selected comparisons: all, or those of the named pair.
 
     Raises:
         Refused: there is no such comparison.
@@ -310,7 +311,7 @@ def _chosen(
 def _split_won(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], list[LeftOut]]:
     """The pairs with a winner, and the others with the reason.
 
-    A comparison that belongs to no pair is taken at its word: nobody asked in the other order.
+    The result of a comparison without a pair is accepted: there is no other order.
     """
     groups: dict[object, list[_StoredComparison]] = {}
     for comparison in comparisons:
@@ -390,12 +391,12 @@ def _label(run: StoredRun | ComparedRun) -> str:
 
 @dataclass
 class _RunLookup:
-    """Looks up what stands behind the letters of comparisons.
+    """Looks up the runs behind the letters of comparisons.
 
     Attributes:
         runs: the runs on disk.
         named: configurations behind A and B, for comparisons that do not name them.
-        notes: what was noticed on the way, each once.
+        notes: anything noticed on the way, each once.
     """
 
     runs: Sequence[StoredRun]
@@ -403,10 +404,10 @@ class _RunLookup:
     notes: dict[str, None] = field(default_factory=dict)
 
     def item(self, won: _WonPair, analyst: Analyst, prices: Prices) -> Item[Stored]:
-        """What is asked of a pair, and what is kept of the answer.
+        """The question about a pair, and what is stored of the answer.
 
         Raises:
-            Unjudged: a run is not there, nothing says which it is, or it cannot be shown.
+            Unjudged: a run is missing, unknown, or cannot be shown.
         """
         letters = (won.winner, _other(won.winner))
         runs = [self._run_behind(won.first, letter) for letter in letters]
@@ -444,7 +445,7 @@ class _RunLookup:
         return run
 
     def _first_run(self, comparison: _StoredComparison, letter: str) -> StoredRun:
-        """The first run of a configuration, of the eval and iteration that a comparison lies in."""
+        """The first run of a configuration, of the eval and iteration of a comparison."""
         place, document = comparison.place, comparison.document
         stated = document.configuration_a if letter == "A" else document.configuration_b
         configuration = stated or (self.named and self.named[LETTERS.index(letter)])
@@ -466,7 +467,7 @@ class _RunLookup:
         return min(fitting, key=lambda run: run.run_number)
 
     def _work(self, letter: str, run: StoredRun) -> ShownWork:
-        """A run, with the version of the skill that it had, or why there is none to show."""
+        """A run with the version of the skill that it had, or why that cannot be shown."""
         kept, like = None, likeness(run.configuration)
         label = f"the version of {run.configuration} was not kept"
         if is_without_skill(run.configuration):

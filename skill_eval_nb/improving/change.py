@@ -1,6 +1,6 @@
-"""Accepted drafts into evals.json: shown first, and nothing else in it changes by a byte.
+"""Write accepted drafts into evals.json after showing the diff; nothing else in it changes.
 
-The folder of the next iteration is prepared beside it: its evals, and no runs.
+It also prepares the folder of the next iteration: its evals, without runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .inputs import root_of
 from .values import Draft
 
 _COUNTED = re.compile(r" \(\d+ times, first at .*\)$|\[\*\]|\[\d+\]|\d+")
-"""What tells of a fault how often it stands there, and at which places of lists."""
+"""The parts of a message that say how often a fault occurs, and where in a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +55,16 @@ class Written:
 
 @dataclass(frozen=True, repr=False)
 class Change(Shown):
-    """What a set of drafts makes of a suite.
+    """A suite with a set of drafts applied.
 
     Attributes:
         suite: the suite as it was.
-        after: what its file is to be.
-        applied: keys of the drafts that are in it.
-        refused: why a draft is not in it, by its key.
-        problems: what `skill-eval-nb check` has against it that it did not have before.
-        inputs: the input files that come with new evals, and what they are to hold.
-        written: what was written; None as long as nothing was.
+        after: the new content of its file.
+        applied: keys of the drafts that were applied.
+        refused: why a draft was not applied, by its key.
+        problems: what `skill-eval-nb check` finds in it that was not there before.
+        inputs: the input files of new evals, with their content.
+        written: what was written; None if nothing was yet.
     """
 
     suite: OpenSuite
@@ -93,7 +93,7 @@ class Change(Shown):
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """The problems that forbid to write it."""
+        """The problems that prevent writing it."""
         return tuple(problem for problem in self.problems if problem.severity == "error")
 
     @property
@@ -111,7 +111,7 @@ class Change(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be known of it besides its diff: what is refused, and new problems."""
+        """What to know about it besides its diff: refused drafts and new problems."""
         refused = (f"{key} is refused: {why}" for key, why in self.refused.items())
         problems = (
             f"{problem.severity} at {problem.where or '$'}: {problem.message}"
@@ -121,7 +121,7 @@ class Change(Shown):
 
     @property
     def results(self) -> tuple[str, ...]:
-        """What was written, a line each; nothing before it was."""
+        """What was written, one line each; nothing before that."""
         if self.written is None:
             return ()
         kept, iteration, why = self.written.kept, self.written.iteration, self.written.why
@@ -134,14 +134,14 @@ class Change(Shown):
         return tuple(line for line in lines if line)
 
     def write(self, *, next_iteration: bool = True) -> Change:
-        """Write it; an old file is kept beside it, under the next free NAME.N.bak.
+        """Write it; the old file is kept next to it, under the next free NAME.N.bak.
 
         Args:
-            next_iteration: whether the workspace's next iteration is prepared.
+            next_iteration: whether to prepare the workspace's next iteration.
 
         Returns:
-            the same change, which knows where the old file is. If no draft changes
-            anything, nothing is written.
+            The same change, which now knows where the old file is. If no draft changes anything,
+            nothing is written.
 
         Raises:
             Refused: it has errors, it was written before, or the file has changed since.
@@ -177,28 +177,27 @@ class Change(Shown):
 def preview(
     drafts: Draft | Iterable[Draft], evals: PathLike, *, workspace: PathLike | None = None
 ) -> Change:
-    """What drafts make of a suite; nothing is written.
+    """Apply drafts to a suite, and show the result; nothing is written.
 
-    The file is changed as text: whatever the drafts do not speak of stays as it is, byte for
-    byte, and what is new stands in the indentation of what is beside it. A draft that has no
-    place, or whose place an earlier one has, is refused, with the reason.
+    The file is changed as text: everything that the drafts do not mention stays the same, byte for
+    byte, and new lines are indented like their neighbours. A draft whose target does not exist, or
+    was taken by an earlier draft, is refused with the reason.
 
-    A new item takes the place of another one with that one's id and the fields of it that we do
-    not know. Of a check and a dimension, the fields that the new item does not say go; of an
-    eval they stay.
+    A new item that replaces another keeps its id and any unknown fields. Known fields that the new
+    item does not have are removed from checks and dimensions, and kept in evals.
 
     Args:
         drafts: the accepted ones.
-        evals: the suite's file, or the folder of a skill or a workspace with one; of a skill
-            without one it is begun.
-        workspace: the workspace whose tables the drafts speak of; if it is not given, the
-            one that the suite lies in or beside.
+        evals: the suite's file, or the folder of a skill or a workspace with one; a skill without
+            one gets a new file.
+        workspace: the workspace that the drafts are about; if not given, the one that contains the
+            suite or is next to it.
 
     Returns:
-        the change, which shows itself and can be written.
+        The change, which displays itself and can be written.
 
     Raises:
-        Refused: there is no suite, or its file is no strict JSON in UTF-8. It is a ValueError.
+        Refused: there is no suite, or its file is not strict JSON in UTF-8. It is a ValueError.
         OSError: it cannot be read.
     """
     suite = open_suite(evals, workspace)
@@ -219,7 +218,7 @@ def apply(
         workspace: as `preview` takes it.
 
     Returns:
-        the change as it was written; `written` says where the old file is.
+        The change as written; `written` says where the old file is.
 
     Raises:
         Refused: there is no suite, its file cannot be changed in place, or it would have faults
@@ -230,7 +229,7 @@ def apply(
 
 
 def _new_problems(suite: OpenSuite, after: bytes) -> Problems:
-    """The errors and warnings that a change brings, as `skill-eval-nb check` tells them.
+    """The errors and warnings that a change adds, as `skill-eval-nb check` finds them.
 
     The new text is checked against the dialect of the old one, and read as a plan of runs
     would read it.
@@ -245,7 +244,7 @@ def _new_problems(suite: OpenSuite, after: bytes) -> Problems:
         found.add("error", "no-evals", path, "the suite would have no evals")
     known = Counter(map(_kind, _check_suite(name, suite.data, suite.text.dialect)))
     for problem in _check_suite(name, after, suite.text.dialect):
-        # What stands there more often than before, wherever in its list.
+        # Whatever occurs more often than before, anywhere in its list.
         if known[_kind(problem)]:
             known[_kind(problem)] -= 1
         else:
@@ -285,7 +284,7 @@ def prepare(suite: OpenSuite, after: bytes, drafts: Sequence[str]) -> tuple[Path
         drafts: the keys of the drafts that were applied.
 
     Returns:
-        the iteration's folder, or None with the reason why there is none.
+        The iteration's folder, or None with the reason.
 
     Raises:
         OSError: it cannot be written.

@@ -1,4 +1,4 @@
-"""`compare`: two sides blind, every pair of runs in both orders, by a model that knows neither."""
+"""`compare`: compare two sides blind, every pair of runs in both orders."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ from .pairs import ComparedSide, Named, Pair, PairedRun, pairs_of, sides_of
 
 T = TypeVar("T")
 FOLDER = "comparisons"
-"""Where they lie in a workspace."""
+"""Their folder in a workspace."""
 MOST = 30
-"""More evals than these are counted, not listed."""
+"""If there are more evals than this, the rest are only counted."""
 EVAL = ("workspace", "eval_id", "eval_name")
 WHO = {FIRST: "a", LAST: "b", TIE: TIE}
 STABLE = 0.8
-"""Below this repetition stability or position consistency the comparator is called unsteady."""
+"""Below this repetition stability or position consistency, the comparator is called unsteady."""
 FEWEST_EVALS = 6
 """With fewer, no exact test over evals can be below 5 %."""
 MEASURES = {
@@ -81,23 +81,23 @@ MEASURES = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Compared(Paid):
-    """What came of comparing two sides, `a` and `b`, blind.
+    """The result of comparing two sides, `a` and `b`, blind.
 
     Attributes:
-        a: what the first side is called.
-        b: what the second side is called.
-        pairs: one row a pair of runs, in the workspace's kind of table. `workspace`, `eval_id`,
+        a: the name of the first side.
+        b: the name of the second side.
+        pairs: one row per pair of runs, in the workspace's kind of table. `workspace`, `eval_id`,
             `eval_name`, `run_number`, `pair` (as documents have it), `run_a`, `run_b` (their
             folders); `winner` after unblinding: `a`, `b` or `tie`, null if it was not seen in
             both orders; `a_first`, `b_first`: the winner if that side was shown first;
             `consistent`: whether they agree; `repeated_same`: whether the same order got the
             same answer twice, null if it was asked once; `n_comparisons`; `reasons`: the
             comparator's own, with what was A and B.
-        by_eval: one row an eval: its pairs, those settled, `wins` of a, `losses`, `ties`,
+        by_eval: one row per eval: its pairs, those settled, `wins` of a, `losses`, `ties`,
             `winner`.
         figures: the row of `stats.preference`, with wins, losses and rates of a against b; empty
             if nothing was seen.
-        comparisons: every comparison that counts, those of earlier calls included.
+        comparisons: every comparison that counts, including those of earlier calls.
     """
 
     a: str
@@ -114,7 +114,7 @@ class Compared(Paid):
 
     @property
     def winner(self) -> str | None:
-        """What the winner is called; None if nobody can say."""
+        """The name of the winner; None if unknown."""
         return self.verdict.winner
 
     def _blocks(self) -> Iterator[Block]:
@@ -123,7 +123,7 @@ class Compared(Paid):
             f"{self.a} against {self.b}, compared blind by {self.model}: {self.status}",
             f"{len(self.pairs):,} pairs; {self._counts(there, 'comparisons')}",
         )
-        if there or self.status != "dry run":  # before anybody was asked there is no verdict
+        if there or self.status != "dry run":  # before any question was asked there is no verdict
             who = self.verdict
             word = f"{who.winner} {who.word}" if who.winner else who.word
             yield Mark("info", word, who.reason)
@@ -270,10 +270,10 @@ class _Order(NamedTuple):
 
     Attributes:
         pair: the two runs.
-        prepared: what is shown of them, a's first.
+        prepared: what is shown of them, a first.
         swapped: whether b's is shown as A.
-        order: 1 or 2; which order is the first was drawn.
-        repetition: 1, or 2 where the same was asked before.
+        order: 1 or 2; which order comes first was drawn at random.
+        repetition: 1, or 2 if the same was asked before.
         fingerprint: the same for the same question of the same model.
     """
 
@@ -294,8 +294,8 @@ def _plan_orders(
 ) -> tuple[list[_Order], list[LeftOut]]:
     """Both orders of every pair, then the repetitions; and the pairs that cannot be shown.
 
-    Which pairs are repeated, and in which order, is drawn from the seed and the pairs alone. Of
-    a share that is not 0 one pair at least is repeated.
+    Which pairs are repeated, and in which order, depends only on the seed and the pairs. If the
+    share is not 0, at least one pair is repeated.
     """
     drawn = sorted(pairs, key=lambda pair: _draw(seed, pair.key))
     repeated = {pair.key for pair in drawn[: max(round(repeat * len(pairs)), bool(repeat))]}
@@ -339,8 +339,8 @@ def _hidden_names(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of skills, and all other names in these workspaces that could tell a side.
 
-    Where skills set the sides apart, their names are among the others: those are covered in
-    other prose, too.
+    If the sides differ by their skills, the skills' names are among the other names, which are
+    covered in other prose, too.
     """
     folders = {run.stored.workspace.name for run in runs}
     tables = [side.ws.polars("runs") for side in sides]
@@ -393,7 +393,7 @@ def _behind(run: PairedRun) -> ComparedRun:
 
 
 def folder_of(workspace: Path) -> Path:
-    """The folder of a workspace's comparisons; it need not be there.
+    """The folder of a workspace's comparisons; it may not exist yet.
 
     Raises:
         OSError: a link of that name leads elsewhere.
@@ -417,7 +417,7 @@ def read_comparisons(workspaces: Iterable[Path]) -> dict[str, Comparison]:
 
 
 class PairAnswer(NamedTuple):
-    """A pair in one of its orders, and the comparison that came of it; None if none did."""
+    """A pair in one of its orders, with its comparison; None if there is none."""
 
     pair: Pair
     swapped: bool
@@ -506,7 +506,7 @@ class Winner:
     """Who wins, and why.
 
     Attributes:
-        winner: what the side is called; None if nobody can say.
+        winner: the name of the side; None if unknown.
         word: `wins`, `unclear`, `found out` (the comparator goes by the order) or `nothing
             compared`.
         reason: in words, with the figures.
@@ -521,16 +521,16 @@ class Winner:
 
 
 def decide_winner(row: Mapping[str, Any], a: str, b: str) -> Winner:
-    """The verdict on *these evals*, and what of it holds for tasks like these.
+    """The verdict on *these evals*, and whether it holds for tasks like these.
 
-    A side wins where the exact p of its wins over pairs is at most 5 %. Nobody wins where
-    most pairs have another winner in the other order, and those go one way more often than
-    chance would have it (exact p at most 5 %).
+    A side wins if the exact p of its wins over pairs is at most 5 %. No side wins if most pairs
+    have a different winner in the other order, and these favour one position more often than chance
+    would (exact p at most 5 %).
 
     Args:
         row: of `stats.preference`, of a against b; empty if nothing was seen.
-        a: what the one side is called.
-        b: what the other side is called.
+        a: the name of the one side.
+        b: the name of the other side.
     """
     pairs = row.get("n_both_orders", 0)
     if not pairs:
@@ -569,7 +569,7 @@ def rates(row: Mapping[str, Any], a: str) -> Iterator[str]:
 
 
 def _found_out(row: Mapping[str, Any], pairs: int) -> str:
-    """That the comparator goes by the place, not by the works; empty if it does not."""
+    """A sentence if the comparator goes by position, not by the outputs; else empty."""
     primacy, recency = row["primacy"], row["recency"]
     p = Wins(primacy, recency, ties=0).p
     if 2 * (primacy + recency) <= pairs or p is None or p > 1 - LEVEL:
@@ -597,7 +597,7 @@ def _beyond(row: Mapping[str, Any], a_wins: bool) -> str:
 
 
 def _doubts_text(row: Mapping[str, Any]) -> str:
-    """What to bear in mind of the comparator; "" if there is nothing."""
+    """What to bear in mind about the comparator; "" if there is nothing."""
     doubts = []
     stability, consistency = row["repetition_stability"], row["position_consistency"]
     if stability is not None and stability < STABLE:

@@ -1,6 +1,7 @@
-"""`draft`: from what graders suggest and figures show to concrete changes of a suite.
+"""`draft`: turn what graders suggest and figures show into concrete changes of a suite.
 
-By rule, and by a model beside that: what it is shown, what it may answer, what of that fits.
+Drafts come from rules, and optionally from a model: what it sees, what it may answer, what is
+accepted.
 """
 
 from __future__ import annotations
@@ -73,17 +74,17 @@ _PARTS = {
 
 
 class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have slots of its own
-    """Drafts, as a tuple that shows itself.
+    """Drafts, as a tuple that displays itself.
 
     Attributes:
-        price_usd: what asking the model costs at worst, in US dollars; 0 if none was named,
-            None if its price is not known.
+        price_usd: the most that asking the model can cost, in US dollars; 0 if none was named, None
+            if its price is not known.
         cost_usd: what was spent.
-        unasked: why the model has not drafted; None if it has, or where none was named.
+        unasked: why the model has not drafted; None if it has, or if none was named.
         skill: the folder of the skill whose first evals they are; None for drafts of changes.
         measured: the skill that the evals are to measure, if it is known.
-        prompts: of each eval that there is, by id.
-        waiting: which checks have too few runs for a draft; "" where none has.
+        prompts: the prompt of each existing eval, by id.
+        waiting: which checks have too few runs for a draft; "" if none has.
     """
 
     price_usd: float | None
@@ -103,7 +104,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         prompts: Mapping[str, str] = MappingProxyType({}),
         waiting: str = "",
     ) -> Self:
-        """Drafts, and what came of asking a model."""
+        """Drafts, with the price and cost of asking a model."""
         self = super().__new__(cls, drafts)
         self.skill, self.measured, self.prompts = skill, measured, prompts
         self.waiting = waiting
@@ -113,7 +114,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         return self
 
     def say_leaks(self, draft: Draft) -> str:
-        """What a draft, as it now is, has word for word from the skill; "" where nothing."""
+        """What a draft, as it is now, quotes from the skill; "" if nothing."""
         if self.measured is None or draft.part == "dimensions":
             return ""
         asked = "\n".join(self.prompts.get(name, "") for name in draft.evals)
@@ -148,29 +149,29 @@ def draft(
     """Draft concrete changes of a suite; nothing is written, and no eval is run.
 
     By rule, from the figures: checks to drop or to take out of the gate, expectations to reword,
-    anchors and weights of rubric dimensions, expectations for what graders miss, evals to add.
-    By a model beside that, if one is named: it sees outputs of one half of the evals only, so
-    that a try-out on the other half can prove its checks.
+    anchors and weights of rubric dimensions, expectations for what graders miss, evals to add. A
+    model drafts as well, if one is named: it sees outputs of only half of the evals, so that its
+    checks can be tested on the other half.
 
     Args:
-        ws: a workspace with one suite, of which all iterations count.
-        found: what its graders suggest; `aggregate(ws)` where not given.
-        baseline: the configuration to compare against; chosen by name where not given.
-        model: who else drafts; an offline model costs nothing.
+        ws: a workspace with one suite; all its iterations count.
+        found: what its graders suggest; `aggregate(ws)` if not given.
+        baseline: the configuration to compare against; chosen by name if not given.
+        model: a model that drafts as well; an offline model costs nothing.
         connection: how models are reached.
-        prices: what calls cost; the bundled table where not given.
-        budget_usd: the most that the model may cost, in US dollars; without it, a model that
-            costs something is not asked, and `unasked` says so.
-        dry_run: ask nobody; `price_usd` is what the model costs at worst.
+        prices: what calls cost; the bundled table if not given.
+        budget_usd: the most that the model may cost, in US dollars; without it, a model that costs
+            money is not asked, and `unasked` says so.
+        dry_run: do not ask; `price_usd` is the most that the model can cost.
 
     Returns:
-        The drafts, those first that rest on most runs, and last those that quote the skill. No
+        The drafts, those based on the most runs first, and last those that quote the skill. No
         two make the same change.
 
     Raises:
-        Refused: the workspace holds several suites, the baseline is not there, or the budget
-            cannot be kept.
-        ModelFault: the model cannot be reached for want of a key.
+        Refused: the workspace has several suites, the baseline does not exist, or the budget is too
+            small.
+        ModelFault: the model cannot be reached because there is no key.
 
     >>> import skill_eval_nb as sen
     >>> draft(sen.Workspace.from_tables({}))
@@ -196,9 +197,9 @@ def find_measured(evals: PathLike) -> SkillMd | None:
 
 
 def order_drafts(drafts: Iterable[Draft]) -> list[Draft]:
-    """Drafts without repeats, those that rest on most runs first.
+    """Drafts without repeats, those based on the most runs first.
 
-    A change that differs in its description alone is the same; the first one counts.
+    Changes that differ only in their description are the same; the first one counts.
     """
     first: dict[str, Draft] = {}
     for draft in drafts:
@@ -268,11 +269,11 @@ ITEM: dict[str, Any] = {
     **{f"anchor_{at}": _MAYBE for at in ANCHORS},
     "prompt": _MAYBE,
 }
-"""The fields of what may come into a suite."""
+"""The fields of items that may be added to a suite."""
 SCHEMA: dict[str, Any] = an_object(
     drafts=a_list(
         an_object(
-            # The reason stands before the change, so that it is written first.
+            # The reason comes before the change, so that it is written first.
             why=TEXT,
             rests_on=a_list(TEXT),
             kind=one_of(*KINDS),
@@ -322,13 +323,13 @@ MOST_CHARS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a drafter is shown, by the numbers it is shown under.
+    """What the model is shown, by the numbers used there.
 
     Attributes:
         checks: C1, C2, …
         dimensions: D1, D2, …
         suggestions: G1, G2, …
-        looked_at: ids of the evals of which it sees outputs.
+        looked_at: ids of the evals whose outputs it sees.
         text: all of it.
     """
 
@@ -340,9 +341,9 @@ class Material:
 
 
 def gather_material(evidence: Evidence) -> Material:
-    """Choose what is shown and write it down.
+    """Choose what to show, and write it down.
 
-    Outputs are of one half of the evals: what is drafted can be proved on the other half.
+    Outputs come from half of the evals, so that drafts can be tested on the other half.
     """
     checks = {f"C{n}": check for n, check in enumerate(evidence.checks[:MOST_CHECKS], 1)}
     dimensions = {f"D{n}": dimension for n, dimension in enumerate(evidence.dimensions(), 1)}
@@ -431,10 +432,10 @@ def _outputs(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 
 def first_half(evals: Iterable[str]) -> set[str]:
-    """Half of the evals, to be looked at; the others are left alone, for a try-out to prove on.
+    """The half of the evals to look at; the others are kept for testing the drafts.
 
-    Which is which hangs on the names alone, so it is the same each time, and nobody has
-    chosen it. Of an odd number it has one more than the others.
+    The split depends only on the names, so it is the same each time and nobody has chosen it. For
+    an odd number, this half has one more.
 
     >>> sorted(first_half(["1", "2", "3"]))
     ['1', '2']
@@ -489,7 +490,7 @@ def drafts_of_answer(
     """The drafts of an answer.
 
     Raises:
-        BadAnswer: with everything that is wrong, each fault at its draft.
+        BadAnswer: if anything is wrong; it lists every fault with its draft.
     """
     look = AnswerCheck()
     found = [
@@ -575,7 +576,7 @@ def read_item(
     critical: bool | None = False,
     base: Mapping[str, Any] = MappingProxyType({}),
 ) -> SuiteItem:
-    """An item of a draft, in the form that a suite has it in; what was `critical` stays so.
+    """An item of a draft in the form of a suite; what was `critical` stays so.
 
     `critical` is None if it is to be taken out of the gate; `base` is what a new eval begins
     with.
@@ -623,8 +624,8 @@ def _see_check(item: Mapping[str, Any], look: AnswerCheck, where: str) -> None:
 def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[Draft, ...]]:
     """Ask a model for drafts; the same question is never paid for twice.
 
-    What costs something is asked only where a budget is given. The answer is kept beside the
-    runs that it rests on.
+    A model that costs money is asked only if there is a budget. The answer is stored with the runs
+    that it is based on.
     """
     given = gather_material(evidence)
     reader = partial(drafts_of_answer, evidence=evidence, given=given, model=model)
@@ -636,7 +637,7 @@ def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[
 def ask_once(
     model: str, system: str, shown: str, wish: str, folder: Path | None, terms: Terms, **more: Any
 ) -> PaidAnswer[tuple[Draft, ...]]:
-    """Drafts that were kept in a folder, else a model's, which are then kept there.
+    """Drafts stored in a folder, else a model's, which are then stored there.
 
     Whoever is shown the same by the same rules is asked the same; `more` is as `Question` has it.
     """

@@ -1,4 +1,4 @@
-"""Drafts to a changed suite: each finds its place, or is refused with the reason."""
+"""Put drafts into a suite: each finds its place, or is refused with the reason."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ from .inputs import root_of, take_inputs
 from .values import Draft, SuiteItem
 
 PLACES = (*USUAL, "eval/evals.json", "eval/eval_metadata.json", "eval_metadata.json")
-"""Where a suite is looked for in a folder, in this order."""
+"""The places to look for a suite in a folder, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What the text of an eval suite says.
+    """The content of an eval suite's text.
 
     Attributes:
         value: its plain value; the documents remember which part of it they were read from.
@@ -70,15 +70,15 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class OpenSuite:
-    """A suite that is to be changed.
+    """A suite to change.
 
     Attributes:
         path: its file.
-        data: its bytes; none if it is to be written for the first time.
+        data: its bytes; empty if it does not exist yet.
         text: what it says.
         keys: the id and name of each eval as the tables have them.
         workspace: the folder whose next iteration it is for; None if there is none.
-        described: ids of evals whose checks stand in their eval_metadata.json.
+        described: ids of evals whose checks are in their eval_metadata.json.
     """
 
     path: Path
@@ -89,10 +89,10 @@ class OpenSuite:
     described: Mapping[str, str] = field(default_factory=dict)
 
     def eval_of(self, name: str) -> int:
-        """The place of an eval, by the id, else by the name that the tables have.
+        """The place of an eval, by its id, else by its name in the tables.
 
         Raises:
-            Refused: there is none; the message has the nearest one.
+            Refused: there is none; the message names the nearest one.
         """
         for names in ([key.id for key in self.keys], [key.name for key in self.keys]):
             if name in names:
@@ -104,8 +104,8 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     """Open a suite.
 
     Args:
-        evals: its file, or the folder of a skill or of a workspace with one. For a skill without
-            one, it is begun.
+        evals: its file, or the folder of a skill or of a workspace with one. A skill without one
+            gets a new file.
         workspace: the workspace by which the tables name its evals; the one that it lies in or
             beside if it is not given.
 
@@ -122,7 +122,7 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     text = text_of(path.name, data)
     home = _home_of(path) if workspace is None else Path(workspace).expanduser().resolve()
     if home is not None and not home.is_dir():
-        raise refuse(f"workspace {home} is not there, or is no folder")
+        raise refuse(f"workspace {home} is not there, or is not a folder")
     found = find([path] if home is None else [home, path])
     files = read_files(found.layout.files, Problems())
     index = catalogue_files(found.layout, files, found.base, Problems())
@@ -144,9 +144,9 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
 
 
 def suite_file(evals: PathLike) -> Path:
-    """The file of a suite, given itself, the folder that it lies in, or its skill's workspace.
+    """The file of a suite, given the file, its folder, or its skill's workspace.
 
-    For a skill without one it is the file that is to be.
+    For a skill without one, it is the file to create.
 
     Raises:
         Refused: there is none, or there are several.
@@ -204,7 +204,7 @@ def text_of(name: str, data: bytes) -> Text:
 
 
 def planned_evals(document: Evals) -> tuple[list[PlannedEval], list[str]]:
-    """The evals as they would be run, but for their input files, and what forbids to run them."""
+    """The evals as they would be run, without their input files, and what prevents running them."""
     faults: list[str] = []
     ids = ids_of(document.evals, faults)
     names = [name_of(eval_, id_) for eval_, id_ in zip(document.evals, ids, strict=True)]
@@ -220,7 +220,7 @@ def planned_evals(document: Evals) -> tuple[list[PlannedEval], list[str]]:
 
 
 def _home_of(suite: Path) -> Path | None:
-    """The workspace that a suite lies in, or the one beside its skill."""
+    """The workspace that contains a suite, or the one next to its skill."""
     skill = suite.parent.parent if suite.parent.name in ("evals", "eval") else suite.parent
     for folder in (top_of(suite.parent), skill, skill.with_name(f"{skill.name}-workspace")):
         if folder.is_dir() and any(
@@ -248,36 +248,38 @@ DIALECTS: dict[str, dict[str, str]] = {
     "iterations": {"expectations": "assertions", "text": "description"},
     "test-cases": {"expectations": "assertions", "evals": "test_cases"},
 }
-"""Where a dialect has another name for a field than `skill-evaluator`."""
+"""Fields for which a dialect has another name than `skill-evaluator`."""
 FIRST: dict[str, str | int] = {"structural_expectations": "S1", "dimensions": "Q1", "evals": 1}
 """The first id of a list if nothing in the file shows the way; expectations have none."""
 LETTERS = {"structural_expectations": "S", "dimensions": "Q", "expectations": "E", "evals": "eval-"}
-"""What a new id begins with where those beside it have no numbers."""
+"""The beginning of a new id if the others have no numbers."""
 KEPT = dict.fromkeys(KINDS, frozenset(("id",))) | {
     "expectations": frozenset(("id", "name")),
     "evals": frozenset(fields_of(Eval)),
 }
-"""Fields that an item keeps when another one comes in its place and does not say them."""
+"""Fields that an item's replacement keeps if it does not have them itself."""
 LOOKS = frozenset(fields_of(StructuralExpectation)) - {"id", "type", "description"}
-"""Fields that say what a check looks for, and how much hangs on it."""
+"""Fields that say what a check looks for, and how much it matters."""
 OTHER = {
     "expectations": "structural_expectations",
     "structural_expectations": "expectations",
 }
-"""Checks stand in one list or in two: an item that is not in its own is looked for there."""
+"""Checks are in one list or in two: an item that is not in its own list is looked up in the
+other.
+"""
 PART, WHOLE = "\n", "\n\n"
 """In the place of a name, which has no blanks at its ends: any part of an eval, and all of it."""
 _NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.DOTALL)
 
 
 class Edits(NamedTuple):
-    """What becomes of a suite.
+    """A suite with drafts applied.
 
     Attributes:
         value: its new plain value.
-        applied: keys of the drafts that are in it.
-        refused: why a draft has no part in it, by its key.
-        inputs: the input files that come with new evals, and what they are to hold.
+        applied: keys of the drafts that were applied.
+        refused: why a draft was not applied, by its key.
+        inputs: the input files of new evals, with their content.
     """
 
     value: Any
@@ -287,10 +289,10 @@ class Edits(NamedTuple):
 
 
 def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
-    """Find the place of each draft; a later one gives way to an earlier one.
+    """Find the place of each draft; an earlier draft takes precedence.
 
-    A draft goes in whole or not at all, so each is tried on a copy: where one of its evals cannot
-    be changed, none is.
+    A draft is applied completely or not at all, so each is tried on a copy: if one of its evals
+    cannot be changed, none is.
     """
     now = _State(suite.text.value, list(range(len(suite.keys))))
     style = _Style(suite.text)
@@ -310,13 +312,13 @@ def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
 
 
 class _List(NamedTuple):
-    """A list of a suite as it now is.
+    """A list in the current suite.
 
     Attributes:
         part: which one.
-        above: the object that it is a member of, or is to be.
+        above: the object that contains it, or will.
         name: its name there.
-        value: the plain list; one of its own where it is not there yet.
+        value: the plain list; a new one if it does not exist yet.
         documents: what can be read of each item; None if nothing can.
     """
 
@@ -383,7 +385,7 @@ def _names(document: Document) -> tuple[str | None, str | None, str | None]:
 
 
 def _call_item(document: Document | None) -> str:
-    """What to call an item: by its id, else its name, else its text."""
+    """What to call an item: its id, else its name, else its text."""
     return next(filter(None, _names(document)), "an item") if document is not None else "an item"
 
 
@@ -394,7 +396,7 @@ def next_id(way: str | int, taken: Iterable[str | int], letter: str = "") -> str
         way: an id of the list, or one like them: the new one has its type, what it has before
             its number, and its leading zeros.
         taken: the ids that were ever given in the list.
-        letter: what the new one begins with where `way` has no number.
+        letter: the beginning of the new one if `way` has no number.
 
     >>> next_id("S2", ["S1", "S2"]), next_id(3, [1, 3]), next_id("Q07", ["Q07"])
     ('S3', 4, 'Q08')
@@ -449,10 +451,10 @@ class _Style:
         return {name: item[name] for name in (*order, *item)}
 
     def instead(self, new: SuiteItem, old: Document, part: str) -> Any:
-        """An item that comes in the place of another one, with what that one keeps.
+        """An item that replaces another one, with the fields to keep.
 
-        Fields that we do not know stay, and so does the id; what the new one does not say is
-        gone where it is a check or a dimension, and stays where it is an eval.
+        Unknown fields and the id are kept. Known fields that the new item does not have are removed
+        from checks and dimensions, and kept in evals.
         """
         raw, kind = raw_of(old), KINDS[part]
         if not isinstance(raw, dict):
@@ -578,7 +580,7 @@ class _Editor:
         self._document, _ = read_as_shared("evals", now.value)
 
     def take(self, draft: Draft) -> None:
-        """Take in a draft.
+        """Apply a draft.
 
         Raises:
             Refused: it cannot be applied.
@@ -656,17 +658,17 @@ class _Editor:
             raw[outer] = {}
             return _list_of(part, raw[outer], inner, ())
         if rubric is None:
-            raise refuse(f"`{outer}` is no rubric that can be read: mend it first")
+            raise refuse(f"`{outer}` is not a rubric that can be read: mend it first")
         if not isinstance(raw[outer], dict):
             return _list_of(part, raw, outer, rubric.dimensions)
         inner = keys_of(rubric).get("dimensions", inner)
         return _list_of(part, raw[outer], inner, rubric.dimensions)
 
     def _put_items(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> None:
-        """Put the new items in the place of one, or behind all.
+        """Put the new items in place of one, or at the end.
 
         Raises:
-            Refused: such an item is there already.
+            Refused: there is such an item already.
         """
         part, style = listed.part, self._style
         taken = self.now.taken.setdefault((place, part), _own_ids(listed.known))
@@ -687,13 +689,13 @@ def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) ->
     """A list that is there, or is to be; what cannot be read of it is not a document.
 
     Raises:
-        Refused: it is there, and is no list.
+        Refused: it exists and is not a list.
     """
     value = above.get(name)
     if value is None:
         return _List(part, above, name, [], [])
     if not isinstance(value, list):
-        raise refuse(f"`{name}` is no list: write it as one first")
+        raise refuse(f"`{name}` is not a list: write it as one first")
     waiting = list(documents)
     found = [waiting.pop(0) if waiting and raw_of(waiting[0]) is item else None for item in value]
     if waiting:
@@ -702,10 +704,10 @@ def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) ->
 
 
 def _find_in_lists(lists: Sequence[_List], target: str, name: str) -> tuple[_List, int]:
-    """The item that is meant, and the list that it stands in.
+    """The target item, and the list that contains it.
 
     Raises:
-        Refused: there is none, or there are several; the message has the nearest one.
+        Refused: there is none, or there are several; the message names the nearest one.
     """
     for listed in lists:
         try:

@@ -1,4 +1,4 @@
-"""What drafts rest on: a workspace's suite, checks with figures, stored runs, answers."""
+"""The evidence for drafts: a workspace's suite, checks with figures, stored runs, answers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ V = TypeVar("V")
 D = TypeVar("D", bound=Document)
 Progress = Callable[[AskingProgress], None]
 MOST = 30
-"""More reasons than these are counted, not listed."""
+"""If there are more reasons than this, the rest are only counted."""
 LARGEST_SHOWN = 200_000
 """Bytes of a file whose text is read."""
 
@@ -79,7 +79,7 @@ def texts(folder: Path) -> Iterator[tuple[str, str | None]]:
 
 
 def skill_folders(runs: Iterable[StoredRun]) -> Iterator[Path]:
-    """Every version of a skill that lies in the workspaces of these runs, and as it is now."""
+    """Every version of a skill in the workspaces of these runs, and the current one."""
     workspaces: dict[Path, list[StoredRun]] = {}
     for run in runs:
         workspaces.setdefault(run.workspace, []).append(run)
@@ -95,21 +95,21 @@ def skill_folders(runs: Iterable[StoredRun]) -> Iterator[Path]:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Paid(Shown):
-    """What came of asking a model, item by item.
+    """The result of asking a model, item by item.
 
     Attributes:
         status: `done`; `partial` where a question has no answer; `dry run` if nobody was
             asked.
         n_before: answers that were there before.
-        n_missing: answers that there are still none of.
-        model: who was asked; None if nothing was to be asked and none was named.
+        n_missing: answers still missing.
+        model: the model that was asked; None if there was nothing to ask and none was named.
         failed: questions without an answer, each with the reason.
         left_out: what could not be asked about, each with the reason.
         usage: tokens of this call's answers.
         cost_usd: what they cost; None if a price is not known.
-        worst_usd: what the missing ones could have cost at most before they were asked, in US
+        worst_usd: the most that the missing ones could have cost before they were asked, in US
             dollars; None if a price is not known.
-        notes: what was decided for the user, and what to bear in mind.
+        notes: choices made for the user, and caveats.
     """
 
     status: str
@@ -136,7 +136,7 @@ class Paid(Shown):
         )
 
     def _left_blocks(self, caption: str) -> list[Block]:
-        """What came to nothing, every reason once, and the notes."""
+        """What failed, every reason once, and the notes."""
         why = [("failed", failure.reason) for failure in self.failed]
         why += [("left out", left.reason) for left in self.left_out]
         table: Table = reasons(why, caption, MOST)
@@ -167,9 +167,9 @@ _WRITING = threading.Lock()
 
 
 def documents_at(paths: Iterable[Path], kind: type[D]) -> Iterator[tuple[Path, D]]:
-    """The documents in files, one that somebody has changed by hand included.
+    """The documents in files, including those that somebody has edited.
 
-    What cannot be read is left out: the loader tells of it.
+    Files that cannot be read are left out: the loader reports them.
     """
     for path in paths:
         try:
@@ -197,17 +197,17 @@ def write_numbered(folder: Path, stem: str, content: Any) -> Path:
 
 KEYS = list(RunRef._fields)
 REASON = 240
-"""Characters of a suggestion that are quoted at most."""
+"""The most characters of a suggestion that are quoted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An expectation that stands in several evals under one name, and what became of it.
+    """An expectation that several evals share under one name, and its results.
 
     Attributes:
         target: what a draft calls it: its id, else its text.
         text: what it checks.
-        definition: as the first of its evals defines it.
+        definition: from the first of its evals.
         evals: ids of the evals that have it.
         figures: rows of `stats.discrimination` over all iterations taken together, the side
             that is compared first; empty if it has no verdicts.
@@ -223,12 +223,12 @@ class Check:
 
     @property
     def structural(self) -> bool:
-        """Whether it stands among the structural expectations of its evals."""
+        """Whether it is one of the structural expectations of its evals."""
         return isinstance(self.definition, StructuralExpectation)
 
     @property
     def part(self) -> Part:
-        """The list of an eval that it stands in."""
+        """The list of an eval that contains it."""
         return "structural_expectations" if self.structural else "expectations"
 
     @property
@@ -244,7 +244,7 @@ class Check:
 
     @property
     def in_words(self) -> str:
-        """What became of it, in sentences."""
+        """Its results, in sentences."""
         reasons = [str(row["reason"]) for row in self.figures]
         return " ".join(f"{self.named}: {reason[0].lower()}{reason[1:]}" for reason in reasons)
 
@@ -264,7 +264,7 @@ class Evidence:
     Attributes:
         ws: the workspace; it holds one suite.
         found: what its graders suggest.
-        suite: its evals by id, as far as they have runs and a definition.
+        suite: its evals by id, if they have runs and a definition.
         names: the evals' names by id.
         stored: the runs with a folder.
         checks: its expectations that the suite defines.
@@ -298,7 +298,7 @@ class Evidence:
         )
 
     def stand_in(self, check: Check) -> Check | None:
-        """A critical check that fails wherever this one does, being about the same files."""
+        """A critical check about the same files, which fails wherever this one does."""
         pattern = getattr(check.definition, "pattern", None)
         fits = check.structural and check.definition.type == "file_exists"
         for other in self.checks if fits else ():
@@ -309,14 +309,14 @@ class Evidence:
         return None
 
     def gate(self, check: Check) -> str:
-        """What becomes of the gate without a check, in a sentence; empty if it is not a part."""
+        """What its removal does to the gate, in a sentence; empty if it is not part of the gate."""
         other = self.stand_in(check)
         if not check.critical or other is None:
             return ""
         return f"{other.named} is critical as well and fails where no such file is there."
 
     def skill_text(self) -> str:
-        """The versions of the skill that lie in the workspace or beside it, as one text."""
+        """The versions of the skill in the workspace or next to it, as one text."""
         return "\n".join(map(read_text, skill_folders(self.stored.values())))
 
 
@@ -331,7 +331,7 @@ def quote_graders(suggestions: Iterable[Suggestion]) -> str:
 
 
 def runs_of(checks: Iterable[Check], suggestions: Iterable[Suggestion] = ()) -> list[RunRef]:
-    """The runs that checks and suggestions rest on, each once."""
+    """The runs behind checks and suggestions, each once."""
     verdicts = [ref for check in checks for ref in check.verdicts]
     sources = [source.run for suggestion in suggestions for source in suggestion.sources]
     return list(dict.fromkeys([*verdicts, *sources]))
@@ -343,10 +343,10 @@ def form(document: Document) -> str:
 
 
 def evidence_of(ws: Workspace, found: Aggregate, baseline: str | None) -> Evidence:
-    """Gather what drafts can rest on.
+    """Collect the evidence for drafts.
 
     Raises:
-        Refused: the workspace holds several suites, or the baseline is not there.
+        Refused: the workspace has several suites, or the baseline does not exist.
     """
     runs = ws.polars("runs")
     several = sorted({*runs["workspace"], *ws.polars("evals")["workspace"]})
@@ -389,10 +389,10 @@ def _evals_of_suites(ws: Workspace) -> Iterator[tuple[str, Eval]]:
 
 
 def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> tuple[Check, ...]:
-    """The checks that the evals of a suite define, in their order, with what became of them.
+    """The checks that the evals of a suite define, in their order, with their results.
 
     Raises:
-        ValueError: the baseline is not there.
+        ValueError: the baseline does not exist.
     """
     together: dict[tuple[str, str], tuple[StructuralExpectation | Expectation, list[str]]] = {}
     for eval_id, eval_ in suite.items():

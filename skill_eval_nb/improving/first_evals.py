@@ -143,7 +143,7 @@ def draft_evals(
     ('claude-sonnet-4-6 was not asked', 0.0)
     """
     if not FEWEST <= n <= MOST:
-        raise refuse(f"n is {n}: it is to be from {FEWEST} to {MOST}")
+        raise refuse(f"n is {n}: it must be from {FEWEST} to {MOST}")
     source, model = read_skill(skill), model or JUDGE
     wish = (
         f"Now write exactly {n} evals of which {n - UNCHANGED} are tasks that the skill should "

@@ -1,7 +1,7 @@
-"""Input files that come with drafted evals: small, of the suite's own folder, checked to open.
+"""Input files of drafted evals: small, in the suite's folder, checked to be readable.
 
-In a draft they stand in its eval as `inputs`, a text by its path, where a person can edit them;
-in a suite they are files.
+In a draft they are in its eval as `inputs`, texts by path, where a person can edit them; in a suite
+they are files.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def find_fault(path: str, text: Any) -> str | None:
     >>> find_fault("evals/files/a.csv", "x,y\n1,2\n"), find_fault("evals/files/a.json", "{}")
     (None, None)
     >>> find_fault("evals/files/../a.txt", "x")
-    'it is to lie in evals/files/, with a plain name'
+    'it must be in evals/files/, with a plain name'
     >>> find_fault("evals/files/a.csv", "x,y\n1\n")
     'it does not open: line 2 has 1 field, the header 2'
     """
     name = PurePosixPath(path).name
     if not _PLACE.fullmatch(path):
-        return f"it is to lie in {FOLDER}, with a plain name"
+        return f"it must be in {FOLDER}, with a plain name"
     if any(fnmatchcase(name.lower(), pattern) for pattern in OF_EVALS):
         return "its name is one that no executor may see: choose another"
     if not isinstance(text, str) or not text.strip():
@@ -67,7 +67,7 @@ def find_fault(path: str, text: Any) -> str | None:
 
 
 def root_of(suite: Path) -> Path:
-    """The folder that a suite states its input files from."""
+    """The folder that a suite's input paths start from."""
     return suite.parent.parent if suite.parent.name == "evals" else suite.parent
 
 
@@ -76,8 +76,8 @@ def take_inputs(draft: Draft, root: Path, taken: dict[Path, bytes]) -> Draft:
 
     Args:
         draft: the draft.
-        root: the folder that the suite states its input files from.
-        taken: what files are to hold, of drafts before it; those of this one come in.
+        root: the folder that the suite's input paths start from.
+        taken: the files of earlier drafts with their content; this one's are added.
 
     Raises:
         Refused: one cannot be an input file, or another file is in its place.
@@ -97,7 +97,7 @@ def take_inputs(draft: Draft, root: Path, taken: dict[Path, bytes]) -> Draft:
                     fault = "another file is there: give it another name"
             if fault is not None:
                 raise refuse(f"input file `{name}`: {fault}")
-        if given:  # in its place stand the paths
+        if given:  # it is replaced by the paths
             files = [*own.get("files", ()), *given]
             own = {"files" if name == INPUTS else name: value for name, value in own.items()}
             own["files"] = list(dict.fromkeys(files))

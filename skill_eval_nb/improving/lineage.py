@@ -59,18 +59,18 @@ class Version:
         n_runs: runs with that metric.
         estimate: its difference from the parent over the evals that both have, in the metric's
             unit; None if no eval is in both.
-        low: where the interval of the difference begins; None if there is none.
-        high: where it ends.
-        p: exact and two-sided; None if it cannot be had.
-        verdict: what `stats.deltas` says; None for the first, and where nothing can be compared.
+        low: the lower end of the interval of the difference; None if there is none.
+        high: the upper end.
+        p: exact and two-sided; None if it cannot be calculated.
+        verdict: what `stats.deltas` says; None for the first, and if nothing can be compared.
         grading_result: `baseline`, `won`, `lost` or `tie`; None if nothing can be compared.
-        reason: what the result rests on, in a sentence.
+        reason: the reason for the result, in a sentence.
         is_current_best: whether it is the best of all.
         what_changed: what differs from the parent's files, in words; None if either
             version was not kept.
-        lines_added: lines that came, in all files; None as `what_changed`.
-        lines_removed: lines that went; a line that changed did both.
-        stated_pass_rate: what a history.json of the workspace has as its pass rate.
+        lines_added: lines added in all files; None like `what_changed`.
+        lines_removed: lines removed; a changed line counts in both.
+        stated_pass_rate: its pass rate in the workspace's history.json.
         started_at: when its first run began, ISO 8601; None if no run says.
     """
 
@@ -110,7 +110,7 @@ class Lineage(Shown):
         level: of the intervals; alpha is 1 - level.
         versions: oldest first; none if the workspace has no runs.
         started_at: when the first of all runs began, ISO 8601; None if no run says.
-        notes: what is to be known besides.
+        notes: anything else worth knowing.
     """
 
     workspace: str
@@ -127,7 +127,7 @@ class Lineage(Shown):
         return next((version.version for version in self.versions if version.is_current_best), None)
 
     def table(self, backend: Backend = "polars") -> Any:
-        """One row a version: workspace, skill, metric, level and the fields of `Version`."""
+        """One row per version: workspace, skill, metric, level and the fields of `Version`."""
         import polars as pl
 
         from skill_eval_nb.tables.frames import to_pandas
@@ -140,7 +140,7 @@ class Lineage(Shown):
         return to_pandas(frame) if backend == "pandas" else frame
 
     def document(self) -> History:
-        """The same as history.json has it, rates to four digits."""
+        """The same in the form of history.json, with rates to four digits."""
         return History(
             started_at=self.started_at,
             skill_name=self.skill,
@@ -152,9 +152,9 @@ class Lineage(Shown):
         """Write history.json, in one step.
 
         Args:
-            path: the file, or the folder that it is to lie in.
-            force: whether a history.json that others wrote is replaced; it is kept beside the
-                new one, under the next free history.json.N.bak.
+            path: the file, or the folder for it.
+            force: whether to replace a history.json written by something else; it is kept next to
+                the new one, under the next free history.json.N.bak.
 
         Raises:
             Refused: there are no versions; or the file is not ours, and `force` is not set.
@@ -172,7 +172,7 @@ class Lineage(Shown):
                 )
             keep_beside(file, read_bytes(file))
         raw = dump(self.document())
-        # In the order that people know; what there is none of stands there as null.
+        # In the familiar order; missing values are null.
         versions = [
             {"version": entry["version"], "parent": None} | entry for entry in raw.pop("iterations")
         ]
@@ -229,13 +229,13 @@ def _stated_version(version: Version) -> StatedVersion:
 
 TABLES = ("runs", "rubric_scores", "expectations")
 RESULTS = {"helps": "won", "hurts": "lost"}
-"""What a verdict makes of a version; every other one makes a tie."""
+"""The result that a verdict gives a version; every other verdict is a tie."""
 CHILD, PARENT = "child", "parent"
 
 
 @dataclass(frozen=True, slots=True)
 class _Trace:
-    """Follows the versions one after the other.
+    """Goes through the versions in order.
 
     Attributes:
         tables: the run-level tables of the skill, by name.
@@ -258,10 +258,10 @@ class _Trace:
     kept: Kept
 
     def versions(self) -> tuple[Version, ...]:
-        """Each version against its parent; the best is the last that won against the best before.
+        """Each version against its parent; the best is the last that won against the previous best.
 
-        Where a later version ties with that one, none is proven better. A version without a
-        figure is the best only until there is one that has a figure.
+        If a later version ties with it, neither is proven better. A version without a figure is the
+        best only until one has a figure.
         """
         found: list[Version] = []
         best: VersionRuns | None = None
@@ -315,7 +315,7 @@ class _Trace:
         )
 
     def _find_parent(self, place: int, best: VersionRuns) -> tuple[VersionRuns, str]:
-        """The version that the one in this place was made from, and how that is known."""
+        """The version that the one at this position was made from, and how that is known."""
         mine = self.sides[place].version
         before = {side.version: side for side in self.sides[:place]}
         if mine in self.given:
@@ -352,7 +352,7 @@ class _Trace:
             return replace(version, reason=f"Nothing to compare: no eval has a {name} in both.")
         result = RESULTS.get(row["verdict"], "tie")
         so = f"{row['verdict'] or 'no verdict'}, so {'a tie' if result == 'tie' else result}"
-        # Of the evals that both have: the difference is of those.
+        # Only of the evals that both have, like the difference.
         means = [
             _mean(own.join(other, on=EVAL, how="semi", nulls_equal=True))
             for own, other in ((before, after), (after, before))
@@ -425,31 +425,31 @@ def history(
 ) -> Lineage:
     """The versions of a skill: what each was made from, what changed, and whether it won.
 
-    A version is the with-skill side of an iteration; v0 is the first one, or the `old_skill`
-    that the first iteration also ran. In the `test-cases` dialect the versions of the
-    description are versions, where its benchmark says which pass was of which.
+    A version is the with-skill side of an iteration; v0 is the first one, or the `old_skill` that
+    the first iteration also ran. In the `test-cases` dialect, the versions of the description are
+    versions if its benchmark says which pass belongs to which.
 
-    `won` and `lost` are what the verdict of `stats.deltas` on these evals bears out (`helps`,
-    `hurts`); everything else is a `tie`, whatever the means are. Where the iteration also ran
-    its parent as `old_skill`, the two sides of that iteration are compared (the same evals, at
-    the same time), else the two iterations. Intervals are not adjusted for many versions.
+    `won` and `lost` need a verdict of `stats.deltas` on these evals (`helps`, `hurts`); everything
+    else is a `tie`, whatever the means are. If the iteration also ran its parent as `old_skill`,
+    the two sides of that iteration are compared (the same evals at the same time), else the two
+    iterations. Intervals are not adjusted for the number of versions.
 
     Args:
         ws: a workspace with the runs of one skill.
-        configuration: the side that is the skill's; told by its name where it is not given.
+        configuration: the skill's side; chosen by name if not given.
         metric: what decides: a number column of `runs`, or a rubric dimension by its name.
-        parents: version or iteration to the one that it was made from. What is not given is
-            what a history.json of the workspace states, else the best version before it.
+        parents: maps a version or iteration to the one that it was made from. Others are taken from
+            the workspace's history.json, else it is the best version before.
         level: of the intervals; a win needs p ≤ 1 - level.
         worth: the smallest difference worth having, as for `stats.deltas`.
 
     Returns:
-        a `Lineage`; of a workspace without runs, one without versions.
+        A `Lineage`; without versions if the workspace has no runs.
 
     Raises:
-        Refused: there are several skills or workspaces; or a configuration or version is not
-            there; or of the metric neither more nor less is better.
-        ValueError: the metric is not there, or the level lies outside (0, 1).
+        Refused: there are several skills or workspaces, a configuration or version does not exist,
+            or neither more nor less of the metric is better.
+        ValueError: the metric does not exist, or the level is outside (0, 1).
 
     >>> import skill_eval_nb as sen
     >>> found = history(sen.load("data/tdd-workspace"))

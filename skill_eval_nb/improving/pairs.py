@@ -26,16 +26,16 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """The runs of one side, and what it is called.
+    """The runs of one side, and its name.
 
     Attributes:
         ws: the workspace that the runs are of.
         rows: their rows of the table `runs`.
         configuration: of all of them.
         iterations: of each workspace, the one that they are of.
-        label: what people call it: what sets it apart from the other side.
+        label: its name for people: whatever tells it from the other side.
         version: the same without the configuration; None if nothing else differs.
-        notes: what was decided for the user.
+        notes: choices made for the user.
     """
 
     ws: Workspace
@@ -52,7 +52,7 @@ def sides_of(ws: Workspace, a: Named, b: Named) -> tuple[ComparedSide, ComparedS
 
     Raises:
         Refused: there is no such side, or it could be several.
-        FileNotFoundError, NothingToLoad: a path leads to nothing.
+        FileNotFoundError, NothingToLoad: a path does not exist.
     """
     first, second = _resolve_name(ws, a), _resolve_name(ws, b)
     configurations = [_choose_configuration(*each) for each in (first, second)]
@@ -65,7 +65,7 @@ def sides_of(ws: Workspace, a: Named, b: Named) -> tuple[ComparedSide, ComparedS
 
 
 def _resolve_name(ws: Workspace, name: Named) -> tuple[Workspace, str | None, str | None]:
-    """The workspace, iteration and configuration that are meant, as far as they are named."""
+    """The workspace, iteration and configuration, if they are named."""
     if isinstance(name, Workspace):
         return name, None, None
     configurations, iterations = (
@@ -142,7 +142,7 @@ def _latest_side(
 
 
 def _label_side(side: ComparedSide, other: ComparedSide) -> ComparedSide:
-    """A side with its label, made of whatever sets it apart from the other."""
+    """A side with its label, made of whatever tells it from the other."""
     version = None
     if side.ws is not other.ws:
         names = (
@@ -173,13 +173,13 @@ class PairedRun:
 
     @property
     def who(self) -> tuple[Any, ...]:
-        """What tells it from every other run; the same wherever its workspace lies."""
+        """Identifies the run, wherever its workspace is."""
         _, _, iteration, eval_id, _, *more = self.ref
         return self.stored.workspace.name, iteration, eval_id, *more
 
     @property
     def task(self) -> str:
-        """The prompt of its eval, whatever blanks are in it."""
+        """The prompt of its eval, regardless of white space."""
         return " ".join(self.stored.eval.prompt.split()) if self.stored.eval else ""
 
 
@@ -204,7 +204,7 @@ class Pair:
 
     @property
     def place(self) -> tuple[str, str]:
-        """What tells it from the pairs of every workspace."""
+        """Identifies the pair among those of all workspaces."""
         return self.a.ref.workspace, self.key
 
     @property
@@ -217,15 +217,15 @@ class Pair:
 def pairs_of(
     a: ComparedSide, b: ComparedSide, evals: Iterable[str | int] | None = None
 ) -> tuple[list[Pair], list[LeftOut]]:
-    """The pairs in the order of the evals, and every run that is in none, with the reason.
+    """The pairs in the order of the evals, and every run without a pair, with the reason.
 
-    Within a workspace an eval is told by its id; workspaces of different skills have it in
-    common where the prompts are equal, and the ids, too, where a prompt comes twice.
+    Within a workspace, evals are matched by id; between workspaces of different skills by prompt,
+    and also by id if a prompt occurs twice.
 
     Args:
         a: one side.
         b: the other.
-        evals: ids or names of evals; without it all of them.
+        evals: ids or names of evals; all if not given.
 
     Raises:
         Refused: there is no such eval, or both sides are the same runs.

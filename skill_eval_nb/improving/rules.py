@@ -1,4 +1,4 @@
-"""Drafts without a model, by what the figures say; each rule gives those of one kind."""
+"""Draft changes by rules from the figures, without a model; each rule makes one kind of draft."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .evidence import KEYS, Check, Evidence, form, quote_graders, runs_of
 from .values import ANCHORS, REMARK, Draft, Kind, RunRef, Suggestion, SuiteItem, new_draft
 
 RARELY = 0.1
-"""A gate that fails more rarely, or only once, works, however chancy its failures are."""
+"""A gate that fails less often, or only once, works, however random its failures are."""
 FEWEST_RUNS = 3
-"""Runs on each side from which on an eval that all of them pass is too easy."""
+"""An eval is too easy if it has at least this many runs per side and all pass."""
 FEWEST_SAYING = 2
-"""Runs that must miss the same before anything is drafted."""
+"""At least this many runs must miss the same thing before anything is drafted."""
 NOISY = 0.5
-"""The judge's share of the variance from which on anchors are to be sharper, ..."""
+"""Anchors should be sharper if the judge's share of the variance is at least this, ..."""
 UNSURE = 0.25
-"""... where its variance is at least this: half a point of standard deviation."""
+"""... and its variance at least this: half a point of standard deviation."""
 FEWEST_SCORES = 6
-"""Equal scores from which on a dimension is said never to differ."""
+"""With this many equal scores, a dimension is said never to differ."""
 QUOTED = 160
 """Characters of evidence that an anchor quotes."""
 AT = {"1": (1, 2), "3": (3,), "5": (5,)}
@@ -35,13 +35,13 @@ Scores = Sequence[tuple[RunRef, float, str | None]]
 
 
 def drop_useless(evidence: Evidence) -> Iterator[Draft]:
-    """Drop what always passes or always fails; take out of the gate what chance decides.
+    """Drop checks that always pass or always fail; take flaky ones out of the gate.
 
-    What is critical stays, unless another critical check fails wherever it would. A critical
-    check that always fails is no gate but a wall: it is demoted, as one that is flaky or that
-    the skill makes worse. Evals that are too easy are to get another task first, and what only
-    they check may tell something then. What always passes or fails is told from so many runs on
-    as in the notes: see `say_unsettled`.
+    Critical checks stay, unless another critical check fails whenever they would. A critical check
+    that always fails is a wall, not a gate: it is demoted, like one that is flaky or that the skill
+    makes worse. Evals that are too easy should get another task first; the checks that only they
+    have may then tell something. To say that a check always passes or fails takes as many runs as
+    in the notes: see `say_unsettled`.
     """
     easy = set(too_easy(evidence))
     for check in evidence.checks:
@@ -84,7 +84,7 @@ def say_unsettled(evidence: Evidence) -> str:
 
 
 def reword_unsteady(evidence: Evidence) -> Iterator[Draft]:
-    """Word again what is judged now so, now so, and what graders call vague."""
+    """Reword expectations that are judged inconsistently, and those that graders call vague."""
     for check in evidence.checks:
         vague = [mention for mention in evidence.about(check) if mention.kind == "vague"]
         if not check.structural and (vague or check.is_any(FLAKY)):
@@ -95,8 +95,8 @@ def reword_unsteady(evidence: Evidence) -> Iterator[Draft]:
 def of_rubric(evidence: Evidence) -> Iterator[Draft]:
     """Anchors if there are none or the judge is unsure, and lower weights.
 
-    Anchors that are to be drafted quote what judges said of runs with that score. A dimension
-    that never differs tells nothing: it weighs half.
+    Drafted anchors quote what judges said about runs with that score. A dimension that never
+    differs tells nothing, so its weight is halved.
     """
     noise = _noise(evidence)
     table = evidence.ws.polars("rubric_scores").drop_nulls("score")
@@ -138,7 +138,7 @@ def of_rubric(evidence: Evidence) -> Iterator[Draft]:
 
 
 def add_missed(evidence: Evidence) -> Iterator[Draft]:
-    """Add an expectation for what several runs miss: in a grader's words, else to be written."""
+    """Add an expectation for what several runs miss: in a grader's words, or left to be written."""
     for suggestion in evidence.found.suggestions:
         evals = [eval_id for eval_id in evidence.suite if eval_id in suggestion.evals]
         if suggestion.assertion is not None or suggestion.frequency < FEWEST_SAYING or not evals:
@@ -163,7 +163,7 @@ def add_missed(evidence: Evidence) -> Iterator[Draft]:
 
 
 def of_evals(evidence: Evidence) -> Iterator[Draft]:
-    """One eval to add, with the checks that all have; a new task for one that all runs pass."""
+    """Add an eval with the checks that all have, or a new task for an eval that all runs pass."""
     if evidence.sides is None or not evidence.suite:
         return
     yield from _to_add(evidence, evidence.sides[1])
@@ -182,7 +182,7 @@ def of_evals(evidence: Evidence) -> Iterator[Draft]:
 def _change_check(
     kind: Kind, check: Check, new: Sequence[SuiteItem], why: str, suggestions: Sequence[Suggestion]
 ) -> Draft:
-    """A draft for what goes, with the check's figures and what graders said of it."""
+    """A draft that removes a check, with its figures and what graders said about it."""
     return new_draft(
         kind,
         check.part,
@@ -257,7 +257,7 @@ def common(evals: list[Eval]) -> dict[str, Any]:
 
 
 def _noise(evidence: Evidence) -> dict[str, str]:
-    """The dimensions in which the judge differs from itself most, and a sentence of it."""
+    """The dimensions in which the judge disagrees with itself most, with a sentence about it."""
     from skill_eval_nb.stats import variance
 
     found: dict[str, list[float]] = {}
@@ -295,4 +295,4 @@ RULES: tuple[Callable[[Evidence], Iterator[Draft]], ...] = (
     add_missed,
     of_evals,
 )
-"""In the order in which drafts that rest on equally much are given."""
+"""The order of drafts with equally strong evidence."""

@@ -1,4 +1,4 @@
-"""What comes of trying a draft: the answer in a sentence, and the tables behind it."""
+"""The result of trying a draft: the answer in a sentence, and the tables behind it."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ Values = Sequence[float | None]
 
 TABLES = ("sides", "deltas", "by_run", "disagreements")
 RUN_ERRORED = "the run errored"
-"""The reason for which such a run has no verdict."""
+"""The reason why such a run has no verdict."""
 PLACE = [*ITERATION, *EVAL]
 BEFORE, AFTER = "_before", "_after"
 SHOWN = ("estimate", "low", "high", "p", "verdict", "n_evals", "n_runs", "n_runs_baseline")
 KEY = [*ITERATION, *MODEL, "configuration", "baseline", "metric"]
 MOST = 8
-"""More disagreements than these are counted, not listed."""
+"""If there are more disagreements than this, the rest are only counted."""
 SAYS = {
     "separates": "it separates",
     "hurts": "the baseline does better",
@@ -59,19 +59,19 @@ class Difference:
 
     Attributes:
         what: the draft, or what it would replace.
-        where: all evals of the draft, or those alone that it was not found on.
+        where: all evals of the draft, or only those that it was not found on.
         configuration: the side that is compared.
         baseline: what it is compared with.
         mean: pass rate (0-1) or score (1-5); runs are averaged inside an eval of an iteration
             first, then these; None if no eval has a figure on both sides.
-        baseline_mean: the same of the baseline.
+        baseline_mean: the same for the baseline.
         estimate: the mean of the evals' differences.
-        p: exact and two-sided, from dealing out the sides again inside each eval of an
-            iteration; None if no eval has a figure on both sides.
-        least_p: no outcome of so many runs brings p below it; None for scores.
+        p: exact and two-sided, from permuting the sides inside each eval of an iteration; None if
+            no eval has a figure on both sides.
+        least_p: the smallest p that this many runs can give; None for scores.
         n_evals: evals with a figure on both sides.
         n_runs: their runs with a figure.
-        n_runs_baseline: the same of the baseline.
+        n_runs_baseline: the same for the baseline.
         says: `separates`, `hurts` (the baseline does better), `always passes`,
             `always fails`, `no more than chance` or `too little data`.
     """
@@ -93,7 +93,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The judged expectation that a drafted check is held against.
+    """The judged expectation that a drafted check is compared with.
 
     Attributes:
         text: of the expectation.
@@ -108,28 +108,27 @@ class About:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tried(Shown):
-    """What came of trying a draft on the stored runs.
+    """The result of trying a draft on the stored runs.
 
     Tables are of the workspace's kind, polars or pandas, and empty if they do not apply.
 
     Attributes:
         draft: what was tried.
-        status: `tried`; `priced` where a judge is needed and no budget was given; else
-            `not tried`.
-        answer: one sentence, with its figures.
-        delta: of all evals of the draft; None if there are no two sides.
-        elsewhere: of the evals that the draft was not found on, which alone prove anything;
-            None if it was not found by looking at outputs.
-        replaced: what it would replace, on the same evals as the answer; None without it.
+        status: `tried`; `priced` if a judge is needed and no budget was given; else `not tried`.
+        answer: one sentence with the figures.
+        delta: over all evals of the draft; None if there are not two sides.
+        elsewhere: over the evals that the draft was not found on, which alone prove anything; None
+            if it was not found by looking at outputs.
+        replaced: the same for what it would replace; None if it replaces nothing.
         separates_better: whether the draft tells the sides apart better than what it
-            replaces; None if nobody can say.
+            replaces; None if unknown.
         why_better: the reason in words.
-        about: the judged expectation that it is held against; None if there is none.
+        about: the judged expectation that it is compared with; None if there is none.
         gates_changed: runs whose gate would open or close.
-        price_usd: US dollars that judging costs at most; None if nothing has to be judged
-            or no price is known.
+        price_usd: the most US dollars that judging can cost; None if nothing has to be judged or no
+            price is known.
         cost_usd: US dollars that this call spent; None if a price is not known.
-        to_judge: runs that have no judging of the draft yet.
+        to_judge: runs without a judging of the draft.
         sides: `what` × `where` × `configuration`: `runs`, `passed`, `failed` (for a dimension
             `scored`), `errored`, `not_scored`, and `pass_rate` (or `score`), the mean over
             evals; null if nothing was scored.

@@ -190,7 +190,7 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
     usd = found.price_usd
     price = "no price is known for it: add it to the table of prices"
     if usd is not None:
-        price = f"{dollars(usd)} at most: say budget_usd to have it done"
+        price = f"{dollars(usd)} at most: give budget_usd to have it done"
     return trial.result(
         "priced",
         f"{count(found.to_judge, 'run')} would be judged by {brief(model)}, {price}.",

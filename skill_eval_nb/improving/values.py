@@ -282,7 +282,7 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
     try:
         raw = msgspec.json.decode(read_bytes(Path(path)))
     except msgspec.DecodeError as error:
-        raise refuse(f"{path} is no JSON ({error})") from None
+        raise refuse(f"{path} is not JSON ({error})") from None
     listed = raw.get("drafts") if isinstance(raw, dict) else None
     if not isinstance(listed, list):
         raise refuse(f"{path} holds no drafts: it should be an object with a list `drafts`")
@@ -292,7 +292,7 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
         try:
             found.append(_read_draft(stated))
         except msgspec.ValidationError as error:
-            faults.append(f"{path}: $.drafts[{number}] is no draft ({error})")
+            faults.append(f"{path}: $.drafts[{number}] is not a draft ({error})")
     if faults:
         raise Refused(faults)
     return tuple(found)

@@ -73,7 +73,7 @@ def versions_of(
         names = sorted(runs.filter(iteration=iteration)["configuration"].unique(), key=side)
         own = _own(names, configuration)
         if own is None:
-            notes.append(f"{iteration} is no version: it has no runs with the skill.")
+            notes.append(f"{iteration} is not a version: it has no runs with the skill.")
             continue
         others = [name for name in names if name != own and likeness(name) is None]
         if others and configuration is None:

@@ -43,7 +43,7 @@ def parse_answer(text: str) -> Any:
         return found
 
     def refuse_constant(name: str) -> Any:
-        raise BadAnswer([f"the answer has {name} in it, which is no JSON"])
+        raise BadAnswer([f"the answer has {name} in it, which is not JSON"])
 
     try:
         value = json.loads(text, object_pairs_hook=pairs, parse_constant=refuse_constant)
@@ -53,7 +53,7 @@ def parse_answer(text: str) -> Any:
     except RecursionError:
         raise BadAnswer(["the answer is nested too deeply"]) from None
     except ValueError as error:  # also whole numbers of thousands of digits
-        raise BadAnswer([f"the answer is no JSON ({error})"]) from None
+        raise BadAnswer([f"the answer is not JSON ({error})"]) from None
     return value
 
 

@@ -70,7 +70,7 @@ async def submit(
             ids.append(await client.exchange(call, deadline=deadline))
         except ModelFault as fault:
             before = f" Submitted before: {','.join(ids)}; cancel or collect it." if ids else ""
-            may = " The batch may have been taken all the same." if fault.sent else ""
+            may = " The batch may have been accepted anyway." if fault.sent else ""
             sent = fault.sent or bool(ids)
             raise ModelFault(fault.kind, f"{fault.message}{may}{before}", sent) from None
         if created is not None:
@@ -251,7 +251,7 @@ def _pack_bodies(requests: Mapping[str, Mapping[str, Any]]) -> Iterator[bytes]:
 def _id(body: bytes) -> str:
     found = json.loads(body)["id"]
     if not isinstance(found, str) or not found:
-        raise ValueError("its `id` is no text")
+        raise ValueError("its `id` is not text")
     return found
 
 
@@ -279,7 +279,9 @@ def _read_result(result: Mapping[str, Any]) -> Reply | ModelFault:
         try:
             return Reply.of(result["message"])
         except ValueError as error:
-            return ModelFault("connection", f"What came is no whole answer: {error}.", sent=True)
+            return ModelFault(
+                "connection", f"What came is not a complete answer: {error}.", sent=True
+            )
     if kind == "expired":
         return ModelFault("expired", "The batch ended before this request's turn came.")
     if kind == "canceled":

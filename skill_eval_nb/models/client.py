@@ -82,7 +82,7 @@ class Connection:
         if not right:
             _, at, host = self.base_url.rpartition("@")
             raise ValueError(
-                f"base_url={f'{HIDDEN}@{host}' if at else host!r} is no address of a server. "
+                f"base_url={f'{HIDDEN}@{host}' if at else host!r} is not an address of a server. "
                 'Write it with its scheme, such as "https://models.example.org".'
             ) from None
 
@@ -105,8 +105,8 @@ class Connection:
         key = self._found()
         if self.stand_in is None and not (key.isascii() and key.isprintable()):
             return (
-                f"What the environment variable {self.api_key_name} holds is no API key: it has a "
-                "line break, or a letter that no key has. Set it anew. Nothing was sent."
+                f"The environment variable {self.api_key_name} does not hold an API key: it has a "
+                "line break, or a letter that no key has. Set it again. Nothing was sent."
             )
         if self.local or key:
             return None
@@ -313,7 +313,7 @@ def _trouble_of_body(error: Exception, kind: str, body: bytes) -> Trouble:
     """What it means if a body has a success status but is not a complete answer."""
     start = body[:200].decode(errors="replace")
     why = str(error) or type(error).__name__
-    message = f"What came is no whole answer ({kind}; {why}): {start!r}."
+    message = f"What came is not a complete answer ({kind}; {why}): {start!r}."
     return Trouble("connection", message, again=True, billed=True)
 
 
@@ -372,7 +372,7 @@ class Reply:
             ValueError: if it is not one; the message says what is missing.
         """
         if not isinstance(message, Mapping) or message.get("type") != "message":
-            raise ValueError("it is no message object")
+            raise ValueError("it is not a message object")
         wrong = [
             f"its `{name}` is no {kind}"
             for name, (kind, form) in _PARTS.items()
@@ -382,7 +382,7 @@ class Reply:
             raise ValueError(", ".join(wrong))
         content = message["content"]
         if not all(isinstance(block, dict) for block in content):
-            raise ValueError("its `content` is no list of blocks")
+            raise ValueError("its `content` is not a list of blocks")
         usage = Usage.of(message["usage"])
         return cls(content, message["stop_reason"], usage, message["model"], message["id"])
 

@@ -138,7 +138,7 @@ def _count(usage: Mapping[str, Any], name: str, missing: int | None = None) -> i
     if value is None and missing is not None:
         return missing
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"`usage.{name}` is no number of tokens: {value!r}.")
+        raise ValueError(f"`usage.{name}` is not a number of tokens: {value!r}.")
     return value
 
 
@@ -167,7 +167,7 @@ def worst_case(request: Mapping[str, Any], *, size: int | None = None) -> Usage:
     """
     output = request.get("max_tokens")
     if not isinstance(output, int) or isinstance(output, bool) or output < 0:
-        raise ValueError(f"The request's `max_tokens` is no number of tokens: {output!r}.")
+        raise ValueError(f"The request's `max_tokens` is not a number of tokens: {output!r}.")
     found = _Found()
     for part in ("system", "messages", "tools", "cache_control"):
         found.look(request.get(part), part)
@@ -647,7 +647,7 @@ def _read_prices(path: Path) -> Prices:
             f"`prices` or by the environment variable {VARIABLE}: correct it, or unset it."
         ) from None
     except ValueError as error:
-        raise BadPrices(f"The file of prices {path} is no JSON: {error}.") from None
+        raise BadPrices(f"The file of prices {path} is not JSON: {error}.") from None
     models, wrong = dict[str, Rates](), list[str]()
     try:
         file = msgspec.convert(content, _File)

@@ -270,7 +270,7 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
     eval_ = part.evals.get(run["eval_id"], {})
     started = _utc(run["started_at"])
     if run["started_at"] and not started:
-        losses["started_at is no ISO 8601 time: among the metadata alone"] += 1
+        losses["started_at is not an ISO 8601 time: among the metadata alone"] += 1
     messages = []
     if part.base:
         path = Path(part.base, run["path"], "transcript.jsonl")
@@ -431,7 +431,7 @@ def _messages_of(
     answer = None
     read = read_events(text or "")
     if text != "" and (read is None or read.damaged):
-        losses["lines of a transcript that are no JSON, or no message, are left out"] += 1
+        losses["lines of a transcript that are not JSON, or no message, are left out"] += 1
     for _, raw in read.events if read is not None else ():
         event = Part(raw).clean()  # no text of it holds a key
         role, parts, id_ = role_of(event), event_blocks(event), message_of(event).get("id")

@@ -288,10 +288,10 @@ def _say_in_common(library: Library) -> Iterator[str]:
         )
     suites = Counter((row["workspace"], row["skill"]) for row in rows)
     if several := [skill for (_, skill), n in suites.items() if n > 1]:
-        yield f"Run by several models, each of which has a row of its own: {some(several, 6)}."
+        yield f"Run by several models, each with its own row: {some(several, 6)}."
     there = {name for table in ("runs", "evals") for name in library.ws.polars(table)["skill"]}
     if left := sorted(there - {row["skill"] for row in rows} - {None}):
-        yield f"Not compared, for want of an eval with a pass rate on two sides: {some(left, 6)}."
+        yield f"Not compared, as no eval has a pass rate on two sides: {some(left, 6)}."
 
 
 def _draw(named: Sequence[tuple[str, Row]], answer: OverSkills) -> ChartType:

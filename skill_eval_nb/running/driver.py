@@ -66,7 +66,7 @@ def write_suite(plan: Spec) -> tuple[str | None, list[str]]:
     if path.resolve().is_relative_to(plan.workspace.resolve()):
         return None, []
     if target.parent.exists() and not target.parent.is_dir():
-        return None, [f"{target.parent} is no folder, so the suite is not kept in the workspace"]
+        return None, [f"{target.parent} is not a folder, so the suite is not kept in the workspace"]
     data = read_bytes(path) if path.name == SUITE.name else _as_suite(plan)
     mark = hashlib.sha256(data).hexdigest()
     if target.is_file():

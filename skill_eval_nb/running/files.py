@@ -123,11 +123,11 @@ def refuse_strangers(place: Path, iteration: Path) -> None:
     if fault is not None:
         raise InTheWay(f"{place} is in the way: {fault}")
     if place.is_symlink() or (place.exists() and not place.is_dir()):
-        raise InTheWay(f"{place} is in the way: it is no folder. Move it elsewhere")
+        raise InTheWay(f"{place} is in the way: it is not a folder. Move it elsewhere")
     if place.is_dir() and not (place / EXECUTED).is_file() and any(place.iterdir()):
         raise InTheWay(
-            f"{place} is in the way: it holds files, but no {EXECUTED}, so it is no finished run. "
-            "Move it elsewhere, and start again"
+            f"{place} is in the way: it holds files, but no {EXECUTED}, so it is not a "
+            "finished run. Move it elsewhere, and start again"
         )
 
 

@@ -111,7 +111,7 @@ def read_journal(iteration: str | os.PathLike[str]) -> Record:
             event = None
         if not isinstance(event, dict):
             raise ValueError(  # noqa: TRY004 -- what is in a file, not a type
-                f"{path}, line {number} is no line of a journal: {line[:60]!r}. Something else "
+                f"{path}, line {number} is not a line of a journal: {line[:60]!r}. Something else "
                 "wrote there; restore the file, or move the iteration's folder away"
             )
         events.append(event)

@@ -111,7 +111,7 @@ def read_existing(folder: Path) -> ExistingGrades:
         return ExistingGrades(folder, judgings, None)
     useless = not grading.expectations and not grading.rubric_scores
     if useless and any(fault.severity == "error" for fault in faults):
-        reason = f"{found.name} is no grading of this run alone; it was left as it is"
+        reason = f"{found.name} is not a grading of this run alone; it was left as it is"
         return ExistingGrades(folder, judgings, grading, keep=reason)
     if not judgings:
         return ExistingGrades(folder, {1: _as_judging(grading)}, grading, preserve=1)

@@ -26,7 +26,7 @@ class LookRules(Protocol):
 
 
 def _lack_rules() -> LookRules:
-    raise NotImplementedError("nobody has handed down the rules of looks")
+    raise NotImplementedError("the rules of looks were not set")
 
 
 rules: Callable[[], LookRules] = _lack_rules

@@ -56,7 +56,7 @@ def read_all(
     if home.is_symlink():
         raise refuse(f"workspace {given} is a link that leads in a circle")
     if home.exists() and not home.is_dir():
-        faults.append(f"workspace {given} is a file; it is to be a folder, or not there yet")
+        faults.append(f"workspace {given} is a file; it must be a folder, or not exist yet")
     if home == root:
         faults.append(f"workspace {given} is the skill's own folder; choose another")
     main = suite = path = None
@@ -205,7 +205,7 @@ def executor_of(
         if options:
             faults.append("executor_options are for an executor given by its name; leave them out")
     if not isinstance(runner, Executor):
-        faults.append(f"{runner!r} is no executor: it lacks `name`, `why_not` or `execute`")
+        faults.append(f"{runner!r} is not an executor: it lacks `name`, `why_not` or `execute`")
         return None
     why = runner.why_not(sandbox)
     if why is not None:

@@ -28,7 +28,7 @@ class Refused(ValueError):
     """Something cannot be done as it was asked for; `faults` has every reason.
 
     >>> print(Refused(["runs is 0; it is at least 1", "there is no eval `x`"]))
-    2 things stand in the way:
+    2 problems:
       - runs is 0; it is at least 1
       - there is no eval `x`
     """
@@ -41,7 +41,7 @@ class Refused(ValueError):
         if len(self.faults) == 1:
             return self.faults[0]
         lines = "".join(f"\n  - {fault}" for fault in self.faults)
-        return f"{len(self.faults)} things stand in the way:{lines}"
+        return f"{len(self.faults)} problems:{lines}"
 
 
 def refuse(fault: str) -> Refused:
@@ -290,7 +290,7 @@ def executor(name: str, **options: Any) -> Executor:
 
     Raises:
         ValueError: no executor has this name, it cannot be imported, it does not take
-            these options, or what it makes is no executor.
+            these options, or what it makes is not an executor.
     """
     found = _registered_entries().select(name=name)
     if not found:

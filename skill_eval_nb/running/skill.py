@@ -157,7 +157,7 @@ def _add_link(root: Path, path: Path, excluded: set[Path], found: Contents) -> N
         target = path.resolve(strict=True)
     except (OSError, RuntimeError):  # RuntimeError: links that lead in a circle
         where = path.readlink()
-        found.faults.append(f"{path} is a link to {where}, where nothing is; take it away")
+        found.faults.append(f"{path} is a link to {where}, which does not exist; remove it")
         return
     if target == root or not target.is_relative_to(root):
         found.faults.append(
@@ -172,7 +172,7 @@ def _add_link(root: Path, path: Path, excluded: set[Path], found: Contents) -> N
     if any(_is_apart(root, folder, excluded) for folder in way):
         found.left_out.append(inside)
     elif path.is_relative_to(target):
-        found.faults.append(f"{path} is a link to a folder that it lies in; take it away")
+        found.faults.append(f"{path} is a link to a folder that contains it; remove it")
     else:
         found.links[inside] = os.path.relpath(target, path.parent)
 
@@ -281,7 +281,7 @@ def stage(
     if copied != source.digest:
         was = "the skill has changed" if expected is None else "something has changed the copy"
         raise refuse(
-            f"{target} is no copy of the skill at {source.folder}: {was} since it was made. "
+            f"{target} is not a copy of the skill at {source.folder}: {was} since it was made. "
             "Take the copy away where nothing was run with it, else plan again"
         )
     return Skill(source.name, source.description, target)

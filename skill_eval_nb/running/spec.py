@@ -637,7 +637,7 @@ def choose_iteration(
 
 
 def iterations_of(workspace: Path) -> dict[int, Path]:
-    """A workspace's iterations by their numbers; what is no folder has its number, too."""
+    """A workspace's iterations by their numbers; what is not a folder has its number, too."""
     if not workspace.is_dir():
         return {}
     named = ((_ITERATION.fullmatch(path.name), path) for path in workspace.iterdir())
@@ -660,7 +660,7 @@ def _others(iteration: Path, mine: Fingerprint) -> str | None:
     """In what an iteration differs from a plan; None if the plan continues it."""
     found = read_planned(iteration)
     if not iteration.is_dir():
-        return "nothing can be kept, as it is no folder"
+        return "nothing can be kept, as it is not a folder"
     if not found:
         free = is_prepared(iteration) or not any(iteration.iterdir())
         return None if free else "there is no journal of a plan"

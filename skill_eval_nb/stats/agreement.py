@@ -349,7 +349,7 @@ def _human(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     lacking = [name for name in ("dimension", "score") if name not in there]
     if lacking or not keys:
         raise ValueError(
-            f"`human` has to have the columns `dimension`, `score` and those of {', '.join(RUN)} "
+            f"`human` must have the columns `dimension`, `score` and those of {', '.join(RUN)} "
             f"that tell the runs apart. It has: {', '.join(there)}."
         )
     scores = frame_of(human, "rubric_scores").filter(pl.col("score").is_finite())
@@ -637,5 +637,5 @@ def _numbers(matrix: Any) -> np.ndarray[Any, Any]:
     except (TypeError, ValueError, pl.exceptions.PolarsError) as fault:
         raise TypeError(
             "`agreement` takes a Workspace, its table `rubric_scores`, or a matrix of numbers, "
-            f"outputs down and judgings across; this is no such thing: {fault}"
+            f"outputs down and judgings across; this is none of these: {fault}"
         ) from fault

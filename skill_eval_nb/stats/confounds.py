@@ -49,10 +49,10 @@ SETTLED = ("low", "high", "p", "p_adjusted")
 
 
 VERDICTS = ("verdict", "verdict_with_errors")
-OF_STAND_IN = "The stand-in made this, and it is no model: there is no verdict."
+OF_STAND_IN = "The stand-in made this, and it is not a model: there is no verdict."
 """What the reason of its figures begins with."""
 OFFLINE = (
-    "The stand-in is no model: it works offline, by rules and a seed. These figures show what a "
+    "The stand-in is not a model: it works offline, by rules and a seed. These figures show what a "
     "benchmark looks like, and say nothing about any model or skill."
 )
 """What stands above its figures."""
@@ -226,7 +226,7 @@ def name_checks(of: Compared) -> str | None:
         f"{in_quotes(row['eval_name'])} ({row['n']} and {row['n_baseline']})" for row in of.checks
     ]
     if of.known.counted:
-        after = "These count all the same."
+        after = "They still count."
     elif have_no_checks_in_common(of):
         after = "No eval is left, so there is no verdict."
     else:

@@ -138,7 +138,7 @@ def as_one_iteration(data: Any) -> Any:
     ):
         if len(names) > 1 and (workspace, skill) not in batches:
             raise ValueError(
-                f"Iterations of {skill} have evals in common, so they are no batches of them: "
+                f"Iterations of {skill} have evals in common, so they are not batches of them: "
                 "compare two by `versus`."
             )
     whole = pl.col("iteration").unique().sort().str.join(", ").over("workspace", "skill")
@@ -443,8 +443,8 @@ def pair_sides(
     iterations = versus is not None and are_iterations(runs, versus)
     if versus is not None and baseline is not None and (pool or not iterations):
         raise ValueError(
-            "`versus` ends with its baseline. A `baseline` beside it is the one whose change from "
-            "one iteration to the other is taken off, and goes with no `pool`."
+            "`versus` ends with its baseline. A `baseline` as well needs two iterations: its "
+            "change between them is subtracted. It does not go with `pool`."
         )
     own = swap_iterations(runs) if iterations else runs
     if iterations:

@@ -291,6 +291,6 @@ def _say_each(rows: Sequence[Row]) -> str:
     if len(rows) < 2:
         return ""
     if not each:
-        return " On their own none can be decided yet."
+        return " On their own, none can be decided yet."
     each += [f"{met.total()} cannot be decided yet"] if met.total() else []
     return f" On their own {some(each, len(each))}."

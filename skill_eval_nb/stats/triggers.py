@@ -451,7 +451,7 @@ def _one_class(own: pl.DataFrame, name: str, should: str, figure: str) -> Iterat
     if not own["rate"].count():
         which = "none has a run that tells" if own.height else "there are none"
         what = f"Of queries that {should} trigger {which}, so nothing is known of {figure}. "
-        yield name, True, what + "Add some, near misses above all, and run them."
+        yield name, True, what + "Add some, mainly near misses, and run them."
 
 
 def _why_never(positives: pl.DataFrame) -> str:

@@ -173,7 +173,7 @@ def _check_folders(
             for side in SIDES:
                 if Place(whole.folder, iteration, name, side) not in described:
                     wanted = f"{iteration}/{name}/{side}/eval_metadata.json"
-                    message = f"eval {ids[position]} wants {wanted}, which is not there"
+                    message = f"eval {ids[position]} wants {wanted}, which does not exist"
                     where = f"$.evals[{position}]"
                     problems.add(severity, "missing-folder", path, message, where=where)
     return set(folders.values())

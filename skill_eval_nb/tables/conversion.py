@@ -282,7 +282,7 @@ def _refuse_inside(target: Path, workspaces: Iterable[str]) -> None:
     real = f"{os.path.realpath(target)}/"
     for folder in workspaces:
         if real.startswith(f"{os.path.realpath(folder)}/"):
-            raise FileExistsError(f"{target} lies in {folder}; give a folder outside of it")
+            raise FileExistsError(f"{target} lies in {folder}; choose a folder outside it")
 
 
 def _target_folders(catalogue: Catalogue, target: Path) -> Iterator[Path]:
@@ -584,7 +584,7 @@ def copy_with(document: Any, **changes: Any) -> Any:
 
 
 def files_of(run: RunPlace) -> Iterator[tuple[str, str]]:
-    """What a run has put out, and the files beside it that are no JSON: path and name below it."""
+    """What a run has put out, and the files beside it that are not JSON: path and name below it."""
     for name in run.files:
         if not name.lower().endswith(".json"):
             yield f"{run.path}/{name}", name
@@ -599,14 +599,14 @@ def files_of(run: RunPlace) -> Iterator[tuple[str, str]]:
 def copy_outputs(run: RunPlace, target: Path, losses: Problems) -> list[Path]:
     """Copy what a run has put out into `target`.
 
-    Links to folders, links that lead out of the workspace, and whatever is no regular file or
+    Links to folders, links that lead out of the workspace, and whatever is not a regular file or
     cannot be read, are losses.
     """
     copied = []
     for source, name in files_of(run):
         try:
             if not os.path.isfile(source):
-                raise OSError("it is no regular file")  # noqa: TRY301
+                raise OSError("it is not a regular file")  # noqa: TRY301
             with open_file(source, run.place.workspace) as file:
                 path = target / name
                 path.parent.mkdir(parents=True, exist_ok=True)

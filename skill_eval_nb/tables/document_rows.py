@@ -197,7 +197,7 @@ def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> Non
 
 
 DELTA = "delta"
-"""The key of `run_summary` that holds differences and is no configuration."""
+"""The key of `run_summary` that holds differences and is not a configuration."""
 
 RATES = frozenset(("pass_rate", "rubric_normalized", "overall_efficiency"))
 

@@ -194,7 +194,7 @@ def _rows_of_frame(table: Any) -> list[dict[str, Any]]:
     except TypeError:
         kind = type(table).__name__
         raise TypeError(
-            f"{kind} is no table: give polars, pandas or Arrow, a list of dicts, or a file's path"
+            f"{kind} is not a table: give polars, pandas, Arrow, a list of dicts or a file's path"
         ) from None
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return eager.to_polars().to_dicts()

@@ -113,7 +113,7 @@ def match_checks(
         if n
     ]
     if said:
-        message = f"held against its eval's checks the grading {', '.join(said)}"
+        message = f"compared with its eval's checks, the grading {', '.join(said)}"
         problems.add("warning", "other-checks", documents.path, message, where="$.expectations")
 
 

@@ -1,4 +1,4 @@
-"""Whether a skill's description does its work: measured, then improved.
+"""Measure whether a skill's description gets it picked up, then improve the description.
 
     queries = sen.triggers.read_queries("my-skill/trigger-eval-set.json")
     measured = sen.triggers.measure("my-skill", queries, model="…", budget_usd=2)
@@ -6,7 +6,7 @@
     found = sen.triggers.optimise("my-skill", queries, model="…", budget_usd=10)
     sen.triggers.write_description("my-skill", found.best_description)   # shows the diff first
 
-Nothing heavy is imported before it is used.
+Heavy modules are imported on first use.
 """
 
 from __future__ import annotations

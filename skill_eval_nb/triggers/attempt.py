@@ -1,4 +1,4 @@
-"""One attempt: a query, put to an agent in a place of its own, and what came of it."""
+"""One attempt: a query put to an agent in its own folder, and the outcome."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 Outcome = Literal["triggered", "not triggered", "errored", "not run"]
-"""Four, not two: a run that broke, or never was, says nothing of the description."""
+"""Four, not two: a run that broke or was never made says nothing about the description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Query:
         query: the words.
         should_trigger: whether the skill should be picked up for it.
         tags: what kind of query it is, such as `near miss`.
-        split: what an optimisation uses it for; None outside of one.
+        split: what an optimisation uses it for; None otherwise.
     """
 
     query: str
@@ -75,9 +75,9 @@ class Attempt:
     Attributes:
         query: what was asked.
         run: 1, 2, …
-        outcome: what came of it.
+        outcome: how it ended.
         reason: why it errored or was not run; None otherwise.
-        instead: what the model did where the skill was not opened, in a few words, such as
+        instead: what the model did if it did not open the skill, in a few words, such as
             `opened the skill tidy-tables`; None if it was opened, or nothing is known.
         opened: the names of all skills that were opened, in order.
         seconds: how long it took; None if it was not run.
@@ -95,7 +95,7 @@ class Attempt:
 
     @property
     def key(self) -> str:
-        """What it is called in the journal; the same for the same words and run."""
+        """Its name in the journal; the same for the same words and run."""
         return f"{mark(self.query.query)}-{self.run}"
 
 
@@ -103,17 +103,17 @@ Others = Literal["bundled", "none"] | PathLike | Iterable[PathLike]
 
 
 SKILLS = "skills-"
-"""What the folder of the staged skills begins with."""
+"""The beginning of the name of the folder with the staged skills."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkillSet:
-    """What is to be offered, as it lies on disk.
+    """The skills to offer, as they are on disk.
 
     Attributes:
-        skill: the skill that is measured.
-        others: those beside it.
-        description: what is measured in place of the one in SKILL.md; None for that one.
+        skill: the measured skill.
+        others: the skills next to it.
+        description: measured instead of the one in SKILL.md; None for that one.
     """
 
     skill: SkillSource
@@ -123,12 +123,12 @@ class SkillSet:
 
 @dataclass(frozen=True, slots=True)
 class StagedSkills:
-    """What is offered, staged: copies in folders of the skills' own names.
+    """The skills on offer, copied into folders with the skills' names.
 
     Attributes:
-        skill: the skill that is measured, with the description that is measured.
-        others: those beside it.
-        digests: by the name of each, a hash of all that an agent can read of it.
+        skill: the measured skill, with the measured description.
+        others: the skills next to it.
+        digests: for each name, a hash of everything that an agent can read of the skill.
     """
 
     skill: Skill
@@ -137,17 +137,17 @@ class StagedSkills:
 
 
 def read_offer(skill: PathLike, others: Others, description: str | None) -> SkillSet:
-    """Read a skill and those beside it.
+    """Read a skill and the skills next to it.
 
     Args:
         skill: the skill's folder, or its SKILL.md.
-        others: `"bundled"`, `"none"`, or paths of skills' folders, or of folders that hold such;
-            the skill itself is passed over there, and a bundled one of its name.
+        others: `"bundled"`, `"none"`, or paths of skills' folders or of folders that contain some;
+            the skill itself and a bundled one with its name are skipped.
         description: as for `measure`.
 
     Raises:
-        Refused: a skill cannot be read, or lacks its name or description; or two of them have
-            the same name. All faults at once.
+        Refused: a skill cannot be read or has no name or description, or two have the same name.
+            The message lists all faults.
     """
     faults: list[str] = []
     if description is not None and not description.strip():
@@ -179,7 +179,7 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Skil
 
 @contextmanager
 def staged(offer: SkillSet) -> Iterator[StagedSkills]:
-    """Copy what is offered, for as long as the block lasts.
+    """Copy the skills on offer, for as long as the block lasts.
 
     Raises:
         Refused: a skill has changed since it was read, or its description cannot be replaced.
@@ -227,7 +227,7 @@ def _skills_in(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class MeasureConfig:
-    """Under what queries are asked.
+    """The conditions under which queries are asked.
 
     Attributes:
         offered: the skills on offer.
@@ -236,7 +236,7 @@ class MeasureConfig:
         limits: what one run may use.
         sandbox: how an agent's commands are kept in.
         connection: how the model is reached.
-        series: a name that sets this measurement apart from the same one before.
+        series: a name that tells this measurement from an earlier one with the same settings.
     """
 
     offered: StagedSkills
@@ -249,7 +249,7 @@ class MeasureConfig:
 
     @property
     def common(self) -> dict[str, Any]:
-        """What attempts have in common that can be compared, as plain JSON."""
+        """The conditions of attempts that can be compared with each other, as plain JSON."""
         own = self.offered.skill.name
         return {
             "skill": {own: self.offered.digests[own]},
@@ -264,7 +264,7 @@ class MeasureConfig:
 
     @property
     def fingerprint(self) -> str:
-        """A short hash of it: the same where attempts can stand for each other."""
+        """A short hash of it: the same if attempts are interchangeable."""
         return mark(self.common)
 
 
@@ -278,15 +278,15 @@ def mark(value: Any) -> str:
 
 
 LONGEST = 80
-"""Characters of a tool's input that are told."""
+"""Characters of a tool's input that are shown."""
 AT_ONCE = "answered at once"
 
 
 def outcome_of(execution: Execution) -> tuple[Outcome, str | None]:
-    """What came of a run, and why if it errored.
+    """The outcome of a run, and why it errored if it did.
 
-    Once the skill was opened, nothing that came afterwards takes that back. A run that came to
-    its limit of turns without it has had its chance.
+    Once the skill was opened, nothing later changes that. A run that reached its limit of turns
+    without opening it counts as not triggered.
     """
     if execution.skill_used:
         return "triggered", None
@@ -300,12 +300,12 @@ def outcome_of(execution: Execution) -> tuple[Outcome, str | None]:
 def opened_in(execution: Execution, skill: str, offered: Container[str]) -> tuple[str, ...]:
     """The skills that a run opened, each once, in order.
 
-    Opened is what the tool Skill gave, or whose own SKILL.md another tool has read; a name that
-    only stands in a path or in a command is not.
+    A skill is opened if the tool Skill returned it or another tool read its SKILL.md; a name in a
+    path or a command is not enough.
 
     Args:
         execution: the run.
-        skill: the one that is measured; whether that was opened the executor says.
+        skill: the measured one; the executor says whether it was opened.
         offered: the names of all skills on offer.
     """
     found: dict[str, None] = {}
@@ -323,7 +323,7 @@ def opened_in(execution: Execution, skill: str, offered: Container[str]) -> tupl
 
 
 def instead_of(execution: Execution, opened: Sequence[str]) -> str:
-    """What a run did in place of opening the skill, in a few words."""
+    """What a run did instead of opening the skill, in a few words."""
     if opened:
         return f"opened the skill {opened[0]}"
     steps = (step for told in read_steps(execution.events) for step in told.steps)
@@ -353,11 +353,11 @@ def _wanted_skill(call: Step) -> str | None:
 
 SUMMARY = "trigger_eval.json"
 KEPT = ("outcome", "reason", "instead", "opened", "seconds", "cost_usd")
-"""What of an attempt its file holds, beside the query and the number of its run."""
+"""The fields of an attempt that its file holds, apart from the query and the run number."""
 
 
 def default_folder(skill: Path) -> Path:
-    """Where measurements go that nobody gave a folder: beside the skill."""
+    """Where measurements go if no folder is given: next to the skill."""
     return skill.parent / f"{skill.name}-workspace" / "triggers"
 
 
@@ -370,10 +370,10 @@ def place(home: Path, attempt: Attempt) -> Path:
 
 
 def read_attempt(home: Path, planned: Attempt) -> Attempt | None:
-    """The attempt that was made of one that is planned; None if none was.
+    """The stored attempt of a planned one; None if there is none.
 
     Raises:
-        Refused: its file is not what was written there.
+        Refused: its file was changed.
     """
     path = place(home, planned)
     try:
@@ -382,8 +382,8 @@ def read_attempt(home: Path, planned: Attempt) -> Attempt | None:
         return None
     except (NotJSON, KeyError, TypeError, ValueError) as error:
         raise refuse(
-            f"{path} is not what was written there ({type(error).__name__}: {error}): restore it, "
-            "or move it away, and the attempt is made anew"
+            f"{path} was changed or damaged ({type(error).__name__}: {error}): restore it, "
+            "or move it away to have the attempt made again"
         ) from error
 
 
@@ -395,7 +395,7 @@ def _kept_fields(record: Any, planned: Attempt) -> dict[str, Any]:
 
 
 def further_attempts(home: Path, planned: Mapping[str, Attempt]) -> Iterator[Attempt]:
-    """Attempts of the same queries that were made before, and are not planned now.
+    """Earlier attempts of the same queries that are not planned now.
 
     Raises:
         Refused: as `read_attempt`.
@@ -411,7 +411,7 @@ def further_attempts(home: Path, planned: Mapping[str, Attempt]) -> Iterator[Att
 def write_attempt(
     home: Path, setting: MeasureConfig, attempt: Attempt, execution: Execution
 ) -> None:
-    """Write an attempt, its transcript first: where the attempt is, all of it is.
+    """Write an attempt, its transcript first: if the attempt is there, it is complete.
 
     Raises:
         OSError: it cannot be written.
@@ -431,7 +431,7 @@ def write_attempt(
 
 
 def write_summary(home: Path, document: TriggerSet) -> None:
-    """Write the summary; queries that were measured here before and are not in it stay.
+    """Write the summary; earlier queries that are not in it are kept.
 
     Raises:
         OSError: it cannot be written.
@@ -445,7 +445,7 @@ def write_summary(home: Path, document: TriggerSet) -> None:
 
 
 PREFIX = "run-"
-"""What the folder of an attempt begins with; an agent may see it, so it says nothing."""
+"""The beginning of an attempt's folder name; an agent may see it, so it gives nothing away."""
 
 
 async def make_attempt(
@@ -455,12 +455,12 @@ async def make_attempt(
     meter: Budget,
     client: Client | None = None,
 ) -> tuple[Attempt, Execution, float | None]:
-    """Put a query to an agent, with a working folder, a home and a configuration of its own.
+    """Put a query to an agent that has its own working folder, home and configuration.
 
     Args:
-        planned: the query, and which run of it this is.
-        setting: under what it is asked.
-        root: the folder for it alone; it is taken away.
+        planned: the query and the number of the run.
+        setting: the conditions under which it is asked.
+        root: its own folder, which is deleted afterwards.
         meter: what each call goes through.
         client: how calls reach the model, if one is made already.
 

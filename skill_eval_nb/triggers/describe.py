@@ -1,4 +1,4 @@
-"""`write_description`: another description in SKILL.md, after its diff was seen."""
+"""`write_description`: change the description in SKILL.md after showing the diff."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def with_description(skill_md: bytes, description: str) -> bytes:
 
     Raises:
         Refused: the file is not UTF-8; its front matter is missing, not closed, not YAML
-            (as `skill_md.fields` reads it) or no mapping; or `description` is not in it exactly
+            (as `skill_md.fields` reads it) or not a mapping; or `description` is not in it exactly
             once and as a text. It is a ValueError.
 
     >>> print(with_description(b"---\ndescription: old  # ours\n---\n", "It's new").decode())
@@ -106,7 +106,7 @@ WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class DescriptionDiff(str):
-    """A unified diff, which shows itself line by line; empty if nothing changes."""
+    """A unified diff that displays itself line by line; empty if nothing changes."""
 
     __slots__ = ()
 
@@ -122,17 +122,16 @@ def write_description(
     Args:
         skill: the skill's folder, or its SKILL.md.
         description: the new one.
-        dry_run: show the diff and write nothing. Without it the file is written at once and
-            whole, and the old one is kept beside it as `SKILL.md.1.bak`, or the next number
-            that is free.
+        dry_run: show the diff and write nothing. Without it the file is replaced in one step, and
+            the old one is kept next to it as `SKILL.md.1.bak`, or with the next free number.
 
     Returns:
-        The change as a unified diff; empty if the description is that already, and then
+        The change as a unified diff; empty if the description is already the same, in which case
         nothing is written.
 
     Raises:
-        Refused: there is no such skill, its front matter cannot be changed, the description is
-            none that can be used (all that is wrong with it at once), or the file is read-only.
+        Refused: there is no such skill, its front matter cannot be changed, the description cannot
+            be used (the message lists every reason), or the file is read-only.
         OSError: the file cannot be written.
     """
     source = read_skill(skill)

@@ -1,4 +1,4 @@
-"""`draft_queries`: realistic queries for a skill, near misses above all, by a model."""
+"""`draft_queries`: have a model draft realistic queries for a skill, mainly near misses."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ if TYPE_CHECKING:
 
 
 NEAR_MISS = "near miss"
-"""The tag of a query that is close to what the skill does, and is not for it."""
+"""The tag of a query that is close to what the skill does but is not for it."""
 MOST_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is to be drafted: half of the queries should trigger, the others should not.
+    """What to draft: half of the queries should trigger, the others should not.
 
     Attributes:
         n: how many queries.
         skill: the skill that they are for.
-        others: what is installed beside it.
-        existing: the queries that there are already.
+        others: the skills installed next to it.
+        existing: the queries that already exist.
     """
 
     n: int
@@ -63,7 +63,7 @@ class Demand:
 
     @property
     def numbers(self) -> tuple[int, int, int]:
-        """Queries that should trigger, that should not, and near misses of these at least."""
+        """How many should trigger, how many should not, and the least near misses of these."""
         negatives = self.n // 2
         return self.n - negatives, negatives, (negatives + 1) // 2
 
@@ -71,11 +71,11 @@ class Demand:
 def read(raw: Any, wanted: Demand) -> tuple[Query, ...]:
     """The queries of an answer.
 
-    What is no fault here, `check_queries` may doubt: queries that say nearly the same, and a
-    name of one word, such as `pdf`, which users say of their own accord.
+    Some things are not faults here, but doubts of `check_queries`: queries that say nearly the
+    same, and a name of one word, such as `pdf`, which users may say anyway.
 
     Raises:
-        BadAnswer: with everything that is wrong, each fault at its query.
+        BadAnswer: if anything is wrong; it lists every fault with its query.
     """
     look = AnswerCheck()
     rows = check_form(raw, SCHEMA)["queries"]
@@ -104,7 +104,7 @@ def _query(row: dict[str, Any], look: AnswerCheck, where: str, wanted: Demand) -
 
 
 def _see_all(found: Sequence[Query], look: AnswerCheck, wanted: Demand) -> None:
-    """Look at the numbers of queries, and whether any comes again."""
+    """Check the numbers of queries, and that none is repeated."""
     positives, negatives, near_misses = wanted.numbers
     should = sum(query.should_trigger for query in found)
     near = sum(NEAR_MISS in query.tags for query in found)
@@ -152,7 +152,7 @@ none, and for every query that should trigger.
 SCHEMA: dict[str, Any] = an_object(
     queries=a_list(
         an_object(
-            # The reason stands before the query, so that it is written first.
+            # The reason comes before the query, so that it is written first.
             why=TEXT,
             should_trigger=YES_OR_NO,
             near_miss=YES_OR_NO,
@@ -213,8 +213,8 @@ class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have
 
     Attributes:
         doubts: what `check_queries` says of the existing queries and these together.
-        price_usd: what asking costs at worst, in US dollars; 0 where an answer was kept, None
-            where the price is not known.
+        price_usd: the most that asking costs, in US dollars; 0 if an answer is stored, None if the
+            price is not known.
         cost_usd: what was spent now, in US dollars; None if the price is not known.
         unasked: why there are none; None if there are.
     """
@@ -225,7 +225,7 @@ class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have
     unasked: str | None
 
     def __new__(cls, answer: PaidAnswer[tuple[Query, ...]]) -> Self:
-        """The queries of an answer, and what came of asking for it."""
+        """The queries of an answer, with its price and cost."""
         queries = sorted(answer.value or (), key=lambda query: not query.should_trigger)
         drafted = super().__new__(cls, queries)
         drafted.price_usd, drafted.cost_usd = answer.price_usd, answer.cost_usd
@@ -242,7 +242,7 @@ class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have
 
 
 MOST = 100
-"""Queries that are drafted at once, at most."""
+"""The most queries that are drafted at once."""
 KEPT = Path(OWN, "queries")
 
 
@@ -261,38 +261,37 @@ def draft_queries(
 ) -> DraftedQueries:
     """Ask a model for queries that should and should not make an agent open a skill.
 
-    Half of them should, the others should not; at least half of these are near misses (tagged
-    `near miss`, and `for NAME` where another skill would be right). The answer is kept, and
-    the same question is never paid for twice; with its queries among `existing`, others come.
+    Half of them should, the others should not; at least half of these are near misses (tagged `near
+    miss`, and `for NAME` where another skill would be right). The answer is stored, so the same
+    question is never paid for twice; pass its queries as `existing` to get others.
 
     Args:
-        skill: the skill's folder, or its SKILL.md, of which the model is shown the beginning.
+        skill: the skill's folder or its SKILL.md; the model sees the beginning of it.
         model: who drafts; an offline model costs nothing.
         n: queries to draft, 2 to 100.
-        others: the skills beside it, as `measure` takes them; the model sees their names and
+        others: the skills next to it, as for `measure`; the model sees their names and
             descriptions.
-        existing: queries that there are already; none of them comes again.
-        folder: where the answer is kept; without it the skill's workspace, NAME-workspace
-            beside it.
+        existing: queries that already exist; none of them is repeated.
+        folder: where the answer is stored; by default NAME-workspace next to the skill.
         connection: how the model is reached; if it is not given, the stand-in answers in
             process for its own models, and any other model from outside.
         prices: what calls cost; the bundled table if it is not given.
-        budget_usd: the most that may be spent, in US dollars; without it, a model that costs
-            something is not asked, and `unasked` says so.
-        dry_run: ask nobody; `price_usd` is what the answer costs at worst.
+        budget_usd: the most that may be spent, in US dollars; without it, a model that costs money
+            is not asked, and `unasked` says so.
+        dry_run: do not ask; `price_usd` is the most that the answer can cost.
 
     Returns:
         The queries, those that should trigger first; none if `unasked` says why.
 
     Raises:
-        Refused: a skill cannot be read, two have the same name, n is out of bounds, the budget
-            cannot be kept, or queries are being drafted there already, or the folder cannot be
-            written. It is a ValueError.
-        ModelFault: the model cannot be reached for want of a key.
+        Refused: a skill cannot be read, two have the same name, n is out of bounds, the budget is
+            too small, the folder cannot be written, or queries are already being drafted there. It
+            is a ValueError.
+        ModelFault: the model cannot be reached because there is no key.
         OSError: the answer cannot be written.
     """
     if not 2 <= n <= MOST:
-        raise refuse(f"n is {n}: it is to be from 2 to {MOST}, half of each class")
+        raise refuse(f"n is {n}: it must be from 2 to {MOST}, half of each class")
     offer = read_offer(skill, others, None)
     source = offer.skill
     wanted = Demand(n, source, offer.others, tuple(existing))

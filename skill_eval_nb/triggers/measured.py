@@ -1,4 +1,4 @@
-"""What came of a measurement, and what it may cost before it is made."""
+"""The result of a measurement, and an estimate of its cost."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class CostRange(NamedTuple):
     """What something may cost, in US dollars; each None if a price is not known.
 
     Attributes:
-        low: where each run opens a skill at once, and a search ends after its first round.
-        high: where each run takes all of its turns, and a search all of its rounds.
-        worst: what a budget must hold for all of it.
+        low: if each run opens a skill at once, and a search ends after its first round.
+        high: if each run uses all its turns, and a search all its rounds.
+        worst: the budget that is certain to be enough.
 
     >>> print(CostRange(0.5, 1.25, 4.0))
     likely $0.50 to $1.25; a budget that surely holds all of it is $4.00
@@ -53,14 +53,14 @@ class CostRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What the attempts that are missing may come to.
+    """What the missing attempts may cost.
 
     Attributes:
         attempts: how many.
-        calls: of the model, at most.
+        calls: the most calls of the model.
         usd: in US dollars.
-        cap_usd: what one run may cost at most if there is a budget: it makes no call that
-            could pass it. None if no price is known.
+        cap_usd: the most that one run may cost if there is a budget; it makes no call that could
+            exceed this. None if no price is known.
     """
 
     attempts: int
@@ -76,8 +76,8 @@ class Price:
 def price_of(attempts: Iterable[Attempt], setting: MeasureConfig, prices: Prices) -> Price:
     """What attempts may cost.
 
-    The cap of a run is `Limits.usd`, else its high estimate and one call at its worst, at which
-    each call is counted until it was answered.
+    The cap of a run is `Limits.usd`, else its high estimate plus the worst case of one call, since
+    each call counts at its worst case until it is answered.
     """
     limits, model = setting.limits, setting.model
     uses = [_use(attempt.query.query, setting) for attempt in attempts]
@@ -121,13 +121,13 @@ def _use(query: str, setting: MeasureConfig) -> tuple[Usage, Usage, Usage]:
 
 @dataclass(frozen=True, slots=True)
 class QueryOutcome:
-    """A query as it went under one description.
+    """The runs of a query under one description.
 
     Attributes:
         query: what was asked.
-        right: for each run that tells, whether the skill was picked up where it should be, or
-            left where it should be left; runs that errored or were not made are not in it.
-        instead: what the model did in the runs in which the skill was not opened.
+        right: for each scored run, whether the skill was picked up if it should be, and not if it
+            should not; runs that errored or were not made are left out.
+        instead: what the model did in the runs that did not open the skill.
     """
 
     query: Query
@@ -136,18 +136,18 @@ class QueryOutcome:
 
     @property
     def share(self) -> float | None:
-        """The share of runs that were right, 0-1; None if no run tells."""
+        """The share of runs that were right, 0-1; None if no run was scored."""
         return sum(self.right) / len(self.right) if self.right else None
 
     @property
     def passes(self) -> bool:
-        """Whether it does what it should: it triggers where half of its runs or more do."""
+        """Whether it does what it should: it triggers if half of its runs or more do."""
         twice, runs = 2 * sum(self.right), len(self.right)
         return runs > 0 and (twice >= runs if self.query.should_trigger else twice > runs)
 
 
 HIT, MISSED = "triggered", "not triggered"
-"""The outcomes that tell."""
+"""The outcomes that are scored."""
 LONGEST = 90
 """Characters of a query that are shown."""
 MOST_INSTEAD = 120
@@ -159,23 +159,23 @@ Status = Literal["done", "partial", "stopped", "dry run"]
 
 @dataclass(frozen=True, repr=False)
 class Measured(Shown):
-    """How often a skill is picked up, query by query.
+    """How often a skill is picked up for each query.
 
     Attributes:
         skill_name: the skill's.
         description: the one that was measured.
-        others: the names of the skills beside it.
+        others: the names of the skills next to it.
         model: who decided.
-        executor: the name of what worked on the queries.
-        attempts: one a query × run, in the order of the queries; those that were not made are
-            among them, as `not run`.
-        status: `done`; `partial` where the budget did not reach; `stopped`; `dry run` if
-            no model was asked.
-        cost_usd: what these attempts have cost over all starts, the interrupted ones too, in US
+        executor: the name of the executor.
+        attempts: one for each query and run, in the order of the queries; those that were not made
+            are included as `not run`.
+        status: `done`; `partial` if the budget was too small; `stopped`; `dry run` if no model was
+            asked.
+        cost_usd: what these attempts have cost over all starts, interrupted ones included, in US
             dollars; None if no price is known.
-        price: what the attempts that were missing might have cost, before they were made.
-        message: what is to be known of how it went.
-        folder: where the attempts are written.
+        price: the estimate for the missing attempts, before they were made.
+        message: anything worth knowing about how it went.
+        folder: where the attempts are stored.
     """
 
     skill_name: str
@@ -204,12 +204,12 @@ class Measured(Shown):
 
     @property
     def worst_usd(self) -> float | None:
-        """US dollars that the missing attempts may cost at most; None if no price is known."""
+        """The most US dollars that the missing attempts may cost; None if no price is known."""
         return self.price.usd.worst
 
     @property
     def outcomes(self) -> tuple[QueryOutcome, ...]:
-        """The queries, each with how it went, in order."""
+        """Each query with its runs, in order."""
         found = []
         for query, runs in self._by_query.items():
             wanted = HIT if query.should_trigger else MISSED
@@ -219,9 +219,9 @@ class Measured(Shown):
         return tuple(found)
 
     def attempts_table(self) -> Any:
-        """One row a query × run, in polars, as `stats.trigger_rates` and its sisters take it.
+        """One row per query and run, in polars, for `stats.trigger_rates` and similar functions.
 
-        `query`, `should_trigger`, `tags` (list), `split` (null outside of an optimisation),
+        `query`, `should_trigger`, `tags` (list), `split` (null except in an optimisation),
         `run`, `outcome` (`triggered`, `not triggered`, `errored`, `not run`), `reason` (why it
         errored or was not run), `instead` (what the model did if it did not trigger),
         `opened` (list: skills), `seconds`, `cost_usd` (US dollars); null if not known.
@@ -246,7 +246,7 @@ class Measured(Shown):
 
     @cached_property
     def rates(self) -> Any:
-        """`stats.trigger_rates` of the attempts: one row a query, in polars."""
+        """`stats.trigger_rates` of the attempts: one row per query, in polars."""
         from skill_eval_nb.stats.triggers import trigger_rates
 
         return trigger_rates(self.attempts_table())
@@ -260,16 +260,16 @@ class Measured(Shown):
 
     @cached_property
     def doubts(self) -> Any:
-        """`stats.trigger_doubts` of the attempts: one row a doubt, in polars."""
+        """`stats.trigger_doubts` of the attempts: one row per doubt, in polars."""
         from skill_eval_nb.stats.triggers import trigger_doubts
 
         return trigger_doubts(self.attempts_table())
 
     def document(self) -> TriggerSet:
-        """The summary as trigger sets have it: runs that tell, and how many of them triggered.
+        """The summary in the form of a trigger set: scored runs, and how many of them triggered.
 
-        Runs that errored or were not made are not counted; a query without any other has no
-        figures at all.
+        Runs that errored or were not made are not counted; a query that has no others has no
+        figures.
         """
         rows = []
         for outcome in self.outcomes:

@@ -64,7 +64,7 @@ def faults_of(queries: Sequence[Query]) -> list[str]:
         faults.append("there are no queries: write a trigger set, or draft one")
     for text, times in Counter(query.query for query in queries).items():
         if times > 1:
-            faults.append(f"the query {text!r} is there {times} times; each is to be there once")
+            faults.append(f"the query {text!r} is there {times} times; each may be there only once")
         if not text.strip():
             faults.append("a query is empty; take it out")
     return faults
@@ -79,7 +79,7 @@ def reached_from(runner: Executor | None, model: str | None) -> Connection:
 def model_of(
     model: str | None, runner: Executor | None, connection: Connection | None, faults: list[str]
 ) -> str | None:
-    """Who decides: the stand-in if one answers and nobody else is named."""
+    """The model that decides: the stand-in if it answers and no other is named."""
     from skill_eval_nb.models.stand_in import EXECUTOR
 
     answers = getattr(runner, "stand_in", None) or getattr(connection, "stand_in", None)
@@ -91,13 +91,13 @@ def model_of(
 
 
 LONGEST = 90
-"""Characters of a query that are shown while it goes on."""
+"""Characters of a query that are shown during the measurement."""
 STEP = "trigger"
-"""What an attempt is called in the journal."""
+"""An attempt's name in the journal."""
 
 
 def take_up(journal: Journal, home: Path) -> None:
-    """Close the attempts that a killed process left open, and take away what it left."""
+    """Close the attempts that a killed process left open, and delete their folders."""
     opened = [launch.event.get("folder") for launch in journal.record.open.values()]
     staged = [line.get("skills") for line in journal.record.events if line.get("event") == STARTED]
     for left in map(str, filter(None, [*opened, *staged])):
@@ -113,7 +113,8 @@ def take_up(journal: Journal, home: Path) -> None:
 def spent_on(record: Record, home: Path, keys: Container[Any]) -> float:
     """US dollars that attempts have cost over all starts, by the journal.
 
-    One that nobody closed counts with what it can have cost by its notes, else at its worst.
+    An attempt that was never closed counts with the cost that its notes allow, else at its worst
+    case.
     """
     numbers = {
         event["launch"]
@@ -139,18 +140,18 @@ WHY = {
 
 @dataclass
 class Measurement:
-    """What is to be measured, and what of it is there.
+    """What to measure, and what is already there.
 
     Attributes:
         setting: under what queries are asked.
-        planned: the attempts, by their keys, none of which is made yet.
+        planned: the attempts by key, before any is made.
         home: the folder of the measurement.
         prices: what calls cost.
-        retry_errored: whether those that errored are made again.
+        retry_errored: whether to make errored ones again.
         progress: called whenever an attempt has ended.
-        attempts: those that are there, by their keys.
-        due: those that are to be made.
-        left_out: how many of them the budget did not hold.
+        attempts: those that are there, by key.
+        due: those to be made.
+        left_out: how many the budget was too small for.
     """
 
     setting: MeasureConfig
@@ -164,10 +165,10 @@ class Measurement:
     left_out: int = 0
 
     def read_attempts(self) -> None:
-        """See what is there, and what is to be made.
+        """See what is there, and what has to be made.
 
         Raises:
-            Refused: a file is not what was written there.
+            Refused: a file was changed.
         """
         found = ((key, read_attempt(self.home, each)) for key, each in self.planned.items())
         self.attempts = {key: attempt for key, attempt in found if attempt is not None}
@@ -180,11 +181,11 @@ class Measurement:
 
     @property
     def price(self) -> Price:
-        """What the attempts that are to be made may cost."""
+        """What the attempts still to be made may cost."""
         return price_of(self.due.values(), self.setting, self.prices)
 
     def build_result(self, status: Status, message: str, price: Price) -> Measured:
-        """What came of it; `price` is of what was missing before it began."""
+        """The result; `price` is for what was missing before it began."""
         offered, model = self.setting.offered, self.setting.model
         spent = spent_on(read_journal(self.home), self.home, self.planned)
         why = WHY.get(status)
@@ -280,14 +281,14 @@ class Measurement:
             self.progress(AskingProgress(done, total, failed, ledger.budget.spent_usd, what))
 
     def _say_end(self, status: Status, budget_usd: float | None, cap_usd: float | None) -> str:
-        """How it went, in words."""
+        """How it went, in a sentence."""
         if status == "stopped":
-            return "it was stopped; measure again, and what is missing is made"
+            return "it was stopped; measure again to make what is missing"
         if status == "partial":
             return (
                 f"the budget of {dollars(budget_usd or 0.0)} does not hold "
                 f"{count(self.left_out, 'more attempt')}, each {dollars(cap_usd or 0.0)} at worst; "
-                "measure again with a higher one, and what is missing is made"
+                "measure again with a higher one to make what is missing"
             )
         return f"{count(len(self.attempts), 'attempt')}{self.say_errored()}"
 
@@ -399,6 +400,6 @@ def measure(
         if dry_run:
             return work.build_result("dry run", "no model was asked", work.price)
         if not work.due:
-            message = f"all of it was there already{work.say_errored()}"
+            message = f"everything was there already{work.say_errored()}"
             return work.write_result("done", message, work.price)
         return work.make_due(budget_usd, concurrency, seed, stop)

@@ -158,7 +158,7 @@ def optimise(
         dealt = split(list(queries), held_out, seed)
     runner = executor_of(executor, {}, sandbox, faults)
     if rounds < 1:
-        faults.append(f"rounds is {rounds}; it is at least 1, that of the present description")
+        faults.append(f"rounds is {rounds}; it must be at least 1, for the current description")
     if faults or offer is None or runner is None:
         raise Refused(dict.fromkeys(faults))
     source = offer.skill

@@ -58,9 +58,9 @@ def alike(queries: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def gives_away(query: str, skill: str) -> bool:
-    """Whether a query holds the skill's name as a word of its own, or as `/name`.
+    """Whether a query contains the skill's name as a separate word, or as `/name`.
 
-    A name inside of a path, a file's name or another word is none.
+    A name inside a path, a file name or another word does not count.
 
     >>> [gives_away(one, "pdf") for one in ("Use the PDF skill.", "/pdf split it", "用pdf技能")]
     [True, True, True]
@@ -76,13 +76,13 @@ class NoTriggerSet(Refused):
 
 
 def set_in(folder: Path) -> Path:
-    """The trigger set of a folder: the one that lies highest.
+    """The trigger set of a folder: the one nearest to its top.
 
     A file of evals that say `should_trigger` counts if there is no other set.
 
     Raises:
         NoTriggerSet: there is none.
-        Refused: several that differ lie equally high.
+        Refused: there are several different ones on the same level.
         NothingToLoad: there is no evaluation document at all.
     """
     found = find(folder)
@@ -130,8 +130,8 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
         The queries in the file's order, all of them; none if a folder has no set yet.
 
     Raises:
-        Refused: it is no trigger set; a query cannot be used, or does not say whether the skill
-            should be picked up (all of them are told); or the folder has several sets.
+        Refused: it is not a trigger set; a query cannot be used, or does not say whether the skill
+            should be picked up (all of them are listed); or the folder has several sets.
         FileNotFoundError: there is no such path.
         OSError: the file cannot be read.
 
@@ -160,22 +160,22 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
 
 
 def read_set(file: Path) -> tuple[TriggerSet, list[str]]:
-    """A file as the document that forgets nothing of it, and what of it cannot be used.
+    """A file as a document that keeps everything, and what of it cannot be used.
 
     Raises:
-        Refused: it is no trigger set at all.
+        Refused: it is not a trigger set at all.
         OSError: it cannot be read.
     """
     try:
         raw = parse(read_bytes(file), Faults())
     except NotJSON as error:
-        raise refuse(f"{file} is no trigger set: {error}") from None
+        raise refuse(f"{file} is not a trigger set: {error}") from None
     document, faults = mend(raw, TriggerSet)
     wrong = [fault for fault in faults if fault.severity == "error"]
     if any(fault.where in ("$", "$.queries") for fault in wrong):
         held = brief(msgspec.json.encode(raw).decode())
         raise refuse(
-            f"{file} is no trigger set: it holds {held}. It is to be a list of objects with "
+            f"{file} is not a trigger set: it holds {held}. It must be a list of objects with "
             "`query` and `should_trigger`, or an object with such a list in `queries`"
         )
     return document, [f"{file}: {fault.where}: {fault.message}" for fault in wrong]
@@ -196,7 +196,7 @@ def _label(query: TriggerQuery, skill: str | None) -> bool | None:
 def _unlabelled(
     queries: Sequence[TriggerQuery], labels: Sequence[bool | None], skill: str | None
 ) -> str | None:
-    """What to say where nobody knows of a query whether it should trigger."""
+    """The message if it is unknown whether a query should trigger."""
     expected = {(query.expected or "").strip() for query in queries if for_several(query)}
     named = sorted(name for name in expected if name.casefold() not in NONE)
     if named and skill not in expected:
@@ -274,7 +274,7 @@ def _row(row: TriggerQuery | None, query: Query) -> TriggerQuery:
 
 
 FEW = 8
-"""Queries of a class below which its figure says next to nothing."""
+"""With fewer queries of a class than this, its figure says next to nothing."""
 _Z = 1.959964
 """The normal quantile of a 95 % interval."""
 
@@ -295,11 +295,11 @@ class QueryDoubt:
 
 
 def check_queries(queries: Iterable[Query], skill: str | None = None) -> tuple[QueryDoubt, ...]:
-    """Look a trigger set through: nothing is run, asked or changed.
+    """Check a trigger set; nothing is run, asked or changed.
 
     Args:
         queries: the set.
-        skill: the skill's name; without it nobody can tell what gives it away.
+        skill: the skill's name; without it, queries that give it away cannot be found.
 
     Returns:
         The doubts, the worst first; none if there is nothing to doubt:
@@ -310,8 +310,8 @@ def check_queries(queries: Iterable[Query], skill: str | None = None) -> tuple[Q
         - `empty`: a query without words;
         - `twice`: the same words again, whatever their case and marks;
         - `nearly twice`: two of one class that differ in next to nothing;
-        - `gives away`: the skill's own name stands in the query, as a word;
-        - `few`: a class of which too few queries are there for its figure to say much.
+        - `gives away`: the query contains the skill's name as a word;
+        - `few`: a class has too few queries for its figure to say much.
 
     >>> asked = [Query("Sort the table", True), Query("sort the table.", False)]
     >>> [one.doubt for one in check_queries(asked)]
@@ -339,21 +339,21 @@ def _one_class(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     ):
         if should not in classes:
             what = f"There is no query that {verb} trigger: nothing can be known of {figure}. "
-            yield QueryDoubt(name, what + "Add some, near misses above all.")
+            yield QueryDoubt(name, what + "Add some, mainly near misses.")
 
 
 def _contradictions(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     for same in _by_words(queries):
         if len({query.should_trigger for query in same}) > 1:
             what = f"{in_quotes(same[0].query)} should trigger and should not. "
-            yield _doubt("contradiction", what + "One of the two is wrong: take it out.", same)
+            yield _doubt("contradiction", what + "One of the two is wrong: remove it.", same)
 
 
 def _empty(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     blank = [query for query in queries if not plain(query.query)]
     if blank:
-        what = f"{_queries(len(blank))} without words: nothing can be picked up for nothing. "
-        yield _doubt("empty", what + "Take them out.", blank)
+        what = f"{_queries(len(blank))} without words: no skill can be picked up for it. "
+        yield _doubt("empty", what + "Remove them.", blank)
 
 
 def _twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
@@ -367,7 +367,7 @@ def _twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
 
 
 def _nearly_twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
-    """Only within a class: a near miss is to be close to a query that should trigger."""
+    """Only within a class: a near miss should be close to a query that should trigger."""
     for should in (True, False):
         own = [query for query in queries if query.should_trigger is should]
         for places in _together(alike([query.query for query in own])):
@@ -377,7 +377,7 @@ def _nearly_twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
                 f"{in_quotes(same[0].query)} and {in_quotes(same[1].query)} say nearly "
                 f"the same{more}."
             )
-            yield _doubt("nearly twice", f"{what} Say one of them in other words.", same)
+            yield _doubt("nearly twice", f"{what} Reword one of them.", same)
 
 
 def _together(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -400,9 +400,8 @@ def _given_away(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDo
             f"The skill's own name, {in_quotes(skill)}, stands in {_queries(len(named))}, such as "
         )
         why = (
-            f"{in_quotes(named[0].query)}: the name is found, and the description "
-            "is not put to the "
-            "test. Say what is wanted as somebody would who has never heard of the skill."
+            f"{in_quotes(named[0].query)}: the name gives it away, so the "
+            "description is not tested. Ask as somebody who has never heard of the skill would."
         )
         yield _doubt("gives away", what + why, named)
 

@@ -1,4 +1,4 @@
-"""The search: what is measured and proposed, when it ends, what is chosen, what it may spend."""
+"""The search for a description: what it measures and proposes, when it ends, what it chooses."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class Paired:
 
 
 def choose(steps: Sequence[Step]) -> tuple[Step, str]:
-    """Choose among descriptions, by the held-out queries alone; and say why.
+    """Choose among descriptions by the held-out queries alone, and say why.
 
-    They are taken in order, the present one first. A later one takes its place where it does
-    better than chance explains. Where the two cannot be told apart the earlier one stays, but
-    for a later one that is shorter and scores no lower.
+    They are compared in order, the current one first. A later one replaces it if it does better
+    than chance explains. If the two cannot be told apart, the earlier one stays, unless the later
+    one is shorter and scores no lower.
 
     Args:
-        steps: the first is the present description, and is kept where no other is whole.
+        steps: the first is the current description, and is kept if no other was fully measured.
     """
     best = steps[0]
     sentences = []
@@ -76,7 +76,7 @@ def choose(steps: Sequence[Step]) -> tuple[Step, str]:
 
 
 def _choose_of_two(best: Step, step: Step, pair: Paired, sure: float) -> tuple[Step, str]:
-    """Which of two stays, and why; `sure` is the largest p that shows a difference."""
+    """Which of two to keep, and why; `sure` is the largest p that shows a difference."""
     chance = "" if pair.p is None else f" (exact one-sided p = {pair.p:.2g})"
     against = (
         f"{pair.after:.0%} right on {pair.n} held-out queries against {pair.before:.0%}{chance}"
@@ -101,8 +101,8 @@ def paired(before: Step, after: Step) -> Paired | None:
     """Compare two descriptions query by query; None if they share no query with runs.
 
     The test is the exact permutation test with one value a query and side, the share of right
-    runs: it flips the sign of each query's difference. What it says holds for queries like
-    these, not for these alone.
+    runs: it flips the sign of each query's difference. Its result holds for queries like these, not
+        only for these.
     """
     from skill_eval_nb.stats.inference.exact import exact_p
 
@@ -121,11 +121,11 @@ def paired(before: Step, after: Step) -> Paired | None:
 
 
 def _name(step: Step) -> str:
-    return "the present description" if step.round == 1 else f"round {step.round}"
+    return "the current description" if step.round == 1 else f"round {step.round}"
 
 
 PATIENCE = 2
-"""Rounds without a better train score after which a search ends."""
+"""A search ends after this many rounds without a better train score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class SearchResult:
         why: why that one, in words.
         fresh: the same on fresh runs of the held-out queries; None if they were not made.
         ended: why the search ended, in words.
-        status: `partial` where something else than its own rules ended it, such as the budget;
+        status: `partial` if anything but its own rules ended it, such as the budget;
             `broken` where the first measurement cannot be trusted.
     """
 
@@ -152,15 +152,15 @@ class SearchResult:
 
 @dataclass(kw_only=True)
 class Search:
-    """A search for a better description; how it measures and proposes is for others to say.
+    """A search for a better description; subclasses define how it measures and proposes.
 
-    What is proposed, and when the search ends, rests on train queries alone; what is chosen, on
-    held-out ones alone. The score of the choice flatters it, so it is measured once more.
+    Proposals and the end of the search depend only on train queries, the choice only on held-out
+    ones. The score of the choice is too good by selection, so it is measured once more.
 
     Attributes:
-        present: the description that there is, which is measured first.
-        rounds: descriptions that are measured at most, the present one included.
-        steps: those that were measured.
+        present: the current description, which is measured first.
+        rounds: the most descriptions to measure, including the current one.
+        steps: those measured so far.
     """
 
     present: str
@@ -168,7 +168,7 @@ class Search:
     steps: list[Step] = field(default_factory=list)
 
     def measure(self, description: str, *, fresh: bool = False) -> Step:
-        """Measure a description; with `fresh`, by new runs of the held-out queries alone.
+        """Measure a description; with `fresh`, by new runs of only the held-out queries.
 
         Raises:
             SearchOver: nothing was measured.
@@ -176,7 +176,7 @@ class Search:
         raise NotImplementedError
 
     def propose(self, base: Step) -> str:
-        """Give another description, to be built on a step.
+        """Propose another description, based on a step.
 
         Raises:
             SearchOver: there is none.
@@ -209,7 +209,7 @@ class Search:
         return SearchResult(steps, best, why, fresh, ended, status)
 
     def _try_descriptions(self) -> str:
-        """Measure and propose by turns; gives why that ended."""
+        """Measure and propose in turn; returns why it ended."""
         description = self.present
         while True:
             step = replace(self.measure(description), round=len(self.steps) + 1)
@@ -288,7 +288,8 @@ class Money:
     def left(self, *, fresh: bool = False) -> float | None:
         """US dollars that may still be spent; None for no ceiling.
 
-        But for the last measurement itself (`fresh`), its money is not among them.
+        The money for the last measurement is not included, except for that measurement itself
+        (`fresh`).
         """
         if self.ceiling_usd is None:
             return None
@@ -389,16 +390,16 @@ class PaidSearch(Search):
             self.money.costs[request.key] = kept(self.folder, request.key).spent_usd
 
     def _say_lacking(self, measured: Measured, fresh: bool) -> str:
-        """Why a measurement is not whole."""
+        """Why a measurement is incomplete."""
         if measured.status != "partial":
             return measured.message
-        # It was told a part of the budget alone.
+        # It knew only a part of the budget.
         missing = sum(attempt.outcome == "not run" for attempt in measured.attempts)
         beside = "" if fresh else ", with the last measurement kept back"
         return (
             f"the budget does not hold {count(missing, 'more attempt')}{beside}, each "
-            f"{dollars(self.money.cap_usd or 0.0)} at worst; start again with a higher one, "
-            "and what is missing is made"
+            f"{dollars(self.money.cap_usd or 0.0)} at worst; start again with a higher one "
+            "to make what is missing"
         )
 
     def _heed(self) -> None:

@@ -101,7 +101,7 @@ def keep_review(
         the review as the file now has it; None if it has none.
 
     Raises:
-        NotKept: the file is no feedback, or cannot be read as it is.
+        NotKept: the file is not feedback, or cannot be read as it is.
         OSError: it cannot be written.
     """
     with alone(path):
@@ -132,7 +132,7 @@ def keep_status(path: str | os.PathLike[str], status: str) -> None:
     """Write the status alone.
 
     Raises:
-        NotKept: the file is no feedback, or cannot be read as it is.
+        NotKept: the file is not feedback, or cannot be read as it is.
         OSError: it cannot be written.
     """
     with alone(path):
@@ -161,7 +161,7 @@ def _read_feedback_file(
     except NotJSON as error:
         return data, {}, Reviews(fault=f"{path} cannot be read: {error}")
     if not isinstance(raw, dict) or not isinstance(raw.get("reviews", []), list):
-        return data, {}, Reviews(fault=f"{path} is no feedback: it has no list of `reviews`")
+        return data, {}, Reviews(fault=f"{path} is not feedback: it has no list of `reviews`")
     texts = [fault.message for fault in faults if not fault.message.startswith("the file is UTF-8")]
     fault = f"{path} is {'; '.join(texts)}" if texts else None
     return data, raw, replace(_reviews(raw), fault=fault)

@@ -171,7 +171,7 @@ def _parse(data: bytes, path: str, problems: Problems) -> Any:
         return None
     problems.add_faults(path, faults)
     if raw is None:
-        problems.add("error", "empty", path, "the file holds null; nothing of it was used")
+        problems.add("error", "empty", path, "the file contains only null, so it was not used")
     return raw
 
 

@@ -186,7 +186,7 @@ def alone(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 class NotPlain(ValueError):
-    """The text is no strict JSON; the message says why."""
+    """The text is not strict JSON; the message says why."""
 
 
 def plain_value(text: str) -> Any:
@@ -208,7 +208,7 @@ def plain_value(text: str) -> Any:
         return found
 
     def refuse_constant(name: str) -> Any:
-        raise NotPlain(f"{name} is no JSON")
+        raise NotPlain(f"{name} is not JSON")
 
     try:
         return json.loads(text, object_pairs_hook=keys_once, parse_constant=refuse_constant)
@@ -217,7 +217,7 @@ def plain_value(text: str) -> Any:
     except RecursionError:
         raise NotPlain("it is nested too deeply") from None
     except ValueError as error:
-        raise NotPlain(f"it is no strict JSON: {error}") from None
+        raise NotPlain(f"it is not strict JSON: {error}") from None
 
 
 def same(value: Any, other: Any) -> bool:

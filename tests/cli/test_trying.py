@@ -171,7 +171,7 @@ def test_the_demo(tmp_path, monkeypatch):
     for told in (
         "**No verdict on whether with_skill helps on these 6 evals.**",
         "**No verdict on whether with_skill helps on tasks like these.**",
-        "The stand-in is no model",
+        "The stand-in is not a model",
         "Run these evals more often",
         "Checks that tell nothing about the skill",
         "The same in every run, and so left out of the tables: cost",

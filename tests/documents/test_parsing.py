@@ -217,7 +217,7 @@ def test_a_line_is_read_as_a_file_is() -> None:
     assert json.dumps(found[2]).count("{") == 200
     assert {fault.message.split(":")[0] for fault in faults} == {
         "not strict JSON",
-        "line 4 is no JSON",
+        "line 4 is not JSON",
         "what is nested more than 200 deep read as null",
         "the file is not UTF-8",
     }

@@ -123,7 +123,7 @@ def test_old_faults_are_no_new_ones(tmp_path):
         (b"{", "not plain enough"),
         (b'{"evals": [1,]}', "no strict JSON"),
         (b'{"evals": []} // so', "no strict JSON"),
-        (b'{"evals": NaN}', "NaN is no JSON"),
+        (b'{"evals": NaN}', "NaN is not JSON"),
         (b'{"evals": [], "evals": []}', "`evals` occurs twice"),
         (b"[" * 100_000, "too deeply"),
         (b'{"evals": [{"id": 1, "prompt": "say "hi" twice"}]}', "not plain enough"),

@@ -70,7 +70,7 @@ def test_a_refused_answer_is_asked_for_again_with_what_was_wrong() -> None:
     assert answered.value == "yes"
     assert [fault[:24] for fault in answered.refused] == [
         "the answer has no word",
-        "the answer is no JSON (E",
+        "the answer is not JSON (E",
     ]
     assert answered.usage == tally.usage
     assert tally.usage.calls == 3

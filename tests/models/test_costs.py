@@ -142,13 +142,13 @@ FINE = {"input": 1, "output": 1}
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ({"models": {}}, "field `date`"),
         ({"date": "2027", "models": {"m": 3}}, r'\$\.models\["m"\]: .*got `int`'),
         ({"date": "2027", "models": {"m": {"input": 1}}}, "field `output`"),
         ({"date": "2027", "models": {"m": FINE | {"input": "3"}}}, "got `str` - at `\\$.input`"),
         ({"date": "2027", "models": {"m": FINE | {"input": -1}}}, ">= 0"),
-        ('{"date": "1", "models": {"m": {"input": NaN, "output": 1}}}', "is no JSON"),
+        ('{"date": "1", "models": {"m": {"input": NaN, "output": 1}}}', "is not JSON"),
         ({"date": "2027", "models": {"m": FINE | {"outptu": 1}}}, "unknown field `outptu`"),
         ({"date": "2027", "models": {}, "factors": {"x": 3}}, r"`x` - at `\$\.factors`"),
         ({"date": "2027", "models": {"m": FINE | {"cache_read": 2}}}, "dearer than `input`"),

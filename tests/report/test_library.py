@@ -231,7 +231,7 @@ def test_the_newest_iteration_that_compares_counts_and_models_are_rows_of_their_
         ("b", "iteration-1", "small", -0.25),
         ("c", "iteration-1", None, 0.25),
     ]
-    assert "Run by several models, each of which has a row of its own: b." in repr(found)
+    assert "Run by several models, each with its own row: b." in repr(found)
     assert found.answers[0].n_skills == 3
     assert found.answers[0].estimate == pytest.approx((-0.5 + 0.125 + 0.25) / 3)
     row = found.table.row(index=rows.index(("c", "iteration-1", None, 0.25)), named=True)

@@ -355,10 +355,10 @@ def test_what_is_no_folder_is_no_iteration_and_is_named(tmp_path, make):
     make(tmp_path / "ws/iteration-2")
     assert plan(tmp_path).iteration == 1
     new = plan(tmp_path, seed=1)
-    wanted = (3, "new: in iteration-2 nothing can be kept, as it is no folder")
+    wanted = (3, "new: in iteration-2 nothing can be kept, as it is not a folder")
     assert (new.iteration, new.why_iteration) == wanted
     (fault,) = faults(tmp_path, seed=1, iteration=2)
-    assert fault.startswith("iteration-2 is there, but nothing can be kept, as it is no folder")
+    assert fault.startswith("iteration-2 is there, but nothing can be kept, as it is not a folder")
 
 
 def test_a_prepared_iteration_is_taken_unless_somebody_ran_something_in_it(tmp_path):

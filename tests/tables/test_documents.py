@@ -167,7 +167,7 @@ CASES: dict[str, Files] = {
         f"{RUN}/judgings/10.json": {"rubric_scores": {"depth": {"score": None}}, "judging": 7},
     },
     "a suite": {"evals.json": SUITE},
-    "a list under a name for a text is no text": {
+    "a list under a name for a text is not text": {
         "evals/evals.json": [
             {"id": "a", "question": "Fetch", "ground_truth": "It is there"}
             | {"expected_behavior": ["x"]},

@@ -156,7 +156,7 @@ def test_wrong_calls() -> None:
         sen.from_table(ROWS, eval="tusk")
     with pytest.raises(KeyError, match="Did you mean `configuration`"):
         sen.from_table(ROWS, configurations="arm")
-    with pytest.raises(TypeError, match="is no table"):
+    with pytest.raises(TypeError, match="is not a table"):
         sen.from_table(3)
 
 

@@ -78,9 +78,9 @@ def test_a_set_for_several_skills_is_read_for_one(tmp_path: Path) -> None:
     [
         ("", "empty"),
         ("not json", "not JSON"),
-        ({}, "is no trigger set"),
-        ({"rows": ROWS}, "is no trigger set"),
-        (graded("pf"), "is no trigger set"),
+        ({}, "is not a trigger set"),
+        ({"rows": ROWS}, "is not a trigger set"),
+        (graded("pf"), "is not a trigger set"),
         ([1, 2], r"\$\[1\]: expected an object"),
         ([*ROWS, {"should_trigger": True}], r"\$\[2\].query: `query` is missing"),
         ([{"query": "a", "should_trigger": "perhaps"}], "expected true or false"),
@@ -305,8 +305,8 @@ def test_what_else_stands_there_stays(
 @pytest.mark.parametrize(
     ("there", "said"),
     [
-        ({"name": "package"}, "is no trigger set"),
-        ("{", "is no trigger set"),
+        ({"name": "package"}, "is not a trigger set"),
+        ("{", "is not a trigger set"),
         ([{"query": "a", "expected": "pdf"}], "for several skills"),
         ([{"query": "a", "should_trigger": [1]}], "mend it before"),
     ],

@@ -113,8 +113,8 @@ FIGURES = "100% right on 10 held-out queries against 40% (exact one-sided p = 0.
     ("before", "after", "number", "words"),
     [
         ([0] * 6 + [3] * 4, [3] * 10, 2, f"description: {FIGURES}"),
-        ([3, 3, 3, 2], [3] * 4, 1, "the present description cannot be told apart: 100% right"),
-        ([3] * 4, [0] * 4, 1, "kept. Round 2 scores lower than the present description: 0% "),
+        ([3, 3, 3, 2], [3] * 4, 1, "the current description cannot be told apart: 100% right"),
+        ([3] * 4, [0] * 4, 1, "kept. Round 2 scores lower than the current description: 0% "),
         ([0, 0, 0, 3, 3, 3], [3] * 6, 2, "Round 2 is chosen"),
         ([0, 0, 0, 3, 3, 3], [3, 3, 0, 3, 3, 3], 1, "the earlier one is kept"),
     ],

@@ -59,7 +59,7 @@ TEXTS = (
     "\u202egnp.exe\u202c \u2066isolated",  # bidirectional marks, one of them never closed
     "\u05e9\u05dc\u05d5\u05dd 123 \u0645\u0631\u062d\u0628\u0627",
     "\x00nothing\x00 \x1b[31mred \x07",
-    "half a pair \ud83d and a byte that is no text \udcff",
+    "half a pair \ud83d and a byte that is not text \udcff",
     "\ufeff\ufffe\uffff\u2028\u2029\u200b",
     "Z\u0351\u036b" * 60,
     "long" * 1000,
@@ -102,7 +102,7 @@ def squeezed(words: str) -> str:
 
 
 def trees() -> st.SearchStrategy[Any]:
-    """Trees as `h` may build them; without those elements whose text is no text of the page."""
+    """Trees as `h` may build them; without those elements whose text is not text of the page."""
     words = st.sampled_from(TEXTS) | st.text(st.characters(codec=None), max_size=30)
     tags = sorted(TAGS - EMPTY - {"option", "optgroup", "select"})
     attributes = st.fixed_dictionaries(

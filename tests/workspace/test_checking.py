@@ -155,7 +155,7 @@ NO_TIME = {"total_tokens": 0, "total_duration_seconds": 0}
             {f"{RUN}/grading.json": graded("p"), f"{RUN}/timing.json": NO_TIME},
             {("warning", "zero-means-missing")},
         ),
-        # A text is no figure; a verdict, a number, a file are.
+        # A text is not a figure; a verdict, a number, a file are.
         ({f"{RUN}/grading.json": graded("p", summary="all")}, {("warning", "wrong-type")}),
         (
             {f"{RUN}/grading.json": {"expectations": [{"text": "x", "passed": "perhaps"}]}},
@@ -236,8 +236,8 @@ def rules(path):
         (f"name: {'m' * 65}\n{FINE}", ["64 at most", "its folder", "65 characters"]),
         (f"name: maps\ndescription: {'d' * 1025}", ["`description` has 1,025 characters"]),
         (f"name: maps\n{FINE}\ncompatibility: {'c' * 501}", ["`compatibility` has 501"]),
-        (f"name: maps\n{FINE}\ncompatibility: [a]", ["`compatibility` is no text"]),
-        (f"name: maps\n{FINE}\nversion: 2", ["`version` is no key that hosts know"]),
+        (f"name: maps\n{FINE}\ncompatibility: [a]", ["`compatibility` is not text"]),
+        (f"name: maps\n{FINE}\nversion: 2", ["`version` is not a key that hosts know"]),
         (FINE, ["`name` is missing"]),
         ("- maps", ["front matter that is a list"]),
     ],

@@ -675,7 +675,7 @@ CASES: dict[str, tuple[Files, Runs, set[str]]] = {
             }
             for at, why in enumerate(
                 (
-                    *("grading parse error", "the output is no JSON: parse error"),
+                    *("grading parse error", "the output is not JSON: parse error"),
                     *("Grade: B not found", "LLM judge timed out", "the judge failed to bow"),
                 )
             )

@@ -663,7 +663,7 @@ def test_what_nobody_knows_may_be_deep(tmp_path: Path, deep: int) -> None:
 
 
 def test_a_stray_file_hides_nothing(tmp_path: Path) -> None:
-    """A file that is called as a trial's, above evals, is no trial: what lies below is read."""
+    """A file that is called as a trial's, above evals, is not a trial: what lies below is read."""
     grading = {"iteration-1/eval-0/with_skill/grading.json": graded("pf")}
     ws = sen.load(lay(tmp_path, {**grading, "reward.txt": "what to do", "x.jsonl": '{"a": 1}'}))
     assert ws.runs["pass_rate"].to_list() == [0.5]

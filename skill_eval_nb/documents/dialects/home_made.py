@@ -77,7 +77,9 @@ def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Fau
             if figures:
                 out[key] = {**figures, **out.get(key, {})}
         elif is_configuration(key):
-            message = f"{value!r} is no figure; write pass_rate, time_seconds and tokens as numbers"
+            message = (
+                f"{value!r} is not a figure; write pass_rate, time_seconds and tokens as numbers"
+            )
             faults.add("warning", "not-a-figure", f"{where}.{key}", message)
         else:
             loose[key] = value

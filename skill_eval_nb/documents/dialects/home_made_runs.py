@@ -410,7 +410,7 @@ def _rows(
     entries = _entries(found, group=group)
     if isinstance(found, list) and 0 < len(entries) < len(found):
         odd = f"{len(found) - len(entries)} of its {len(found)} elements"
-        faults.add("warning", "wrong-type", where, f"{odd} are no objects: left out")
+        faults.add("warning", "wrong-type", where, f"{odd} are not objects: left out")
     for position, (at, entry) in enumerate(entries):
         unnamed = {} if group or _EVAL & {*known, *entry} else {"row": f"row {position + 1}"}
         rows = list(_rows_in(entry, where + at, {**known, **unnamed}, faults))

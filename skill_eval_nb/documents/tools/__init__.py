@@ -159,6 +159,6 @@ def open_other(path: str, faults: Faults) -> Any:
     found = list(parse_lines(read_bytes(path), faults))
     objects = [line for line in found if isinstance(line, dict)]
     if len(objects) < len(found):
-        message = f"{len(found) - len(objects)} lines are no JSON objects: left out"
+        message = f"{len(found) - len(objects)} lines are not JSON objects: left out"
         faults.add("error", "not-json", "$", message)
     return objects

@@ -165,7 +165,7 @@ def table_of(
         rows = find_rows(value, at, lost, keys) if value != [] else []
         objects = [row for row in rows if row.bare or isinstance(row.value, Mapping)]
         if ITSELF not in named and len(objects) < len(rows):
-            lost.append(f"{len(rows) - len(objects)} rows at {at} are no objects: left out")
+            lost.append(f"{len(rows) - len(objects)} rows at {at} are not objects: left out")
             rows = objects
         for why in ["there are no rows"] if value == [] else lost:
             faults.add("warning", "no-rows", path if root else "$", why)

@@ -358,7 +358,9 @@ class Part:
             return []
         found = [(at, value) for at, value in enumerate(raw) if isinstance(value, dict)]
         if len(found) < len(raw):
-            message = f"{len(raw) - len(found)} of its {len(raw)} elements are no objects: left out"
+            message = (
+                f"{len(raw) - len(found)} of its {len(raw)} elements are not objects: left out"
+            )
             self.faults.add("warning", "wrong-type", self.at(name), message)
         return [self._below(value, f".{name}[{at}]") for at, value in found]
 
@@ -428,7 +430,7 @@ class Part:
         """A share of 1; what is outside of 0 to 1 is a fault and None."""
         value = self.number(name)
         if value is not None and not 0 <= value <= 1:
-            message = f"{value:g} is no share of 1: it is kept as `score`, not as a pass rate"
+            message = f"{value:g} is not a share of 1: it is kept as `score`, not as a pass rate"
             self.faults.add("warning", "no-rate", self.at(name), message)
             return None
         return value

@@ -25,7 +25,7 @@ _STEP = re.compile(r"\{\w+\}|\[(?:\*|-?\d+)\]|[^.\[\]{}]+")
 _EVERY = re.compile(r"\{\w+\}|\[\*\]")
 
 ITSELF = "."
-"""The column of rows that are no objects: the value itself."""
+"""The column of rows that are not objects: the value itself."""
 
 UP = "../"
 """What a column begins with that is a key of the object above a row; twice, of that above it."""

@@ -304,7 +304,7 @@ def _tell_columns(table: Table) -> None:
     ]
     alone = table.has("score") and not table.has("pass_rate", "passed", "check", "dimension")
     if alone and all(score is None or 0 <= score <= 1 for score in table.read("score")):
-        told.append(f"which is no rate unless you say so (pass_rate={columns['score']!r})")
+        told.append(f"which is not a rate unless you say so (pass_rate={columns['score']!r})")
     told += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
     told += [f"{check!r} is a check" for check in table.checks]
     used = {*columns.values(), *table.dimensions, *table.checks}

@@ -90,7 +90,7 @@ def transcript_of(path: Path) -> Transcript:
         return Transcript((), None, reason=f"it has more than {MOST_BYTES:,} bytes")
     text = decode_text(data)
     if text is None:
-        return Transcript((), None, reason="it is no text")
+        return Transcript((), None, reason="it is not text")
     read = read_events(text)
     told = [] if read is None else [*read_steps(event.value for event in read.events)]
     if not any(map(_is_read, told)):

@@ -301,7 +301,7 @@ def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
         found.left_out[name] = f"is a link that cannot be followed ({why})"
     else:
         if not entry.is_symlink():
-            found.left_out[name] = "is no regular file"
+            found.left_out[name] = "is not a regular file"
         elif is_file:
             found.names.append(name)
             found.links[name] = real

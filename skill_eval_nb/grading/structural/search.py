@@ -111,7 +111,7 @@ def compile_pattern(source: str) -> Pattern:
     except regex.error as error:
         raise BadPattern(f"it cannot be searched for under a time limit: {error}") from error
     except (re.error, ValueError) as error:  # ValueError: flags that exclude each other
-        raise BadPattern(f"it is no valid regular expression: {error}") from error
+        raise BadPattern(f"it is not a valid regular expression: {error}") from error
 
 
 def _tokens(source: str, flags: int) -> Iterator[re.Match[str]]:
@@ -180,7 +180,9 @@ def _check_bounds(tokens: list[re.Match[str]]) -> None:
             last = max(sizes.pop(), 1) if token["close"] else 1
             sizes[-1] += last
     if sizes[0] > MOST_PARTS:
-        raise OverflowError(f"its repeats come to {sizes[0]:,} parts, {MOST_PARTS:,} are the most")
+        raise OverflowError(
+            f"its repeats add up to {sizes[0]:,} parts, {MOST_PARTS:,} are the most"
+        )
 
 
 def _needed_texts(tokens: list[re.Match[str]]) -> tuple[bytes, ...]:

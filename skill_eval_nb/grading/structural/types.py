@@ -115,7 +115,7 @@ def unknown_type(kind: str) -> str:
         return "the expectation has no `type`"
     near = difflib.get_close_matches(kind, sorted(KINDS), n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(KINDS))}"
-    return f"{kind!r} is no type of check; {hint}"
+    return f"{kind!r} is not a type of check; {hint}"
 
 
 Sandbox = Literal["bubblewrap", "none"]
@@ -314,7 +314,7 @@ def compare(there: int, wanted: int | None, operator: str | None, what: str) -> 
     sign = (operator or "==").strip()
     sign = SPELLINGS.get(sign, sign)
     if wanted is None:
-        return verdict_unscored(f"no `count` says how many {what} there are to be")
+        return verdict_unscored(f"no `count` says how many {what} there should be")
     if sign not in OPERATORS:
         known = ", ".join(OPERATORS)
         return verdict_unscored(f"`operator` is {show_line(sign)!r}; there are {known}")
@@ -443,7 +443,7 @@ def custom_script(
     if not script or not script.strip():
         return verdict_unscored("there is no `script` to run")
     if not allowed:
-        return verdict_unscored("scripts run only where they are allowed: allow_scripts=True")
+        return verdict_unscored("scripts run only if they are allowed: allow_scripts=True")
     from skill_eval_nb.grading import sandbox
 
     if kind != "none" and (why := sandbox.available()) is not None:

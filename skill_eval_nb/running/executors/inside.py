@@ -47,7 +47,7 @@ def read_file_lines(
             if offset <= number < offset + limit and room > 0:
                 if "\0" in line:
                     size = os.stat(file_path).st_size
-                    raise ToolRefused(f"{file_path} is no text file; it has {size:,} bytes")
+                    raise ToolRefused(f"{file_path} is not a text file; it has {size:,} bytes")
                 text = f"{number:>6}\t{_cut_line(line.rstrip(chr(10)))}"
                 room -= len(text) + 1
                 if room > 0 or not shown:

@@ -27,7 +27,7 @@ class Offline:
     def __post_init__(self) -> None:
         if self.through not in ("messages-api", "claude-code"):
             raise ValueError(
-                f"through={self.through!r} is no executor that can run offline: there are "
+                f"through={self.through!r} is not an executor that can run offline; choose "
                 "'messages-api' and 'claude-code'."
             )
 

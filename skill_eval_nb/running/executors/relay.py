@@ -177,7 +177,7 @@ def allowed_body(data: bytes) -> tuple[dict[str, Any], bytes]:
     except msgspec.ValidationError as fault:
         raise ValueError(str(fault)) from None
     except ValueError as fault:
-        raise ValueError(f"its body is no JSON ({fault})") from None
+        raise ValueError(f"its body is not JSON ({fault})") from None
 
 
 def allowed_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -346,7 +346,7 @@ class Exchange:
                     return None
         except h11.RemoteProtocolError as fault:
             raise UnreadableRequest(
-                fault.error_status_hint, f"That is no request: {fault}."
+                fault.error_status_hint, f"That is not a request: {fault}."
             ) from fault
         assert head is not None  # h11 lets none end that did not begin
         headers: dict[str, str] = {}

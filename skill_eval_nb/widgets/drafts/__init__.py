@@ -314,7 +314,7 @@ def _parse_items(text: str) -> tuple[Any, ...]:
     try:
         items = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"This is no JSON: {error}. Mend it, or leave the editing.") from None
+        raise ValueError(f"This is not JSON: {error}. Mend it, or leave the editing.") from None
     if not isinstance(items, list) or not all(isinstance(item, dict | str) for item in items):
         raise ValueError("A list of items is wanted, each an object or a text: [ … ].")
     return tuple(items)

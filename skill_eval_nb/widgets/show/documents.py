@@ -406,7 +406,7 @@ def draw_csv(sheet: Sheet) -> Child:
         shown = list(islice(filter(None, rows), ROWS + 1))
         rest = sum(1 for _ in filter(None, rows)) if reading.whole else None
     except csv.Error as error:
-        raise NotDrawn(f"it is no table: {error}") from None
+        raise NotDrawn(f"it is not a table: {error}") from None
     if not shown:
         raise NotDrawn("there are no rows in it")
     total = None if rest is None else len(shown) - 1 + rest
@@ -434,7 +434,7 @@ def draw_json(sheet: Sheet) -> Child:
     try:
         indented = msgspec.json.format(reading.text, indent=2)
     except (ValueError, RecursionError) as error:
-        raise NotDrawn(f"it is no JSON: {error}") from None
+        raise NotDrawn(f"it is not JSON: {error}") from None
     remark = None
     if "\n" not in reading.text.strip() and "\n" in indented:
         reading = reading._replace(text=indented)

@@ -77,7 +77,7 @@ class OutputFile:
 
 
 def output_files(folder: Path) -> list[OutputFile]:
-    """The files that a run put out: those in its `outputs`, and those beside that are no JSON.
+    """The files that a run put out: those in its `outputs`, and those beside that are not JSON.
 
     Results of other tools, transcripts and links are no outputs; a link is named, and is not
     followed. They are in the natural order of their names. Nothing raises: a folder that
@@ -240,7 +240,7 @@ def read_output(file: OutputFile) -> Reading:
     """Read a file as text.
 
     Raises:
-        NotDrawn: it is no text.
+        NotDrawn: it is not text.
         OSError: it cannot be read.
     """
     data = file.read(WHOLE + 1)
@@ -253,7 +253,7 @@ def whole_text(file: OutputFile) -> Reading:
     """Read a file as text, where a part of it would be of no use.
 
     Raises:
-        NotDrawn: it is no text, or too large.
+        NotDrawn: it is not text, or too large.
         OSError: it cannot be read.
     """
     reading = read_output(file)

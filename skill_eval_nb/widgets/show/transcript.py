@@ -35,7 +35,7 @@ class Transcript:
     Attributes:
         steps: what was said and done.
         others: events that are no steps, by type.
-        damaged: lines that are no JSON object.
+        damaged: lines that are not JSON objects.
     """
 
     steps: list[Step] = field(default_factory=list)

@@ -290,7 +290,7 @@ def encode_tree(tree: list[Any]) -> bytes:
     """
     try:
         return msgspec.json.encode(tree, enc_hook=_plain)
-    except UnicodeEncodeError:  # a name of a file that is no text; JavaScript can have it
+    except UnicodeEncodeError:  # a name of a file that is not text; JavaScript can have it
         return json.dumps(tree, separators=(",", ":"), default=_plain).encode("ascii")
 
 

@@ -213,7 +213,7 @@ CASES: dict[str, Any] = {
         "subscores": {"style": 0.25},
         "run_summary": {"with_skill": {"pass_rate": 1.0, "judge_score": 8}},
     },
-    "rows that are no objects are named": {"skill_name": "s", "results": [LOST, 7, "lost"]},
+    "rows that are not objects are named": {"skill_name": "s", "results": [LOST, 7, "lost"]},
 }
 QUERIES = [
     {"query": query, "expected": expected, "actual": actual, "passed": expected == actual}

@@ -252,7 +252,7 @@ def test_only_regular_files_inside_are_outputs(tmp_path):
     assert found.passed is False
     assert "the secret" not in found.evidence
     assert "up is a link that leads out of the outputs" in found.evidence
-    assert "pipe.md is no regular file" in found.evidence
+    assert "pipe.md is not a regular file" in found.evidence
     assert checked(tmp_path, "file_exists", pattern="**/secret.md").passed is False
     assert checked(tmp_path, "file_count", pattern="*.md", count=0).passed is True
     own = checked(tmp_path, "file_contains", pattern="latest.txt", match="here")

@@ -148,8 +148,8 @@ def test_any_syntax_is_compiled_or_refused(pieces, times):
         (r"(?P<a>x)(?P<a>y)", None),
         ("(?a)(?u)x", "flags are incompatible"),
         ("(?a:x)", "flags of a part of it alone can be i, m and s"),
-        ("(?:a{60000}){60000}", "its repeats come to 3,600,000,000 parts"),
-        ("[^]]{60000}" * 20, "its repeats come to 1,200,000 parts"),
+        ("(?:a{60000}){60000}", "its repeats add up to 3,600,000,000 parts"),
+        ("[^]]{60000}" * 20, "its repeats add up to 1,200,000 parts"),
         ("(a|b)*" * 10_000, "it has 60,000 characters"),
     ],
 )

@@ -102,7 +102,7 @@ def test_a_file_in_the_place_of_the_suites_folder_is_left_as_it_is(tmp_path):
     (tmp_path / "ws" / "evals").write_text("mine")
     progress = finished(tmp_path, judgings=0)
     assert (progress.status, progress.finished) == ("done", 6)
-    assert "evals is no folder" in progress.problems[0]
+    assert "evals is not a folder" in progress.problems[0]
     assert (tmp_path / "ws" / "evals").read_text() == "mine"
 
 

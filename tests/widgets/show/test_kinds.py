@@ -134,7 +134,7 @@ def test_of_what_is_long_the_first_part_is_shown_and_the_rest_is_counted(tmp_pat
 
 def test_odd_bytes_are_said(tmp_path):
     assert "named .png, but does not begin" in said(tmp_path, "fake.png", "no picture")
-    assert "It is no JSON" in said(tmp_path, "a.json", "{").replace("it is", "It is")
+    assert "It is not JSON" in said(tmp_path, "a.json", "{").replace("it is", "It is")
     assert "read as Windows-1252" in said(tmp_path, "a.txt", "café".encode("latin-1"))
     shown = said(tmp_path, "b.txt", "äöüß äöü ".encode() + b"\xff")
     assert "äöüß äöü �" in shown
