@@ -1,6 +1,6 @@
 """From a skill and its evals to a graded workspace: plan, driver, journal, budget.
 
-Nothing heavy is imported before it is used.
+Heavy modules are imported on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A job: how far it is, how to wait for it and stop it, and how it looks meanwhile."""
+"""A job: its progress, waiting for it, stopping it, and its display."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ budget does not reach; stopped: by the user; failed: by an error of the machine 
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """A step that is being done.
+    """A step in flight.
 
     Attributes:
         step: execute, check, judge or grade.
-        folder: of which run, in the workspace.
-        seconds: for how long.
-        retry: why a call is tried again, for which time and when; empty if none is.
+        folder: the run's folder in the workspace.
+        seconds: how long it has taken so far.
+        retry: why a call is retried, how many times so far and when; empty if none is.
         spent_usd: US dollars so far; None if it calls no model, or a price is not known.
-        events: the last of what has happened in the run, as in `Execution`; None if that is not
-            told before its end: of other steps than execute, in a pool, by some executors.
+        events: the latest events of the run, as in `Execution`; None if they are only known at the
+            end: for steps other than execute, in a pool, with some executors.
     """
 
     step: str
@@ -48,25 +48,25 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Progress:
-    """How far a job is.
+    """The progress of a job.
 
     Attributes:
         status: see `Status`.
         cells: runs of the plan; once a planned look has decided, those up to it.
-        finished: runs that have all that they are to have; errored ones are not among them.
+        finished: complete runs, without errored ones.
         errored: runs that ended in an error, of this start or an earlier one.
-        waiting: runs that nothing was done for yet.
+        waiting: runs that have not begun.
         steps: how many of each step this start has done: execute, check, judge, grade.
-        in_flight: what is being done.
+        in_flight: the steps being done.
         spent_usd: US dollars, over all starts.
-        reserved_usd: what is in flight may still cost at worst.
+        reserved_usd: the most that steps in flight may still cost.
         ceiling_usd: the budget; None if there is none.
         tokens: used by this start.
         priced: whether every call had a known price; `spent_usd` lacks the others.
         seconds: since this start.
         left_seconds: an estimate of the rest; None if nothing can be told yet.
         problems: what went wrong or stands out, in words, in order.
-        message: why the job ended as it did; None while it runs.
+        message: why the job ended; None while it runs.
     """
 
     status: Status
@@ -95,7 +95,7 @@ class Progress:
     def usd_per_run(self) -> float | None:
         """US dollars for a run that has ended; None if none has, or a price is not known.
 
-        What is in flight and what was done again is shared out among them.
+        The cost of steps in flight and of repeated steps is spread over them.
 
         >>> Progress("running", cells=9, finished=2, errored=1, spent_usd=0.75).usd_per_run
         0.25
@@ -105,7 +105,7 @@ class Progress:
 
     @property
     def retrying(self) -> str:
-        """Why a call is tried again, and how many steps that holds up; empty if none is."""
+        """Why a call is retried, and how many steps that delays; empty if none is."""
         retries = [flight.retry for flight in self.in_flight if flight.retry]
         steps = f" ({len(retries)} of {count(len(self.in_flight), 'step')} in flight)."
         return f"{retries[0]}{steps}" if retries else ""
@@ -134,7 +134,7 @@ class Progress:
         return "\n".join(line for line in lines if line)
 
     def __repr__(self) -> str:
-        """The same: it is what a notebook shows."""
+        """The same, for notebooks."""
         return str(self)
 
 
@@ -144,16 +144,16 @@ def estimate_left(
     took: Mapping[str, tuple[float, int]],
     concurrency: int,
 ) -> float | None:
-    """Seconds that the rest may take, by the mean of each step so far.
+    """Estimated seconds for the rest, by the mean of each step so far.
 
     Args:
         rest: how many of each step are still to be launched.
-        flying: what is being done.
+        flying: the steps in flight.
         took: seconds and number of the steps that have ended, by step.
         concurrency: steps at a time.
 
     Returns:
-        seconds; None if a step is to come that none has ended of.
+        Seconds; None if a kind of step is still to come and none of it has ended.
 
     >>> estimate_left({"execute": 4}, [InFlight("execute", "…", 1.0)], {"execute": (6.0, 3)}, 2)
     4.5
@@ -167,12 +167,12 @@ def estimate_left(
 
 
 class Worker(Protocol):
-    """What carries a job out, as far as its `Job` is concerned: the driver."""
+    """What a `Job` needs from the driver that carries it out."""
 
     status: Status
 
     def run(self) -> None:
-        """Carry it out to its end."""
+        """Carry it out to the end."""
         ...
 
     def ask_to_stop(self, grace: float) -> None:
@@ -180,16 +180,16 @@ class Worker(Protocol):
         ...
 
     def snapshot(self) -> Progress:
-        """How far it is; may be asked from any thread."""
+        """Its progress; may be called from any thread."""
         ...
 
 
 class Job:
-    """A plan that is being carried out: wait for it, await it, stop it, look at it.
+    """A plan being carried out: wait for it, await it, stop it, look at it.
 
-    It goes on in the background, also in a notebook whose cell has returned. A program that
-    ends takes it along, as a kill would: what was finished stays, and starting the plan again
-    does the rest.
+    It continues in the background, also after a notebook's cell has returned. If the program ends
+    or is killed, so does the job: what was finished is kept, and starting the plan again does the
+    rest.
     """
 
     def __init__(self, driver: Worker) -> None:
@@ -211,36 +211,36 @@ class Job:
         Ctrl-C, or interrupting the kernel, stops the job.
 
         Returns:
-            the progress; its `status` is "running" where the time was up before.
+            The progress; its `status` is "running" if the time ran out first.
 
         Raises:
-            Exception: what ended the job, where its status is "failed".
+            Exception: whatever ended the job, if its status is "failed".
         """
         try:
             wait([self._ended], timeout)
         except KeyboardInterrupt:
             self.stop()
-            wait([self._ended])  # an interrupted `Thread.join` takes a running thread for ended
+            wait([self._ended])  # an interrupted `Thread.join` marks a running thread as ended
             raise
         return self._ended.result() if self._ended.done() else self.progress
 
     def watch(self) -> None:
-        """Show how far it is until it has ended, in a notebook or a terminal; else as `wait`."""
+        """Show its progress to the end in a notebook or a terminal; otherwise like `wait`."""
         watch(self)
 
     def stop(self, grace: float = 0.0) -> None:
-        """Begin nothing new, and end what is in flight; returns at once.
+        """Begin nothing new and end what is in flight; returns at once.
 
         What is in flight has `grace` seconds to end by itself. Then it is cancelled if it
-        waits: a call that was sent counts at its worst, since it may be billed, and the step
-        is done again at the next start. What a pool's workers are at is not interrupted: it
-        ends at its next call. The status becomes "stopped".
+        waits: a call that was sent counts at its worst, since it may be billed, and the step is
+        done again at the next start. Work in a pool is not interrupted: it ends at its next call.
+        The status becomes "stopped".
         """
         self._driver.ask_to_stop(grace)
 
     @property
     def progress(self) -> Progress:
-        """How far the job is at this moment."""
+        """The job's current progress."""
         return self._driver.snapshot()
 
     @property
@@ -249,7 +249,7 @@ class Job:
         return self._driver.status
 
     def __await__(self) -> Generator[Any, None, Progress]:
-        """Wait until the job has ended, as `wait` does, without holding up the loop."""
+        """Wait until the job has ended, like `wait`, without blocking the event loop."""
         return asyncio.shield(asyncio.wrap_future(self._ended)).__await__()
 
     def __repr__(self) -> str:
@@ -265,14 +265,14 @@ class Job:
 
 
 OnProgress = Callable[[Progress], object]
-"""What is called with each new state of a job."""
+"""A function called with each new state of a job."""
 
 
 SECONDS = 0.25
 """Between two looks at the job."""
 
 SHOWN = 12
-"""So many runs in flight have a line; more are counted."""
+"""This many runs in flight have a line; the rest are only counted."""
 
 STYLE = """
 .sen-job {font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;max-width:960px}
@@ -283,13 +283,13 @@ STYLE = """
 
 
 def watch(job: Job, console: Console | None = None) -> Progress:
-    """Show a job until it has ended; interrupting stops it, and what is finished stays.
+    """Show a job until it has ended; interrupting stops it, and what is finished is kept.
 
-    A notebook and a terminal show a picture that changes; where the output goes to a file or a
-    pipe, only calls that are tried again are told of, on standard error.
+    A notebook and a terminal show a changing display; if the output goes to a file or a pipe, only
+    retries are reported, on standard error.
 
     Returns:
-        the progress at the end.
+        The progress at the end.
 
     Raises:
         JobFailed: the job ended by an error of the machine or of ours.

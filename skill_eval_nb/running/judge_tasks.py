@@ -1,6 +1,6 @@
-"""Which stored runs can be judged, what is to be judged of each, and what has come of it.
+"""Decide which stored runs can be judged and what to judge of each, and keep the results.
 
-And a run's grading.json, made again from its judgings.
+It also rebuilds a run's grading.json from its judgings.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _JUDGED = (
     "expectations summary rubric_scores rubric_summary claims user_notes_summary eval_feedback "
     "judge_model timestamp"
 ).split()
-"""The fields of a grading that are made from judgings; its others stay as they are."""
+"""The fields of a grading that are made from judgings; the others stay as they are."""
 
 _SAME = 0.051
-"""Scores that differ by less are the same: some tools round to one place."""
+"""Scores that differ by less are equal: some tools round to one decimal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ExistingGrades:
         grading: as it was found; None if there is none.
         preserve: the judging that has to be written before the grading is made again, since
             what it holds stands in the grading alone.
-        keep: why grading.json is not to be made again; None if it is.
+        keep: why grading.json must not be rebuilt; None if it may be.
     """
 
     folder: Path
@@ -86,14 +86,14 @@ class ExistingGrades:
 
 
 class UnreadableGrading(ValueError):
-    """A document that is needed cannot be read; the message says which and why."""
+    """A required document cannot be read; the message says which and why."""
 
 
 def read_existing(folder: Path) -> ExistingGrades:
     """The judgings of a run.
 
     Raises:
-        UnreadableGrading: a judging or the grading cannot be read, so nothing of it must be lost.
+        UnreadableGrading: a judging or the grading cannot be read, and must not be overwritten.
     """
     for name in ("judgings", "grading.json", "timing.json"):  # what will be written
         if fault := leads_out(folder / name, folder):
@@ -130,14 +130,14 @@ def _numbered_judgings(folder: Path) -> list[tuple[int, Judging]]:
 
 
 def _grades_beside(folder: Path, judgings: dict[int, Judging], grading: Grading) -> ExistingGrades:
-    """A grading that lies beside judgings: is it made of them?"""
+    """Whether a grading next to judgings was made from them."""
     source = _find_source(grading, judgings)
     if source is None and grading.rubric_scores:
         reason = "grading.json was not made from the judgings next to it; it was left unchanged"
         return ExistingGrades(folder, judgings, grading, keep=reason)
     if not grading.expectations or any(judging.expectations for judging in judgings.values()):
         return ExistingGrades(folder, judgings, grading)
-    # Verdicts that stand in the grading alone are those of the judging whose scores it shows.
+    # Verdicts that are only in the grading belong to the judging whose scores it shows.
     number = source or min(judgings)
     judgings[number].expectations = list(grading.expectations)
     return ExistingGrades(folder, judgings, grading, preserve=number)
@@ -191,7 +191,7 @@ def _as_judging(grading: Grading) -> Judging:
 
 
 def preserve(before: ExistingGrades) -> None:
-    """Keep as a judging what stands in the grading alone, before that is changed.
+    """Store what is only in the grading as a judging, before the grading is changed.
 
     Raises:
         OSError: it cannot be written.
@@ -207,9 +207,9 @@ def regrade_run(
     expectations: Sequence[Expectation],
     dimensions: Sequence[Dimension],
 ) -> None:
-    """Make grading.json again from the judgings there were and the new ones.
+    """Rebuild grading.json from the old and the new judgings.
 
-    Fields that are not made from judgings stay as they were, as do those that we do not know.
+    Fields that are not made from judgings stay as they were, as do unknown fields.
 
     Raises:
         OSError: it cannot be written.
@@ -252,8 +252,8 @@ def _take_times(grading: Grading, new_grading: Grading) -> None:
 def align_judging(judging: Judging, expectations: Sequence[Expectation]) -> Judging:
     """A judging whose verdicts have the suite's words, so that votes are counted together.
 
-    A verdict belongs to an expectation by its id, else by its text, else (where there are as
-    many of them) by its place.
+    A verdict belongs to an expectation by its id, else by its text, else (if there are equally
+    many) by its position.
     """
     by_id = {
         expectation.id: expectation for expectation in expectations if expectation.id is not None
@@ -301,12 +301,12 @@ def _read_needed(path: Path, kind: type[D], run: Path) -> tuple[D, Any]:
 
 
 _DOCUMENTS = ("metrics.json", "grading.json", "timing.json")
-"""What other tools put among the outputs, though the executor did not make it."""
+"""Files that other tools put among the outputs, though the executor did not make them."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeTask:
-    """A run that can be judged: what its judge is shown, and the judgings it has."""
+    """A run that can be judged: what its judge sees, and its judgings so far."""
 
     run: StoredRun
     case: Case
@@ -315,7 +315,7 @@ class JudgeTask:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A run that was not judged, or a judging that there is none of, and why."""
+    """A run that was not judged, or a missing judging, and why."""
 
     folder: Path
     reason: str
@@ -348,14 +348,14 @@ def work_of(runs: Iterable[StoredRun]) -> tuple[list[JudgeTask], list[LeftOut]]:
 
 
 def case_of(run: StoredRun, skills: tuple[str, ...], sides: tuple[str, ...]) -> Case:
-    """A stored run as a judge is to see it; its eval and outputs must be known.
+    """A stored run as a judge sees it; its eval and outputs must be known.
 
     `skills` and `sides` have the names of the workspace's skill and of all configurations.
     """
     assert run.eval is not None
     assert run.outputs is not None
     rubric = run.eval.quality_rubric
-    # The same wherever the workspace lies, and no word of what it is made from.
+    # The same wherever the workspace is, and without a trace of its content.
     parts = [run.eval_id, run.eval_name, run.iteration, run.configuration, str(run.run_number)]
     return Case(
         prompt=run.eval.prompt,
@@ -417,7 +417,7 @@ def _why_not_judged(run: StoredRun) -> str | None:
 
 
 def _skill_names(workspace: Path) -> tuple[str, ...]:
-    """What a workspace's skill is called, as far as it says."""
+    """The name of a workspace's skill, if it is stated."""
     names = [workspace.name.removesuffix("-workspace")]
     for name in ("evals.json", "evals/evals.json", "benchmark.json"):
         try:
@@ -436,22 +436,22 @@ def _skill_names(workspace: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedAgain:
-    """What became of judging stored runs again.
+    """The result of judging stored runs again.
 
     Attributes:
-        status: `done`; `partial` where a judging failed or the budget was too small; `dry run`
-            if no model was asked.
-        model: who judges.
+        status: `done`; `partial` if a judging failed or the budget was too small; `dry run` if no
+            model was asked.
+        model: the model that judges.
         judged: folders of the runs and the numbers of their new judgings.
-        failed: judgings that there are none of, each with its reason.
-        left_out: runs that could not be judged at all, each with its reason.
-        kept: gradings that were not made again, each with its reason; the judgings lie beside.
+        failed: judgings that failed, each with the reason.
+        left_out: runs that could not be judged at all, each with the reason.
+        kept: gradings that were not rebuilt, each with the reason; the judgings are next to them.
         usage: tokens of all calls that were answered.
         cost_usd: what they cost; None if a price is not known.
-        n_missing: judgings that there are still none of.
-        worst_usd: what those of a dry run cost at most, in US dollars; None if a price is not
+        n_missing: judgings still missing.
+        worst_usd: the most that those of a dry run can cost, in US dollars; None if a price is not
             known.
-        message: what to know beside that, in words; "" if there is nothing.
+        message: anything else worth knowing; "" if there is nothing.
     """
 
     status: str

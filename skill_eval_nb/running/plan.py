@@ -1,6 +1,6 @@
-"""Planning: everything is looked at before anything is spent, and all faults are told at once.
+"""Plan a job: check everything before anything is spent, and report all faults at once.
 
-And what a plan shows of itself: the blocks that it stands in, in words.
+It also has the text that a plan displays.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .spec import Run, Spec, choose_iteration, make_cells, mark_plan
 HEADS = ("part", "how many", "calls", "tokens", "US dollars")
 
 FIRST = 6
-"""Runs of the order that are shown; the others are counted."""
+"""This many runs of the order are shown; the rest are only counted."""
 
 LONGEST = 50
 """Characters of an eval's name in a line of the order."""
@@ -48,9 +48,9 @@ LONGEST = 50
 def name_blocks(
     plan: Spec, whole: Estimate, warnings: Iterable[str]
 ) -> Iterator[tuple[str, Block]]:
-    """What is shown of a plan, in the order in which it is read: first what one decides by.
+    """What a plan displays, with what matters most for the decision first.
 
-    Each block comes with a name. The folder is looked at for what is missing.
+    Each block comes with a name. The folder is read to see what is missing.
     """
     todo, usd, at_most = plan.todo, whole.usd, " at most" * bool(plan.looks)
     place = f"{plan.folder} ({plan.why_iteration})"
@@ -152,21 +152,21 @@ def _estimate_rows(whole: Estimate) -> Iterator[tuple[str, str, str, str, str]]:
 
 
 KEYED = ("claude-code", "messages-api")
-"""Executors that call the API by the connection's key; others have their own ways."""
+"""Executors that call the API with the connection's key; others have their own way."""
 RUNS = 3
 """Runs of each eval if neither the user nor the suite says."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Plan(Spec, Shown):
-    """What will be done; nothing is spent and nothing is written before `start`.
+    """What will be done; nothing is spent or written before `start`.
 
-    It is a value: it can be kept, sent to another process, and started more than once, which
-    does only what is missing then. Attributes beside those of `Spec`:
+    It is a value: you can store it, send it to another process, and start it again, which does only
+    what is missing. Attributes in addition to those of `Spec`:
 
     Attributes:
-        estimate: what is missing may come to, as it stood when the plan was made.
-        warnings: what the user should look at before starting.
+        estimate: what the missing runs may cost, when the plan was made.
+        warnings: what to check before starting.
     """
 
     estimate: Estimate
@@ -180,20 +180,19 @@ class Plan(Spec, Shown):
         """Begin, and return at once.
 
         Args:
-            pool: where steps are done, such as that of a Dask client; in this process if
-                none is given.
+            pool: where to do the steps, such as a Dask client's pool; this process if not given.
             on_progress: called with each new state of the job, from the job's thread.
 
         Returns:
-            the job: wait for it, await it, stop it, look at its progress.
+            The job: wait for it, await it, stop it, look at its progress.
 
         Raises:
             Held: another job is at this iteration.
-            Refused: there is no key, a skill has changed since the plan was made, or there is no
-                room.
+            Refused: there is no key, a skill has changed since the plan was made, or the disk is
+                full.
             OSError: the workspace cannot be written.
         """
-        from .driver import Driver  # what executing takes is imported when it is needed
+        from .driver import Driver  # modules for executing are imported when needed
 
         if pool is None and (why := self.no_key):
             raise refuse(why)
@@ -209,7 +208,7 @@ class Plan(Spec, Shown):
         return (block for _, block in name_blocks(self, self.estimate, self.warnings))
 
     def summary(self) -> str:
-        """The size of it, its price and its warnings, as text."""
+        """Its size, price and warnings, as text."""
         first = takewhile(lambda block: not isinstance(block, Pairs), self._blocks())
         return "\n".join(line for block in first for line in block.lines())
 
@@ -277,7 +276,7 @@ def plan_runs(
         retry_errored: whether to repeat runs that errored.
 
     Returns:
-        the plan, which shows itself.
+        The plan, which displays itself.
 
     Raises:
         Refused: the plan is not possible; the message lists every reason. It is a ValueError.
@@ -330,10 +329,10 @@ def plan_runs(
 
 
 def _place(plan: Spec, iteration: int | None, runs: int | None) -> Spec:
-    """A plan in its iteration, with the cells of it.
+    """A plan with its iteration and cells.
 
     Raises:
-        Refused: the iteration that was asked for is another one, or was begun with other looks.
+        Refused: the requested iteration belongs to another plan, or was begun with other looks.
     """
     mark = mark_plan(plan)
     number, why = choose_iteration(plan.workspace, mark, iteration)
@@ -348,10 +347,10 @@ def _place(plan: Spec, iteration: int | None, runs: int | None) -> Spec:
 def _find_planned_looks(
     iteration: Path, looks: tuple[int, ...], runs: int | None
 ) -> tuple[int, ...]:
-    """The looks that an iteration was begun with; those asked for, if it was not begun.
+    """The looks that an iteration was begun with, else the requested ones.
 
     Raises:
-        Refused: others are asked for: looks after the first run are not planned.
+        Refused: other looks are requested; they cannot be planned after the first run.
     """
     begun = read_job(iteration).looks
     if looks and looks != begun and read_journal(iteration).starts:

@@ -1,9 +1,8 @@
-"""What an executor is: something that works on a prompt as an agent would.
+"""The protocol of executors: something that works on a prompt as an agent would.
 
-The driver knows executors by nothing else than this page. Whoever writes another one needs
-a class with a `name`, `why_not` and `execute`, registered under the entry point group
-`skill_eval_nb.executors`. What was asked for and cannot be done is `Refused`, with all its
-faults at once.
+The driver knows nothing else about executors. To write one, you need a class with a `name`,
+`why_not` and `execute`, registered under the entry point group `skill_eval_nb.executors`. A request
+that cannot be met is `Refused`, with all faults at once.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Refused(ValueError):
-    """Something cannot be done as it was asked for; `faults` has every reason.
+    """A request cannot be met; `faults` has every reason.
 
     >>> print(Refused(["runs is 0; it is at least 1", "there is no eval `x`"]))
     2 problems:
@@ -57,9 +56,9 @@ def refuse(fault: str) -> Refused:
 def find_number_faults(
     counts: Mapping[str, tuple[Any, int]], budget_usd: float | None = None
 ) -> list[str]:
-    """What is wrong with whole numbers, each given with the least that it may be, and a budget.
+    """What is wrong with whole numbers, each given with its minimum, and a budget.
 
-    What is None was not given.
+    None means not given.
 
     >>> find_number_faults({"runs": (0, 1), "judgings": (0, 0)}, -1.0)
     ['runs is 0; it is a whole number of at least 1',
@@ -78,20 +77,20 @@ def find_number_faults(
 def find_unpriced(
     models: Iterable[str | None], prices: Prices, budget_usd: float | None
 ) -> list[str]:
-    """What to say of models whose price is not known, where a budget needs it."""
+    """The message about models without a known price, if a budget needs it."""
     unpriced = (model for model in dict.fromkeys(models) if model and not prices.known(model))
     why = "budget_usd is set, so the price must be known"
     return [f"{why}: {prices.unknown(model)}" for model in unpriced if budget_usd is not None]
 
 
 def is_amount(value: Any) -> bool:
-    """Whether something is a number of at least 0, and no endless one."""
+    """Whether something is a finite number of at least 0."""
     return type(value) in (int, float) and 0 <= value < math.inf
 
 
 @contextmanager
 def gather_refusals(faults: list[str]) -> Iterator[None]:
-    """Note what is refused inside, so that what comes afterwards is looked at as well."""
+    """Collect what is refused inside, so that later checks are made as well."""
     try:
         yield
     except Refused as error:
@@ -99,7 +98,7 @@ def gather_refusals(faults: list[str]) -> Iterator[None]:
 
 
 def no_such(kind: str, name: str, known: Iterable[str]) -> str:
-    """What to say of a name that is not there: the nearest one, and all that are.
+    """The message about an unknown name: the nearest one, and all known ones.
 
     >>> no_such("eval", "mixd", ["mixed", "long"])
     'there is no eval `mixd`; did you mean `mixed`? There are mixed, long'
@@ -111,17 +110,17 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 SandboxKind = Literal["bubblewrap", "none"]
-"""How an agent's commands are kept in; "none" only where the user spelled it out."""
+"""How an agent's commands are confined; "none" only if the user said so."""
 
 
 @dataclass(frozen=True)
 class Skill:
-    """A staged copy of a skill, which holds nothing of its evals.
+    """A staged copy of a skill, without its evals.
 
     Attributes:
         name: from the front matter of its SKILL.md.
-        description: from there too: all that an agent sees before it opens the skill.
-        folder: the copy; whoever executes offers it read-only.
+        description: from there too; all that an agent sees before it opens the skill.
+        folder: the copy; the executor offers it read-only.
     """
 
     name: str
@@ -148,7 +147,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Task:
-    """One run as an executor sees it: nothing in it tells what the output is judged by.
+    """One run as an executor sees it, without anything about how the output is judged.
 
     Attributes:
         prompt: the eval's prompt, word for word.
@@ -158,14 +157,13 @@ class Task:
         model: the model that works.
         limits: what the run may use.
         key: an opaque id of the run: it tells neither the eval nor the side.
-        sandbox: how the agent's commands are kept in.
+        sandbox: how the agent's commands are confined.
         connection: how the model is reached.
-        scratch: a private folder for a home and configuration; thrown away afterwards.
-        others: further skills that are on offer, beside `skill` or without it; each has a name
-            of its own.
+        scratch: a private folder for a home and configuration; deleted afterwards.
+        others: further skills on offer, with or without `skill`; each has its own name.
         until_opened: whether the run ends, done, as soon as `skill` was opened.
-        client: how calls reach the model, for whoever makes them through the SDK; None if
-            nobody has made one yet. It is of this event loop.
+        client: for calls to the model through the SDK; None if there is none yet. It belongs to
+            this event loop.
     """
 
     prompt: str
@@ -183,7 +181,7 @@ class Task:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """All skills on offer, by their names, so that the order gives nothing away."""
+        """All skills on offer, sorted by name so that the order gives nothing away."""
         offered = self.others if self.skill is None else (self.skill, *self.others)
         return tuple(sorted(offered, key=lambda skill: skill.name))
 
@@ -202,16 +200,16 @@ class Execution:
     """How a run went.
 
     Attributes:
-        status: "done", or "errored" where the run is not to be graded.
-        reason: why it is errored, in words for the user; None if it is done.
+        status: "done", or "errored" if the run must not be graded.
+        reason: why it errored, in words for the user; None if it is done.
         events: what happened, in the form of Claude Code's stream-json lines (`type` is
             system, assistant, user or result), each with a `timestamp` in ISO 8601.
-        usage: tokens of all its calls, the failed ones too.
+        usage: tokens of all its calls, including failed ones.
         cost_usd: what it cost in US dollars; None if no price is known.
-        skill_used: whether the skill was opened; None if there was none to open, or
-            where it cannot be told.
-        final_text: what the agent said at last; empty if it said nothing.
-        out_of_turns: whether it is errored because it was not done within `Limits.turns`.
+        skill_used: whether the skill was opened; None if there was none to open, or it is not
+            known.
+        final_text: the agent's last words; empty if it said nothing.
+        out_of_turns: whether it errored because it was not done within `Limits.turns`.
     """
 
     status: Literal["done", "errored"]
@@ -233,7 +231,7 @@ class Executor(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, as the files of a run state it."""
+        """Its name, as stated in a run's files."""
         ...
 
     def why_not(self, sandbox: str) -> str | None:
@@ -241,29 +239,31 @@ class Executor(Protocol):
         ...
 
     async def execute(self, task: Task, meter: Meter) -> Execution:
-        """Work on a task; every call of a model is reserved and settled with the meter.
+        """Work on a task; every call to a model is reserved and settled with the meter.
 
-        It does not raise for what a model or a tool did, nor where the budget is spent:
-        that is an `Execution` with status "errored" and the reason. It does raise when it
-        is cancelled, and then leaves no process behind.
+        It does not raise because of what a model or a tool did, or because the budget is spent:
+        that is an `Execution` with status "errored" and the reason. It raises when it is cancelled,
+        and then leaves no process behind.
         """
         ...
 
 
 GROUP = "skill_eval_nb.executors"
-"""The entry point group; each entry is a name and what makes an executor, a class mostly."""
+"""The entry point group; each entry has a name and a callable that makes an executor, usually a
+class.
+"""
 
 
 def executor_names() -> tuple[str, ...]:
-    """The names of all executors that are installed, in order of the alphabet."""
+    """The names of all installed executors, in alphabetical order."""
     return tuple(sorted(_registered_entries().names))
 
 
 def _registered_entries() -> EntryPoints:
-    """The entries of our group, looked up again only where something was installed since.
+    """The entries of our group, looked up again only if something was installed since.
 
-    To look, every package that is installed has to be opened: a tenth of a second, each time
-    that a form is drawn.
+    Looking them up opens every installed package, which takes a tenth of a second each time that a
+    form is drawn.
     """
     return _cached_entries(tuple((place, _changed_at(place)) for place in sys.path))
 
@@ -274,7 +274,7 @@ def _cached_entries(_: tuple[tuple[str, int], ...]) -> EntryPoints:
 
 
 def _changed_at(place: str) -> int:
-    """When something was last put into a folder that modules are looked for in."""
+    """When something was last added to a folder on the module path."""
     try:
         return Path(place).stat().st_mtime_ns
     except OSError:
@@ -282,11 +282,11 @@ def _changed_at(place: str) -> int:
 
 
 def executor(name: str, **options: Any) -> Executor:
-    """Make the executor of a name.
+    """Make the executor with this name.
 
     Args:
         name: the name under which it is registered.
-        options: what its class takes.
+        options: arguments of its class.
 
     Raises:
         ValueError: no executor has this name, it cannot be imported, it does not take

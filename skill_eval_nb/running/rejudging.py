@@ -1,8 +1,8 @@
-"""Stored outputs judged again, without running anything, within a budget: by calls, or by a batch.
+"""Judge stored outputs again within a budget, without running anything, by calls or in a batch.
 
-`batch.json` is written before the batch is submitted, and again with its id as soon as there
-is one. It goes when the last of its judgings has been written. An answer that cannot be used
-is asked for again by a call of its own, at the full price: a second batch could take a day more.
+`batch.json` is written before the batch is submitted, and again with its id as soon as there is
+one. It is deleted when the last of its judgings has been written. Unusable answers are asked for
+again by single calls at full price, since a second batch could take another day.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ WANTED = Path(OWN, "judging.json")
 
 
 def name_of(folder: Path, home: Path) -> str:
-    """What a run's folder is called in these files: where it lies below `home`, if it does."""
+    """The name of a run's folder in these files: its path below `home`, if it is there."""
     folder, home = folder.resolve(), home.resolve()
     return folder.relative_to(home).as_posix() if folder.is_relative_to(home) else str(folder)
 
 
 def under_way(path: Path) -> dict[str, Any] | None:
-    """The batch that is under way; None if there is none.
+    """The pending batch; None if there is none.
 
     Raises:
-        Refused: there may be one, and it cannot be taken up.
+        Refused: there may be one, and it cannot be continued.
     """
     if not path.is_file():
         return None
@@ -74,7 +74,7 @@ def under_way(path: Path) -> dict[str, Any] | None:
 
 
 def fits(state: dict[str, Any], judge: Judge, path: Path) -> None:
-    """Refuse to take up a batch that another judge was asked for."""
+    """Refuse to continue a batch of another judge."""
     mine = _plain(judge)
     theirs = {name: state["judge"].get(name) for name in mine}
     differs = [name for name in mine if mine[name] != theirs[name]]
@@ -87,20 +87,20 @@ def fits(state: dict[str, Any], judge: Judge, path: Path) -> None:
 
 
 def wanted_before(path: Path, judge: Judge) -> dict[str, int]:
-    """How many judgings each run is to have by a call like this one that did not come to its end.
+    """How many judgings each run should have after an interrupted call like this one.
 
-    Nothing if there was none, or another judge was asked for then.
+    Empty if there was none, or it was for another judge.
     """
     try:
         state = parse(read_bytes(path), Faults())
         runs = state["runs"] if state["judge"] == _plain(judge) else {}
         return {str(run): int(number) for run, number in runs.items()}
     except (OSError, NotJSON, LookupError, TypeError, ValueError, AttributeError):
-        return {}  # as if it had ended: somebody has changed it
+        return {}  # as if it had ended: somebody has changed the file
 
 
 def want(path: Path, judge: Judge, runs: Mapping[str, int]) -> None:
-    """Write down how many judgings each run is to have, before the first of them is paid for.
+    """Write down how many judgings each run should have, before the first is paid for.
 
     Raises:
         OSError: it cannot be written.
@@ -113,11 +113,11 @@ def _plain(judge: Judge) -> Any:
 
 
 async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
-    """Judge each run until it has as many judgings as it is to have; or take up what is under way.
+    """Judge each run until it has enough judgings, or continue a pending batch.
 
     Raises:
-        Refused: what is under way is not what is asked for, or cannot be taken up.
-        ModelFault: the batch was not taken, or cannot be reached; it goes on then.
+        Refused: the pending batch is for something else, or cannot be continued.
+        ModelFault: the batch was not accepted, or cannot be reached; then it continues.
     """
     path, money = job.home / FILE, job.money
     state = under_way(path)
@@ -159,7 +159,7 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
             )
         except (ModelFault, BudgetSpent) as fault:
             if not ids and not getattr(fault, "sent", False):
-                path.unlink()  # it was surely not taken: nothing is under way
+                path.unlink()  # it was certainly not accepted: nothing is pending
             raise
         finally:
             reservation.close()
@@ -170,7 +170,7 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
 async def _judgings(
     job: Rejudging, items: list[tuple[str, int]], by_name: dict[str, JudgeTask], ids: list[str]
 ) -> list[BatchedJudging[JudgeTask]]:
-    """The judgings that there are not, and whose outputs can be read."""
+    """The missing judgings whose outputs can be read."""
     places = {name: place for place, name in enumerate(dict.fromkeys(run for run, _ in items))}
     prepared: dict[str, Prepared | str] = {}
     judgings = []
@@ -194,7 +194,7 @@ async def _judgings(
 
 
 async def _prepare_or_reason(job: Rejudging, work: JudgeTask) -> Prepared | str:
-    """A run made ready to be judged, or why it cannot be."""
+    """A run prepared for judging, or why it cannot be judged."""
     try:
         return await asyncio.to_thread(prepare, job.judge, work.case)
     except Unjudged as error:
@@ -204,7 +204,7 @@ async def _prepare_or_reason(job: Rejudging, work: JudgeTask) -> Prepared | str:
 async def _take_affordable(
     job: Rejudging, judgings: list[BatchedJudging[JudgeTask]]
 ) -> list[BatchedJudging[JudgeTask]]:
-    """As many of the judgings, from the first on, as the budget holds at their worst."""
+    """As many of the judgings, from the first on, as fit the budget in the worst case."""
     fitting: list[BatchedJudging[JudgeTask]] = []
     usd, ceiling = 0.0, job.money.budget.cap_usd
     for judging in judgings:
@@ -243,7 +243,7 @@ async def _settle_all(
 
 
 async def judge_all(job: Rejudging, work: list[JudgeTask]) -> None:
-    """Judge each run until it has as many judgings as it is to have.
+    """Judge each run until it has enough judgings.
 
     Raises:
         ModelFault: there is no key.
@@ -254,7 +254,7 @@ async def judge_all(job: Rejudging, work: list[JudgeTask]) -> None:
 
 
 async def _judge_run(client: Client, job: Rejudging, work: JudgeTask) -> None:
-    """All new judgings of a run, one after the other: the first one fills the cache."""
+    """All new judgings of a run in sequence: the first one fills the cache."""
     prepared = await _prepare_or_reason(job, work)
     for number in job.numbers(work):
         if isinstance(made := prepared, Prepared):
@@ -381,14 +381,14 @@ def judge_again(
         done = job.result(work, message=message)
         poor = any(failure.reason.startswith(NO_MONEY) for failure in done.failed)
         if done.n_missing <= 0 or not (done.judged or poor):
-            (home / WANTED).unlink(missing_ok=True)  # else: given again, the rest is judged
+            (home / WANTED).unlink(missing_ok=True)  # otherwise the same call judges the rest
     return done
 
 
 def _worst_usd(job: Rejudging, work: Iterable[JudgeTask], *, batch: bool) -> float | None:
-    """US dollars that missing judgings cost at most; None if the price is not known.
+    """The most US dollars that missing judgings can cost; None if the price is not known.
 
-    An answer of a batch that cannot be used is asked for again, by calls.
+    Unusable answers of a batch are asked for again by calls.
     """
     prices, usd = job.money.prices, 0.0
     for task in work:

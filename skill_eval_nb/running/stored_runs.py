@@ -1,6 +1,6 @@
-"""The runs that are stored below a path, each with the eval that it is a run of.
+"""Find the runs stored below a path, each with its eval.
 
-And layer 1 checked again over them, without running anything.
+It also repeats the checks of layer 1 on them, without running anything.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ from .protocol import Refused, refuse
 from .steps import structural_json, unjudged_json
 
 HIGHEST = 5
-"""So far above a folder its workspace is looked for: run, side, eval, iteration, one more."""
+"""How far above a folder its workspace is looked for: run, side, eval, iteration, one more."""
 
 
 def top_of(folder: Path) -> Path:
-    """The workspace that `folder` is a part of, where the names above it say so; else itself.
+    """The workspace that `folder` belongs to by the names above it; else the folder itself.
 
     It is the folder that holds the iteration, or the one with the suite.
     """
@@ -63,8 +63,8 @@ def top_of(folder: Path) -> Path:
 def with_suite(workspace: Path, evals: PathLike | None) -> list[Path]:
     """What to read for a workspace: itself, and the suite that defines its evals.
 
-    That is the one given, else the one of the skill beside it: `tdd-workspace` lies beside
-    `tdd`, whose suite is `tdd/evals/evals.json`.
+    That is the given one, else the one of the skill next to it: `tdd-workspace` is next to `tdd`,
+    whose suite is `tdd/evals/evals.json`.
     """
     if evals is not None:
         return [workspace, Path(evals).expanduser().resolve()]
@@ -87,22 +87,22 @@ TRANSCRIPTS = ("transcript.jsonl", "transcript.json", "transcript.md", "transcri
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run on disk and the eval that it is a run of.
+    """A run on disk and its eval.
 
     Attributes:
         folder: the run's folder.
         eval: the eval as its suite defines it, completed by its eval_metadata.json; None
             if neither was found.
         workspace: the folder of its workspace.
-        iteration: `"none"` where the run lies below no iteration.
-        eval_id: as the tables have it.
-        eval_name: as the tables have it.
+        iteration: `"none"` if the run is not in an iteration.
+        eval_id: as in the tables.
+        eval_name: as in the tables.
         configuration: `"unstated"` if nothing names it.
         run_number: 1 if nothing numbers it.
         outputs: the folder of its outputs; None if there is none, or a link leads out of
             the run's folder.
         transcript: the transcript that says most; None as for the outputs.
-        inputs: the folder of the files that were left as they were; None as for the outputs.
+        inputs: the folder of unchanged input files; None as for the outputs.
     """
 
     folder: Path
@@ -119,7 +119,7 @@ class StoredRun:
 
     @property
     def home(self) -> Path:
-        """What whoever writes into the run holds: its iteration's folder, as a job does."""
+        """The folder that a writer has to hold: the iteration's, as a job does."""
         above = (parent for parent in self.folder.parents if parent.name == self.iteration)
         return next(above, self.workspace)
 
@@ -127,15 +127,15 @@ class StoredRun:
 def stored_runs(
     path: PathLike, *, evals: PathLike | None = None, problems: Problems | None = None
 ) -> list[StoredRun]:
-    """The runs below `path` that have a folder of their own, in the order they lie there.
+    """The runs below `path` that have their own folder, in the order of the folders.
 
-    What defines the evals is looked for in the whole workspace, also where `path` is only a
-    part of it (an iteration, a single run), and in the skill's folder beside it.
+    Definitions of evals are looked for in the whole workspace, even if `path` is only a part of it
+    (an iteration, a single run), and in the skill's folder next to it.
 
     Args:
         path: a workspace, a folder above several, or any folder in one.
-        evals: an evals.json, or a folder with one, where it lies somewhere else.
-        problems: takes up what could not be read.
+        evals: an evals.json, or a folder with one, if it is somewhere else.
+        problems: collects what could not be read.
 
     Raises:
         FileNotFoundError: if `path` does not exist.
@@ -164,7 +164,7 @@ def stored_runs(
 
 
 def _lies_in(path: str, folder: Path, problems: Problems) -> bool:
-    """Whether a run's own folder lies in another one; a link that leads out is a problem."""
+    """Whether a run's own folder is inside another one; a link that leads out is a problem."""
     if not Path(path).is_dir():
         return False
     fault = leads_out(path, folder)
@@ -233,7 +233,7 @@ same; it differs and was kept."""
 
 @dataclass(frozen=True, slots=True)
 class VerdictChange:
-    """A check on which the stored verdict and the one found now differ; None: not scored."""
+    """A check whose stored verdict and new verdict differ; None: not scored."""
 
     check: str
     stored: bool | None
@@ -243,7 +243,7 @@ class VerdictChange:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRun:
-    """A run that was checked: what was found, and what became of its structural.json."""
+    """A checked run: what was found, and what happened to its structural.json."""
 
     folder: Path
     structural: Structural
@@ -253,7 +253,7 @@ class CheckedRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredChecks:
-    """What came of checking stored runs; `problems` says what was left out, and why."""
+    """The result of checking stored runs; `problems` says what was left out, and why."""
 
     runs: tuple[CheckedRun, ...]
     problems: tuple[Problem, ...]
@@ -265,16 +265,16 @@ class StoredChecks:
 
     @property
     def written(self) -> int:
-        """How many structural.json were written or replaced."""
+        """How many structural.json files were written or replaced."""
         return sum(run.outcome in ("written", "replaced") for run in self.runs)
 
     @property
     def kept(self) -> tuple[CheckedRun, ...]:
-        """The runs whose structural.json says something else and was kept."""
+        """The runs whose structural.json differs and was kept."""
         return tuple(run for run in self.runs if run.outcome == "kept")
 
     def __str__(self) -> str:
-        """The result in words, a line each."""
+        """The result in words, line by line."""
         return "\n".join(_result_lines(self))
 
 
@@ -343,7 +343,7 @@ def _to_check(run: StoredRun, problems: Problems) -> Path | None:
     """The outputs of a run that can be checked; what is left out is a problem."""
     timing, outputs, wanted = None, run.outputs, expectations_of(run.eval) if run.eval else []
     if run.transcript is not None and all(check.type in OF_TRANSCRIPT for check in wanted):
-        outputs = outputs or run.folder / "outputs"  # nothing looks into it
+        outputs = outputs or run.folder / "outputs"  # no check reads it
     if run.eval is not None and outputs is not None and wanted:
         timing = load_if_there(f"{run.folder}/timing.json", Timing, problems)
     errored = timing is not None and (timing.status or "").lower() in _ERRORED
