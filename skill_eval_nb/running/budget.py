@@ -1,14 +1,14 @@
-"""A ceiling that holds: the budget of a job, its parts for steps, and what was noted of them.
+"""A ceiling that holds: the budget of a job, its parts for steps, and their notes.
 
-A budget hands out parts, each the most that one step may cost. What is handed out is taken at
-its worst from then on, so the ceiling cannot be passed by steps that end at the same time.
-Inside its part a step reserves each call at its worst before it is sent, and settles it by what it
-really used. Amounts are whole billionths of a dollar inside, so that sums are exact; what is
-spent is rounded up and what may be spent down.
+A budget gives out parts, each the most that one step may cost. From then on a part counts at its
+worst case, so steps that end at the same time cannot exceed the ceiling. Inside its part a step
+reserves the worst case of each call before it is sent, and settles it with what it really used.
+Internally, amounts are whole billionths of a dollar, so that sums are exact; spent amounts are
+rounded up, and amounts that may be spent are rounded down.
 
-A step may run in another process, which may be killed. So whoever runs it notes before each call
-what the step can have cost by then. The next start reads the last note: it is less than what was
-allotted to the step, and never less than what was billed.
+A step may run in another process, which may be killed. So before each call, that process notes what
+the step can have cost by then. The next start reads the last note: it is at most the step's part,
+and never less than what was billed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class BegunBefore(RuntimeError):
 
 
 class Halted(BaseException):
-    """No more calls are to be made; like a cancellation, no executor takes it for a fault."""
+    """No more calls may be made; like a cancellation, executors do not treat this as an error."""
 
 
 def up(amount: float) -> int:

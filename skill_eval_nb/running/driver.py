@@ -1,7 +1,6 @@
 """The driver: opens a plan's iteration, carries the plan out in a thread, and concludes.
 
-It is the one writer of the journal. How a run is made stands in `engine`; how a step is accounted
-for, in `ledger`.
+It is the only writer of the journal. `engine` makes a run, and `ledger` accounts for each step.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ from .suite import SUITE, is_ours, metadata_of
 from .threads import is_exiting, run_alone
 
 NOT_SWEPT = frozenset(("outputs", "inputs", SNAPSHOTS))
-"""Folders that hold what others made."""
+"""Folders with other programs' files."""
 
 
 def tidy(plan: Spec) -> None:
-    """Take away what a killed job was writing: in this iteration, and of the suite."""
+    """Delete what a killed job was writing: in this iteration, and of the suite."""
     for folder in plan.workspace.glob(f".{plan.folder.name}.*"):
         remove(folder)
     sweep(plan.workspace / SUITE.parent)
@@ -57,10 +56,10 @@ def tidy(plan: Spec) -> None:
 def write_suite(plan: Spec) -> tuple[str | None, list[str]]:
     """Keep the suite in the workspace, so that it can be loaded by itself.
 
-    A suite that is there and was not put there by us is left as it is.
+    An existing suite that we did not write is left as it is.
 
     Returns:
-        the hash of what was written, for the journal, and what to tell the user.
+        The hash of what was written, for the journal, and a message for the user.
     """
     path, target = plan.suite.path, plan.workspace / SUITE
     if path.resolve().is_relative_to(plan.workspace.resolve()):
@@ -84,7 +83,7 @@ def write_suite(plan: Spec) -> tuple[str | None, list[str]]:
 
 
 def _as_suite(plan: Spec) -> bytes:
-    """The suite in the usual form, where its file has another one."""
+    """The suite in the usual form, if its file has another one."""
     suite = Evals(
         evals=[eval_.definition for eval_ in plan.suite.evals],
         skill_name=plan.suite.skill_name or plan.skill_name,
@@ -103,14 +102,14 @@ def write_metadata(plan: Spec) -> None:
 
 
 def hidden_names(plan: Spec) -> Hidden:
-    """Names that would tell a judge which side it looks at: covered up on all sides alike."""
+    """Names that would tell a judge which side it sees; they are covered on all sides alike."""
     skills = [side.skill for side in plan.sides if side.skill is not None]
     names = dict.fromkeys(name for skill in skills for name in (skill.name, skill.folder.name))
     return Hidden(tuple(names), plan.configurations)
 
 
 class Driver:
-    """Carries out a plan; made by `Plan.start`, and told of by its `Job`."""
+    """Carries out a plan; made by `Plan.start`, and observed through its `Job`."""
 
     def __init__(self, plan: Spec, pool: Pool | None, on_progress: OnProgress | None) -> None:
         self.plan, self._pool = plan, pool
@@ -183,7 +182,7 @@ class Driver:
                 return
 
     def snapshot(self) -> Progress:
-        """How far the job is at this moment."""
+        """The job's current progress."""
         engine, ledger = self._engine, self._engine.ledger
         budget, flying, rest = ledger.budget, ledger.flying, Counter[str]()
         for missing in tuple(engine.rest.values()):
@@ -213,7 +212,7 @@ class Driver:
         """Carry the plan out to its end.
 
         Raises:
-            JobFailed: it could not go on.
+            JobFailed: it could not continue.
         """
         engine, plan, fatal = self._engine, self.plan, None
         try:
@@ -294,7 +293,7 @@ class Driver:
         return fatal
 
     def _tell_decision(self) -> str | None:
-        """What the planned looks came to, in words; None if there are none."""
+        """The result of the planned looks, in words; None if there are none."""
         decision, plan = self.plan.decision, self.plan
         if decision is None:
             return "no planned look has decided" if plan.looks else None
@@ -303,7 +302,7 @@ class Driver:
         return f"decided at {at}, with {spared}: {decision['why']}"
 
     def _report(self) -> None:
-        """Tell whoever looks on that something has changed."""
+        """Tell observers that something has changed."""
         if self._on_progress is None:
             return
         try:

@@ -1,7 +1,7 @@
 """The ledger: each step from its launch to its end, in the journal and in money.
 
-Steps that a killed job left open are closed with what they can have cost by their notes, and what
-it had in the staging folder goes: it holds nothing finished.
+Steps that a killed job left open are closed with the cost that their notes allow, and its staging
+folder is deleted: it contains nothing finished.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .spec import Ended
 from .threads import is_exiting
 
 LATEST = 12
-"""Events of a run in flight that are handed to whoever looks on."""
+"""The number of events of a run in flight that observers get."""
 
 
 class Lost(Exception):
@@ -40,18 +40,18 @@ class Interrupted(Exception):
 
 @dataclass
 class Launched:
-    """A step that is being done.
+    """A step in flight.
 
     Attributes:
         name: what is done.
-        folder: of which run, in the workspace.
+        folder: the run's folder in the workspace.
         number: of its launch in the journal.
         reservation: the money for it; None for a step that costs nothing.
         notes: the file that notes what it can have cost.
-        since: when it began, by a clock that is never put back.
+        since: when it began, by a monotonic clock.
         ended: how it came to its own end; None until then.
-        stays: whether its launch stays open in the journal: the next start takes it up.
-        retry: why and when a call is tried again; None if none is.
+        stays: whether its launch stays open in the journal, for the next start to continue.
+        retry: why and when a call is retried; None if none is.
         events: what has happened in the run so far; None if its executor does not tell.
     """
 
@@ -67,7 +67,7 @@ class Launched:
     events: Sequence[Mapping[str, Any]] | None = None
 
     def look(self) -> InFlight:
-        """How it is at this moment; may be asked from any thread."""
+        """Its current state; may be called from any thread."""
         money = self.reservation
         return InFlight(
             self.name,
@@ -91,7 +91,7 @@ class Ledger:
     Attributes:
         home: the folder of the journal.
         budget: hands out money.
-        took: how long the steps took that ended well, by name: seconds in all, and how many.
+        took: the total seconds and the number of the steps that ended well, by name.
         done: how many steps ended, by name.
         tokens: that all steps used.
         priced: whether every call had a known price.
@@ -109,7 +109,7 @@ class Ledger:
 
     @property
     def flying(self) -> tuple[InFlight, ...]:
-        """What is being done; may be asked from any thread."""
+        """The steps in flight; may be called from any thread."""
         return tuple(step.look() for step in tuple(self._flying.values()))
 
     @asynccontextmanager
@@ -190,11 +190,11 @@ class Ledger:
 
 
 def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dict[int, Launch]]:
-    """Close the steps that nobody closed, and take away what they left.
+    """Close the steps that were never closed, and delete what they left.
 
     Returns:
-        what to tell the user, and the launches that are still to be collected: batches that
-        were submitted, and go on at the provider's.
+        A message for the user, and the launches still to be collected: submitted batches that
+        continue at the provider.
     """
     batches: dict[int, Launch] = {}
     closed: list[float] = []

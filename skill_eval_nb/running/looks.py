@@ -1,7 +1,7 @@
-"""Planned looks: a job stops for a look after so many runs a side, and ends if one decides.
+"""Planned looks: after so many runs per side a job stops to look, and ends if that decides.
 
-Whether a look can decide, and does, is for statistics. This room does not know them: the package
-itself, which knows all rooms, hands them down.
+Statistics determine whether a look can decide, and does. This package does not import them:
+`skill_eval_nb/__init__.py` passes them in.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Protocol
 
 
 class LookRules(Protocol):
-    """What statistics say of looks."""
+    """The statistics of looks."""
 
     def check_looks(self, looks: Sequence[int], n_evals: int) -> None:
-        """Raise a ValueError where looks over so many evals cannot be planned."""
+        """Raise a ValueError if looks over this many evals cannot be planned."""
         ...
 
     def decide_look(
         self, workspace: Path, iteration: int, looks: Sequence[int], runs: int
     ) -> str | None:
-        """What the look at so many runs a side decides, in words; None if it decides nothing."""
+        """What the look at so many runs per side decides, in words; None if it decides nothing."""
         ...
 
 

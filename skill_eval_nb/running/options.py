@@ -1,4 +1,4 @@
-"""What somebody asks for, piece by piece: each fault is noted, and what is odd is told.
+"""Check the options of a plan one by one: faults are collected, and odd choices get a warning.
 
 Nothing here is spent or written.
 """
@@ -44,10 +44,10 @@ def read_all(
     workspace: str | os.PathLike[str] | None,
     faults: list[str],
 ) -> tuple[SkillSource | None, Suite | None, Path | None]:
-    """The skill, its suite and the workspace's folder, as far as they can be used.
+    """The skill, its suite and the workspace's folder, if they can be used.
 
     Raises:
-        Refused: the workspace is nowhere.
+        Refused: there is no place for the workspace.
     """
     root = Path(skill).expanduser()
     root = Path(os.path.realpath(root.parent if root.is_file() else root))
@@ -109,7 +109,7 @@ def sides_of(
 
 
 def _misnaming_fault(name: str) -> str | None:
-    """Why a name cannot be that of a configuration: it would be read as something else."""
+    """Why a configuration cannot have this name: it would be read as something else."""
     if not _NAME.fullmatch(name):
         return (
             f"configuration {name!r} names a folder: it must begin with a letter or digit and "
@@ -124,7 +124,7 @@ def _misnaming_fault(name: str) -> str | None:
 def evals_of(
     suite: Suite | None, only: Sequence[str | int] | None, faults: list[str]
 ) -> tuple[PlannedEval, ...]:
-    """The evals that are to run, in the order of the suite."""
+    """The evals to run, in the order of the suite."""
     if suite is None or only is None:
         return suite.evals if suite is not None else ()
     wanted = [str(id_) for id_ in ([only] if isinstance(only, (str, int)) else only)]
@@ -166,7 +166,7 @@ def figures(
     budget_usd: float | None,
     limits: Limits,
 ) -> None:
-    """Look at every number."""
+    """Check every number."""
     least = {"runs": (runs, 1), "judgings": (judgings, 0), "concurrency": (concurrency, 1)}
     least |= {"iteration": (iteration, 1), "limits.turns": (limits.turns, 1)}
     least |= {"limits.output_tokens": (limits.output_tokens, 1)}
@@ -177,7 +177,7 @@ def figures(
 
 
 def price_table(prices: Prices | str | os.PathLike[str] | None, faults: list[str]) -> Prices | None:
-    """The table of prices, read where a file is given."""
+    """The table of prices, read if a file is given."""
     if isinstance(prices, Prices):
         return prices
     try:
@@ -239,10 +239,10 @@ def models_of(
 
 
 def give_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
-    """Each thing that is allowed, and may still not be what was meant.
+    """Warnings about things that are allowed but may not be what was meant.
 
     Args:
-        plan: what is asked for.
+        plan: the requested plan.
         usd: its estimate in US dollars; None if a price is not known.
     """
     yield from _skill_advice(plan)
@@ -324,7 +324,7 @@ def _money_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
 
 
 def _budget_advice(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]:
-    """What the budget does not reach for; nothing if nothing is missing."""
+    """What the budget is too small for; nothing if nothing is missing."""
     todo, cap = plan.todo, plan.limits.usd
     spent = plan.spent_usd
     left = max(budget - spent, 0.0)

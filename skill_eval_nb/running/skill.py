@@ -1,6 +1,6 @@
-"""A skill as it is offered to an executor: which of its files are the skill, and a copy of them.
+"""Prepare a skill for an executor: decide which of its files are the skill, and copy them.
 
-What tells about its evals is left out.
+Anything about its evals is left out.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ OF_EVALS = (
     "*eval_set*",
     "*eval-set*",
 )
-"""Files that tell what outputs are judged by, or how they were, wherever they lie."""
+"""Files that say how outputs are judged, or were, wherever they are."""
 
 FOLDERS_OF_EVALS = ("*-workspace", "iteration-[0-9]*")
-"""Folders of which nothing is the skill, wherever they lie."""
+"""Folders that are never part of the skill, wherever they are."""
 
 OF_TOOLS = (
     ".git",
@@ -57,17 +57,17 @@ OF_TOOLS = (
     ".skill-eval-nb*",
     ".????????????????.tmp",
 )
-"""What programs leave behind, this one too; a history may hold the evals as well."""
+"""What programs leave behind, including this one; a history may also contain the evals."""
 
 
 @dataclass
 class Contents:
-    """What is in a skill's folder.
+    """The contents of a skill's folder.
 
     Attributes:
         files: the files that are the skill, by their path in the folder.
         links: the links to such files or folders, and where each leads, in the folder too.
-        left_out: what is no part of the skill; a folder stands for all that is in it.
+        left_out: what is not part of the skill; a folder includes everything in it.
         faults: what cannot be copied, and why.
     """
 
@@ -78,11 +78,11 @@ class Contents:
 
 
 def contents(root: Path, apart: Iterable[Path] = ()) -> Contents:
-    """Tell the files of a skill's folder apart.
+    """Sort the files of a skill's folder.
 
     Args:
         root: the skill's folder, with no links in its path.
-        apart: files and folders that are left out as well, where they lie in it.
+        apart: other files and folders in it to leave out.
     """
     found = Contents()
     excluded = {path.resolve() for path in apart}
@@ -138,7 +138,7 @@ def _walk(root: Path, folder: Path, excluded: set[Path], found: Contents) -> Ite
 
 
 def _is_apart(root: Path, path: Path, excluded: set[Path]) -> bool:
-    """Whether a file or folder is no part of the skill, by its name or as the caller says."""
+    """Whether a file or folder is not part of the skill, by its name or the caller's choice."""
     name = path.name.lower()
     if any(fnmatchcase(name, pattern.lower()) for pattern in OF_TOOLS):
         return True
@@ -151,7 +151,7 @@ def _is_apart(root: Path, path: Path, excluded: set[Path]) -> bool:
 
 
 def _add_link(root: Path, path: Path, excluded: set[Path], found: Contents) -> None:
-    """A link is kept where it leads to a part of the skill."""
+    """Links are kept if they lead to a part of the skill."""
     inside = path.relative_to(root).as_posix()
     try:
         target = path.resolve(strict=True)
@@ -185,18 +185,18 @@ _CHANGED = (
 
 @dataclass(frozen=True, slots=True)
 class SkillSource:
-    """A skill as it lies on disk, and what of it is offered.
+    """A skill on disk, and which of its files are offered.
 
     Attributes:
         name: from the front matter.
         description: from the front matter.
-        folder: where it lies.
+        folder: its folder.
         files: the paths in the folder that are offered, links among them.
-        left_out: the paths that are not, since they tell about the evals or belong to
-            other programs; a folder stands for all that is in it.
+        left_out: the paths that are not offered, since they are about the evals or belong to other
+            programs; a folder includes everything in it.
         digest: a hash of what is offered.
         chars: characters of SKILL.md.
-        warnings: what hosts would refuse or pass over in it.
+        warnings: what hosts would refuse or ignore in it.
     """
 
     name: str
@@ -215,14 +215,12 @@ def read_skill(
     *,
     apart: Iterable[Path] = (),
 ) -> SkillSource:
-    """Read a skill's SKILL.md, and tell what of its folder is offered to an executor.
+    """Read a skill's SKILL.md, and decide what of its folder is offered to an executor.
 
     Args:
         folder: the skill's folder, or its SKILL.md.
-        evals: the evals file; the folder it lies in is left out, or the file alone where it
-            lies beside SKILL.md.
-        apart: other files and folders that are left out where they lie in the skill, such
-            as the workspace.
+        evals: the evals file; its folder is left out, or only the file if it is next to SKILL.md.
+        apart: other files and folders to leave out if they are in the skill, such as the workspace.
 
     Raises:
         Refused: there is no SKILL.md, its front matter lacks a name or a description, or
@@ -257,19 +255,19 @@ def stage(
     apart: Iterable[Path] = (),
     expected: str | None = None,
 ) -> Skill:
-    """Copy a skill, without what tells about its evals.
+    """Copy a skill without anything about its evals.
 
     Args:
         skill_dir: the skill's folder.
-        evals_path: its evals file, wherever that lies.
-        to: the copy, which is made whole or not at all; one that is there is used if it
-            is the same.
+        evals_path: its evals file, wherever it is.
+        to: the copy, which is made completely or not at all; an existing one is used if it is the
+            same.
         apart: what else is left out, as for `read_skill`.
         expected: the digest that the skill had when it was planned.
 
     Raises:
-        Refused: as `read_skill`; or the skill is another one than was planned; or there is
-            another one at `to`.
+        Refused: as `read_skill`; or the skill has changed since it was planned; or there is another
+            one at `to`.
     """
     target = Path(to)
     source = read_skill(skill_dir, evals_path, apart=[*apart, target])
@@ -288,7 +286,7 @@ def stage(
 
 
 def _copy_skill(source: SkillSource, target: Path) -> None:
-    """Copy beside the target and rename, so that a copy is never half there."""
+    """Copy next to the target and rename, so that a copy is never incomplete."""
     target.parent.mkdir(parents=True, exist_ok=True)
     half = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:

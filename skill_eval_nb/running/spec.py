@@ -1,19 +1,17 @@
-"""What a plan says, and what of it a run still lacks: values, which anybody may read and send on.
+"""The content of a plan, and the steps that a run still lacks, as plain values.
 
-Every eval × configuration × run is a cell. The order is that of blocks: all first runs, then all
-second ones, so that a job that ends early has whole pairs and not whole evals. Inside a block the
-evals are shuffled, and inside an eval the configurations, so that what changes with the hour
-(load, limits, a new version behind the same name) falls on both sides alike. The shuffle is
-seeded, and by what a cell is called alone: more runs, or evals left out, leave the order of the
-others as it was.
+Every eval × configuration × run is a cell. Cells are ordered in blocks: all first runs, then all
+second ones, so that a job that ends early has complete pairs rather than complete evals. Inside a
+block the evals are shuffled, and inside an eval the configurations, so that changes over time
+(load, limits, a new version behind the same name) affect both sides alike. The shuffle depends only
+on the seed and the cells' names: more runs, or fewer evals, do not change the order of the others.
 
-The journal of an iteration opens with its fingerprint: runs of it are comparable, since all that
-matters was the same. A plan with the same one continues the iteration, with more runs, more
-judgings or more money; any other begins the next one, and can say what has changed.
+The journal of an iteration begins with its fingerprint: its runs are comparable, since everything
+that matters was the same. A plan with the same fingerprint continues the iteration, with more runs,
+more judgings or more money; any other begins the next one, and can say what has changed.
 
-A run goes through executed → checked → judged → graded, each step written in one piece before
-the next begins. So the files that are there are the steps that are done, and nothing else has to
-be remembered.
+A run goes through executed → checked → judged → graded, each step written in one piece before the
+next begins. So the existing files say which steps are done, and nothing else has to be remembered.
 """
 
 from __future__ import annotations
@@ -49,10 +47,10 @@ GRADED = "grading.json"
 JUDGINGS = "judgings"
 
 DONE, ERRORED = "done", "errored"
-"""The status in timing.json of a run; one that errored is not to be graded."""
+"""The status in a run's timing.json; errored runs must not be graded."""
 
 AFTER_RUN = ("check:", "judge:")
-"""How the reason of an errored run begins, where the run itself is fine."""
+"""The beginning of an errored run's reason if the run itself is fine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class Missing:
         check: the structural expectations.
         judgings: the numbers of the judgings. After a failed gate none of them is done,
             which cannot be known before the run is checked.
-        grade: putting together what was checked and judged; it costs nothing.
+        grade: combining checks and judgings; it costs nothing.
     """
 
     execute: bool = False
@@ -96,8 +94,8 @@ def state(
     """The steps that a run lacks.
 
     Args:
-        folder: the run's folder; it need not be there.
-        judgings: how many judgings it is to have.
+        folder: the run's folder; it may not exist yet.
+        judgings: how many judgings it should have.
         has_structural: whether its eval has structural expectations.
         has_judged: whether its eval has something for a judge: expectations or a rubric.
         gate: whether a failed critical expectation skips the judge.
@@ -131,7 +129,7 @@ def reason_errored(folder: Path) -> str | None:
 
 
 def _is_older(folder: Path) -> bool:
-    """Whether the grading is not there, or was made before one of the judgings.
+    """Whether the grading is missing or older than one of the judgings.
 
     The job may have been killed between a further judging and the new grading. Grading
     costs nothing: once too often does no harm.
@@ -154,14 +152,14 @@ def _object(path: Path) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is to be made.
+    """A run to make.
 
     Attributes:
-        cell: what it is called.
-        eval: what it is a run of.
+        cell: its name.
+        eval: its eval.
         iteration: the iteration's folder.
         place: its own folder.
-        missing: the steps that it lacked when it was looked at.
+        missing: the steps that it lacked when it was checked.
     """
 
     cell: Cell
@@ -173,7 +171,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Names that tell a judge which side it looks at; all sides' names, for each of them."""
+    """Names that tell a judge which side it sees; all sides' names, for each of them."""
 
     skills: tuple[str, ...] = ()
     configurations: tuple[str, ...] = ()
@@ -185,14 +183,14 @@ EXECUTE, CHECK, JUDGE, GRADE = "execute", "check", "judge", "grade"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A step that is to be done, with everything that it takes.
+    """A step to do, with everything that it needs.
 
     Attributes:
         step: execute, check or judge.
-        run: of which run.
-        plan: what was asked for; without cells and evals, so that it is small if it is sent.
-        skill: what is offered to the agent; None for no skill.
-        hidden: what the judge is not to read.
+        run: the run.
+        plan: the plan, without cells and evals, so that it is small when sent.
+        skill: the skill offered to the agent; None for no skill.
+        hidden: the names that the judge must not see.
         number: of the judging.
         launch: the step's number in the journal.
     """
@@ -212,7 +210,7 @@ class Ended:
 
     Attributes:
         reason: why it errored, in words for the user; None if it did not.
-        trace: where in the code, if it was an error of a program and not of a model.
+        trace: where in the code, if a program and not a model failed.
         seconds: wall clock.
         own_usd: what the executor says it cost, in US dollars, if it asked no meter.
     """
@@ -224,7 +222,7 @@ class Ended:
 
 
 SNAPSHOTS = "skill-snapshot"
-"""The folder of an iteration that holds the skills as they were offered."""
+"""The folder of an iteration with the skills as they were offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,13 +235,13 @@ class Side:
 
 @dataclass(frozen=True, repr=False)
 class Spec:
-    """What will be done, as a value: it can be kept, and sent to another process.
+    """What will be done, as a value that can be stored and sent to another process.
 
     Attributes:
         suite: the eval suite, whole.
-        evals: the evals that are run.
-        sides: the configurations, in the order they were given.
-        workspace: the folder that the files go to.
+        evals: the evals to run.
+        sides: the configurations, in the given order.
+        workspace: the folder for the files.
         executor: what runs the prompts.
         executor_model: the model that works.
         judge_model: the model that judges; None if nothing is to be judged.
@@ -254,16 +252,16 @@ class Spec:
         concurrency: steps at a time.
         seed: of the order.
         limits: of one run.
-        sandbox: how the agents' commands are kept in.
+        sandbox: how the agents' commands are confined.
         allow_scripts: whether `custom_script` expectations may run.
         connection: how the models are reached.
         prices: what calls cost.
-        retry_errored: whether runs that errored are done again.
-        looks: runs a side after which the job is looked at, and may end; none if empty.
+        retry_errored: whether to repeat runs that errored.
+        looks: after these numbers of runs per side the job looks, and may end; empty for no looks.
         iteration: the number of the iteration.
         why_iteration: why it is this one, in words.
-        cells: all runs, in the order in which they are launched.
-        fingerprint: what makes the iteration.
+        cells: all runs, in launch order.
+        fingerprint: what identifies the iteration.
     """
 
     suite: Suite
@@ -298,7 +296,7 @@ class Spec:
 
     @property
     def skill_name(self) -> str:
-        """The skill's name: as the first side that offers one calls it, else as the suite does."""
+        """The skill's name: from the first side that offers one, else from the suite."""
         names = [side.skill.name for side in self.sides if side.skill is not None]
         return names[0] if names else self.suite.skill_name or "no skill"
 
@@ -309,7 +307,7 @@ class Spec:
 
     @property
     def gate(self) -> bool:
-        """Whether a failed critical expectation skips the judge; so unless the suite objects."""
+        """Whether a failed critical expectation skips the judge; true unless the suite objects."""
         return self.suite.config.structural_gate is not False
 
     @property
@@ -327,9 +325,10 @@ class Spec:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What somebody asked for and the fingerprint does not say, as plain JSON.
+        """The options that are not in the fingerprint, as plain JSON.
 
-        With the fingerprint it is enough to plan the same again, from the disk alone.
+        Together with the fingerprint, they are enough to make the same plan again from the disk
+        alone.
         """
         return {
             "skills": {side.name: side.skill and str(side.skill.folder) for side in self.sides},
@@ -345,31 +344,31 @@ class Spec:
 
     @property
     def decision(self) -> Mapping[str, Any] | None:
-        """What the journal says of the planned look that decided; None if none has."""
+        """The journal's entry of the planned look that decided; None if none has."""
         events = read_journal(self.folder).events if self.looks else ()
         mine = {"event": DECIDED, "evals": self.asked["evals"]}
         return next((event for event in events if mine.items() <= event.items()), None)
 
     @property
     def stages(self) -> tuple[int, ...]:
-        """Runs a side that are all made before any further one: those of each look still needed."""
+        """Runs per side to complete before any further one: those of the looks still needed."""
         decision = self.decision
         looks = self.looks or (max((cell.run_number for cell in self.cells), default=0),)
         return tuple(look for look in looks if decision is None or look <= decision["runs"])
 
     @property
     def needed(self) -> tuple[Cell, ...]:
-        """The cells that are made: all, but after a planned look that has decided."""
+        """The cells to make: all, or those up to the planned look that has decided."""
         return self.cut_to(self.stages[-1]).cells
 
     def cut_to(self, runs: int) -> Self:
-        """The same with so many runs of each eval on each side at most."""
+        """The same with at most this many runs of each eval on each side."""
         cells = tuple(cell for cell in self.cells if cell.run_number <= runs)
         return dataclasses.replace(self, cells=cells)
 
     @property
     def todo(self) -> tuple[Run, ...]:
-        """The runs that are not complete, in order: what the disk lacks at this moment."""
+        """The incomplete runs in order, by what the disk lacks now."""
         return tuple(run for run in map(self.run_of, self.needed) if run.missing)
 
     @property
@@ -390,12 +389,12 @@ class Spec:
         return self.workspace / cell.folder
 
     def run_of(self, cell: Cell) -> Run:
-        """The run that a cell stands for, with what it lacks at this moment."""
+        """The run of a cell, with what it lacks now."""
         place, missing = self.folder_of(cell), self.state(cell)
         return Run(cell, self.eval_of(cell), self.folder, place, missing)
 
     def state(self, cell: Cell) -> Missing:
-        """What a cell lacks at this moment."""
+        """What a cell lacks now."""
         eval_ = self.eval_of(cell)
         return state(
             self.folder_of(cell),
@@ -409,7 +408,7 @@ class Spec:
     def staged(self, configuration: str) -> Skill | None:
         """A configuration's skill, copied into the iteration; None if it offers none.
 
-        The copy is made when it is first asked for.
+        The copy is made on first use.
 
         Raises:
             Refused: the skill has changed since the plan was made.
@@ -433,7 +432,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One run that is planned.
+    """One planned run.
 
     Attributes:
         eval_id: the eval's id, as text.
@@ -441,8 +440,7 @@ class Cell:
         configuration: the side: with_skill, without_skill, …
         run_number: 1, 2, …
         folder: where its files go, relative to the workspace.
-        key: an opaque id, the same whenever the same plan is made; it tells an executor
-            neither the eval nor the side.
+        key: an opaque id, the same for the same plan; it gives away neither the eval nor the side.
     """
 
     eval_id: str
@@ -462,7 +460,7 @@ def make_cells(
     iteration: int,
     fingerprint: str,
 ) -> tuple[Cell, ...]:
-    """All cells, in the order in which they are to be launched.
+    """All cells, in launch order.
 
     Args:
         evals: the evals to run.
@@ -495,19 +493,19 @@ PREPARED = "prepared"
 """The one event in the journal of an iteration that waits for a plan."""
 
 METADATA = "eval_metadata.json"
-"""What a prepared iteration has of each eval."""
+"""The files of each eval in a prepared iteration."""
 
 _ITERATION = re.compile(r"iteration-(\d{1,6})")
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What the runs of an iteration have in common.
+    """What all runs of an iteration share.
 
     Attributes:
         runs: what outputs depend on: skills, evals, executor, model, limits, seed.
-        grading: what verdicts depend on beside that: the judge, whether scripts may run. A
-            judge of None fits any: nothing has been judged so far.
+        grading: what verdicts also depend on: the judge, whether scripts may run. A judge of None
+            fits any: nothing has been judged so far.
     """
 
     runs: Mapping[str, Any]
@@ -530,13 +528,13 @@ class Fingerprint:
         return differs
 
     def event(self) -> dict[str, Any]:
-        """What the journal opens with: a plain JSON object."""
+        """The first entry of the journal: a plain JSON object."""
         fingerprint = {"runs": dict(self.runs), "grading": dict(self.grading)}
         return {"event": PLANNED, "fingerprint": fingerprint}
 
 
 def mark_plan(plan: Spec) -> Fingerprint:
-    """The fingerprint of what a plan asks for."""
+    """The fingerprint of a plan."""
     judge = {"model": plan.judge_model, "per_dimension": plan.judge_per_dimension}
     return Fingerprint(
         runs={
@@ -588,7 +586,7 @@ def plain(value: Any) -> Any:
 def read_planned(iteration: Path) -> list[Fingerprint] | None:
     """The fingerprints in the journal of an iteration; None if it has no journal.
 
-    A line that is not JSON, as one that was cut off, tells nothing.
+    A line that is not JSON, such as one that was cut off, is skipped.
     """
     found: list[Fingerprint] = []
     try:
@@ -611,12 +609,12 @@ def choose_iteration(
     """Which iteration a plan belongs to, and why, in words.
 
     Args:
-        workspace: the workspace's folder; it need not be there.
+        workspace: the workspace's folder; it may not exist yet.
         mine: the plan's fingerprint.
-        wanted: the number that the user asked for.
+        wanted: the requested number.
 
     Raises:
-        Refused: the iteration that was asked for is there, and is another one.
+        Refused: the requested iteration exists and is another plan's.
     """
     there = iterations_of(workspace)
     if wanted is not None:
@@ -645,7 +643,7 @@ def iterations_of(workspace: Path) -> dict[int, Path]:
 
 
 def is_prepared(iteration: Path) -> bool:
-    """Whether an iteration was prepared, and holds nothing but the evals that it is for."""
+    """Whether an iteration was prepared and contains only its evals."""
     try:
         events = read_journal(iteration).events
     except ValueError:  # something else wrote there
@@ -657,7 +655,7 @@ def is_prepared(iteration: Path) -> bool:
 
 
 def _others(iteration: Path, mine: Fingerprint) -> str | None:
-    """In what an iteration differs from a plan; None if the plan continues it."""
+    """How an iteration differs from a plan; None if the plan continues it."""
     found = read_planned(iteration)
     if not iteration.is_dir():
         return "nothing can be kept, as it is not a folder"

@@ -1,4 +1,4 @@
-"""The eval suite that is run: evals.json in any dialect, complete and free of contradictions."""
+"""Read the eval suite to run: evals.json in any dialect, complete and free of contradictions."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Input:
     """An input file.
 
     Attributes:
-        source: where it lies.
-        name: where it goes in the working folder: its path as the suite states it, so that
-            a prompt that names it is true.
+        source: its path.
+        name: its path in the working folder, which is the path that the suite states, so that
+            prompts can name it.
         digest: a hash of what is in it.
         size: its bytes.
     """
@@ -156,7 +156,7 @@ def _input(path: Path, name: str, text: str, hidden: set[Path]) -> Input:
 
 
 def _missing_file_text(text: str, name: str, roots: Sequence[Path]) -> str:
-    """What to say of a file that is not there: the nearest name beside it."""
+    """The message about a missing file: the nearest name in its folder."""
     for root in roots:
         there = (root / name).parent
         if there.is_dir():
@@ -175,7 +175,7 @@ def _digest(path: Path) -> str:
 
 
 USUAL = ("evals/evals.json", "evals.json", "evals/eval_metadata.json")
-"""Where a skill's evals lie, in this order, if nobody says."""
+"""The default places of a skill's evals, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class Suite:
         skill_name: the skill that it says it is for.
         evals: its evals.
         config: its settings.
-        warnings: what was read otherwise than it stands there, or is odd.
+        warnings: what was interpreted or is odd.
         digest: a hash of everything that the evals say, and of their input files.
     """
 
@@ -263,8 +263,9 @@ def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
         skill: the folder that input files are looked for in, before that of the evals.
 
     Raises:
-        Refused: it is no eval suite, a part of it cannot be used, ids stand twice, or input
-            files are missing or leave the folder; all faults at once. It is a ValueError.
+        Refused: it is not an eval suite, a part of it cannot be used, ids are repeated, or input
+            files are missing or outside the folder; the message lists all faults. It is a
+            ValueError.
     """
     at = Path(path).expanduser()
     document, faults, warnings = _read_suite(at)
@@ -297,7 +298,7 @@ def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
 
 
 def _read_suite(path: Path) -> tuple[Evals, list[str], list[str]]:
-    """The document, what of it cannot be used, and what was mended.
+    """The document, what of it cannot be used, and what was repaired.
 
     Raises:
         Refused: there is nothing that could be looked at further.
@@ -458,7 +459,7 @@ def folder_names(evals: Sequence[tuple[str, str]]) -> list[str]:
 # ── a suite in a workspace ───────────────────────────────────────────────────────────────────────
 
 SUITE = Path("evals", "evals.json")
-"""Where the suite is kept in a workspace."""
+"""The place of the suite in a workspace."""
 
 
 def is_ours(workspace: Path, mark: str) -> bool:
