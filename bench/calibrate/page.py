@@ -53,10 +53,10 @@ def _opening(about: About) -> str:
     return f"""
 # Do the verdicts hold up?
 
-`sen.stats.deltas` says by how much a skill changes a metric, how sure that is, and one word: the
-verdict. Here it is asked about data sets that were drawn at random, so that the true difference
-is known, and its answers are counted. Of its 95 % intervals, 95 of 100 should hold the truth;
-where there is no difference, at most 5 of 100 verdicts may say that there is one.
+`sen.stats.deltas` says how much a skill changes a metric, how sure that is, and gives a verdict.
+Here it is applied to random data sets whose true difference is known, and its answers are counted.
+Of its 95 % intervals, 95 of 100 should contain the truth; if there is no difference, at most 5 of
+100 verdicts may say that there is one.
 
 Written by `{about.command}`{on}: seed {about.seed}, {about.size:,} data sets a cell,
 {versions}.
@@ -70,33 +70,33 @@ def _data(about: About) -> str:
     return f"""
 ## What was simulated
 
-A data set has n evals, and K runs of each on either side.
+A data set has n evals, with K runs of each on both sides.
 
-- **Pass rate.** An eval has 4 to 12 checks and a place on the logit scale: how easy it is, and what
-  the skill does for it. A run deviates from it on its own account, so that its checks fail
-  together. The checks that pass are binomial.
-- **Rubric.** A place on the scale, with the noise of the run and of the judge, rounded and kept to
-  1–5. Each run is judged once.
+- **Pass rate.** An eval has 4 to 12 checks and a position on the logit scale: how easy it is, and
+  what the skill does for it. Each run deviates from it randomly, so that its checks tend to fail
+  together. The number of checks that pass is binomial.
+- **Rubric.** A position on the scale, plus the noise of the run and of the judge, rounded and
+  limited to 1–5. Each run is judged once.
 - **Plain evals**: without the skill the mean pass rate is .55 (SD over evals .21), the SD over runs
   .25, the SD of true effects .19; the mean score is 3.2 (.75), over runs .68, of effects .48.
-  **Easy evals**: means .91 and 4.6; of cells of three runs a third and a half show no noise.
+  **Easy evals**: means .91 and 4.6; a third and a half of the cells of three runs show no noise.
 - **Effects**: {_listed(rates)} in pass rate and {_listed(points)} points in expectation over all
   plain evals, named small, medium and large; {easy_rate:g} and {easy_points:g} over easy ones.
   They differ from eval to eval.
 - **A/A**: both sides are the same on every eval. **A/A over tasks**: the skill helps on as many
   evals as it hurts, so the difference is 0 over tasks, but not on the evals at hand.
-- **One check**: as plain, but an eval has a single check, so that a run passes or fails; a mean
+- **One check**: like plain, but an eval has a single check, so that a run passes or fails; a mean
   effect of {ONE_CHECK_EFFECT:g}. With one run a side `deltas` gives Tango's interval here.
 
 The truth is calculated, not estimated: *of these evals*, the mean over the evals drawn of the
 difference in expectation; *of tasks like these*, its expectation over all evals, by quadrature.
-What draws the data shares no code with what is measured (`bench/calibrate`).
+The code that draws the data shares nothing with the code under test (`bench/calibrate`).
 
 Figures are percentages of data sets; one of 95 is off by less than
 {100 * noise(0.95, about.size):.1f} in 95 of 100 simulations, one of 5 under A/A by less than
-{100 * noise(0.05, about.size):.1f}. **Bold** is outside of what is wanted.
-Where no interval exists or no answer is given stands –. Where so few runs or evals can never bear
-an answer, only {HOPELESS} data sets were asked about.
+{100 * noise(0.05, about.size):.1f}. **Bold** is outside the wanted range.
+– means that there is no interval or answer. Where so few runs or evals can never give an
+answer, only {HOPELESS} data sets were asked about.
 """
 
 

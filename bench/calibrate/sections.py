@@ -42,18 +42,18 @@ def coverage(found: Found) -> Iterator[str]:
     yield f"""
 ## Coverage
 
-How many of the 95 % intervals hold the true difference that they are about. Wanted: {COVERAGE}.
+How many of the 95 % intervals contain the true difference. Wanted: {COVERAGE}.
 An interval for these evals needs two runs a side, one for tasks like these six evals. In
-brackets, if any: data sets without an interval, because no noise was seen.
+brackets, if any: data sets without an interval, because there was no noise to see.
 
-An interval leaves out 0 exactly where the exact test claims a difference. So where there is none
-(A/A) it covers in all data sets but those of a false verdict: in more than 97 % wherever exact
-p-values are coarse, as of few evals, whole scores and single checks.
+An interval excludes 0 exactly when the exact test claims a difference. So if there is none (A/A),
+it covers 0 in all data sets except those with a false verdict: in more than 97 % wherever exact
+p-values are coarse, as with few evals, whole scores and single checks.
 
-Over easy evals true effects are skewed: most evals have little to gain, a few have much. An
-interval over few such evals is too narrow, by t as by flipping signs. With three runs a side and
-few evals, the degrees of freedom are estimated from little, and the interval for these evals is
-too wide rather than too narrow.
+Over easy evals, true effects are skewed: most evals have little to gain, a few have much. An
+interval over few such evals is too narrow, by t as well as by sign flips. With three runs per side
+and few evals, the degrees of freedom are estimated from little data, and the interval for these
+evals is too wide rather than too narrow.
 """
     for scenario, title in COVERED.items():
         columns = {
@@ -80,9 +80,9 @@ def false_verdicts(found: Found) -> Iterator[str]:
     yield f"""
 ## False verdicts
 
-How many verdicts are `helps` or `hurts` though there is no difference. Wanted: {CLAIMS} (5 %,
-and 1 % for the simulation). 0.0 stands where `too few runs` or `too few evals` is all that can
-be said; a low figure where exact p-values are coarse.
+How many verdicts are `helps` or `hurts` although there is no difference. Wanted: {CLAIMS} (5 %,
+and 1 % for the simulation). 0.0 means that `too few runs` or `too few evals` is the only
+possible answer; other low figures come from coarse exact p-values.
 """
 
     def cell(n: int, runs: int, of: tuple[str, str, str]) -> str:
@@ -133,7 +133,7 @@ def smallest(found: Found) -> Iterator[str]:
 `mde` promises that an effect of its size is found in 80 of 100 data sets. `deltas` estimates it
 from the noise of each data set, so it varies. Here the effect is what it would be if the
 variances were known: on these evals for each data set from its own evals' run noise, on tasks
-like these once for all. Beside it stands the mean of what `deltas` printed. Wanted at n = 8,
+like these once for all. Next to it is the mean of what `deltas` printed. Wanted at n = 8,
 K = 3: {POWER}; exact tests are a little less powerful than the t tests that the figure is about.
 """
     rows = [
@@ -165,8 +165,8 @@ On the same data:
 - **bootstrap**: the percentile bootstrap over evals, 2,000 resamplings;
 - **t gate**: the paired t interval over evals, and a claim wherever it excludes 0;
 - **evalstats**: the package of that name as it comes, told the scale; its claims are what it calls
-  significant. It answers from 15 evals on; for the time that it takes it is asked about {AT_MOST}
-  data sets a cell, with at most three runs.{absent}
+  significant. It needs 15 evals; as it is slow, it is asked about {AT_MOST} data sets per cell,
+  with at most three runs.{absent}
 """
     columns = {f"`deltas`, {who}": who for who in OURS} | {who: who for who in PEERS}
     for metric, name in METRICS.items():

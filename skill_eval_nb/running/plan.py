@@ -126,7 +126,7 @@ def _budget_text(plan: Spec) -> str:
     spent = plan.spent_usd
     if plan.budget_usd is None:
         return f"none; {dollars(spent)} is spent" if spent else "none"
-    return dollars(plan.budget_usd) + (f"; of this, {dollars(spent)} is spent" if spent else "")
+    return dollars(plan.budget_usd) + (f", of which {dollars(spent)} is spent" if spent else "")
 
 
 def _judge_text(plan: Spec) -> str:

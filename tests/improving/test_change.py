@@ -121,8 +121,8 @@ def test_old_faults_are_no_new_ones(tmp_path):
     ("data", "why"),
     [
         (b"{", "not plain enough"),
-        (b'{"evals": [1,]}', "no strict JSON"),
-        (b'{"evals": []} // so', "no strict JSON"),
+        (b'{"evals": [1,]}', "not strict JSON"),
+        (b'{"evals": []} // so', "not strict JSON"),
         (b'{"evals": NaN}', "NaN is not JSON"),
         (b'{"evals": [], "evals": []}', "`evals` occurs twice"),
         (b"[" * 100_000, "too deeply"),

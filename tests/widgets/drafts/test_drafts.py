@@ -127,7 +127,7 @@ def test_an_edited_draft_is_tried_and_applied_as_it_was_edited(tmp_path: Path) -
     do(made, "edit", key)  # what is no JSON stays in the field
     made.do("type", key, "[{")
     made.do("take", key)
-    assert "no JSON" in (made.fault or "")
+    assert "not JSON" in (made.fault or "")
     (area,) = find(made.view(), tag="textarea")
     assert area[1]["value"] == "[{"
     do(made, "leave", key)
