@@ -143,10 +143,10 @@ def test_a_good_answer_becomes_evals_with_their_files(tidy: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "fault"),
     [
-        ("evals/files/../../SKILL.md", "x", "is to lie in"),
-        ("/etc/passwd", "x", "is to lie in"),
-        ("evals/files/.hidden", "x", "is to lie in"),
-        ("evals/evals.json", "{}", "is to lie in"),
+        ("evals/files/../../SKILL.md", "x", "must be in"),
+        ("/etc/passwd", "x", "must be in"),
+        ("evals/files/.hidden", "x", "must be in"),
+        ("evals/evals.json", "{}", "must be in"),
         ("evals/files/grading.json", "{}", "no executor may see"),
         ("evals/files/a.txt", " \n", "nothing is in it"),
         ("evals/files/a.txt", "x" * 20_001, "20,001 characters"),

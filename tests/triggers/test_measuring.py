@@ -392,5 +392,5 @@ def test_a_damaged_attempt_is_told_and_not_taken_for_a_missing_one(tmp_path):
     whole = file.read_text()
     for damaged in ('{"outcome": ', "[]", "{}", whole.replace("kite", "boat")):
         file.write_text(damaged)
-        with pytest.raises(Refused, match=r"run-2\.json is not what was written there"):
+        with pytest.raises(Refused, match=r"run-2\.json was changed or damaged"):
             measured(tmp_path, run=opens_for_kites)
