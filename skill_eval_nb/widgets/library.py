@@ -15,7 +15,7 @@ from skill_eval_nb.stats.skills import OverSkills
 from .explore import HEADLINE, Explore
 from .explore.choice import Choice, suite_of
 from .ui import Child, Node, action, h
-from .ui.finding import Things, Wanted, find_bar, row_has, words_of
+from .ui.finding import Things, find_bar, row_has, words_of
 from .ui.parts import blocks_view, button, table, table_row
 from .ui.take import table_buttons
 from .ui.track import axis_of, delta_view, of_difference, scale, track
@@ -52,8 +52,6 @@ class LibraryPanel(Explore):
     label: ClassVar[str] = "Library of skills"
     is_open = False
     """Whether a skill is looked at, and not all of them."""
-    wanted_skills = Wanted()
-    """What skills are searched for."""
 
     def _count(self) -> None:
         super()._count()
@@ -68,7 +66,7 @@ class LibraryPanel(Explore):
         shown = [h("h3", page.heading), blocks_view(filter(None, said))]
         rows = self.library.rows
         label, every = "Search skills and next steps", map(things_of, rows)
-        bar = find_bar(self.wanted_skills, every, ("find",), label) if len(rows) > 1 else None
+        bar = find_bar(self.wanted, every, ("find",), label) if len(rows) > 1 else None
         takes = table_buttons(f"{self._page_id} library", "skills", lambda: rows) if rows else None
         tables = [self._skills_table(answer) for answer in self.library.answers]
         return h("div", shown, takes, bar, tables, cls="sen-x-explore")
@@ -88,18 +86,9 @@ class LibraryPanel(Explore):
                 h("small", say_step(row)),
             ]
             words, things = words_of(name, say_known(row), say_step(row)), things_of(row)
-            if self.wanted_skills.is_met(words, things):
+            if self.wanted.is_met(words, things):
                 rows.append(table_row(cells, key=str(at), has=row_has(words, things)))
         return table(heads, rows, caption=f"Against {answer.against}")
-
-    @action
-    def find(self, kind: str | None, value: str) -> None:
-        """List only skills, or runs of the open one, with these words or this thing."""
-        if self.is_open:
-            super().find(kind, value)
-        else:
-            wanted = self.wanted_skills
-            self.wanted_skills = Wanted() if kind is None else wanted.changed(kind, value)
 
     @action
     def open_skill(self, at: int) -> None:
@@ -111,9 +100,11 @@ class LibraryPanel(Explore):
         models = suite.models if suite is not None else ()
         own = (model for model in models if all(row[key] == name for key, name in model))
         self._choose(replace(request, model=next(own, ())))
+        self.find(None, "")
         self.is_open = True
 
     @action
     def close_skill(self) -> None:
         """Look at all skills again."""
+        self.find(None, "")
         self.is_open = False

@@ -37,7 +37,7 @@ from .choice import (
     suite_of,
 )
 from .evals import ORDERS, evals
-from .facts import Condition, read_condition
+from .facts import read_condition
 from .figures import Counted
 from .look import Look, Opened, behind, find_counterpart
 from .others import (
@@ -281,10 +281,8 @@ class Explorer(Panel):
         counted: its figures.
         request: the choice as it was made.
         seen: what is open.
-        condition: what runs that are listed are to meet; None for all of them.
     """
 
-    condition: Condition | None = None
     TABS: ClassVar[Mapping[str, str]]
     WITHOUT_RUNS: ClassVar[frozenset[str]]
     """Tabs below which no runs are listed."""
@@ -324,8 +322,7 @@ class Explorer(Panel):
 
         Rows of `ws.runs`, in the backend of the workspace, polars or pandas.
         """
-        meant = self.choice, self.seen.clicked, self.seen.wanted, self.condition
-        runs = self.counted.find_runs(*meant)
+        runs = self.counted.find_runs(self.choice, self.seen.clicked, *self.seen.sought)
         if self.turned:
             keys = swap_iterations(runs.select(RUN))
             every = self.source.ws.polars("runs")
@@ -372,8 +369,7 @@ class Explorer(Panel):
         )
 
     def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
-        look = Look(counted, suite, choice, self.seen, self._show_run)
-        return replace(look, condition=self.condition)
+        return Look(counted, suite, choice, self.seen, self._show_run)
 
     def _show_run(self, key: RunKey) -> Node:
         own = key
@@ -529,18 +525,16 @@ class Explorer(Panel):
     @action
     def find(self, kind: str | None, value: str) -> None:
         """List only runs with these words, or with this thing of a kind; all where it is None."""
-        wanted = Wanted() if kind is None else self.wanted.changed(kind, value)
-        self.seen = replace(self.seen, wanted=wanted, pages={**self.seen.pages, "runs": 0})
+        pages = {**self.seen.pages, "runs": 0}
+        if kind is None:
+            self.seen = replace(self.seen, wanted=Wanted(), condition=None, pages=pages)
+        else:
+            self.seen = replace(self.seen, wanted=self.wanted.changed(kind, value), pages=pages)
 
     @property
     def wanted(self) -> Wanted:
-        """What runs are searched for."""
+        """What is searched for."""
         return self.seen.wanted
-
-    @action
-    def drop_condition(self) -> None:
-        """List runs whatever condition was given for them."""
-        self.condition = None
 
     @action
     def close_runs(self) -> None:
@@ -637,7 +631,7 @@ def explore(
     ids = tuple(str(id_) for id_ in wanted)
     sides = configuration, baseline
     request = Choice(workspace, skill, tuple(named), *sides, ids, metric or HEADLINE)
-    return Explore(ws, request, Wanted(find), where)
+    return Explore(ws, request, find, where)
 
 
 class Explore(Explorer):
@@ -655,7 +649,7 @@ class Explore(Explorer):
         self,
         ws: Any,
         request: Choice,
-        wanted: Wanted | None = None,
+        find: str = "",
         where: str | pl.Expr | None = None,
     ) -> None:
         """Look at a workspace; see `explore`."""
@@ -664,8 +658,8 @@ class Explore(Explorer):
         self._writing = Background(self.show, self._fail)
         self._runs: RunPanel | None = None
         super().__init__(ws, request)
-        self.condition = read_condition(where, self.source.ws.polars("runs"))
-        self.seen = replace(self.seen, wanted=wanted or Wanted())
+        condition = read_condition(where, self.source.ws.polars("runs"))
+        self.seen = replace(self.seen, wanted=Wanted(find), condition=condition)
         self.show()
 
     def settle(self, seconds: float = 60) -> bool:

@@ -277,13 +277,9 @@ class Counted:
         return self._things.get_or_make(key, lambda: things_of(self.ws, runs))
 
     def find_runs(
-        self,
-        choice: Choice,
-        clicked: Selection | None,
-        wanted: Wanted,
-        condition: Condition | None,
+        self, choice: Choice, clicked: Selection | None, wanted: Wanted, where: Condition | None
     ) -> pl.DataFrame:
-        """The runs that are meant and wanted."""
+        """The runs that are meant and looked for."""
         import polars as pl
 
         runs = self.runs(choice, clicked)
@@ -291,34 +287,16 @@ class Counted:
             words = self._words.read(runs) if wanted.words else [""] * runs.height
             met = map(wanted.is_met, words, self.things(choice, clicked))
             runs = runs.filter(pl.Series(met, dtype=pl.Boolean))
-        return runs if condition is None else runs.filter(condition.meant)
-
-    def find_runs_later(
-        self,
-        choice: Choice,
-        clicked: Selection | None,
-        wanted: Wanted,
-        condition: Condition | None,
-    ) -> pl.DataFrame | None:
-        """The same; None while their words are being read."""
-        meant = choice, clicked, wanted, condition
-        if not wanted:
-            return self.find_runs(*meant)
-        key = ("found", replace(choice, metric=""), clicked, repr(wanted), str(condition))
-        return self.get(key, lambda: self.find_runs(*meant))
+        return runs if where is None else runs.filter(where.meant)
 
     def facts(
-        self, choice: Choice, clicked: Selection | None, shown: Sequence[dict[str, Any]]
+        self, choice: Choice, clicked: Selection | None, shown: pl.DataFrame
     ) -> list[tuple[str | None, Things]]:
         """The words and the things of runs that are shown; no words while they are read."""
-        import polars as pl
-
-        every = self.runs(choice, clicked)
-        keys = map(key_of, every.iter_rows(named=True))
+        keys = map(key_of, self.runs(choice, clicked).iter_rows(named=True))
         things = dict(zip(keys, self.things(choice, clicked), strict=True))
-        own = tuple(map(key_of, shown))
-        runs = pl.DataFrame(shown, schema=every.schema)
-        words = self.get(("words", own), lambda: self._words.read(runs)) or [None] * len(own)
+        own = tuple(map(key_of, shown.iter_rows(named=True)))
+        words = self.get(("words", own), lambda: self._words.read(shown)) or [None] * len(own)
         return [(known, things[key]) for known, key in zip(words, own, strict=True)]
 
     @cached_property

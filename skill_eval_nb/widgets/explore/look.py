@@ -65,6 +65,7 @@ class Opened:
         sorted: by what is listed, the column it is sorted by, and whether the largest is first.
         unfolded: lists to choose from that are open.
         wanted: what runs are looked for.
+        condition: what runs that are listed are to meet.
     """
 
     tab: str = "evals"
@@ -78,6 +79,12 @@ class Opened:
     sorted: Mapping[str, Order] = field(default_factory=dict[str, Order])
     unfolded: frozenset[str] = frozenset()
     wanted: Wanted = field(default_factory=Wanted)
+    condition: Condition | None = None
+
+    @property
+    def sought(self) -> tuple[Wanted, Condition | None]:
+        """What is looked for among the runs that are meant."""
+        return self.wanted, self.condition
 
     def page(self, name: str) -> int:
         """The page of what is paged."""
@@ -101,7 +108,6 @@ class Look:
         links: whether names are the way to the runs behind them.
         placed: whether the list of the runs that are meant stands below a row already.
         run_more: makes the way to more runs of an iteration, as many of each eval a side.
-        condition: what runs that are listed are to meet.
     """
 
     counted: Counted
@@ -112,7 +118,6 @@ class Look:
     links: bool = True
     placed: bool = False
     run_more: Callable[[str, int], Child] = lambda iteration, runs: None  # noqa: ARG005
-    condition: Condition | None = None
 
     def __post_init__(self) -> None:
         """What follows from the choice."""
@@ -387,11 +392,14 @@ REASONS: dict[str, str] = dict.fromkeys((EVIDENCE, REASON), "sen-x-reason")
 
 def behind(look: Look) -> Node:
     """The runs that are meant and found, 25 at a time."""
-    clicked, condition = look.seen.clicked, look.condition
+    clicked, seen = look.seen.clicked, look.seen
     if clicked is not None and clicked.at[0] == "outputs" and look.seen.opened:
         return h("section", button("Close", ("clear",)), open_runs(look, look.seen.opened))
     every = look.counted.runs(look.choice, clicked)
-    found = look.counted.find_runs_later(look.choice, clicked, look.seen.wanted, condition)
+    key = ("found", look.choice, clicked, repr(seen.sought))
+    found = look.counted.get(
+        key, lambda: look.counted.find_runs(look.choice, clicked, *seen.sought)
+    )
     runs = every.clear() if found is None else found
     page = page_of(runs.height, look.seen.page("runs"))
     # of a single one, the list says more than the run itself where it was clicked for something
@@ -429,25 +437,19 @@ def _say_which(look: Look, found: int, every: int) -> Node:
 def _find_runs(look: Look) -> Child:
     """The search among the runs, and the condition that was given for them."""
     things = look.counted.things(look.choice, look.seen.clicked)
-    bar = find_bar(look.seen.wanted, things, ("find",), "Search prompts, outputs and evidence")
-    if look.condition is None:
-        return bar
-    where = [
-        h("p", "Only where ", h("code", as_label(look.condition.words, 200)), cls="sen-small"),
-        button("Drop the condition", ("drop_condition",), kind="quiet"),
-    ]
-    return [bar, h("div", where, cls="sen-row sen-middle")]
+    label, where = "Search prompts, outputs and evidence", look.seen.condition
+    bar = find_bar(look.seen.wanted, things, ("find",), label, more=where is not None)
+    return [bar, where and h("p", "Only where ", h("code", as_label(where.words, 200)))]
 
 
 def _sort_runs(look: Look, runs: pl.DataFrame) -> pl.DataFrame:
-    """All the runs in the order in which they are listed, with each column that has a value."""
+    """The runs in the order in which they are listed."""
     import polars as pl
 
-    order = look.seen.sorted.get("runs")
-    keys = _run_keys(_run_columns(look, runs))
-    if order and order[0] in keys:
-        runs = pl.DataFrame(in_order(runs.rows(named=True), keys, order), schema=runs.schema)
-    return runs.select(column.name for column in runs if column.count())
+    keys, order = _run_keys(_run_columns(look, runs)), look.seen.sorted.get("runs")
+    if order is None or order[0] not in keys:
+        return runs
+    return pl.DataFrame(in_order(runs.rows(named=True), keys, order), schema=runs.schema)
 
 
 def _run_keys(columns: Sequence[Column]) -> Keys:
@@ -457,28 +459,26 @@ def _run_keys(columns: Sequence[Column]) -> Keys:
 def _list_runs(look: Look, runs: pl.DataFrame, page: int) -> Child:
     columns = _run_columns(look, runs)
     keys = _run_keys(columns)
-    order = look.seen.sorted.get("runs")
-    if order and order[0] in keys:
-        shown = of_page(in_order(runs.rows(named=True), keys, order), page)
-    else:
-        order, shown = None, runs.slice(page * PAGE, PAGE).rows(named=True)
+    shown = _sort_runs(look, runs).slice(page * PAGE, PAGE)
     heads = ["Run", *(column.name for column in columns)]
     looks = [None, *(REASONS.get(column.name) for column in columns)]
     opened = look.seen.opened
+    on_page = shown.rows(named=True)
     has = look.counted.facts(look.choice, look.seen.clicked, shown)
     rows: list[Node] = []
-    for run, by, own in zip(shown, places(shown, keys), has, strict=True):
+    for run, by, own in zip(on_page, places(on_page, keys), has, strict=True):
         key = key_of(run)
         is_open = key in opened
         cells = [_run_head(look, run, key, is_open), *(column.cell(run) for column in columns)]
-        chosen = "sen-chosen" if is_open else None
-        looked = {"key": str(tuple(key)), "cls": chosen, "by": by, "has": row_has(*own)}
-        rows.append(table_row(cells, looks, **looked))
+        about = {"key": str(tuple(key)), "cls": "sen-chosen" if is_open else None}
+        rows.append(table_row(cells, looks, by=by, has=row_has(*own), **about))
         if key in opened[-1:]:  # the one of the other side beside it
             below = h("td", open_runs(look, opened), colspan=str(len(heads)))
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
     titles = [sort_button(name, "runs", name) if name in keys else name for name in heads]
-    return table(titles, rows, label="Runs, a row each", cls="sen-x-runs", order=order)
+    order = look.seen.sorted.get("runs", ("", False))
+    sorted_by = order if order[0] in keys else None
+    return table(titles, rows, label="Runs, a row each", cls="sen-x-runs", order=sorted_by)
 
 
 def open_runs(look: Look, opened: Sequence[RunKey]) -> Node:

@@ -83,12 +83,9 @@ def find_run(ws: Workspace, run: str | tuple[Any, ...]) -> RunKey:
         ValueError: where no run, or more than one, is meant.
     """
     runs = ws.polars("runs")
-    wanted = {"path": run} if isinstance(run, str) else RunKey(*run)._asdict()
-    found = runs.filter(**wanted)
-    if found.is_empty():
-        raise no_such("run", run if isinstance(run, str) else str(tuple(run)), set(runs["path"]))
-    if found.height > 1:
-        raise ValueError(f"{found.height:,} runs have the path `{run}`: give the keys of one.")
+    found = runs.filter(**({"path": run} if isinstance(run, str) else RunKey(*run)._asdict()))
+    if found.height != 1:
+        raise no_such("single run", str(run), set(runs["path"]))
     return key_of(found.row(0, named=True))
 
 

@@ -69,7 +69,9 @@ def row_has(words: str | None, things: Things) -> dict[str, Any]:
     return known | {kind: list(own) for kind, own in things.items()}
 
 
-def find_bar(wanted: Wanted, every: Iterable[Things], act: Act, label: str) -> Node:
+def find_bar(
+    wanted: Wanted, every: Iterable[Things], act: Act, label: str, *, more: bool = False
+) -> Node:
     """The search, and a list for each kind of thing of which there are several.
 
     Args:
@@ -77,6 +79,7 @@ def find_bar(wanted: Wanted, every: Iterable[Things], act: Act, label: str) -> N
         every: of all rows what they have.
         act: the action; it is handed a kind, empty for the words, and the value.
         label: what the search looks through.
+        more: whether rows are left out for something else, too.
     """
     known: dict[str, dict[str, None]] = {}
     for things in every:
@@ -91,7 +94,7 @@ def find_bar(wanted: Wanted, every: Iterable[Things], act: Act, label: str) -> N
         placeholder="press / to search",
         on={"input": (*act, "")},
     )
-    clear = button("Show all", (*act, None, "")) if wanted else None
+    clear = button("Show all", (*act, None, "")) if wanted or more else None
     looks = "sen-row sen-find"
     return h("div", labelled(label, search), lists, clear, cls=looks, key="find", role="search")
 

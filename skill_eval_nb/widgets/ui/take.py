@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from .panel import offer
@@ -12,23 +11,10 @@ from .tree import Node, h
 if TYPE_CHECKING:
     import polars as pl
 
-SHORT = 400
-"""Characters of a text that its button holds; a longer one is asked for at the click."""
-
 
 def copy_button(text: str, what: str, words: str = "Copy") -> Node:
-    """A button that puts a text on the clipboard.
-
-    Args:
-        text: the text.
-        what: what a screen reader calls it.
-        words: what stands on the button.
-    """
-    if len(text) <= SHORT:
-        return take_button(words, f"Copy {what}", copies=text)
-    data = text.encode("utf-8", "replace")
-    blob = offer(f"copy {sha256(data).hexdigest()[:24]}", lambda: (data, "text/plain"))
-    return take_button(words, f"Copy {what}", copies=True, blob=blob)
+    """A button that puts a text on the clipboard; to a screen reader it copies `what`."""
+    return take_button(words, f"Copy {what}", copies=text)
 
 
 def table_buttons(name: str, what: str, make: Callable[[], pl.DataFrame | Iterable[Any]]) -> Node:

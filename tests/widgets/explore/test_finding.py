@@ -46,7 +46,7 @@ def test_a_condition_selects_the_runs_that_are_listed_and_no_figure(where, wante
     assert set(panel.selection["path"]) == set(wanted["path"])
     assert f"{wanted.height} of {RUNS.height} runs" in words(panel)
     assert panel._tree[0][2][2] == explorer()._tree[0][2][2]  # the verdict and the means
-    after(panel, "drop_condition")
+    after(panel, "find", None, "")
     assert panel.selection.height == RUNS.height
 
 
