@@ -54,16 +54,8 @@ if TYPE_CHECKING:
     from .report import gate, library
     from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, from_files, from_table, load
-    from .widgets import (
-        diff,
-        drafts,
-        explore,
-        library_panel,
-        review,
-        run_panel,
-        show,
-        trigger_panel,
-    )
+    from .widgets import diff, drafts, explore, library_panel, review, run_panel, trigger_panel
+    from .widgets.one_run import show
 
 __all__ = [
     "NothingToLoad",
@@ -113,6 +105,7 @@ __getattr__, __dir__ = lazy(
         ".report": "gate library",
         ".running": "grade_stored judge_again plan_runs",
         ".tables": "NothingToLoad Workspace describe from_files from_table load",
-        ".widgets": "diff drafts explore library_panel review run_panel show trigger_panel",
+        ".widgets": "diff drafts explore library_panel review run_panel trigger_panel",
+        ".widgets.one_run": "show",
     },
 )

@@ -16,21 +16,11 @@ if TYPE_CHECKING:
     from .drafts import drafts
     from .explore import explore
     from .library import library_panel
-    from .one_run import show
     from .review import review
     from .run import run_panel
     from .trigger import trigger_panel
 
-__all__ = [
-    "diff",
-    "drafts",
-    "explore",
-    "library_panel",
-    "review",
-    "run_panel",
-    "show",
-    "trigger_panel",
-]
+__all__ = ["diff", "drafts", "explore", "library_panel", "review", "run_panel", "trigger_panel"]
 
 
 __getattr__, __dir__ = lazy(
@@ -38,7 +28,6 @@ __getattr__, __dir__ = lazy(
     {
         **{f".{name}": name for name in ("diff", "drafts", "explore", "review")},
         ".library": "library_panel",
-        ".one_run": "show",
         ".run": "run_panel",
         ".trigger": "trigger_panel",
     },

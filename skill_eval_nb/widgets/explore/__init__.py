@@ -27,16 +27,19 @@ from ..ui.tree import forward
 from . import figures
 from .choice import (
     HEADLINE,
+    Borrowed,
     Choice,
     Selection,
     SkillRuns,
+    borrow_baselines,
     check_choice,
+    move_runs,
     parts_of,
     select_runs,
     settle_choice,
     suite_of,
 )
-from .evals import ORDERS, evals
+from .evals import evals
 from .facts import read_condition
 from .figures import Counted
 from .look import Look, Opened, behind, find_counterpart
@@ -59,6 +62,7 @@ from .others import (
 )
 from .outputs import outputs
 from .quality import checks, dimensions
+from .trend import trend
 from .verdict import summary, verdict
 
 if TYPE_CHECKING:
@@ -241,7 +245,7 @@ VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
 }
 """Tabs that need no more than what is looked at: what each is called, and its view."""
 
-PAGED = {"order": "evals", "kind": "checks", "severity": "problems"}
+PAGED = {"kind": "checks", "severity": "problems"}
 """What is paged, by what is chosen of it."""
 
 
@@ -286,6 +290,7 @@ class Explorer(Panel):
     TABS: ClassVar[Mapping[str, str]]
     WITHOUT_RUNS: ClassVar[frozenset[str]]
     """Tabs below which no runs are listed."""
+    borrowed: Borrowed = {}  # noqa: RUF012 -- replaced, never changed
     turned: ClassVar[bool] = False
     """Whether iterations are compared, and not configurations."""
 
@@ -323,6 +328,8 @@ class Explorer(Panel):
         Rows of `ws.runs`, in the backend of the workspace, polars or pandas.
         """
         runs = self.counted.find_runs(self.choice, self.seen.clicked, *self.seen.sought)
+        for name, (lender, baseline) in self._lent.items():
+            runs = move_runs(runs, name, lender, baseline)
         if self.turned:
             keys = swap_iterations(runs.select(RUN))
             every = self.source.ws.polars("runs")
@@ -348,6 +355,7 @@ class Explorer(Panel):
         answer = safely(verdict, look)
         # asked for before the table of means, which waits for the figures that take longest
         content = safely(self._content, look)
+        beside, trend_rows = self._summary_beside(look), safely(trend, look)
         names = {
             name: words + self._number_of(look, name)
             for name, words in self.TABS.items()
@@ -358,7 +366,8 @@ class Explorer(Panel):
             "div",
             choice_heading(look.choice, look.suite, every.height, n_evals),
             choice_bar(look, self.counted.suites),
-            h("div", answer, self._summary_beside(look), cls="sen-x-top", key="top"),
+            trend_rows,
+            h("div", answer, beside, cls="sen-x-top", key="top"),
             tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page_id),
             None
             if own_runs
@@ -369,12 +378,22 @@ class Explorer(Panel):
         )
 
     def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
-        return Look(counted, suite, choice, self.seen, self._show_run)
+        lent = {name: lender for name, (lender, _) in self._lent.items()}
+        return Look(counted, suite, choice, self.seen, self._show_run, borrowed=lent)
+
+    @property
+    def _lent(self) -> dict[str, tuple[str, str]]:
+        """Of the skill that is looked at, by iteration whose baseline it has, and the baseline."""
+        place = (self.choice.workspace, self.choice.skill)
+        return {key[2]: lent for key, lent in self.borrowed.items() if key[:2] == place}
 
     def _show_run(self, key: RunKey) -> Node:
         own = key
         if self.turned:
             own = key._replace(iteration=key.configuration, configuration=key.iteration)
+        lender, baseline = self.borrowed.get(key[:3], ("", ""))
+        if key.configuration == baseline:
+            own = key._replace(iteration=lender)
         return show_run(self.source.ws, own)
 
     def _content(self, look: Look) -> Child:
@@ -396,7 +415,8 @@ class Explorer(Panel):
         self.show()
 
     def _count(self) -> None:
-        self.counted = Counted(self.source.ws, self._later, turned=self.turned)
+        ws = borrow_baselines(self.source.ws, self.borrowed)
+        self.counted = Counted(ws, self._later, turned=self.turned)
 
     # ── what is looked at ─────────────────────────────────────────────────────────────────────
 
@@ -429,6 +449,17 @@ class Explorer(Panel):
         self._choose(
             replace(self.request, iterations=_with_ticked(self.choice.iterations, name, on=on))
         )
+
+    @action
+    def borrow(self, iteration: str, lender: str, baseline: str) -> None:
+        """Compare an iteration with the baseline of another one; with none where it is empty."""
+        key = (self.choice.workspace or "", self.choice.skill or "", iteration)
+        kept = {own: of for own, of in self.borrowed.items() if own != key}
+        if lender:
+            kept[key] = lender, baseline
+        self.borrowed = kept
+        self._count()
+        self._choose(replace(self.request, iterations=(iteration,)))
 
     @action
     def choose_configuration(self, name: str) -> None:
@@ -476,8 +507,8 @@ class Explorer(Panel):
 
     @action
     def see(self, name: str, value: str) -> None:
-        """Open a `tab`, draw a `chart`, sort by an `order`, show a `kind` or `severity` alone."""
-        options = {"tab": self.TABS, "order": ORDERS, "chart": CHARTS}
+        """Open a `tab`, draw a `chart`, show a `kind` or `severity` alone."""
+        options = {"tab": self.TABS, "chart": CHARTS}
         if name in options:
             check_name(value, options[name])
         pages = {**self.seen.pages, PAGED[name]: 0} if name in PAGED else self.seen.pages
@@ -486,9 +517,9 @@ class Explorer(Panel):
 
     @action
     def sort(self, name: str, column: str, direction: str = "up") -> None:
-        """Sort the `runs` or `checks` by a column, "up" or "down"; as they were where neither."""
+        """Sort what is listed by a column, "up" or "down"; as it was where neither."""
         check_name(direction, ("up", "down", ""))
-        check_name(name, ("runs", "checks"))
+        check_name(name, ("runs", "evals", "dimensions", "checks"))
         orders = {of: order for of, order in self.seen.sorted.items() if of != name}
         if direction:
             orders[name] = (column, direction == "down")

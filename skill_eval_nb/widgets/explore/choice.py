@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,7 +20,7 @@ from skill_eval_nb.stats.values import (
     of_model,
     order_iterations,
 )
-from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import as_label, in_quotes, some
 from skill_eval_nb.workspace import NO_ITERATION
 
@@ -95,6 +95,32 @@ def turned_workspace(ws: Workspace) -> Workspace:
     frames = {name: swap_iterations(ws.polars(name)) for name in TURNED}
     frames["runs"] = frames["runs"].with_columns(pl.lit(None).alias("started_at"))
     return Workspace.from_tables(frames, ws.path)
+
+
+Borrowed = Mapping[tuple[str, str, str], tuple[str, str]]
+"""By workspace, skill and iteration whose baseline it has: that iteration and the baseline."""
+
+
+def borrow_baselines(ws: Workspace, borrowed: Borrowed) -> Workspace:
+    """The same where iterations have the baseline's runs of another one, as if they were theirs."""
+    import polars as pl
+
+    frames = {name: ws.polars(name) for name in TABLES} if borrowed else {}
+    for (workspace, skill, name), (lender, baseline) in borrowed.items():
+        keys = {"workspace": workspace, "skill": skill, "iteration": lender}
+        for table in TURNED:
+            lent = ws.polars(table).filter(**keys, configuration=baseline)
+            frames[table] = pl.concat([frames[table], move_runs(lent, lender, name, baseline)])
+    return Workspace.from_tables(frames, ws.path) if borrowed else ws
+
+
+def move_runs(runs: pl.DataFrame, here: str, there: str, configuration: str) -> pl.DataFrame:
+    """The same with the runs that a configuration has in one iteration in another one."""
+    import polars as pl
+
+    meant = (pl.col("iteration") == here) & (pl.col("configuration") == configuration)
+    moved = pl.when(meant).then(pl.lit(there)).otherwise("iteration")
+    return runs.with_columns(iteration=moved)
 
 
 def suites_of(ws: Workspace, *, turned: bool = False) -> list[SkillRuns]:

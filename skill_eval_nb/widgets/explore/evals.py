@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from skill_eval_nb.charts.metrics import Metric
-from skill_eval_nb.stats.values import natural
+from skill_eval_nb.stats.values import better, natural
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, choose, table
+from ..ui.parts import button, table
 from ..ui.track import Axis, axis_of, delta_view, of_difference, of_figures, scale, size, track
 from . import figures
 from .choice import Part, Place
 from .figures import MANY, Cells, EvalCell, EvalKey
-from .look import Drawn, Look, left_out, list_page, sides_legend
+from .look import (
+    Drawn,
+    Look,
+    left_out,
+    list_page,
+    side_heads,
+    sides_legend,
+    sort_button,
+    sort_lines,
+)
 
 NEAR = 2.5
 """Percent of a lane within which points would lie on each other: they become one that counts."""
@@ -43,7 +53,7 @@ class EvalSide(NamedTuple):
     clicked: frozenset[int]
 
 
-def _draw_lane(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> Node:
+def draw_lane(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> Node:
     """The runs of an eval on the axis of all lanes."""
     rules = [h("i", cls="sen-x-rule", style={"left": axis.at(value)}) for value in axis.marks]
     halves = [
@@ -131,12 +141,6 @@ def mean_of(
 
 
 Row = Mapping[str, Any]
-ORDERS = {
-    "suite": "as in the suite",
-    "largest": "largest delta first",
-    "smallest": "smallest delta first",
-}
-
 Line = tuple[EvalKey, Part]
 """What a row is: an eval in an iteration."""
 Deltas = dict[Line, Row]
@@ -146,7 +150,10 @@ def evals(look: Look) -> Node:
     """The view of evals."""
     keys, found = look.figures(figures.eval_keys), look.figures(figures.cells)
     deltas, counting = _deltas_by_row(look)  # asked for last, for it takes longest
-    lines = list_evals(look, keys, deltas)
+    worst = None if look.compares else ("with", better(look.choice.metric) == "less")
+    sort_keys = _sort_keys(look, found, deltas)
+    listed = list_evals(look, keys)
+    lines, places_of, order = sort_lines(look, "evals", listed, sort_keys, worst)
     cells = [cell for own in found.values() if own for cell in own.values()]
     low, high = (
         min((cell.ends[0] for cell in cells), default=None),
@@ -159,49 +166,60 @@ def evals(look: Look) -> Node:
         difference = deltas.get(line)
         sides = _eval_sides(look, line, at, found[part], difference)
         shown: list[Child] = [
-            _draw_lane(axis, look.meant, sides),
+            draw_lane(axis, look.meant, sides),
             h("div", [_side_mean(look.meant, side) for side in sides], cls="sen-x-means"),
         ]
         if look.compares:
             shown.append([_delta_words(look, difference), track(apart, difference, look.meant)])
         act = ("pick", "eval", part.iteration, eval_id, name)
         about = f"eval {as_label(eval_id, 40)}" if look.suite.has_twins else ""
-        return Drawn(as_label(name), act, shown, about)
+        return Drawn(as_label(name), act, shown, about, places_of[line[0]])
 
     rows, paging = list_page(look, "evals", lines, "eval", draw_eval)
-    heads: list[Child] = ["Eval", scale(axis, look.meant, look.meant.axis), "Mean"]
+    heads: list[Child] = [
+        sort_button("Eval", "evals", "name"),
+        scale(axis, look.meant, look.meant.axis),
+        side_heads(look, "evals", lambda _: "Mean"),
+    ]
     if look.compares:
-        heads.append(scale(apart, look.meant, of_difference(look.meant), difference=True))
+        heads.append(delta_head("evals", apart, look.meant, of_difference(look.meant)))
     caption = f"Every run’s {look.meant.name}, eval by eval"
     return h(
         "div",
-        h(
-            "div",
-            sides_legend(look),
-            choose("Order", ORDERS, look.seen.order, ("see", "order")) if len(lines) > 1 else None,
-            cls="sen-row sen-spread",
-        ),
+        sides_legend(look),
         _aggregated_note([cell for cell in cells if not cell.runs]),
         h("p", counting, cls="sen-soft", role="status") if counting else None,
-        table(heads, rows, caption=caption, cls="sen-x-evals"),
+        table(heads, rows, caption=caption, cls="sen-x-evals", order=order),
         paging,
     )
 
 
-def list_evals(look: Look, keys: Mapping[Part, Any], deltas: Deltas) -> list[Line]:
-    """A row for each eval of each iteration: those of an eval together, or by their deltas."""
+def list_evals(look: Look, keys: Mapping[Part, Any]) -> list[Line]:
+    """A row for each eval of each iteration, those of an eval together."""
     lines: list[Line] = [(key, part) for part, own in keys.items() for key in own or ()]
     at = {part: at for at, part in enumerate(look.parts)}
-    lines.sort(key=lambda line: ([natural(name) for name in line[0]], at[line[1]]))
-    if look.seen.order == "suite":
-        return lines
-    sign = -1 if look.seen.order == "largest" else 1
+    return sorted(lines, key=lambda line: ([natural(name) for name in line[0]], at[line[1]]))
 
-    def delta_key(line: Line) -> tuple[bool, float]:
-        estimate = deltas.get(line, {}).get("estimate")
-        return (estimate is None, sign * (estimate or 0.0))
 
-    return sorted(lines, key=delta_key)
+def _sort_keys(
+    look: Look, found: Mapping[Part, Cells | None], deltas: Deltas
+) -> dict[str, Callable[[Line], Any]]:
+    """What evals are sorted by: their name, the mean on each side, the difference."""
+
+    def mean_on(side: str, line: Line) -> float | None:
+        cell = (found[line[1]] or {}).get((line[0], side))
+        return cell and cell.mean
+
+    return {
+        "name": lambda line: natural(line[0][1]),
+        **{kind: partial(mean_on, side) for kind, side in look.kinds},
+        "delta": lambda line: deltas.get(line, {}).get("estimate"),
+    }
+
+
+def delta_head(name: str, axis: Axis, meant: Metric, title: str) -> Child:
+    """The head of a column with differences, which the rows can be sorted by."""
+    return [sort_button("Difference", name, "delta"), scale(axis, meant, title, difference=True)]
 
 
 def _deltas_by_row(look: Look) -> tuple[Deltas, str]:

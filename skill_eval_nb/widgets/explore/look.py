@@ -58,7 +58,6 @@ class Opened:
         pages: by what is paged, the page.
         clicked: what was clicked last.
         opened: the runs that are shown as a whole, at most one of a side, the last one last.
-        order: of the evals.
         kind: the class of expectations that are shown; all where empty.
         severity: of problems that are shown; all where empty.
         chart: the one that is drawn.
@@ -72,7 +71,6 @@ class Opened:
     pages: Mapping[str, int] = field(default_factory=dict[str, int])
     clicked: Selection | None = None
     opened: tuple[RunKey, ...] = ()
-    order: str = "suite"
     kind: str = ""
     severity: str = ""
     chart: str = "forest"
@@ -107,6 +105,7 @@ class Look:
         show_run: makes a run as a whole.
         links: whether names are the way to the runs behind them.
         placed: whether the list of the runs that are meant stands below a row already.
+        borrowed: by iteration the one whose baseline it has.
         run_more: makes the way to more runs of an iteration, as many of each eval a side.
     """
 
@@ -117,6 +116,7 @@ class Look:
     show_run: Callable[[RunKey], Node]
     links: bool = True
     placed: bool = False
+    borrowed: Mapping[str, str] = field(default_factory=dict[str, str])
     run_more: Callable[[str, int], Child] = lambda iteration, runs: None  # noqa: ARG005
 
     def __post_init__(self) -> None:
@@ -168,6 +168,15 @@ class Look:
             if found is None or found:
                 return part, found
         return None, None
+
+    def find_lender(self, iteration: str) -> str | None:
+        """The iteration whose baseline one without could have: the last before it, else any."""
+        own, base = self.choice.sides[0], self.choice.baseline
+        sides = self.suite.iterations
+        if base is None or base in sides[iteration] or own not in sides[iteration]:
+            return None
+        before = list(sides)[: list(sides).index(iteration)]
+        return next((name for name in [*reversed(before), *sides] if base in sides[name]), None)
 
     def is_at(self, at: Place) -> bool:
         """Whether this row was clicked."""
@@ -235,6 +244,40 @@ def places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
             if value is not None:
                 own[column] = ranks[value]
     return found
+
+
+def sort_lines(
+    look: Look,
+    name: str,
+    lines: Sequence[L],
+    keys: Mapping[str, Callable[[L], Any]],
+    default: Order | None = None,
+) -> tuple[list[L], dict[tuple[Any, ...], dict[str, int]], Order | None]:
+    """The lines as they are sorted, the place on the page of what each is about, and the order.
+
+    Those about the same thing stay together: the last one, of the last iteration, says where.
+    """
+    together: dict[tuple[Any, ...], list[L]] = {}
+    for line in lines:
+        together.setdefault(line[0], []).append(line)
+    last: Keys = {
+        column: lambda about, key=key: key(together[about][-1]) for column, key in keys.items()
+    }
+    order = look.seen.sorted.get(name, default)
+    kept = [line for about in in_order(list(together), last, order) for line in together[about]]
+    on_page = list(dict.fromkeys(about for about, _ in of_page(kept, look.seen.page(name))))
+    return kept, dict(zip(on_page, places(on_page, last), strict=True)), order
+
+
+def side_heads(look: Look, name: str, words: Callable[[str], str]) -> list[Node]:
+    """The heads of a column with both sides: the rows can be sorted by either."""
+    return [
+        sort_button(
+            [h("i", cls=f"sen-x-swatch sen-x-{kind}"), h("span", words(side))],
+            *(name, kind, "sen-x-side"),
+        )
+        for kind, side in look.kinds
+    ]
 
 
 def sort_button(words: Child, name: str, column: str, cls: str = "") -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from skill_eval_nb.charts.metrics import metric as metric_of
@@ -14,23 +15,21 @@ from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, details, notice, pill, soft, table, waiting_note
-from ..ui.track import Axis, axis_of, delta_view, of_difference, scale, track
+from ..ui.track import Axis, axis_of, delta_view, of_difference, of_figures, scale, size, track
 from . import figures
 from .choice import Part, Place
-from .evals import mean_of
-from .figures import TURNS
+from .evals import EvalSide, delta_head, draw_lane, mean_of
+from .figures import TURNS, Cells, EvalCell
 from .look import (
     Drawn,
-    Keys,
     Look,
     filters,
-    in_order,
     left_out,
     list_page,
-    of_page,
-    places,
+    side_heads,
     sides_legend,
     sort_button,
+    sort_lines,
 )
 from .verdict import adjustment_note, legend, stack, word
 
@@ -55,15 +54,8 @@ def checks(look: Look) -> Node:
         return notice("No run was checked for any expectation.")
     classes = Counter(check["class"] for check in lines.values())
     kind = look.seen.kind if look.seen.kind in classes else ""
-    together: dict[Check, list[Line]] = {}  # of several iterations the last one says where they go
-    for line, check in lines.items():
-        if kind in ("", check["class"]):
-            together.setdefault(line[0], []).append(line)
-    keys = _sort_keys(look, lambda about: lines[together[about][-1]])
-    order = look.seen.sorted.get("checks")
-    kept = [line for about in in_order(list(together), keys, order) for line in together[about]]
-    on_page = list(dict.fromkeys(about for about, _ in of_page(kept, look.seen.page("checks"))))
-    places_of = dict(zip(on_page, places(on_page, keys), strict=True))
+    wanted = [line for line, check in lines.items() if kind in ("", check["class"])]
+    kept, places_of, order = sort_lines(look, "checks", wanted, _sort_keys(look, lines))
 
     def draw_check(line: Line, _: Place) -> Drawn:
         return _check_row(look, line, lines[line], places_of[line[0]])
@@ -71,13 +63,7 @@ def checks(look: Look) -> Node:
     rows, paging = list_page(look, "checks", kept, "expectation", draw_check)
     heads: list[Child] = [
         sort_button("Expectation", "checks", "text"),
-        [
-            sort_button(
-                [h("i", cls=f"sen-x-swatch sen-x-{side}"), h("span", as_label(name, 30))],
-                *("checks", side, "sen-x-side"),
-            )
-            for side, name in look.kinds
-        ],
+        side_heads(look, "checks", lambda side: as_label(side, 30)),
         sort_button("Class", "checks", "class"),
         "Why",
     ]
@@ -105,18 +91,18 @@ def _class_filter(classes: Counter[str], chosen: str) -> Node:
     return filters("Class of expectation", "kind", classes.total(), labels, chosen)
 
 
-def _sort_keys(look: Look, found: Callable[[Check], Row]) -> Keys:
+def _sort_keys(look: Look, lines: Mapping[Line, Row]) -> dict[str, Callable[[Line], Any]]:
     """What expectations are sorted by: words, the share that passed on each side, the class."""
 
-    def share_on(name: str, about: Check) -> float | None:
-        passed, failed, *_ = _counts(found(about), name) or (0, 0)
+    def share_on(name: str, line: Line) -> float | None:
+        passed, failed, *_ = _counts(lines[line], name) or (0, 0)
         return passed / (passed + failed) if passed + failed else None
 
     classes = {name: at for at, name in enumerate((*CLASSES, *TURNS))}
     return {
-        "text": lambda about: natural(about[1]),
+        "text": lambda line: natural(line[0][1]),
         **{kind: partial(share_on, name) for kind, name in look.kinds},
-        "class": lambda about: classes.get(found(about)["class"]),
+        "class": lambda line: classes.get(lines[line]["class"]),
     }
 
 
@@ -208,10 +194,25 @@ def dimensions(look: Look) -> Node:
         key=lambda line: (natural(line[0][0]), look.parts.index(line[1])),
     )
     meant = metric_of(RUBRIC)
-    axis = axis_of(deltas.values(), meant)
+    axis, points = axis_of(deltas.values(), meant), of_figures(meant, None, None)
+    cells = {
+        (name,): look.counted.figures(figures.cells, look.parts, RUBRIC + name)
+        for name in look.suite.dimensions
+    }
+
+    def mean_on(side: str, line: Dimension) -> float | None:
+        return means.get((line, side), {}).get("mean")
+
+    keys = {
+        "name": lambda line: natural(line[0][0]),
+        **{kind: partial(mean_on, side) for kind, side in look.kinds},
+        "delta": lambda line: deltas.get(line, {}).get("estimate"),
+    }
+    lines, places_of, order = sort_lines(look, "dimensions", lines, keys)
 
     def draw(line: Dimension, _: Place) -> Drawn:
         (dimension,), part = line
+        lanes: list[EvalSide] = []
         own = [source for source in sources[part] if source["dimension"] == dimension]
         bars: list[Child] = []
         shown: list[Child] = []
@@ -220,28 +221,46 @@ def dimensions(look: Look) -> Node:
             bars.append(stack([row for row in own if row["configuration"] == name], kind, name))
             mean = means.get((line, name), {"mean": None, "n": 0})
             spoken = f"{as_label(name, 40)}, {as_label(dimension, 60)}"
-            shown.append(mean_of(kind, meant, mean["mean"], mean["n"], spoken, (*act, name)))
+            figure = mean_of(kind, meant, mean["mean"], mean["n"], spoken, (*act, name))
+            spread = f"SD {size(meant, mean.get('stddev'))}"
+            small = h("span", spread, cls="sen-soft sen-small", title="standard deviation")
+            shown.append(h("div", figure, small))
+            lanes.append(_dimension_side(kind, spoken, (*act, name), cells[line[0]][part], name))
         difference = [_delta(deltas.get(line), axis)] if look.compares else []
-        cells = [h("div", shown, cls="sen-x-means"), *difference, bars]
-        return Drawn(as_label(dimension), act, cells)
+        lane = draw_lane(points, meant, lanes)
+        own_cells = [lane, h("div", shown, cls="sen-x-means"), *difference, bars]
+        return Drawn(as_label(dimension), act, own_cells, by=places_of[line[0]])
 
     rows, paging = list_page(look, "dimensions", lines, "row", draw)
     title = of_difference(metric_of("rubric_weighted_mean"))
     every = [source for found in sources.values() for source in found]
     heads: list[Child] = [
-        "Dimension",
-        "Mean (1–5)",
-        *([scale(axis, meant, title, difference=True)] if look.compares else []),
+        sort_button("Dimension", "dimensions", "name"),
+        scale(points, meant, "score of each run"),
+        side_heads(look, "dimensions", lambda _: "Mean"),
+        *([delta_head("dimensions", axis, meant, title)] if look.compares else []),
         ["Where its spread comes from", legend(every)],
     ]
+    caption = "Scores on the rubric, 1–5, each run’s and their mean and standard deviation"
     return h(
         "div",
         sides_legend(look),
-        table(heads, rows, caption="Scores on the rubric, 1–5", cls="sen-x-dimensions"),
+        table(heads, rows, caption=caption, cls="sen-x-dimensions", order=order),
         paging,
         adjustment_note(look),
         _remarks(every),
     )
+
+
+def _dimension_side(
+    kind: str, name: str, act: tuple[Any, ...], cells: Cells | None, side: str
+) -> EvalSide:
+    """The runs of all evals of a side, as a point each."""
+    own = [cell for (_, of), cell in (cells or {}).items() if of == side]
+    runs = sorted((run for cell in own for run in cell.runs), key=lambda run: run[1])
+    values = [value for _, value in runs]
+    whole = EvalCell(tuple(runs), len(runs), fmean(values), (0, 0, 0, 0)) if values else None
+    return EvalSide(kind, name, act, whole, "", frozenset())
 
 
 def _delta(found: Row | None, axis: Axis) -> list[Child]:

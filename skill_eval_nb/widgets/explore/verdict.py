@@ -9,7 +9,7 @@ from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.overview import explain_adjustment
-from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.stats.pairing import UNSTATED, choose
 from skill_eval_nb.stats.values import better, headline_of, model_name
 from skill_eval_nb.stats.verdict import say_answer, word_of
 from skill_eval_nb.text import as_label, count
@@ -29,7 +29,7 @@ from ..ui.track import (
     track,
 )
 from . import figures
-from .choice import Part, iteration_name, metrics_of
+from .choice import Part, iteration_name, metrics_of, select_runs
 from .look import Look, row
 
 PARTS = {"eval": "evals", "run": "runs", "judge": "judge"}
@@ -116,10 +116,11 @@ def verdict(look: Look) -> Node:
 def _answer_lines(look: Look, found: Found) -> list[Child]:
     """The sentence for the last iteration that has one, and what it rests on."""
     every = [(part, rows) for part in look.parts if (rows := found[part])]
+    lowest = _say_lowest(look, look.parts[-1]) if look.parts and look.kinds else None
     known = [(part, rows) for part, rows in every if rows["suite"]["n_evals"]]
     if not known:
         why = every[-1][1]["suite"]["reason"] if every else why_none(look)
-        return [h("h3", "Nothing to compare"), h("p", why, cls="sen-soft")]
+        return [h("h3", _say_mean(look)), lowest, h("p", why, cls="sen-soft")]
     part, rows = known[-1]
     where = f" in {iteration_name(part.iteration)}" if look.several else ""
     where += f" ({as_label(model_name(dict(look.choice.model)), 60)})" if look.choice.model else ""
@@ -134,10 +135,43 @@ def _answer_lines(look: Look, found: Found) -> list[Child]:
             cls="sen-x-said",
         ),
         h("p", first.reason),
+        lowest,
         [h("p", f"{other.words}. {other.reason}", cls="sen-soft") for other in others],
         h("p", answer.lean, cls="sen-x-lean") if answer.lean else None,
         [_next_step(look, part, *step) for step in answer.next_steps],
     ]
+
+
+def _say_mean(look: Look) -> str:
+    """The mean of the one side that there is, in the last iteration."""
+    part, rows = look.last(figures.summary)
+    own = [row for row in rows or () if row["metric"] == look.choice.metric]
+    if len(look.suite.configurations) > 1 or not own or own[0]["mean"] is None:
+        return "Nothing to compare"
+    where = f", {iteration_name(part.iteration)}" if part and len(look.suite.iterations) > 1 else ""
+    return f"Mean {look.meant.name}{where}: {size(look.meant, own[0]['mean'])}"
+
+
+def _say_lowest(look: Look, part: Part) -> Child:
+    """The worst eval of the side that is compared, and its worst run, each with the way there."""
+    side, sign = look.kinds[0][1], {"more": 1, "less": -1}.get(better(look.choice.metric) or "", 0)
+    cells = look.figures(figures.cells, [part])[part] or {}
+    own = {key: cell for (key, of), cell in cells.items() if of == side}
+    means = {sign * cell.mean for cell in own.values()}
+    if len(means) < 2 or not sign:
+        return None
+    eval_id, name = min(own, key=lambda key: sign * own[key].mean)
+    cell, act = own[eval_id, name], ("pick", "runs", part.iteration, eval_id, name, side)
+    of = "" if side == UNSTATED else f" of {as_label(side, 40)}"
+    words = [f"Worst eval{of}: ", button(as_label(name), act, kind="quiet")]
+    words.append(f", {look.meant.name} {size(look.meant, cell.mean)}")
+    rows = look.counted.runs(look.choice, select_runs(*act[1:])).filter(status="graded")
+    counted = rows.drop_nulls(["passed", "failed"]).sort("pass_rate").head(1)
+    for run in counted.iter_rows(named=True) if look.choice.metric == "pass_rate" else ():
+        way = button(f"run {run['run_number']}", (*act, run["run_number"]), kind="quiet")
+        scored = run["passed"] + run["failed"]
+        words += ["; ", way, f" passed {run['passed']:,} of {scored:,} checks"]
+    return h("p", words, ".")
 
 
 def _next_step(look: Look, part: Part, words: str, row: Row) -> Node:
@@ -177,7 +211,8 @@ def why_none(look: Look) -> str:
     choice = look.choice
     names = [as_label(name, 40) for name in look.suite.configurations]
     if len(names) < 2:
-        of = f"configuration, {names[0]}" if names else "unnamed configuration"
+        known = names and look.suite.configurations[0] != UNSTATED
+        of = f"configuration, {names[0]}" if known else "unnamed configuration"
         return f"All runs belong to one {of}. Run a baseline to compare."
     if choice.baseline is None:
         why = choose(look.suite.configurations)[1]

@@ -113,7 +113,7 @@ def test_a_click_on_an_eval_selects_its_runs_and_two_are_opened_beside_each_othe
     rows = table(made, RUNS)
     assert [row[0] for row in rows] == ["login", "logout"]
     assert ["77.8%" in rows[0][2], "55.6%" in rows[0][2]] == [True, True]
-    do(made, "see", "order", "smallest")
+    do(made, "sort", "evals", "delta", "up")
     assert [row[0] for row in table(made, RUNS)] == ["logout", "login"]
 
     do(made, "pick", "eval", "with_skill", "1", "login")

@@ -91,14 +91,16 @@ def test_every_dimension_has_its_means_with_n_its_delta_and_where_the_spread_com
 
 def test_a_click_on_a_dimension_shows_the_runs_that_were_scored_with_the_judges_reasons():
     panel = shown("dimensions")
-    assert len(list(clickable(panel, "pick", "dimension"))) == 4 * 3
+    acts = [act for act in clickable(panel, "pick", "dimension") if len(act) <= 5]
+    assert len(acts) == 4 * 3  # beside those of each point
     read = after(panel, "pick", "dimension", "iteration-2", "small_steps", "without_skill")
     assert panel.selection.height == 17
     own = WS.rubric_scores.filter(**LAST, dimension="small_steps", configuration="without_skill")
     assert [one for one in own.filter(eval_id="1")["evidence"] if one[:60] not in read] == []
     one_side = shown("dimensions", world(configurations=("with_skill",), runs=2))
     assert "difference" not in text(one_side._tree)
-    assert len(list(clickable(one_side, "pick", "dimension"))) == 3 * 2
+    acts = [act for act in clickable(one_side, "pick", "dimension") if len(act) <= 5]
+    assert len(acts) == 3 * 2
 
 
 def test_every_note_is_there_and_leads_to_its_runs():
