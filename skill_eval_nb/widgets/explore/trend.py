@@ -50,17 +50,13 @@ def _iteration_row(
     look: Look, part: Part, means: Means, axis: Axis, found: Found, chosen: Collection[str]
 ) -> Node:
     name, choose = as_label(iteration_name(part.iteration)), ("choose_iterations", part.iteration)
-    known = [(kind, side, means.get((part.iteration, side))) for kind, side in look.kinds]
-    marks = [
-        h("i", cls=f"sen-x-mark sen-x-{kind}", style={"left": axis.at(row["mean"])})
-        for kind, _, row in known
-        if row
-    ]
-    shown = [
-        mean_of(kind, look.meant, row["mean"], row["n"], f"{name}, {as_label(side, 40)}", choose)
-        for kind, side, row in known
-        if row
-    ]
+    marks: list[Node] = []
+    shown: list[Node] = []
+    for kind, side in look.kinds:
+        if row := means.get((part.iteration, side)):
+            place, spoken = {"left": axis.at(row["mean"])}, f"{name}, {as_label(side, 40)}"
+            marks.append(h("i", cls=f"sen-x-mark sen-x-{kind}", style=place))
+            shown.append(mean_of(kind, look.meant, row["mean"], row["n"], spoken, choose))
     rules = [h("i", cls="sen-x-rule", style={"left": axis.at(value)}) for value in axis.marks]
     cells = [button(name, choose, kind="quiet"), h("div", rules, marks, cls="sen-x-lane")]
     cells.append(h("div", shown, cls="sen-x-means"))
@@ -81,11 +77,8 @@ def _difference_cells(look: Look, part: Part, found: Mapping[str, Any] | None) -
     lender = look.find_lender(part.iteration)
     if lender is None:
         return [soft("…" if found is None else "no difference"), None]
-    words = f"use {as_label(lender)}’s baseline"
-    return [
-        button(words, ("borrow", part.iteration, lender, look.choice.baseline), kind="quiet"),
-        None,
-    ]
+    words, act = f"use {as_label(lender)}’s baseline", ("borrow", part.iteration, lender)
+    return [button(words, (*act, look.choice.baseline), kind="quiet"), None]
 
 
 def _say_unpaired(look: Look, found: Found) -> Child:
