@@ -19,6 +19,7 @@ from skill_eval_nb.workspace import NO_ITERATION
 from skill_eval_nb.workspace.jobs import find_skill
 
 from ..show import SHOWING_CSS, show_run
+from ..show.run import find_counterpart
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.finding import Wanted
 from ..ui.parts import button, choose, field, key_list, notice, options_of, tabs, ticks
@@ -42,7 +43,7 @@ from .choice import (
 from .evals import evals
 from .facts import read_condition
 from .figures import Counted
-from .look import Look, Opened, behind, find_counterpart
+from .look import Look, Opened, behind
 from .others import (
     CHARTS,
     PARTS,
@@ -587,7 +588,7 @@ class Explorer(Panel):
     def open_pair(self, *key: Any) -> None:
         """Show a run beside one of the other side, with what differs between their outputs."""
         run = RunKey(*key)
-        other = find_counterpart(self.counted.ws, self.choice, run)
+        other = find_counterpart(self.counted.ws, run, self.choice.sides)
         opened = (run,) if other is None else (other, run)
         unfolded = self.seen.unfolded | {"difference"}
         self.seen = replace(self.seen, opened=opened, unfolded=unfolded)

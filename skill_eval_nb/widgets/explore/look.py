@@ -13,8 +13,7 @@ from skill_eval_nb.stats.values import RUBRIC, natural, scores_of
 from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
 
-from ..show.comparison import difference_details
-from ..show.run import folder_of, run_row
+from ..show.run import compare_runs, find_counterpart
 from ..ui import Child, Node, h
 from ..ui.finding import Wanted, find_bar, row_has
 from ..ui.parts import button, pill, soft, table, table_row, waiting_note
@@ -35,8 +34,6 @@ from .figures import Count, Counted
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from skill_eval_nb.tables import Workspace
 
     from .choice import SkillRuns
 
@@ -529,26 +526,13 @@ def open_runs(look: Look, opened: Sequence[RunKey]) -> Node:
     both = sorted(opened, key=lambda run: (run.configuration == look.choice.baseline, run))
     beside = h("div", [look.show_run(run) for run in both], cls="sen-columns")
     if len(both) > 1:
-        names = [f"{as_label(run.configuration, 60)}, run {run.run_number}" for run in both]
-        folders = [folder_of(look.ws, run_row(look.ws, run)) for run in both]
-        is_open = "difference" in look.seen.unfolded
-        return h("div", difference_details(names, folders, unfolded=is_open), beside)
+        differs = compare_runs(look.ws, both, "difference" in look.seen.unfolded)
+        return h("div", differs, beside)
     alone = both[0]
-    other = find_counterpart(look.ws, look.choice, alone)
+    other = find_counterpart(look.ws, alone, look.choice.sides)
     words = other and f"Compare its outputs with those of {as_label(other.configuration, 40)}"
     compare = button(words, ("open_pair", *alone), key="compare") if words else None
     return h("div", compare, beside)
-
-
-def find_counterpart(ws: Workspace, choice: Choice, run: RunKey) -> RunKey | None:
-    """The run of the other side that a run is compared with: of its number, else the first."""
-    is_base = run.configuration == choice.baseline
-    side = choice.configuration if is_base else choice.baseline
-    own = {"workspace": run.workspace, "skill": run.skill, "iteration": run.iteration}
-    found = ws.polars("runs").filter(**own, eval_id=run.eval_id, configuration=side or "")
-    keys = [key_of(row) for row in found.sort("run_number").iter_rows(named=True)]
-    same = (key for key in keys if key.run_number == run.run_number)
-    return next(same, next(iter(keys), None))
 
 
 def _by_name(run: Row) -> Any:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import count, dollars
 
-from ..ui import Child, Node, Panel, h, style
+from ..ui import Child, Node, Panel, action, h, style
 from ..ui.parts import (
     Act,
     between,
@@ -32,6 +33,7 @@ from ..ui.parts import (
 )
 from ..ui.source import Recent, RunKey, Source, key_of
 from ..ui.take import copy_button
+from .comparison import difference_details
 from .documents import fold_content
 from .files import output_files
 from .outputs import outputs_of, summary_of
@@ -106,11 +108,49 @@ class RunView(Panel):
     def __init__(self, ws: Any, run: str | tuple[Any, ...]) -> None:
         self._source = Source(ws, self.show)
         self.key = find_run(self._source.ws, run)
+        self._compares = False
         super().__init__()
 
     def view(self) -> Child:
-        """All of it."""
-        return show_run(self._source.ws, self.key)
+        """All of it, and what differs between its outputs and those of the other side."""
+        ws = self._source.ws
+        runs = ws.polars("runs").filter(**{name: getattr(self.key, name) for name in EVAL_OF_RUN})
+        other = find_counterpart(ws, self.key, sorted(set(runs["configuration"]), key=pairing.side))
+        both = None if other is None else compare_runs(ws, (self.key, other), self._compares)
+        return [show_run(ws, self.key), both]
+
+    @action
+    def unfold(self, part: str, unfolded: bool) -> None:
+        """Open what differs, or close it."""
+        self._compares = unfolded and part == "difference"
+
+
+EVAL_OF_RUN = ("workspace", "skill", "iteration", "eval_id")
+
+
+def find_counterpart(ws: Workspace, key: RunKey, sides: Sequence[str]) -> RunKey | None:
+    """The run that a run is compared with: of the last other side, of its number, else the first.
+
+    Args:
+        ws: the workspace.
+        key: the run.
+        sides: the configurations, the baseline last.
+    """
+    others = [name for name in sides if name != key.configuration]
+    if not others:
+        return None
+    own = {name: getattr(key, name) for name in EVAL_OF_RUN}
+    found = ws.polars("runs").filter(**own, configuration=others[-1])
+    keys = [key_of(row) for row in found.sort("run_number").iter_rows(named=True)]
+    same = (other for other in keys if other.run_number == key.run_number)
+    return next(same, next(iter(keys), None))
+
+
+def compare_runs(ws: Workspace, both: Sequence[RunKey], unfolded: bool) -> Node:
+    """What differs between the outputs of two runs, made while it is open."""
+    names = [f"{line(key.configuration)}, run {key.run_number}" for key in both]
+    folders = [folder_of(ws, run_row(ws, key)) for key in both]
+    return difference_details(names, folders, unfolded=unfolded)
 
 
 Row = dict[str, Any]
