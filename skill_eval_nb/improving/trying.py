@@ -294,8 +294,8 @@ def _try_verdicts(trial: Trial) -> Tried:
     figures = (before, pl.Series(GRADED + AFTER, after, pl.Float64))
     by_run = _by_run(trial, verdicts).with_columns(figures)
     suite = cache(partial(trial.suite, by_run, (GRADED,)))
-    coming = count(len(draft.new), "expectation")
-    note = f"The {coming} that replace it would have to be judged, and are not in the figures."
+    coming = count(len(draft.new), "new expectation")
+    note = f"Not in the figures: {coming}, which a judge would have to look at."
     return trial.result(
         "tried",
         suite_in_words(_without(draft), suite(), GRADED),

@@ -252,10 +252,11 @@ def drafts_list(
         none = "Nothing to change was found: no suggestion and no check asks for it."
         return h("div", notice(none), waiting)
     lacking: dict[tuple[str, ...], list[Card]] = {}
+    at_first = {draft.key: draft.missing for draft in drafts or ()}
     for card in shown:
-        if card.draft.missing:
-            lacking.setdefault((card.draft.part, *card.draft.missing), []).append(card)
-    kept, more = seen.some([card for card in shown if not card.draft.missing], "draft")
+        if missing := at_first.get(card.key):  # it stays where it is once that is written
+            lacking.setdefault((card.draft.part, *missing), []).append(card)
+    kept, more = seen.some([card for card in shown if not at_first.get(card.key)], "draft")
     tried = "Each draft was tried on what is stored; no model was asked. "
     how = (
         f"{tried if work.first is None else ''}Accept what convinces you: nothing is written "
@@ -267,7 +268,10 @@ def drafts_list(
     ]
     whole = [card for leaks, card in cards if not leaks]
     quoting = [card for leaks, card in cards if leaks]
-    groups = [_lacking_view(work, group) for group in lacking.values()]
+    groups = [
+        _lacking_view(lacks, [_lacking_row(work, card, seen, judgings) for card in group], group)
+        for lacks, group in lacking.items()
+    ]
     return h("div", h("p", how, cls="sen-soft"), waiting, whole, groups, quoting, more)
 
 
@@ -276,19 +280,22 @@ LACKS = {"text": "wording", "prompt": "a prompt", "match": "a text to look for"}
 """What a draft lacks, by the field; a field without words is called by its name."""
 
 
-def _lacking_view(work: DraftFigures, cards: Sequence[Card]) -> Node:
-    """Drafts that lack the same as one card, with a place to write it in each row."""
-    part, lacks = cards[0].draft.part, [LACKS.get(name, name) for name in cards[0].draft.missing]
-    verb = "needs" if len(cards) == 1 else "need"
-    head = f"{count(len(cards), NOUNS.get(part, 'check'))} {verb} {some(lacks, 6)}"
-    rows = [_lacking_row(work, card) for card in cards]
-    key = f"lacking-{part}-{'-'.join(cards[0].draft.missing)}"
+def _lacking_view(lacks: tuple[str, ...], rows: Sequence[Node], cards: Sequence[Card]) -> Node:
+    """Drafts that lack the same as one card, a row each."""
+    part, *fields = lacks
+    left = sum(bool(card.draft.missing) for card in cards)
+    words = some([LACKS.get(name, name) for name in fields], 6)
+    head = f"{count(left, NOUNS.get(part, 'check'))} {'needs' if left == 1 else 'need'} {words}"
+    head = head if left else "Nothing is missing here any more"
     list_ = h("ul", rows, cls="sen-drafts-rows")
+    key = f"lacking-{'-'.join(lacks)}"
     return h("section", h("h4", head), list_, cls="sen-card", key=key, aria_label=head)
 
 
-def _lacking_row(work: DraftFigures, card: Card) -> Node:
-    """What lacks something, and a line to write it in where that is a text."""
+def _lacking_row(
+    work: DraftFigures, card: Card, seen: OpenedDrafts, judgings: Mapping[str, Task[Tried]]
+) -> Node:
+    """What lacks something, with a place to write it, and how it fares once that is written."""
     draft, name = card.draft, change_text(card.draft)
     called = draft.called or f"A new {NOUNS.get(draft.part, 'check')}"
     evals = h("span", f" {some(draft.eval_names, 4)}", cls="sen-soft")
@@ -299,11 +306,16 @@ def _lacking_row(work: DraftFigures, card: Card) -> Node:
         _leak_note(work, card),
     ]
     theirs: Child = [_what(card), _card_buttons(card, name)]
-    if isinstance(draft.new[0], str):
-        line = entry("Wording", "", ("write", card.key), aria_label=f"Wording: {name}")
-        buttons = _card_buttons(card, name, edit=False)
-        theirs = h("div", line, buttons, cls="sen-drafts-line")
-    columns = h("div", h("div", mine), h("div", theirs), cls="sen-columns")
+    if len(draft.new) == 1 and isinstance(draft.new[0], str) and card.typed is None:
+        act = ("write", card.key)
+        line = entry("Wording", draft.new[0], act, aria_label=f"Wording: {name}")
+        theirs = h("div", line, _card_buttons(card, name, edit=False), cls="sen-drafts-line")
+    fares = None
+    if not draft.missing:
+        judging, is_open = judgings.get(draft.key), seen.opened == card.key
+        tried = (judging and judging.result) or work.tried(draft)
+        fares = tried_out(tried, card, judging, is_open=is_open)
+    columns = h("div", h("div", mine), h("div", theirs, fares), cls="sen-columns")
     return h("li", columns, cls="sen-drafts-row", key=f"row-{card.key}")
 
 

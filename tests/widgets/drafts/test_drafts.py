@@ -62,8 +62,10 @@ def test_what_lacks_its_wording_is_one_card_with_a_line_for_each(tmp_path: Path)
     assert next(one.new for one in made.drafts if one.target == "It is brief") == (
         "Under 40 words",
     )
-    assert find(made.view(), tag="section", aria_label="1 check needs wording")
-    assert find(made.view(), tag="section", key=f"card-{row.key}")
+    (card,) = find(made.view(), tag="section", aria_label="1 check needs wording")
+    shown = text(find(card, tag="li", key=f"row-{row.key}"))
+    assert "Accept" in shown  # where it was written, with how it fares
+    assert "Not in the figures: 1 new expectation" in shown
 
 
 def test_a_draft_that_quotes_the_skill_is_marked_as_it_now_is(tmp_path: Path) -> None:
@@ -170,7 +172,7 @@ def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> N
     anchors = {"1": "Cold", "3": "Lukewarm", "5": "Hot"}
     made.do("type", key, json.dumps([{**card.draft.new[0], "scoring": anchors}]))
     do(made, "take", key)
-    (shown,) = find(made.view(), tag="section", key=f"card-{key}")
+    (shown,) = find(made.view(), tag="li", key=f"row-{key}")
     assert "at most $" in text(shown)
     (button,) = [one for one in find(shown, tag="button") if text(one) == "Judge it"]
     assert button[1].get("disabled")
