@@ -175,7 +175,7 @@ def evals(look: Look) -> Node:
         about = f"eval {as_label(eval_id, 40)}" if look.suite.has_twins else ""
         return Drawn(as_label(name), act, shown, about, places_of[line[0]])
 
-    rows, paging = list_page(look, "evals", lines, "eval", draw_eval)
+    rows, paging = list_page(look, "evals", lines, "eval", draw_eval, deltas)
     heads: list[Child] = [
         sort_button("Eval", "evals", "name"),
         scale(axis, look.meant, look.meant.axis),

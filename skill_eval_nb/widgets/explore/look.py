@@ -352,8 +352,13 @@ class Drawn(NamedTuple):
 
 
 def list_page(
-    look: Look, name: str, lines: Sequence[L], noun: str, draw: Callable[[L, Place], Drawn]
-) -> tuple[list[Node], Node | None]:
+    look: Look,
+    name: str,
+    lines: Sequence[L],
+    noun: str,
+    draw: Callable[[L, Place], Drawn],
+    data: Mapping[L, Row],
+) -> tuple[list[Node], Child]:
     """The rows of a page, each with the runs below that were clicked; and the way to others.
 
     Args:
@@ -362,6 +367,7 @@ def list_page(
         lines: what the rows are of: what they are about, and the part.
         noun: what a line is where there is one iteration.
         draw: makes the row, handed its place.
+        data: the statistics of a line, to be taken away.
     """
     rows: list[Node] = []
     above: Any = None
@@ -377,7 +383,9 @@ def list_page(
         rows += [table_row(cells, key=str(at), cls=looks or None, by=by)]
         rows += look.below(at, len(cells))
         above = about
-    return rows, pager(len(lines), page, name, "row" if look.several else noun)
+    own = [data[line] for line in lines if line in data]
+    takes = table_buttons(f"{id(look.counted)} {name}", "figures", lambda: own) if own else None
+    return rows, [takes, pager(len(lines), page, name, "row" if look.several else noun)]
 
 
 def of_page(items: Sequence[T], page: int) -> Sequence[T]:

@@ -37,7 +37,7 @@ def outputs(look: Look) -> Child:
         return Drawn(as_label(name), act, [column.cell(line) for column in columns])
 
     lines = list_evals(look, look.figures(figures.eval_keys))
-    rows, paging = list_page(look, "outputs", lines, "eval", draw_eval)
+    rows, paging = list_page(look, "outputs", lines, "eval", draw_eval, {})
     left = len(names) - COLUMNS
     heads: list[Child] = ["Eval", *(column.head for column in columns)]
     return h(

@@ -60,7 +60,7 @@ def checks(look: Look) -> Node:
     def draw_check(line: Line, _: Place) -> Drawn:
         return _check_row(look, line, lines[line], places_of[line[0]])
 
-    rows, paging = list_page(look, "checks", kept, "expectation", draw_check)
+    rows, paging = list_page(look, "checks", kept, "expectation", draw_check, lines)
     heads: list[Child] = [
         sort_button("Expectation", "checks", "text"),
         side_heads(look, "checks", lambda side: as_label(side, 30)),
@@ -231,7 +231,7 @@ def dimensions(look: Look) -> Node:
         own_cells = [lane, h("div", shown, cls="sen-x-means"), *difference, bars]
         return Drawn(as_label(dimension), act, own_cells, by=places_of[line[0]])
 
-    rows, paging = list_page(look, "dimensions", lines, "row", draw)
+    rows, paging = list_page(look, "dimensions", lines, "row", draw, deltas)
     title = of_difference(metric_of("rubric_weighted_mean"))
     every = [source for found in sources.values() for source in found]
     heads: list[Child] = [

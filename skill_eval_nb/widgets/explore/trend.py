@@ -17,6 +17,8 @@ from .evals import mean_of
 from .look import Look
 from .verdict import Found, differences, word
 
+MOST = 10
+"""Iterations that have a row, the last ones."""
 Means = Mapping[tuple[str, str], Mapping[str, Any]]
 """By iteration and configuration the row of `summarize` for the metric."""
 
@@ -40,10 +42,13 @@ def trend(look: Look) -> Child:
     heads: list[Child] = ["Iteration", scale(axis, look.meant, look.meant.axis), "Mean"]
     heads += ["Difference", "These evals"] if every.compares else []
     chosen = look.choice.iterations
-    rows = [_iteration_row(every, part, means, axis, found, chosen) for part in every.parts]
+    last = every.parts[-MOST:]
+    rows = [_iteration_row(every, part, means, axis, found, chosen) for part in last]
+    left = len(every.parts) - len(last)
+    more = soft(f"{count(left, 'earlier iteration')}: choose them above.") if left else None
     caption = f"{look.meant.title}, iteration by iteration"
     shown = table(heads, rows, caption=caption, cls="sen-x-trend")
-    return h("div", _say_unpaired(every, found), shown, key="trend")
+    return h("div", _say_unpaired(every, found), shown, more, key="trend")
 
 
 def _iteration_row(

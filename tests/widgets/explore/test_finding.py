@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb import load
+from skill_eval_nb import load, stats
 from skill_eval_nb.widgets.ui import elements
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.charts.worlds import run_keys, workspace
@@ -125,6 +125,26 @@ def test_csv_has_every_run_that_is_found_as_it_is():
     assert {row["configuration"] for row in read} == {"with_skill"}
     assert data.startswith(b"workspace,")
     assert data.endswith(b"\r\n")
+
+
+@pytest.mark.parametrize(
+    ("tab", "column", "wanted"),
+    [
+        ("evals", "estimate", stats.deltas_by_eval(bundled())),
+        ("dimensions", "estimate", stats.deltas_by_dimension(bundled())),
+        ("checks", "pass_rate", stats.discrimination(bundled())),
+    ],
+)
+def test_csv_of_figures_has_what_the_statistics_say(tab, column, wanted):
+    panel = explorer()
+    after(panel, "see", "tab", tab)
+    (blob,) = (
+        one[1]["blob"] for one in elements(panel._tree) if one[1].get("download") == f"{tab}.csv"
+    )
+    read = csv.DictReader(io.StringIO(read_blob(blob)[0].decode(), newline=""))
+    own = wanted.filter(iteration="iteration-2")[column].drop_nulls()
+    found = [float(row[column]) for row in read if row[column]]
+    assert sorted(found) == pytest.approx(sorted(own))
 
 
 @pytest.mark.parametrize("keys", [False, True])
