@@ -8,7 +8,15 @@ from typing import Any
 import msgspec
 
 from skill_eval_nb.documents import Eval
-from skill_eval_nb.stats.expectations import ADVISED, FAILS, FLAKY, HURTS, PASSES, fewest_scored
+from skill_eval_nb.stats.expectations import (
+    ADVISED,
+    FAILS,
+    FLAKY,
+    HURTS,
+    LITTLE,
+    PASSES,
+    fewest_scored,
+)
 from skill_eval_nb.text import brief, count, figure, in_quotes, some
 
 from .evidence import KEYS, Check, Evidence, form, quote_graders, runs_of
@@ -69,18 +77,22 @@ def _is_settled(check: Check) -> bool:
 
 
 def say_unsettled(evidence: Evidence) -> str:
-    """Which checks always pass or fail, in too few runs to be changed; "" where none does."""
+    """Which checks have too few runs to be changed; "" where none has."""
     few = [
         check.named
         for check in evidence.checks
         if (check.is_all(PASSES) or check.is_all(FAILS)) and not _is_settled(check)
     ]
-    if not few:
-        return ""
-    return (
-        f"{count(len(few), 'check')} always passed or always failed in fewer than {ADVISED} runs a "
-        f"side. Run them more often before you change them: {some(few)}."
-    )
+    little = sum(check.is_all(LITTLE) for check in evidence.checks)
+    said: list[str] = []
+    if few:
+        said.append(
+            f"{count(len(few), 'check')} always passed or always failed in fewer than {ADVISED} "
+            f"runs a side. Run them more often before you change them: {some(few)}."
+        )
+    if little:
+        said.append(f"Too little is known of {count(little, 'check')}: run more first.")
+    return " ".join(said)
 
 
 def reword_unsteady(evidence: Evidence) -> Iterator[Draft]:

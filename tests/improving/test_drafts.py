@@ -144,6 +144,8 @@ def test_what_always_fails_goes_after_as_many_runs_as_the_notes_ask_for(
     assert [one.kind for one in drafts if one.target == "S1"] == [kind] * settled
     waits = "1 check always passed or always failed in fewer than 10 runs a side"
     assert drafts.waiting.startswith(waits) is not settled
+    tiny = drafted(world(tmp_path / "tiny", [(check, never)], evals=1, runs=1))
+    assert (len(tiny), tiny.waiting) == (0, "Too little is known of 1 check: run more first.")
 
 
 @pytest.mark.parametrize(
