@@ -257,9 +257,9 @@ except (OSError, ValueError) as error:
     ("place", "work", "said"),
     [
         ("tdd/SKILL.md", "start", "no SKILL.md"),
-        ("tdd/SKILL.md", "disclose", "no regular file"),
+        ("tdd/SKILL.md", "disclose", "not a regular file"),
         ("ws/.skill-eval-nb.trial", "start", "cannot be written"),
-        ("ws/iteration-1/journal.jsonl", "start", "no regular file"),
+        ("ws/iteration-1/journal.jsonl", "start", "not a regular file"),
     ],
 )
 def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(tmp_path, place, work, said):
