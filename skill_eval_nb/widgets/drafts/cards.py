@@ -263,7 +263,10 @@ def drafts_list(
         "before the next part says so."
     )
     cards = [
-        (_leaks(work, card), _card_view(work, card, seen, judgings.get(card.draft.key)))
+        (
+            work.first is None and _leaks(work, card),
+            _card_view(work, card, seen, judgings.get(card.draft.key)),
+        )
         for card in kept
     ]
     whole = [card for leaks, card in cards if not leaks]
