@@ -19,7 +19,8 @@ from skill_eval_nb.running.protocol import Refused
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 from tests.improving.made import NEW
-from tests.tables.made import a_run, made
+from tests.tables.made import a_run
+from tests.tables.made import workspace as workspace_of
 
 DATA = ROOT / "data"
 
@@ -151,7 +152,7 @@ def test_a_history_of_others_gives_parents_where_it_names_our_versions(
 def test_names_from_files_are_escaped_in_html():
     bad = "<script>alert(1)</script>"
     more = {"configuration": "with_skill", "pass_rate": 0.5}
-    ws = made(runs=[a_run(bad, iteration=f"iteration-{n}{bad}", **more) for n in (1, 2)])
+    ws = workspace_of(runs=[a_run(bad, iteration=f"iteration-{n}{bad}", **more) for n in (1, 2)])
     html = history(ws)._repr_html_()
     assert "<script" not in html
     assert "&lt;script" in html

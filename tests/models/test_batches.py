@@ -202,7 +202,7 @@ def test_a_batch_that_may_have_been_taken_is_paid_for_and_not_submitted_again(
     with Scripted([answer]) as server, pytest.raises(ModelFault) as caught:
         with_client(server, lambda client: batches.answers(client, MIXED, meter=tally))
     assert len(server.seen) == 1
-    assert ("may have been taken" in str(caught.value)) == taken
+    assert ("may have been accepted" in str(caught.value)) == taken
     worst = sum((worst_case(request) for request in MIXED.values()), Usage())
     assert tally.assumed == (worst if taken else Usage())
     assert tally.open == Usage()

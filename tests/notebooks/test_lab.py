@@ -262,7 +262,7 @@ def in_feedback(page: Page) -> Locator:
 def in_a_draft(page: Page) -> Locator:
     drafts = widget(page, "Drafts of better evals")
     drafts.get_by_role("tab", name="Drafts").click()
-    drafts.get_by_role("button", name="Edit: sharpen the rubric dimension ‘Q3’").click()
+    drafts.get_by_role("button", name="Edit: sharpen the rubric dimension ‘readability’").click()
     return drafts.get_by_role("textbox", name="Replacement, as JSON")
 
 

@@ -193,7 +193,7 @@ def test_several_workspaces_and_odd_names(inspect_ai, tmp_path):
     assert_frame_equal(figures(back), figures(ws))
     assert back.runs["workspace"].n_unique() == ws.runs["workspace"].n_unique()
     for told in (
-        "no ISO 8601",
+        "not an ISO 8601",
         "a log needs a time",
         "answers need a time",
         "tokens are not known",

@@ -409,7 +409,7 @@ def _make_entry(name: str, path: str, mode: os.stat_result) -> Entry:
     if stat.S_ISLNK(mode.st_mode):
         return Entry(name, path, 0, "a link; links are not followed")
     if not stat.S_ISREG(mode.st_mode):
-        return Entry(name, path, 0, "no regular file (a pipe, a socket or a device)")
+        return Entry(name, path, 0, "not a regular file (a pipe, a socket or a device)")
     return Entry(name, path, mode.st_size)
 
 

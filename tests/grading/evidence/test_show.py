@@ -180,5 +180,5 @@ def test_links_and_pipes_are_named_and_not_opened(tmp_path: Path) -> None:
     assert "canary" not in text_of(showing)
     left = {one.what: one.reason for one in showing.shown.left_out}
     assert set(left) == {"circle", "file", "folder", "pipe"}
-    assert "no regular file" in left.pop("pipe")
+    assert "not a regular file" in left.pop("pipe")
     assert all("links are not followed" in reason for reason in left.values())

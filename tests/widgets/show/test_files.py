@@ -68,8 +68,8 @@ def test_a_pipe_is_never_waited_for(tmp_path):
     (tmp_path / "outputs").mkdir()
     os.mkfifo(tmp_path / "outputs" / "pipe")
     (file,) = output_files(tmp_path)
-    assert file.reason == "no regular file (a pipe, a socket or a device)"
-    with pytest.raises(OSError, match="no regular file"):
+    assert file.reason == "not a regular file (a pipe, a socket or a device)"
+    with pytest.raises(OSError, match="not a regular file"):
         OutputFile("pipe", file.path, 0, 0, str(tmp_path)).read()
 
 

@@ -121,7 +121,7 @@ def test_importing_adds_what_is_not_there(skill: Path, tmp_path: Path) -> None:
     for path, told in (
         ("", "Say first which"),
         (str(skill / "no-such.json"), "does not exist"),
-        (str(skill / "SKILL.md"), "no trigger set"),
+        (str(skill / "SKILL.md"), "not a trigger set"),
     ):
         panel.do("import_from", path)
         panel.do("import_file")
