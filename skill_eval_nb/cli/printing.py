@@ -43,9 +43,17 @@ VerboseOption = Annotated[
 
 
 def print_answers(ws: Workspace, answers: Sequence[tuple[str, Answer]]) -> None:
-    """Print two lines a comparison: its verdict or what it leans to, and the next step."""
+    """Print two lines a comparison: its verdict or what it leans to, and the next step.
+
+    Where nothing is compared, print why.
+    """
+    from skill_eval_nb.stats import deltas_by_eval
     from skill_eval_nb.stats.next_step import say_how
 
+    if not answers:
+        reasons = [why for why in deltas_by_eval(ws)["unpaired"] if why]
+        why = reasons[0] if reasons else "no run has a pass rate"
+        out.print(Text(f"Nothing to compare: {why}.", style="bold"))
     for title, answer in answers[:SHOWN]:
         out.print(Text(f"{title}{answer.short}", style="bold"))
         for words, command in say_how(ws, answer, named=False)[:1]:

@@ -101,6 +101,13 @@ def test_a_report_is_three_files_of_the_time_that_was_given(ws, tmp_path):
     assert json.loads((out / "benchmark.json").read_text())["metadata"]["timestamp"] == time
 
 
+def test_a_report_of_one_side_says_why_nothing_is_compared(tmp_path):
+    home = lay(tmp_path / "kites-workspace", {"eval-1-e/with_skill/grading.json": graded("pf")})
+    answer, wrote = run("report", home, "--out", tmp_path / "out").stdout.splitlines()
+    assert answer == "Nothing to compare: no baseline among the configurations: with_skill."
+    assert wrote.startswith("Wrote ")
+
+
 def test_a_report_ends_with_what_single_runs_lean_to_and_what_would_decide_it(tmp_path):
     """The command of a tool's runs makes them anew; as JSON every figure is a field."""
     sides = {"with_skill": "ppppp", "without_skill": "pffff"}
