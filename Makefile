@@ -4,9 +4,9 @@
 PYTHON      ?= python3
 BIN         := .venv/bin
 # The tests of a file share a JupyterLab, a browser or a wheel: they go to one worker, and files
-# that take long are begun first (tests/conftest.py). There is one worker more than cores, as
+# that take long are begun first (tests/conftest.py). There are two workers more than cores, as
 # part of the time goes in waiting for such programs.
-WORKERS     := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+WORKERS     := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 PYTEST_ARGS ?= --numprocesses=$(WORKERS) --maxprocesses=4 --dist=loadfile \
                --no-loadscope-reorder --durations=10
 
