@@ -374,14 +374,14 @@ def limit_runs(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:
     """
     if plan.budget_usd is None or plan.limits.usd is not None:
         return plan
-    highs = [usd for name in plan.configurations if name in known for usd in known[name].usd]
-    highs += [
+    priced = [
         span.high
         for eval_ in plan.evals
         for side in plan.sides
         for use in [of_run(eval_, side.skill, plan.executor.name, plan.limits)]
         if (span := use.usd(plan.prices, plan.executor_model)) is not None
     ]
-    is_free = bool(highs) and not any(highs)
-    usd = 0.0 if is_free else max(LEAST_USD, 4 * max(highs, default=0.0))
+    past = [usd for name in plan.configurations if name in known for usd in known[name].usd]
+    is_free = bool(priced) and not any((*priced, *past))
+    usd = 0.0 if is_free else max(LEAST_USD, 4 * max((*priced, *past), default=0.0))
     return replace(plan, limits=replace(plan.limits, usd=round(usd, 4)))

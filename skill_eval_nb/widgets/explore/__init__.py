@@ -21,7 +21,7 @@ from skill_eval_nb.workspace.jobs import find_skill
 from ..show import SHOWING_CSS, show_run
 from ..show.run import find_counterpart
 from ..ui import Child, Node, Panel, action, h, style
-from ..ui.finding import Wanted
+from ..ui.finding import RowSearch
 from ..ui.parts import button, choose, field, key_list, notice, options_of, tabs, ticks
 from ..ui.source import Background, Later, RunKey, Source
 from ..ui.tree import forward
@@ -559,14 +559,14 @@ class Explorer(Panel):
         """List only runs with these words, or with this thing of a kind; all where it is None."""
         pages = {**self.seen.pages, "runs": 0}
         if kind is None:
-            self.seen = replace(self.seen, wanted=Wanted(), condition=None, pages=pages)
+            self.seen = replace(self.seen, search=RowSearch(), condition=None, pages=pages)
         else:
-            self.seen = replace(self.seen, wanted=self.wanted.changed(kind, value), pages=pages)
+            self.seen = replace(self.seen, search=self.search.choose(kind, value), pages=pages)
 
     @property
-    def wanted(self) -> Wanted:
+    def search(self) -> RowSearch:
         """What is searched for."""
-        return self.seen.wanted
+        return self.seen.search
 
     @action
     def close_runs(self) -> None:
@@ -691,7 +691,7 @@ class Explore(Explorer):
         self._runs: RunPanel | None = None
         super().__init__(ws, request)
         condition = read_condition(where, self.source.ws.polars("runs"))
-        self.seen = replace(self.seen, wanted=Wanted(find), condition=condition)
+        self.seen = replace(self.seen, search=RowSearch(find), condition=condition)
         self.show()
 
     def settle(self, seconds: float = 60) -> bool:

@@ -19,7 +19,7 @@ from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
-from ..ui.finding import Things, Wanted
+from ..ui.finding import RowSearch, Things
 from ..ui.source import Recent, key_of
 from .choice import Part, SkillRuns, runs_of, suites_of, turned_workspace, within
 from .facts import Condition, RunWords, things_of
@@ -277,15 +277,15 @@ class Counted:
         return self._things.get_or_make(key, lambda: things_of(self.ws, runs))
 
     def find_runs(
-        self, choice: Choice, clicked: Selection | None, wanted: Wanted, where: Condition | None
+        self, choice: Choice, clicked: Selection | None, search: RowSearch, where: Condition | None
     ) -> pl.DataFrame:
         """The runs that are meant and looked for."""
         import polars as pl
 
         runs = self.runs(choice, clicked)
-        if wanted:
-            words = self._words.read(runs) if wanted.words else [""] * runs.height
-            met = map(wanted.is_met, words, self.things(choice, clicked))
+        if search:
+            words = self._words.read(runs) if search.words else [""] * runs.height
+            met = map(search.is_met, words, self.things(choice, clicked))
             runs = runs.filter(pl.Series(met, dtype=pl.Boolean))
         return runs if where is None else runs.filter(where.meant)
 

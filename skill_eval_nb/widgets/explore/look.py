@@ -15,7 +15,7 @@ from skill_eval_nb.workspace import NO_ITERATION
 
 from ..show.run import compare_runs, find_counterpart
 from ..ui import Child, Node, h
-from ..ui.finding import Wanted, find_bar, row_has
+from ..ui.finding import RowSearch, find_bar, row_has
 from ..ui.parts import button, pill, soft, table, table_row, waiting_note
 from ..ui.source import RunKey, key_of
 from ..ui.take import table_buttons
@@ -60,7 +60,7 @@ class Opened:
         chart: the one that is drawn.
         sorted: by what is listed, the column it is sorted by, and whether the largest is first.
         unfolded: lists to choose from that are open.
-        wanted: what runs are looked for.
+        search: what runs are looked for.
         condition: what runs that are listed are to meet.
     """
 
@@ -73,13 +73,13 @@ class Opened:
     chart: str = "forest"
     sorted: Mapping[str, Order] = field(default_factory=dict[str, Order])
     unfolded: frozenset[str] = frozenset()
-    wanted: Wanted = field(default_factory=Wanted)
+    search: RowSearch = field(default_factory=RowSearch)
     condition: Condition | None = None
 
     @property
-    def sought(self) -> tuple[Wanted, Condition | None]:
+    def sought(self) -> tuple[RowSearch, Condition | None]:
         """What is looked for among the runs that are meant."""
-        return self.wanted, self.condition
+        return self.search, self.condition
 
     def page(self, name: str) -> int:
         """The page of what is paged."""
@@ -486,7 +486,7 @@ def _find_runs(look: Look) -> Child:
     """The search among the runs, and the condition that was given for them."""
     things = look.counted.things(look.choice, look.seen.clicked)
     label, where = "Search prompts, outputs and evidence", look.seen.condition
-    bar = find_bar(look.seen.wanted, things, ("find",), label, more=where is not None)
+    bar = find_bar(look.seen.search, things, ("find",), label, more=where is not None)
     return [bar, where and h("p", "Only where ", h("code", as_label(where.words, 200)))]
 
 

@@ -12,7 +12,7 @@ from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Remarks
 
 from ..show import SHOWING_CSS
 from ..ui import Child, Panel, action, quiet_action, style
-from ..ui.finding import Wanted
+from ..ui.finding import RowSearch
 from ..ui.parts import notice
 from ..ui.source import RunKey, Source
 from .book import Book
@@ -118,14 +118,14 @@ class Review(Panel):
     @action
     def find(self, kind: str | None, value: str) -> None:
         """Show only runs with these words, or with this thing of a kind; all where it is None."""
-        wanted = Wanted() if kind is None else self._choice.wanted.changed(kind, value)
-        self._begin(wanted=wanted)
+        search = RowSearch() if kind is None else self._choice.search.choose(kind, value)
+        self._begin(search=search)
 
     @action
     def ask_for(self, part: str, name: str) -> None:
         """Put something else side by side, or another workspace, iteration or configuration."""
         again = dict.fromkeys(("eval_id", "at", *AFTER.get(part, ())), "")
-        changes = {**again, part: name, "revealed": False, "wanted": Wanted()}
+        changes = {**again, part: name, "revealed": False, "search": RowSearch()}
         self._scope, self._choice = self._settle_scope(replace(self._choice, **changes))
         self._begin()
 

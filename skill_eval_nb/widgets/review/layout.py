@@ -320,7 +320,7 @@ def _step_buttons(now: ReviewState) -> Node:
 
 def _nothing_left(now: ReviewState) -> Node:
     """What stands there where nothing is left of what was asked for."""
-    if now.choice.wanted:
+    if now.choice.search:
         return notice("No run has all that is searched for.")
     if now.choice.shown == "left":
         return notice("All of these are reviewed.", fine=True)
@@ -406,7 +406,7 @@ def _find_bar(now: ReviewState) -> Child:
     if len(now.items) < 2:
         return None
     words = "Search prompts, outputs and evidence"
-    return find_bar(now.choice.wanted, now.finder.things, ("find",), words)
+    return find_bar(now.choice.search, now.finder.things, ("find",), words)
 
 
 def _one_of(label: str, names: Sequence[str], chosen: str, part: str) -> Node | None:

@@ -21,7 +21,7 @@ from skill_eval_nb.workspace.feedback import COMPLETE, Remarks
 
 from ..explore.facts import RunWords, things_of
 from ..ui import Child, Node, h, offer
-from ..ui.finding import Things, Wanted
+from ..ui.finding import RowSearch, Things
 from ..ui.panel import read_blob
 from ..ui.parts import line, table
 from ..ui.source import RunKey, key_of
@@ -151,7 +151,7 @@ class ReviewChoice:
         revealed: whether it was, and is no longer.
         finishing: whether it is asked if the review is to end with runs that are not reviewed.
         unfolded: the parts that were opened, and stay so from run to run.
-        wanted: what runs are looked for; not in what is hidden, which it would tell of.
+        search: what runs are looked for; not in what is hidden, which it would tell of.
     """
 
     pair: Pair = "with and without"
@@ -166,7 +166,7 @@ class ReviewChoice:
     revealed: bool = False
     finishing: bool = False
     unfolded: frozenset[str] = frozenset()
-    wanted: Wanted = field(default_factory=Wanted)
+    search: RowSearch = field(default_factory=RowSearch)
 
     @property
     def hidden(self) -> bool:
@@ -302,15 +302,15 @@ class RunFinder:
             {kind: own for kind, own in things.items() if kind not in told}
             for things in things_of(ws, self._runs)
         ]
-        self._last: tuple[Wanted, frozenset[RunKey]] = Wanted(), frozenset()
+        self._last: tuple[RowSearch, frozenset[RunKey]] = RowSearch(), frozenset()
 
-    def find(self, wanted: Wanted) -> frozenset[RunKey]:
-        """The runs that are wanted; those of the last time are kept."""
-        if self._last[0] != wanted:
-            words = self._words.read(self._runs) if wanted.words else [""] * self._runs.height
-            met = map(wanted.is_met, words, self.things)
+    def find(self, search: RowSearch) -> frozenset[RunKey]:
+        """The runs that are found; those of the last time are kept."""
+        if self._last[0] != search:
+            words = self._words.read(self._runs) if search.words else [""] * self._runs.height
+            met = map(search.is_met, words, self.things)
             rows = zip(self._runs.iter_rows(named=True), met, strict=True)
-            self._last = wanted, frozenset(key_of(row) for row, is_met in rows if is_met)
+            self._last = search, frozenset(key_of(row) for row, is_met in rows if is_met)
         return self._last[1]
 
 
@@ -423,7 +423,7 @@ class ReviewState:
     def shown(self) -> list[Item]:
         """What of it is shown: what was asked for, and the one that is looked at."""
         choice = self.choice
-        found = self.finder.find(choice.wanted) if choice.wanted and not choice.hidden else None
+        found = self.finder.find(choice.search) if choice.search and not choice.hidden else None
 
         def fits(item: Item) -> bool:
             if found is not None and found.isdisjoint(item.runs):

@@ -20,7 +20,7 @@ MOST = 6_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RowSearch:
     """What is looked for: rows that have every word, and the thing that is chosen of each kind.
 
     Attributes:
@@ -38,19 +38,19 @@ class Wanted:
     def is_met(self, words: str, things: Things) -> bool:
         """Whether a row is one of them.
 
-        >>> wanted = Wanted("Read time", {"Status": "graded"})
-        >>> wanted.is_met(words_of("Times are read"), {"Status": ["graded"]})
+        >>> search = RowSearch("Read time", {"Status": "graded"})
+        >>> search.is_met(words_of("Times are read"), {"Status": ["graded"]})
         True
         """
         has_all = all(one in things.get(kind, ()) for kind, one in self.chosen.items())
         return has_all and all(word in words for word in self.words.lower().split())
 
-    def changed(self, kind: str, value: str) -> Wanted:
+    def choose(self, kind: str, value: str) -> RowSearch:
         """The same with other words, where the kind is empty, or another thing of that kind."""
         if not kind:
-            return Wanted(value, self.chosen)
+            return RowSearch(value, self.chosen)
         others = {name: one for name, one in self.chosen.items() if name != kind}
-        return Wanted(self.words, others | ({kind: value} if value else {}))
+        return RowSearch(self.words, others | ({kind: value} if value else {}))
 
 
 def words_of(*texts: object) -> str:
@@ -70,12 +70,12 @@ def row_has(words: str | None, things: Things) -> dict[str, Any]:
 
 
 def find_bar(
-    wanted: Wanted, every: Iterable[Things], act: Act, label: str, *, more: bool = False
+    search: RowSearch, every: Iterable[Things], act: Act, label: str, *, more: bool = False
 ) -> Node:
     """The search, and a list for each kind of thing of which there are several.
 
     Args:
-        wanted: what is looked for.
+        search: what is looked for.
         every: of all rows what they have.
         act: the action; it is handed a kind, empty for the words, and the value.
         label: what the search looks through.
@@ -85,22 +85,22 @@ def find_bar(
     for things in every:
         for kind, own in things.items():
             known.setdefault(kind, {}).update(dict.fromkeys(own))
-    lists = [_choose_thing(wanted, kind, list(own), act) for kind, own in known.items()]
-    search = h(
+    lists = [_choose_thing(search, kind, list(own), act) for kind, own in known.items()]
+    box = h(
         "input",
         type="search",
-        value=wanted.words,
+        value=search.words,
         finds="",
         placeholder="press / to search",
         on={"input": (*act, "")},
     )
-    clear = button("Show all", (*act, None, "")) if wanted or more else None
+    clear = button("Show all", (*act, None, "")) if search or more else None
     looks = "sen-row sen-find"
-    return h("div", labelled(label, search), lists, clear, cls=looks, key="find", role="search")
+    return h("div", labelled(label, box), lists, clear, cls=looks, key="find", role="search")
 
 
-def _choose_thing(wanted: Wanted, kind: str, names: Sequence[str], act: Act) -> Node | None:
-    chosen = wanted.chosen.get(kind, "")
+def _choose_thing(search: RowSearch, kind: str, names: Sequence[str], act: Act) -> Node | None:
+    chosen = search.chosen.get(kind, "")
     if len(names) < 2 and not chosen:
         return None
     options = {"": "any"} | {name: as_label(name, 60) for name in (*names, chosen) if name}

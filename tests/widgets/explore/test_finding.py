@@ -90,7 +90,7 @@ def test_each_kind_of_thing_and_words_of_prompts_outputs_and_evidence_are_found(
     else:
         assert set(found["path"]) == set(wanted["path"])
     assert 0 < found.height < RUNS.height
-    assert panel.wanted.words or panel.wanted.chosen == {kind: value}
+    assert panel.search.words or panel.search.chosen == {kind: value}
     after(panel, "find", None, "")
     assert panel.selection.height == RUNS.height
 
@@ -179,7 +179,7 @@ def test_the_page_finds_at_a_key_without_a_kernel_and_copies(browser):
         page.locator(".sen").focus()
         page.keyboard.press("/")
         page.keyboard.type("late-fee")
-        stage.until(lambda: panel.wanted.words == "late-fee")
+        stage.until(lambda: panel.search.words == "late-fee")
         stage.settle()
         assert rows.count() == panel.selection.height > 3
         looked_at(stage, "explore-found", [("dark", 800), ("light", 1400)], within=".sen-x-behind")
@@ -189,9 +189,9 @@ def test_the_page_finds_at_a_key_without_a_kernel_and_copies(browser):
         page.get_by_role("button", name="the line of code").click()
         page.keyboard.press("/")
         page.keyboard.press("Control+v")
-        stage.until(lambda: panel.wanted.words.startswith("sen.show("))
+        stage.until(lambda: panel.search.words.startswith("sen.show("))
         page.keyboard.press("Escape")
-        stage.until(lambda: not panel.wanted)
+        stage.until(lambda: not panel.search)
         page.locator(".sen-x-runs button").first.press("Escape")
         stage.until(lambda: not panel.seen.opened)
         stage.settle()
