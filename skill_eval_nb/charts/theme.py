@@ -100,18 +100,55 @@ def make_mimebundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     """The forms in which a notebook keeps a chart: Vega-Lite 5, PNG (base64), its title as text.
 
     The picture is drawn from the specification as Altair wrote it, so that it also holds where a
-    user's own chart needs more than version 5.
+    user's own chart needs more than version 5. The live chart is light or dark as the page is.
     """
     import base64
 
     import vl_convert
 
     picture = compress_png(vl_convert.vegalite_to_png(spec, scale=SCALE))
+    live = {key: own if key == "datasets" else use_page_ink(own) for key, own in spec.items()}
     return {
-        MIME: spec | {"$schema": SCHEMA},
+        MIME: live | {"$schema": SCHEMA},
         "image/png": base64.b64encode(picture).decode("ascii"),
         "text/plain": spec.get("description", "a chart"),
     }
+
+
+def use_page_ink(part: Any) -> Any:
+    """A part of a specification without our paper and ink: JupyterLab has a theme for each page.
+
+    A theme gives the paper and the ink of axes, legends and titles, but none for text marks: they
+    are made the opposite of their paper. What else is drawn in ink becomes a grey for any paper.
+
+    >>> use_page_ink({"background": "white", "axis": {"labelColor": SOFT, "grid": True}})
+    {'axis': {'labelOpacity': 0.7, 'grid': True}}
+    >>> use_page_ink({"type": "text", "color": INK, "align": "left"})
+    {'type': 'text', 'align': 'left', 'color': 'white', 'blend': 'difference', 'opacity': 0.9}
+    >>> use_page_ink({"type": "rule", "color": SOFT})
+    {'type': 'rule', 'color': '#9AA5B1'}
+    """
+    if isinstance(part, list):
+        return [use_page_ink(own) for own in part]
+    if not isinstance(part, dict):
+        return ON_ANY_PAPER.get(part, part) if isinstance(part, str) else part
+    is_text = part.get("type") == "text" and part.get("color", INK) in OPACITY
+    of_theme = {"background", "subtitleColor"}  # a subtitle has no opacity of its own
+    if is_text or "type" not in part:
+        of_theme.add("color")
+    kept: dict[str, Any] = {}
+    for key, own in part.items():
+        ink = OPACITY.get(own) if isinstance(own, str) else None
+        if key in of_theme and (ink or own == "white"):
+            continue
+        if ink and key.endswith("Color"):
+            kept[key.replace("Color", "Opacity")] = ink
+        else:
+            kept[key] = use_page_ink(own)
+    if is_text:
+        opacity = OPACITY[part.get("color", INK)]
+        kept |= {"color": "white", "blend": "difference", "opacity": opacity}
+    return kept
 
 
 def compress_png(picture: bytes) -> bytes:
@@ -161,6 +198,11 @@ WITH_SKILL, BASELINE = "#0072B2", "#E69F00"
 """The one colour pair: blue and orange of Okabe and Ito's palette for colour-blind readers."""
 FURTHER = ("#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#4D4D4D")
 """The palette's other colours, for further configurations."""
+
+ON_ANY_PAPER = {INK: FAINT, SOFT: FAINT, GRID: FAINT + "40"}
+"""What can be seen on white as well as on a dark page."""
+OPACITY = {INK: 0.9, SOFT: 0.7, GRID: 0.5}
+"""How much of a page's own ink makes one as dark as ours."""
 
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', system-ui, sans-serif"
 TITLE_SIZE, TEXT_SIZE, SMALL_SIZE = 16, 12, 11

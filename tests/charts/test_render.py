@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import struct
+import xml.etree.ElementTree as ET
 import zlib
 
 import altair as alt
@@ -12,7 +13,7 @@ import vl_convert
 
 from skill_eval_nb import charts
 from skill_eval_nb.charts import theme as render
-from tests.charts.specs import drawn, spec_of, title_of
+from tests.charts.specs import LAB, drawn, spec_of, title_of, vega_lite
 from tests.charts.worlds import workspace, world
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -41,9 +42,28 @@ def test_what_a_notebook_keeps_is_vega_lite_5_and_a_picture(default) -> None:
     bundle = chart._repr_mimebundle_()
     spec = bundle["application/vnd.vegalite.v5+json"]
     assert spec["$schema"] == "https://vega.github.io/schema/vega-lite/v5.json"
-    assert json.loads(json.dumps(spec)) | {"$schema": ""} == spec_of(chart) | {"$schema": ""}
-    assert "datasets" in spec
+    assert spec["datasets"] == spec_of(chart)["datasets"]
     assert bundle["text/plain"].replace("\xa0", " ") == title_of(chart)
+
+
+@pytest.mark.parametrize("name", ["deltas", "discrimination", "expectation_matrix", "forest"])
+@pytest.mark.parametrize(("theme", "paper"), [(None, "white"), ("dark", "#333")])
+def test_a_live_chart_is_light_or_dark_as_the_page_is(default, name, theme, paper) -> None:
+    spec = getattr(charts, name)(world())._repr_mimebundle_()["application/vnd.vegalite.v5+json"]
+    vega_lite().validate(json.loads(json.dumps(spec)))
+    svg = ET.fromstring(vl_convert.vegalite_to_svg(spec, vl_version=LAB, theme=theme))
+    backgrounds = [node for node in svg.iter() if "background" in node.get("class", "")]
+    assert paper in {node.get("fill") for node in svg} | {
+        node.get("fill") for group in backgrounds for node in group.iter()
+    }
+    inks = {
+        "opposite" if "difference" in node.get("style", "") else node.get("fill")
+        for node in svg.iter()
+        if node.tag.endswith("text")
+    }
+    on_paper = "#000" if theme is None else "#fff"
+    assert inks <= {"opposite", on_paper, render.CELL_INK}
+    assert len(inks) > 1
 
 
 def test_the_picture_has_two_pixels_for_each_of_the_chart() -> None:
