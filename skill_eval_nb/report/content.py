@@ -51,13 +51,15 @@ Cell = str | Figure
 class Table:
     """A table; the first `labels` columns are texts, the others figures.
 
-    The caption says what stands in it.
+    The caption says what stands in it. Rows with `anchors` can be linked to one by one; Markdown
+    has no such links, and leaves the table out.
     """
 
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     labels: int = 1
+    anchors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,15 @@ from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
 from skill_eval_nb.stats.next_step import say_how
 from skill_eval_nb.stats.overview import explain_adjustment
-from skill_eval_nb.stats.values import HEADLINE, MODEL, RUBRIC, is_stand_in, model_name, natural
+from skill_eval_nb.stats.values import (
+    HEADLINE,
+    MODEL,
+    RUBRIC,
+    RUN,
+    is_stand_in,
+    model_name,
+    natural,
+)
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import Answer, say_answer, word_of
 from skill_eval_nb.text import count, duration, some
@@ -292,6 +300,30 @@ def _total_figures(measured: IterationFigures, metric: str) -> Iterator[Figure]:
         known = total if n else None
         shown = duration(known) if metric == "time_seconds" else figure(known, metric)
         yield with_n(shown, n)
+
+
+def list_runs(measured: IterationFigures) -> Iterator[Part]:
+    """Every run with its own figures, where a link can lead to it."""
+    runs = measured.ws.polars("runs")
+    metrics = [name for name in measured.metrics if name in runs.columns]
+    if runs.is_empty():
+        return
+    yield Table(
+        "Every run; its number is a link to this row",
+        ("Run", "Eval", "Configuration", "Status", *map(metric_name, metrics)),
+        tuple(
+            (
+                f"run {row['run_number']}",
+                line(row["eval_name"], 60),
+                line(row["configuration"], 60),
+                row["status"],
+                *(figure(row[name], name) for name in metrics),
+            )
+            for row in runs.iter_rows(named=True)
+        ),
+        labels=4,
+        anchors=tuple("/".join(map(str, run)) for run in runs.select(RUN).iter_rows()),
+    )
 
 
 MOST = 30

@@ -4,6 +4,7 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
+from urllib.parse import unquote
 
 import pytest
 
@@ -77,6 +78,10 @@ def whole():
     return workspace(runs=rows, expectations=checks, rubric_scores=scores, problems=problems)
 
 
+def two_iterations():
+    return workspace(runs=in_iterations(1, 2))
+
+
 @cache
 def source(made):
     """The page of a workspace, written once for all tests that look at it."""
@@ -116,12 +121,25 @@ def test_it_says_what_the_markdown_says(page):
     ws = whole()
     text = markdown(ws)
     for part in page.text("h1", "h2", "p", "li"):
+        if part == "Runs":  # only a page has rows to link to
+            continue
         assert part in text.replace("\\", "")
     first = page.tables[0]
     assert first[:2] == [
         ["Metric", "with_skill", "without_skill", "Delta"],
         ["Pass rate", "81.3% n = 4", "43.8% n = 4", "+37.5 pp n = 2"],
     ]
+
+
+@pytest.mark.parametrize("made", [whole, hostile, two_iterations])
+def test_every_run_can_be_linked_to(made):
+    page = Page(source(made))
+    rows = [one["id"] for tag, one in page.elements if tag == "tr" and "id" in one]
+    links = [one["href"].removeprefix("#") for tag, one in page.elements if tag == "a"]
+    assert [unquote(link) for link in links if not re.fullmatch(r"s\d+", link)] == rows
+    assert len(set(rows)) == len(rows) == made().runs.shape[0]
+    assert not any(character.isspace() for row in rows for character in row)
+    assert "Every run" not in markdown(made())
 
 
 def test_it_can_be_heard(page):
@@ -161,10 +179,6 @@ def test_hostile_texts_stay_texts():
         assert " ".join(text.replace("\u202e", "").split()) in cells
     known = {tag for tag, _ in Page(source(whole)).elements}
     assert {tag for tag, _ in page.elements} <= known | {"a", "li", "nav", "ul"}
-
-
-def two_iterations():
-    return workspace(runs=in_iterations(1, 2))
 
 
 def test_a_page_of_many_benchmarks_has_the_charts_of_all_together(monkeypatch):
