@@ -40,9 +40,9 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widg
 import widget from "./panel.js";
 const bytes = async (name) =>
   new DataView(await (await fetch(`./bytes/${name}`)).arrayBuffer());
-const heard = {"change:_tree": new Set(), "msg:custom": new Set(), comm_live_update: new Set()};
+const heard = {"change:_wire": new Set(), "msg:custom": new Set(), comm_live_update: new Set()};
 const state = JSON.parse(await window.senState());
-state._tree = await bytes(state._tree);
+state._wire = await bytes(state._wire);
 const model = {
   get: (name) => state[name],
   send: (message) => window.senSend(JSON.stringify(message)),
@@ -57,7 +57,7 @@ for (;;) {
   if (!news) break;
   for (const {tree, message, buffers} of news) {
     const given = await Promise.all((buffers ?? []).map(bytes));
-    if (tree) { state._tree = await bytes(tree); heard["change:_tree"].forEach((one) => one()); }
+    if (tree) { state._wire = await bytes(tree); heard["change:_wire"].forEach((one) => one()); }
     else heard["msg:custom"].forEach((one) => one(message, given));
   }
 }
@@ -101,7 +101,7 @@ class Stage:
         """Set for the page to be answered: it has all that was sent, and waits for more."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._open = True
-        panel.observe(lambda _: self._tell({"tree": self._put(panel._wire)}), names="_tree")
+        panel.observe(lambda _: self._tell({"tree": self._put(panel._wire)}), names="_wire")
         panel.send = self._queue  # type: ignore[method-assign]
         page.on(
             "console",
@@ -171,7 +171,7 @@ class Stage:
 
     def _state(self) -> str:
         state = self.panel.get_state()
-        return json.dumps({"_tree": self._put(state["_tree"]), "_name": state["_name"]})
+        return json.dumps({"_wire": self._put(state["_wire"]), "_name": state["_name"]})
 
     def _put(self, data: Any) -> str:
         """Lay bytes out for the page; under what name."""

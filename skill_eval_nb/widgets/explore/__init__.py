@@ -274,7 +274,7 @@ def safely(make: Callable[[Look], Child], look: Look) -> Child:
         return notice(f"This could not be shown. {type(error).__name__}: {error}")
 
 
-FIRST_PATIENCE, PATIENCE = 1.2, 0.12
+FIRST_PATIENCE, PATIENCE = 1.2, 0.06
 """Seconds that the first view, and every other one, waits for what is being counted."""
 
 
@@ -733,7 +733,7 @@ class Explore(Explorer):
         if folder is None or skill is None:
             raise LookupError("The skill's folder is not there any more.")
         self._runs = run_panel(**settings_of(folder, skill, runs))
-        self._runs.observe(lambda _: self.show(), "_tree")
+        self._runs.observe(lambda _: self.show(), "_wire")
 
     @action
     def in_runs(self, name: str, *values: Any) -> None:

@@ -2,14 +2,14 @@
 // and has a list of its own from then on; until then, and without it, this holds.
 
 export function finding({ body, records, attributesOf }) {
-  const all = (name) => [...body.querySelectorAll("*")].filter((one) => name in attributesOf(one));
+  const all = (tags, name) => [...body.querySelectorAll(tags)].filter((one) => name in attributesOf(one));
 
   function find() {
-    const controls = all("finds");
+    const controls = all("input, select", "finds");
     if (!controls.length) return;
     const isOurs = controls.some((one) => records.get(one).dirty);
     const wanted = isOurs ? controls.map((one) => [attributesOf(one).finds, one.value]) : [];
-    for (const row of all("has")) {
+    for (const row of all("tr", "has")) {
       const { has } = attributesOf(row);
       row.hidden = !wanted.every(([kind, value]) => isMet(has[kind], kind, value));
       for (let below = row.nextElementSibling; below; below = below.nextElementSibling) {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import logging
 import re
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -93,6 +96,21 @@ REDRAWS = "_redraws"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """No search for unreachable objects: a tree has tens of thousands, and is gone a moment later.
+
+    Looked through while they are there, they make every tenth click take ten times as long.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def action(method: F) -> F:
     """Make a method one that the page may call by its name; then all is drawn again."""
     setattr(method, REDRAWS, True)
@@ -121,7 +139,7 @@ class Panel(anywidget.AnyWidget):
 
     _esm: Any = page_script()  # a path would hold every panel for ever
     _css: Any = style()
-    _tree = traitlets.List().tag(sync=True, to_json=lambda _, panel: panel._wire)  # noqa: SLF001
+    _wire = traitlets.Bytes(encode_tree([])).tag(sync=True)
     _name = traitlets.Unicode().tag(sync=True)
 
     label: ClassVar[str] = "Skill evaluation"
@@ -130,15 +148,14 @@ class Panel(anywidget.AnyWidget):
     fault: str | None = None
     """What went wrong last, in words; None where nothing did."""
 
-    _wire = encode_tree([])
-    __nodes: list[Node] = []  # noqa: RUF012 -- replaced, never changed
+    __shown = encode_tree([])  # by the last view that did not fail
     __ready = False
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._page_id = f"sen-panel-{next(_NUMBERS)}"  # unlike that of any other in a notebook
         self.__wanted = False  # another drawing, by whoever holds the lock
-        self.__behind = False  # the tree, after a quiet action: it is drawn for the next page
+        self.__behind = False  # the page, after a quiet action: it is drawn for the next page
         self.__artist: int | None = None  # the thread that runs `view`
         self.__cannot_draw = False  # the fault is the view's own, and goes when a view succeeds
         self.__views: set[str] | None = None  # those that pages have open; None before the first
@@ -230,34 +247,35 @@ class Panel(anywidget.AnyWidget):
         self.__wanted = self.__behind = False
         self.__artist = threading.get_ident()
         try:
-            tree, wire = self._make_wire()
+            with _collection_paused():
+                self._wire = self._make_wire()
         finally:
             self.__artist = None
-        if wire != self._wire:
-            self._wire = wire
-            self._tree = tree
 
-    def _make_wire(self) -> tuple[list[Node], bytes]:
-        """The tree, and the same as the page gets it.
+    def _make_wire(self) -> bytes:
+        """The tree as the page gets it.
 
         Where the view fails it is the last one that did not, with what went wrong above it: one
         can still choose something else.
         """
         try:
-            nodes = list(flat(self.view()))
-            wire = encode_tree(nodes)
+            self.__shown = encode_tree(list(flat(self.view())))
         except Exception as error:  # noqa: BLE001 -- shown
             self._fail(error)
             self.__cannot_draw = True
         else:
-            self.__nodes = nodes
             if self.__cannot_draw:
                 self.fault, self.__cannot_draw = None, False
             if self.fault is None:
-                return nodes, wire
+                return self.__shown
         words = h("p", self.fault), button("Dismiss", ("dismiss",))
-        tree = [h("div", words, cls="sen-fault", role="alert", key="fault"), *self.__nodes]
-        return tree, encode_tree(tree)
+        fault = h("div", words, cls="sen-fault", role="alert", key="fault")
+        return encode_tree([fault, *json.loads(self.__shown)])
+
+    @property
+    def _tree(self) -> list[Node]:
+        """What is shown, as the page has it."""
+        return json.loads(self._wire)
 
     def _fail(self, error: BaseException) -> None:
         if not isinstance(error, Refused):  # that is no mistake of anybody's code

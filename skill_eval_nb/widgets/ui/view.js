@@ -24,7 +24,7 @@ function render({ model, el }) {
 
   const redraw = place.guarded(() => {
     const bringBack = remembered(place, fields);
-    draw(model.get("_tree"));
+    draw(model.get("_wire"));
     finds.find();
     bringBack();
     kernel.count();
@@ -38,7 +38,7 @@ function render({ model, el }) {
   const flush = place.guarded(fields.flushAll);
 
   el.append(place.root);
-  model.on("change:_tree", redraw);
+  model.on("change:_wire", redraw);
   model.on("msg:custom", heard);
   model.on("comm_live_update", lost); // told once, when it is live no more
   window.addEventListener("pagehide", flush);
@@ -52,7 +52,7 @@ function render({ model, el }) {
     kernel.rest();
     window.removeEventListener("pagehide", flush);
     window.removeEventListener("pointerdown", away, true);
-    model.off("change:_tree", redraw);
+    model.off("change:_wire", redraw);
     model.off("msg:custom", heard);
     model.off("comm_live_update", lost);
     model.send({ view: place.own, open: false });

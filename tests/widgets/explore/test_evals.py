@@ -52,7 +52,7 @@ def test_a_click_on_a_point_shows_the_evidence_of_its_run_or_lists_several():
         assert evidence(*act[2:]) in after(panel, *act)
         assert panel.selection.height == 1
         pressed = find(panel._tree, tabindex="-1", aria_pressed="true")
-        assert [tuple(one[1]["on"]["click"]) for one in pressed] == [act]
+        assert [one[1]["on"]["click"] for one in pressed] == [act]
 
     act = next(act for act, _ in points(panel) if len(act) == 8)
     after(panel, *act)

@@ -43,7 +43,7 @@ def test_what_is_said_of_the_first_pair_is_in_the_file_and_in_the_table(tmp_path
     for part in seen:
         assert part in told
     drawn = []
-    panel.observe(lambda _: drawn.append(1), names="_tree")
+    panel.observe(lambda _: drawn.append(1), names="_wire")
     panel.do("say", FIRST, "Goo")
     panel.do("say", FIRST, "Good.\nBut long.")
     assert len(drawn) == 1  # while one types, only the progress is drawn

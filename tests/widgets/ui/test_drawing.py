@@ -154,7 +154,6 @@ def test_a_tree_that_cannot_be_drawn_is_said_and_the_next_one_is_drawn(stage, pl
     plain.draw(h("p", "fine"))
     stage.settle()
     plain._wire = json.dumps([["p", {}, ["half"]], ["script", {}, []]]).encode()
-    plain.notify_change({"name": "_tree", "new": [], "old": [], "owner": plain, "type": "change"})
     stage.page.get_by_role("alert").filter(has_text="could not be drawn").wait_for()
     assert [one for one in stage.console_errors if "no tree has a <script>" in one]
     stage.console_errors.clear()

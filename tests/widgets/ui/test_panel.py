@@ -54,7 +54,7 @@ def sent(counter: Counter, monkeypatch) -> list:
     """What the page hears, in order: answers, and "tree" for a new tree."""
     heard: list = []
     monkeypatch.setattr(counter, "send", lambda content, buffers=None: heard.append(content))
-    counter.observe(lambda _: heard.append("tree"), names="_tree")
+    counter.observe(lambda _: heard.append("tree"), names="_wire")
     return heard
 
 
@@ -67,7 +67,7 @@ def test_an_action_draws_and_a_quiet_one_does_not(counter) -> None:
     assert text(counter._tree) == "at 2"
     counter.do("hide", 3)
     assert text(counter._tree) == "at 2"
-    assert text(counter.get_state()["_tree"].decode()).count("at 5") == 1  # for the next page
+    assert text(counter.get_state()["_wire"].decode()).count("at 5") == 1  # for the next page
 
 
 @pytest.mark.parametrize("name", ["view", "helper", "__init__", "do", "_draw", "", "drawn", "nope"])
