@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.documents.sides import UNSTATED
@@ -29,7 +29,7 @@ from .values import (
     order_answer,
     statistic,
 )
-from .verdict import IN_WORDS, Answer, Row, say_answer
+from .verdict import IN_WORDS, Answer, Claim, Row, say_answer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -120,28 +120,17 @@ def _claims_of(
                 yield StatedClaim(*about, value, printed, half)
 
 
-class Held(NamedTuple):
-    """A claim and the comparison that it is held against: its rows of `overview`, both scopes."""
+def find_comparisons(claim: StatedClaim, rows: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
+    """The comparison that a claim is about, on these evals and beyond, for each model that ran it.
 
-    claim: StatedClaim
-    suite: Row
-    beyond: Row
-
-    @property
-    def answer(self) -> Answer:
-        """What every page says of the comparison; it begins with the verdict that decides here."""
-        return say_answer(self.suite, self.beyond)
-
-
-def hold_claim(claim: StatedClaim, rows: Sequence[Row]) -> Iterator[Held]:
-    """The claim beside the comparison that is meant, for each model that ran it.
-
-    That is the one of the sides that the file names, else the nearest one, which favours the claim.
+    It is that of the sides that the file names, else the nearest one, which favours the claim.
 
     Args:
-        claim: the claim.
+        claim: the claim; one side alone is about no comparison.
         rows: those of `overview` of its iteration and metric.
     """
+    if claim.value is None:
+        return
     models: dict[Any, dict[Any, dict[str, Row]]] = {}
     for row in rows:
         model, sides = (row[MODEL[0]], row[MODEL[1]]), (row["configuration"], row["baseline"])
@@ -150,13 +139,13 @@ def hold_claim(claim: StatedClaim, rows: Sequence[Row]) -> Iterator[Held]:
     def distance(both: Mapping[str, Row]) -> tuple[bool, float]:
         row = both["suite"]
         sides = row["configuration"], row["baseline"]
-        far = math.inf if row["estimate"] is None else abs(row["estimate"] - (claim.value or 0))
+        far = math.inf if row["estimate"] is None else abs(row["estimate"] - claim.value)
         return sides != (claim.side, claim.baseline), far
 
     for model, comparisons in models.items():
         if not claim.agent or _bare_name(claim.agent) in map(_bare_name, model):
             both = min(comparisons.values(), key=distance)
-            yield Held(claim, both["suite"], both["population"])
+            yield both["suite"], both["population"]
 
 
 def _bare_name(name: str | None) -> str:
@@ -164,9 +153,8 @@ def _bare_name(name: str | None) -> str:
     return re.sub(r"\W|_", "", name or "").casefold()
 
 
-def judge_claim(held: Held) -> tuple[str, str]:
-    """The opinion, and why."""
-    claim, first = held.claim, held.answer.claims[0]
+def judge_claim(claim: StatedClaim, first: Claim) -> tuple[str, str]:
+    """The opinion, and why, by what every page says of the comparison first."""
     row, claimed = first.row, claim.value or 0.0
     sign = math.copysign(1, claimed)
     more = {"helps": 1, "hurts": -1}.get(row["verdict"], 0)
@@ -200,10 +188,10 @@ PUBLISH = "Publish every run with its eval, its side and this figure."
 NOT_CLAIMED = "State the same figure of the other side, and publish the runs of both."
 
 
-def _say_what_settles(held: Held) -> str | None:
+def _say_what_settles(answer: Answer) -> str | None:
     """What would settle a claim, or carry it beyond these evals; None if nothing is open."""
-    row = held.answer.claims[0].row
-    if steps := [step for step, _ in held.answer.next_steps]:
+    row = answer.claims[0].row
+    if steps := [step for step, _ in answer.next_steps]:
         return " ".join(steps)
     if not row["n_evals"]:
         return PUBLISH
@@ -222,36 +210,15 @@ OPINED += ["opinion", "why", "settle", "path"]
 """The columns of `second_opinion`."""
 
 
-def _weigh_claims(claims: Sequence[StatedClaim], rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """The rows of `second_opinion`; `rows` is what `overview` gives of the runs they are about."""
-    known: dict[Any, list[Row]] = defaultdict(list)
-    for row in rows:
-        known[*(row[name] for name in ITERATION), row["metric"]].append(row)
-    held = {
-        claim: list(hold_claim(claim, known[*claim.home, claim.metric]))
-        for claim in claims
-        if claim.value is not None
-    }
-    weighed: dict[StatedClaim, list[dict[str, Any]]] = defaultdict(list)
-    for each in (one for own in held.values() for one in own):
-        claim, row = each.claim, each.answer.claims[0].row
-        opinion, why = judge_claim(each)
-        found = {name: row[name] for name in OPINED if name in row}
-        found |= {
-            "p": row.get("p_adjusted"),
-            "verdict_beyond": each.beyond["verdict"],
-            "lean": each.suite["lean"],
-        }
-        found |= {"opinion": opinion, "why": why, "settle": _say_what_settles(each)}
-        weighed[claim].append(found)
-    return [
-        dict.fromkeys(OPINED)
-        | dict(zip(ITERATION, claim.home, strict=True))
-        | {name: getattr(claim, name) for name in ("metric", "printed", "path")}
-        | {"claimed": claim.value, **row}
-        for claim in claims
-        for row in weighed[claim] or [_without_runs(claim)]
-    ]
+def _weigh_claim(claim: StatedClaim, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """What is said of a claim, for each model that ran it; `rows` as for `find_comparisons`."""
+    for suite, beyond in find_comparisons(claim, rows):
+        answer = say_answer(suite, beyond)
+        row = answer.claims[0].row
+        opinion, why = judge_claim(claim, answer.claims[0])
+        found = {name: row[name] for name in OPINED if name in row} | {"p": row.get("p_adjusted")}
+        found |= {"verdict_beyond": beyond["verdict"], "lean": suite["lean"]}
+        yield found | {"opinion": opinion, "why": why, "settle": _say_what_settles(answer)}
 
 
 def _without_runs(claim: StatedClaim) -> dict[str, Any]:
@@ -325,9 +292,18 @@ def second_opinion(workspace: Workspace) -> Any:
         raise TypeError(f"`second_opinion` takes a Workspace, not a table: this is a {kind}.")
     ws = in_polars(workspace)
     parts = [part for part in (ws, _of_other_skills(ws)) if part.polars("runs").height]
-    found = _weigh_claims(
-        find_claims(ws.polars("stated")), (row for part in parts for row in overview(part))
-    )
+    known: dict[Any, list[Row]] = defaultdict(list)
+    for row in (row for part in parts for row in overview(part)):
+        known[*(row[name] for name in ITERATION), row["metric"]].append(row)
+    found = [
+        dict(zip(ITERATION, claim.home, strict=True))
+        | {"metric": claim.metric, "claimed": claim.value}
+        | {"printed": claim.printed, "path": claim.path}
+        | row
+        for claim in find_claims(ws.polars("stated"))
+        for row in [*_weigh_claim(claim, known[*claim.home, claim.metric])]
+        or [_without_runs(claim)]
+    ]
     frame = pl.DataFrame(
         found, dict.fromkeys(OPINED, pl.String) | dict.fromkeys(FIGURES, pl.Float64)
     )
