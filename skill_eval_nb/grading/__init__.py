@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from skill_eval_nb.models.usage import BudgetSpent
 
     from . import judge, sandbox, structural
-    from .judge import Case, Judge, grade
+    from .grades import grade
+    from .judge import Case, Judge
     from .structural import check
 
 __all__ = [

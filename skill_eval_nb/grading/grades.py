@@ -64,7 +64,7 @@ def grade(
     models = list(dict.fromkeys(judging.judge_model for judging in numbered if judging.judge_model))
     return Grading(
         expectations=verdicts,
-        summary=_count_verdicts(verdicts),
+        summary=count_verdicts(verdicts) if verdicts else None,
         rubric_scores=scores,
         rubric_summary=rubric_summary(scores, dimensions),
         claims=_once(
@@ -163,11 +163,10 @@ def _verdict(ones: Sequence[GradedExpectation]) -> GradedExpectation:
     )
 
 
-def _count_verdicts(verdicts: Sequence[GradedExpectation]) -> Summary | None:
+def count_verdicts(verdicts: Sequence[GradedExpectation]) -> Summary:
+    """How many passed and failed; the rate is of those that were scored, null if none was."""
     passed = sum(verdict.passed is True for verdict in verdicts)
     failed = sum(verdict.passed is False for verdict in verdicts)
-    if not verdicts:
-        return None
     rate = round(passed / (passed + failed), 4) if passed + failed else None
     return Summary(passed=passed, failed=failed, total=len(verdicts), pass_rate=rate)
 
@@ -178,10 +177,12 @@ def _merge_notes(judgings: Sequence[Judging]) -> UserNotesSummary | None:
     ]
     if not given:
         return None
+    names = ("uncertainties", "needs_review", "workarounds")
     return UserNotesSummary(
-        uncertainties=_once((note for notes in given for note in notes.uncertainties), str),
-        needs_review=_once((note for notes in given for note in notes.needs_review), str),
-        workarounds=_once((note for notes in given for note in notes.workarounds), str),
+        **{
+            name: _once((note for notes in given for note in getattr(notes, name)), str)
+            for name in names
+        }
     )
 
 

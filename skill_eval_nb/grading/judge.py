@@ -37,7 +37,6 @@ from skill_eval_nb.models.ask import (
     YES_OR_NO,
     AnswerCheck,
     Answered,
-    BadAnswer,
     Question,
     Unanswered,
     a_list,
@@ -51,30 +50,11 @@ from skill_eval_nb.models.ask import (
 
 from .evidence import Showing, show, uncover_names
 from .evidence.contents import SHOWN_CHARS
-from .grades import grade, grade_unjudged, rubric_summary
+from .grades import rubric_summary
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
 
-
-__all__ = [
-    "SCHEMA",
-    "BadAnswer",
-    "Case",
-    "Judge",
-    "Prepared",
-    "Unjudged",
-    "calls",
-    "grade",
-    "grade_unjudged",
-    "judge",
-    "prepare",
-    "questions",
-    "read_answer",
-    "read_judging",
-    "same_model",
-    "worst",
-]
 
 SYSTEM = """\
 You judge the work that an AI agent did on a task: the files it put out and, where there is \

@@ -57,7 +57,6 @@ from .evidence import (
     texts,
     write_numbered,
 )
-from .pairs import within
 
 LETTERS = ("A", "B")
 MOST = 20
@@ -498,11 +497,11 @@ class _RunLookup:
 def _compared_run(run: StoredRun) -> ComparedRun:
     names = ("iteration", "eval_id", "eval_name", "configuration", "run_number")
     fields = {name: getattr(run, name) for name in names}
-    return ComparedRun(workspace=run.workspace.name, **fields, path=within(run))
+    return ComparedRun(workspace=run.workspace.name, **fields, path=run.within)
 
 
 def _is(run: StoredRun, stated: ComparedRun) -> bool:
-    return stated.workspace in (None, run.workspace.name) and stated.path == within(run)
+    return stated.workspace in (None, run.workspace.name) and stated.path == run.within
 
 
 def read_analyses(folders: Iterable[Path]) -> dict[str, Stored]:

@@ -389,7 +389,7 @@ def _item(
 
 def _behind(run: PairedRun) -> ComparedRun:
     ref = run.ref._replace(workspace=run.stored.workspace.name)
-    return ComparedRun(**ref._asdict(), path=run.within)
+    return ComparedRun(**ref._asdict(), path=run.stored.within)
 
 
 def folder_of(workspace: Path) -> Path:
@@ -474,8 +474,8 @@ def _pair_row(own: Sequence[PairAnswer]) -> dict[str, Any]:
     return {
         **{name: getattr(pair.a.ref, name) for name in (*EVAL, "run_number")},
         "pair": pair.key,
-        "run_a": pair.a.within,
-        "run_b": pair.b.within,
+        "run_a": pair.a.stored.within,
+        "run_b": pair.b.stored.within,
         "winner": winner and WHO[winner],
         "a_first": forth and WHO[forth],
         "b_first": back and WHO[turned[back]],

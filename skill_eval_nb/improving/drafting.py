@@ -31,6 +31,7 @@ from skill_eval_nb.models.ask import (
     an_object,
     check_form,
     fence_lines,
+    keyed_question,
     one_of,
     or_null,
     short,
@@ -639,16 +640,10 @@ def ask_once(
 ) -> PaidAnswer[tuple[Draft, ...]]:
     """Drafts stored in a folder, else a model's, which are then stored there.
 
-    Whoever is shown the same by the same rules is asked the same; `more` is as `Question` has it.
+    `more` is as for `keyed_question`.
     """
-    content = f"{model}\n{system}\n{shown}".encode("utf-8", "replace")
-    question: Question[tuple[Draft, ...]] = Question(
-        key=hashlib.sha256(content).hexdigest()[:24],
-        model=model,
-        system=system,
-        content=[{"type": "text", "text": f"{shown}\n\n{wish}"}],
-        who="the drafter",
-        **more,
+    question: Question[tuple[Draft, ...]] = keyed_question(
+        model, system, shown, wish=wish, who="the drafter", **more
     )
     file = folder and folder / f"{question.key}.json"
 

@@ -30,7 +30,7 @@ from skill_eval_nb.documents.base import fields_of, origin_of, plainly
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared, recognise
 from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
-from skill_eval_nb.running.suite import USUAL, PlannedEval, complete, folder_names, ids_of, name_of
+from skill_eval_nb.running.suite import USUAL, PlannedEval, name_evals
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import (
@@ -206,17 +206,7 @@ def text_of(name: str, data: bytes) -> Text:
 def planned_evals(document: Evals) -> tuple[list[PlannedEval], list[str]]:
     """The evals as they would be run, without their input files, and what prevents running them."""
     faults: list[str] = []
-    ids = ids_of(document.evals, faults)
-    names = [name_of(eval_, id_) for eval_, id_ in zip(document.evals, ids, strict=True)]
-    folders = folder_names(list(zip(ids, names, strict=True)))
-    evals = [
-        PlannedEval(id_, name, folder, complete(eval_, id_, faults), (), (), ())
-        for eval_, id_, name, folder in zip(document.evals, ids, names, folders, strict=True)
-    ]
-    faults += [
-        f"eval {eval_.id} has no prompt" for eval_ in evals if not eval_.definition.prompt.strip()
-    ]
-    return evals, faults
+    return name_evals(document.evals, faults), faults
 
 
 def _home_of(suite: Path) -> Path | None:

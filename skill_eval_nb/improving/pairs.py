@@ -167,11 +167,6 @@ class PairedRun:
     stored: StoredRun
 
     @property
-    def within(self) -> str:
-        """Its folder, below its workspace."""
-        return within(self.stored)
-
-    @property
     def who(self) -> tuple[Any, ...]:
         """Identifies the run, wherever its workspace is."""
         _, _, iteration, eval_id, _, *more = self.ref
@@ -181,11 +176,6 @@ class PairedRun:
     def task(self) -> str:
         """The prompt of its eval, regardless of white space."""
         return " ".join(self.stored.eval.prompt.split()) if self.stored.eval else ""
-
-
-def within(run: StoredRun) -> str:
-    """The folder of a run, below its workspace."""
-    return run.folder.relative_to(run.workspace).as_posix()
 
 
 @dataclass(frozen=True, slots=True)

@@ -564,6 +564,11 @@ def suite_in_words(begins: str, suite: pl.DataFrame, metric: str, gates: int = 0
     )
 
 
+def without_words(draft: Draft) -> str:
+    """How a sentence begins about the suite without what a draft takes out."""
+    return f"Without {draft.called or brief(draft.target or '')}"
+
+
 def gates_in_words(number: int) -> str:
     """How many gates would change; empty if none would."""
     return f"; the gate of {count(number, 'run')} would change" if number else ""

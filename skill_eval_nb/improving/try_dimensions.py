@@ -42,7 +42,17 @@ from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
 from .evidence import Progress, documents_at, stored_at
-from .tried import AFTER, BEFORE, Trial, Tried, Values, What, in_words, suite_in_words
+from .tried import (
+    AFTER,
+    BEFORE,
+    Trial,
+    Tried,
+    Values,
+    What,
+    in_words,
+    suite_in_words,
+    without_words,
+)
 from .values import plain
 
 if TYPE_CHECKING:
@@ -104,8 +114,7 @@ def try_dimensions(trial: Trial) -> Tried:
     suite = cache(partial(trial.suite, by_run, (MEAN,)))
     found = trial.compared(values, "scored")
     if "draft" not in values:
-        without = f"Without {draft.called or brief(draft.target or '')}"
-        begins = f"With weight {new[0].weight:g} of {target}" if new else without
+        begins = f"With weight {new[0].weight:g} of {target}" if new else without_words(draft)
         answer = suite_in_words(begins, suite(), MEAN)
     elif known := [score for score in values["draft"] if score is not None]:
         alone = f"It scores {figure(fmean(known))} on average in {count(len(known), 'run')}"

@@ -9,21 +9,21 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import Expectation, StructuralExpectation, mend
 from skill_eval_nb.grading.structural import OF_TRANSCRIPT, expectations_of, verdicts_on
-from skill_eval_nb.grading.structural.outputs import list_outputs
+from skill_eval_nb.grading.structural.outputs import CheckVerdict, list_outputs, verdict_unscored
 from skill_eval_nb.grading.structural.types import Check, CheckContext, as_structural
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.running.asking import AskingProgress, Terms
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.stored_runs import transcript_in
 from skill_eval_nb.stats.values import RUN, natural, runs_of, stand_in_keys
-from skill_eval_nb.text import brief, count
+from skill_eval_nb.text import count
 from skill_eval_nb.workspace import collector_paused
 
 from .evidence import Progress, stored_at
@@ -38,6 +38,7 @@ from .tried import (
     gates_in_words,
     in_words,
     suite_in_words,
+    without_words,
 )
 from .try_dimensions import try_dimensions
 from .values import Draft, SuiteItem, plain
@@ -194,19 +195,8 @@ def _reason_unseen(status: str, folder: str, shared: bool, base: str) -> str | N
 # ── verdicts ─────────────────────────────────────────────────────────────────────────────────
 
 
-class Verdict(NamedTuple):
-    """What a check comes to in one run; `passed` is None if it errored or is not scored."""
-
-    passed: bool | None
-    evidence: str | None
-
-
-Verdicts = Mapping[What, Sequence[Verdict]]
+Verdicts = Mapping[What, Sequence[CheckVerdict]]
 """The verdicts on the draft and on what it replaces, run by run."""
-
-
-def _unscored_verdict(reason: str) -> Verdict:
-    return Verdict(None, f"Not scored: {reason}")
 
 
 def _try_checks(trial: Trial) -> Tried:
@@ -221,7 +211,7 @@ def _try_checks(trial: Trial) -> Tried:
     )
     gone = structural.clear() if draft.target is None else _of_target(structural, draft.target)
     each = _verdicts(trial, checks, runs, trial.terms.progress)
-    verdicts: dict[What, list[Verdict]] = {}
+    verdicts: dict[What, list[CheckVerdict]] = {}
     if checks:
         verdicts["draft"] = [_all(of_run) for of_run in zip(*each, strict=True)]
     if draft.target is not None:
@@ -236,7 +226,7 @@ def _try_checks(trial: Trial) -> Tried:
     more = {}
     found, about = _compare_verdicts(trial, verdicts), None
     if not checks:
-        answer = suite_in_words(_without(draft), suite(), CHECKED, gates)
+        answer = suite_in_words(without_words(draft), suite(), CHECKED, gates)
     else:
         answer = _check_answer(trial, found, verdicts["draft"], gates)
         words = [check.description for check in checks if check.description]
@@ -279,7 +269,7 @@ def _try_verdicts(trial: Trial) -> Tried:
         gone = judged.filter(pl.col("text").is_in(texts))
     if gone.is_empty():
         return trial.result("not tried", f"No stored run has a verdict on {draft.target}.")
-    none = _unscored_verdict("no judge has decided it")
+    none = verdict_unscored("no judge has decided it")
     verdicts: Verdicts = {"replaced": [verdict or none for verdict in _stored_verdicts(gone, runs)]}
     places, goes = set(gone["place"]), set(gone["run"])
     rest: dict[int, list[bool]] = {}
@@ -298,7 +288,7 @@ def _try_verdicts(trial: Trial) -> Tried:
     note = f"Not in the figures: {coming}, which a judge would have to look at."
     return trial.result(
         "tried",
-        suite_in_words(_without(draft), suite(), GRADED),
+        suite_in_words(without_words(draft), suite(), GRADED),
         by_run=by_run,
         suite=suite,
         notes=(note,) if draft.new else (),
@@ -316,7 +306,7 @@ def _check(item: SuiteItem) -> StructuralExpectation:
 
 def _verdicts(
     trial: Trial, checks: Sequence[Check], runs: pl.DataFrame, progress: Progress | None = None
-) -> list[list[Verdict]]:
+) -> list[list[CheckVerdict]]:
     """The verdicts of each check, run by run; each file of a run is read once at most.
 
     `progress` is called whenever `EVERY` runs are done, and at the end.
@@ -327,19 +317,18 @@ def _verdicts(
     wanted = [as_structural(check) for check in checks]
     spoken = [isinstance(check, Expectation) for check in checks]
 
-    def look(place: tuple[str, str | None]) -> list[Verdict]:
+    def look(place: tuple[str, str | None]) -> list[CheckVerdict]:
         folder, reason = place
         if reason is not None:
-            return [_unscored_verdict(reason)] * len(checks)
+            return [verdict_unscored(reason)] * len(checks)
         transcript = transcript_in(folder) if transcripts else None
         outputs = list_outputs(f"{folder}/outputs")
         setting = CheckContext(outputs, transcript, trial.near, trial.allow_scripts, "bubblewrap")
-        return [
-            Verdict(verdict.passed, verdict.evidence)
-            for verdict in verdicts_on(wanted, spoken, setting)
-        ]
+        return verdicts_on(wanted, spoken, setting)
 
-    def looked_at(one_by_one: Callable[..., Iterator[list[Verdict]]]) -> list[list[Verdict]]:
+    def looked_at(
+        one_by_one: Callable[..., Iterator[list[CheckVerdict]]],
+    ) -> list[list[CheckVerdict]]:
         found = []
         for verdicts in one_by_one(look, runs.select("folder", "reason").iter_rows()):
             found.append(verdicts)
@@ -357,11 +346,11 @@ def _verdicts(
     return [list(column) for column in zip(*by_run, strict=True)]
 
 
-def _all(of_run: Sequence[Verdict]) -> Verdict:
+def _all(of_run: Sequence[CheckVerdict]) -> CheckVerdict:
     """Several checks as one: it passes if all of them pass."""
     mark = _all_pass(_marks_of(of_run))
     evidences = [verdict.evidence or "" for verdict in of_run if verdict.passed is mark]
-    return Verdict(mark, "; ".join(dict.fromkeys(evidences)))
+    return CheckVerdict(mark, "; ".join(dict.fromkeys(evidences)))
 
 
 def _stored_rows(trial: Trial) -> pl.DataFrame:
@@ -393,16 +382,16 @@ def _worst(rows: pl.DataFrame) -> pl.DataFrame:
     return worst.unique("run", keep="first").select("run", "passed", "evidence")
 
 
-def _stored_verdicts(rows: pl.DataFrame, runs: pl.DataFrame) -> list[Verdict | None]:
+def _stored_verdicts(rows: pl.DataFrame, runs: pl.DataFrame) -> list[CheckVerdict | None]:
     """The verdict of each run; None if the run has no row."""
-    there = {run: Verdict(*verdict) for run, *verdict in _worst(rows).iter_rows()}
+    there = {run: CheckVerdict(*verdict) for run, *verdict in _worst(rows).iter_rows()}
     return [
-        _unscored_verdict(RUN_ERRORED) if status == "errored" else there.get(run)
+        verdict_unscored(RUN_ERRORED) if status == "errored" else there.get(run)
         for run, status in enumerate(runs["status"])
     ]
 
 
-def _replaced_verdicts(trial: Trial, target: str, gone: pl.DataFrame) -> list[Verdict]:
+def _replaced_verdicts(trial: Trial, target: str, gone: pl.DataFrame) -> list[CheckVerdict]:
     """The verdicts on a draft's target: stored ones; if there is none, checked now."""
     runs = trial.runs
     stored, reasons = _stored_verdicts(gone, runs), runs["reason"].to_list()
@@ -417,7 +406,7 @@ def _replaced_verdicts(trial: Trial, target: str, gone: pl.DataFrame) -> list[Ve
             ((stored[places[folder]],),) = _verdicts(trial, [check], runs[places[folder]])
     none = "no verdict on it is stored, and its definition was not found"
     return [
-        verdict or _unscored_verdict(reason or none)
+        verdict or verdict_unscored(reason or none)
         for verdict, reason in zip(stored, reasons, strict=True)
     ]
 
@@ -434,7 +423,7 @@ def _compare_verdicts(trial: Trial, verdicts: Verdicts) -> dict[str, object]:
     return trial.compared({what: _marks_of(column) for what, column in verdicts.items()})
 
 
-def _marks_of(verdicts: Sequence[Verdict]) -> list[bool | None]:
+def _marks_of(verdicts: Sequence[CheckVerdict]) -> list[bool | None]:
     return [verdict.passed for verdict in verdicts]
 
 
@@ -451,12 +440,8 @@ def _by_run(trial: Trial, verdicts: Verdicts) -> pl.DataFrame:
     return trial.runs.select(RUN).with_columns(columns)
 
 
-def _without(draft: Draft) -> str:
-    return f"Without {draft.called or brief(draft.target or '')}"
-
-
 def _check_answer(
-    trial: Trial, found: Mapping[str, object], verdicts: Sequence[Verdict], gates: int
+    trial: Trial, found: Mapping[str, object], verdicts: Sequence[CheckVerdict], gates: int
 ) -> str:
     """How the sides differ in a drafted check, in one sentence."""
     scored = [passed for passed in _marks_of(verdicts) if passed is not None]
@@ -468,7 +453,7 @@ def _check_answer(
     return f"{answer}{gates_in_words(gates)}."
 
 
-def _notes(trial: Trial, each: Sequence[Sequence[Verdict]], *, alone: bool) -> Iterator[str]:
+def _notes(trial: Trial, each: Sequence[Sequence[CheckVerdict]], *, alone: bool) -> Iterator[str]:
     """What was left out, and why."""
     gone = set(trial.draft.evals) - set(trial.runs["eval_id"])
     if gone:
@@ -505,7 +490,7 @@ def _judged_about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> A
 
 
 def _find_disagreements(
-    trial: Trial, about: About, verdicts: Sequence[Verdict], judged: pl.DataFrame
+    trial: Trial, about: About, verdicts: Sequence[CheckVerdict], judged: pl.DataFrame
 ) -> pl.DataFrame:
     """The runs whose verdict is not the judge's: RUN, and `passed` and `evidence` of both.
 
@@ -527,7 +512,7 @@ def _figures(
     trial: Trial,
     rows: pl.DataFrame,
     gone: pl.DataFrame,
-    new: Sequence[tuple[bool, Sequence[Verdict]]],
+    new: Sequence[tuple[bool, Sequence[CheckVerdict]]],
 ) -> pl.DataFrame:
     """The gate and the rates of each run, `…_before` as stored, and `…_after`.
 

@@ -347,6 +347,35 @@ class Question(Generic[T]):
         return worst_case(self.body("?" * FAULT_BYTES)) * ATTEMPTS
 
 
+def keyed_question(
+    model: str,
+    system: str,
+    shown: str,
+    *,
+    schema: Mapping[str, Any],
+    read: Callable[[Any], T],
+    who: str,
+    wish: str = "",
+    max_tokens: int = 8_000,
+) -> Question[T]:
+    """A question whose key follows from the model, the rules and what is shown.
+
+    Whoever shows the same model the same material by the same rules asks the same question, so its
+    stored answer holds. `wish` ends the text, and is not part of the key.
+    """
+    content = f"{model}\n{system}\n{shown}".encode("utf-8", "replace")
+    return Question(
+        key=sha256(content).hexdigest()[:24],
+        model=model,
+        system=system,
+        content=[text_block(f"{shown}\n\n{wish}" if wish else shown)],
+        schema=schema,
+        read=read,
+        max_tokens=max_tokens,
+        who=who,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Answered(Generic[T]):
     """A usable answer.

@@ -247,14 +247,6 @@ class BudgetSpent(Exception):
     """A call was not made, because its worst case could pass the ceiling."""
 
 
-class PriceList(Protocol):
-    """What knows prices: `Prices` does."""
-
-    def cost(self, usage: Usage, model: str, *, batch: bool = False) -> float | None:
-        """The price of a usage in US dollars; None if none is known for the model."""
-        ...
-
-
 class Meter(Protocol):
     """Counts calls, and may forbid them.
 
@@ -375,7 +367,7 @@ class Tally:
         """Calls that were answered or may be billed."""
         return self.usage.calls + self.assumed.calls
 
-    def cost(self, prices: PriceList) -> float | None:
+    def cost(self, prices: Prices) -> float | None:
         """US dollars of `usage` and `assumed`; None if a model's price is not known."""
         with self.lock:
             costs = [

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NO_MONEY = "the budget does not hold its worst case"
+NO_MONEY = "the budget is too small for its worst case"
 
 
 @dataclass(frozen=True, slots=True)

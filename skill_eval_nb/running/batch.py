@@ -7,8 +7,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from skill_eval_nb.models.usage import PriceList
-
 from .budget import Budget
 from .engine import Engine
 from .files import write_judging
@@ -61,7 +59,7 @@ def batch_judging(of: T, prepared: Prepared, number: int, name: str) -> BatchedJ
     return BatchedJudging(of, number, prepared, requests)
 
 
-def worst_usd(judgings: Iterable[BatchedJudging[Any]], prices: PriceList) -> float:
+def worst_usd(judgings: Iterable[BatchedJudging[Any]], prices: Prices) -> float:
     """The most that judgings can cost by a batch, in US dollars."""
     from skill_eval_nb.models import batches
 
@@ -98,8 +96,9 @@ def judging_from(judging: BatchedJudging[Any], results: Results, prices: Prices)
         NoJudging: there is none.
         Unjudged: nothing that would be asked again could be judged by.
     """
-    from skill_eval_nb.grading.judge import BadAnswer, read_judging
+    from skill_eval_nb.grading.judge import read_judging
     from skill_eval_nb.models import Reply, Usage
+    from skill_eval_nb.models.ask import BadAnswer
 
     given = [results.get(name) for name in judging.requests]
     replies = [reply for reply in given if isinstance(reply, Reply)]

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.models.usage import BudgetSpent, CallReservation, PriceList, Tally, Usage
+from skill_eval_nb.models.usage import BudgetSpent, CallReservation, Prices, Tally, Usage
 from skill_eval_nb.text import dollars
 
 UNIT = 10**9
@@ -69,7 +69,7 @@ class Budget(Tally):
     def __init__(
         self,
         cap_usd: float | None,
-        prices: PriceList,
+        prices: Prices,
         spent: float = 0.0,
         *,
         whole: Budget | None = None,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import quantiles
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, Timing, mend, parse
-from skill_eval_nb.models import Usage
-from skill_eval_nb.models.usage import PriceList
+from skill_eval_nb.models import Prices, Usage
 from skill_eval_nb.text import dollars
 
 from .protocol import Limits
@@ -188,7 +187,7 @@ class Use:
     low: Usage
     high: Usage
 
-    def usd(self, prices: PriceList, model: str, *, batch: bool = False) -> Span | None:
+    def usd(self, prices: Prices, model: str, *, batch: bool = False) -> Span | None:
         """Its price in US dollars; None if none is known."""
         low = prices.cost(self.low, model, batch=batch)
         high = prices.cost(self.high, model, batch=batch)
@@ -246,7 +245,7 @@ def of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
 def estimate_runs(
     what: str,
     uses: Sequence[Use],
-    prices: PriceList,
+    prices: Prices,
     model: str,
     measured: PastRuns | None = None,
 ) -> CostPart:
@@ -264,44 +263,34 @@ def estimate_runs(
     )
 
 
-def estimate_judging(
-    uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool
-) -> CostPart:
-    """All judgings."""
-    return CostPart("judging", len(uses), *_sum_uses(uses, prices, model, batch=batch))
-
-
-def assumptions(
-    parts: Sequence[CostPart], executor: str, retold: Mapping[str, str]
-) -> tuple[str, ...]:
-    """What an estimate rests on, in words; `retold` adds what the plan knows."""
+def assumptions(parts: Sequence[CostPart], executor: str, prices: str) -> Iterator[str]:
+    """What an estimate rests on, in words; `prices` is where the prices come from."""
     overhead = OVERHEAD.get(executor, OVERHEAD_ELSEWHERE)
     few, many = "lowest to highest", "10th to 90th percentile"
-    texts = [
-        f"{part.what}: as {part.measured} runs of this workspace came to, "
-        f"{few if part.measured < MANY else many}"
-        for part in parts
-        if part.measured and part.number
-    ]
-    if any(part.what != "judging" and not part.measured and part.number for part in parts):
-        texts.append(
+    parts = [part for part in parts if part.number]
+    for part in parts:
+        if part.measured:
+            span = few if part.measured < MANY else many
+            yield f"{part.what}: as {part.measured} runs of this workspace came to, {span}"
+    if any(part.what != "judging" and not part.measured for part in parts):
+        yield (
             f"a run takes {_span(TURNS)} turns (one more where a skill is opened) of "
             f"{_span(TOKENS_A_TURN)} tokens, and tools give back {_span(RESULTS_A_TURN)} a turn; "
             f"{overhead:,} tokens of instructions and tools; earlier turns are read from the "
             "cache (low) or anew (high)"
         )
-    if any(part.what == "judging" and part.number for part in parts):
-        texts.append(
+    if any(part.what == "judging" for part in parts):
+        yield (
             f"a judge is shown {_span(SHOWN)} tokens of output and writes {_span(A_VERDICT)} a "
             f"verdict and {_span(REMARKS)} of remarks; no gate fails, no answer is asked for again"
         )
-    if texts:
-        texts.append(f"a token has {CHARS_PER_TOKEN[1]} to {CHARS_PER_TOKEN[0]} characters")
-    return (*texts, *retold.values())
+    if parts:
+        yield f"a token has {CHARS_PER_TOKEN[1]} to {CHARS_PER_TOKEN[0]} characters"
+    yield f"prices of {prices}"
 
 
 def _sum_uses(
-    uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool = False
+    uses: Sequence[Use], prices: Prices, model: str, *, batch: bool = False
 ) -> tuple[Span, Span, Span | None]:
     low, high = sum((use.low for use in uses), Usage()), sum((use.high for use in uses), Usage())
     spans = [use.usd(prices, model, batch=batch) for use in (*uses, Use(Usage(), Usage()))]
@@ -358,12 +347,12 @@ def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
         for _ in run.missing.judgings
     ]
     if judging and plan.judge_model is not None:
-        batch = plan.judge_batch
-        parts.append(estimate_judging(judging, plan.prices, plan.judge_model, batch=batch))
-    facts = {"prices": f"prices of {plan.prices.date}"}
+        spans = _sum_uses(judging, plan.prices, plan.judge_model, batch=plan.judge_batch)
+        parts.append(CostPart("judging", len(judging), *spans))
+    texts = [*assumptions(parts, plan.executor.name, plan.prices.date)]
     if plan.judge_batch and judging:
-        facts["batch"] = "judging at the price of batches"
-    return Estimate(tuple(parts), assumptions(parts, plan.executor.name, facts))
+        texts.append("judging at the price of batches")
+    return Estimate(tuple(parts), tuple(texts))
 
 
 def limit_runs(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:

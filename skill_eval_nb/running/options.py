@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.models import BadPrices, Prices, load_prices
+from skill_eval_nb.models.stand_in import EXECUTOR, JUDGE
 from skill_eval_nb.text import some
 from skill_eval_nb.workspace.layout import is_container, is_eval, is_iteration, run_number
 
@@ -30,8 +31,6 @@ from .protocol import executor as make_executor
 from .skill import SkillSource, read_skill
 from .spec import SNAPSHOTS, Side, Spec
 from .suite import PlannedEval, Suite, find_suite, read_suite
-
-STAND_IN, STAND_IN_JUDGE = "stand-in", "stand-in-judge"
 
 Skills = Sequence[str] | Mapping[str, str | os.PathLike[str] | None]
 
@@ -213,6 +212,20 @@ def executor_of(
     return runner
 
 
+def worker_of(
+    runner: Executor | None, given: str | None, stand_in: Any, faults: list[str], *, name: str
+) -> str | None:
+    """The model that works: the stand-in's own if that answers and no other is named.
+
+    `name` is the setting's, for the message.
+    """
+    if not given and stand_in is not None:
+        return EXECUTOR
+    if not given and runner is not None:
+        faults.append(f"{name} is not given: executor `{runner.name}` needs the name of a model")
+    return given or None
+
+
 def models_of(
     runner: Executor | None,
     executor_model: str | None,
@@ -222,14 +235,10 @@ def models_of(
     faults: list[str],
 ) -> tuple[str | None, str | None]:
     """The executor's model and the judge's."""
-    offline = getattr(runner, "stand_in", None) is not None
-    worker = executor_model or (STAND_IN if offline else None)
-    if worker is None and runner is not None:
-        faults.append(
-            f"executor_model is not given: executor `{runner.name}` needs the name of a model"
-        )
+    stand_in = getattr(runner, "stand_in", None)
+    worker = worker_of(runner, executor_model, stand_in, faults, name="executor_model")
     stated = suite.config.judge_model if suite is not None else None
-    judge = judge_model or (STAND_IN_JUDGE if offline else stated)
+    judge = judge_model or (stated if stand_in is None else JUDGE)
     if judge is None and judged and runner is not None:
         faults.append(
             "judge_model is not given, and the suite states none: name a model, another one than "

@@ -93,7 +93,7 @@ def structural_json(structural: Structural) -> bytes:
 
 def unjudged_json(folder: Path, structural: Structural) -> bytes:
     """The bytes of grading.json in the folder of a run that no judge looks at."""
-    from skill_eval_nb.grading.judge import grade_unjudged
+    from skill_eval_nb.grading.grades import grade_unjudged
 
     metrics = read_document(folder / "metrics.json", Metrics)
     timing = read_document(folder / EXECUTED, Timing)
@@ -338,7 +338,7 @@ def grade(run: Run) -> Ended:
     Raises:
         Unwritable: it cannot be written.
     """
-    from skill_eval_nb.grading.judge import grade as put_together
+    from skill_eval_nb.grading.grades import grade as put_together
 
     clock = time.perf_counter()
     numbered = sorted(

@@ -123,6 +123,11 @@ class StoredRun:
         above = (parent for parent in self.folder.parents if parent.name == self.iteration)
         return next(above, self.workspace)
 
+    @property
+    def within(self) -> str:
+        """The run's folder, below its workspace."""
+        return self.folder.relative_to(self.workspace).as_posix()
+
 
 def stored_runs(
     path: PathLike, *, evals: PathLike | None = None, problems: Problems | None = None

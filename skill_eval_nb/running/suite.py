@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import count
 from pathlib import Path, PurePosixPath
@@ -273,21 +273,15 @@ def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
     above = [beside.parent] if beside.name == "evals" else []  # a skill's folder without a skill
     roots = list(dict.fromkeys([skill, *above, beside]))
     forbidden = [at, skill / SKILL_FILE]
-    ids = ids_of(document.evals, faults)
-    names = [name_of(eval_, id_) for eval_, id_ in zip(document.evals, ids, strict=True)]
-    folders = folder_names(list(zip(ids, names, strict=True)))
     evals: list[PlannedEval] = []
-    for eval_, id_, name, folder in zip(document.evals, ids, names, folders, strict=True):
-        if not eval_.prompt.strip():
-            faults.append(f"eval {id_} has no prompt")
+    for stated, named in zip(document.evals, name_evals(document.evals, faults), strict=True):
         inputs: tuple[Input, ...] = ()
         try:
-            inputs = find_inputs(eval_.files, roots, forbidden)
+            inputs = find_inputs(stated.files, roots, forbidden)
         except Refused as error:
-            faults += [f"eval {id_}: {fault}" for fault in error.faults]
-        whole = complete(eval_, id_, faults)
-        checks, judged = _split_layers(eval_, whole, faults)
-        evals.append(PlannedEval(id_, name, folder, whole, inputs, checks, judged))
+            faults += [f"eval {named.id}: {fault}" for fault in error.faults]
+        checks, judged = _split_layers(stated, named.definition, faults)
+        evals.append(replace(named, inputs=inputs, checks=checks, judged=judged))
     if not evals:
         faults.append(f"{at} has no evals")
     if faults:
@@ -327,7 +321,23 @@ def _read_suite(path: Path) -> tuple[Evals, list[str], list[str]]:
     )
 
 
-def ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
+def name_evals(evals: Sequence[Eval], faults: list[str]) -> list[PlannedEval]:
+    """Evals with their ids, names and folders, without their input files and checks."""
+    ids = _ids_of(evals, faults)
+    names = [_name_of(eval_, id_) for eval_, id_ in zip(evals, ids, strict=True)]
+    folders = folder_names(list(zip(ids, names, strict=True)))
+    faults += [
+        f"eval {id_} has no prompt"
+        for eval_, id_ in zip(evals, ids, strict=True)
+        if not eval_.prompt.strip()
+    ]
+    return [
+        PlannedEval(id_, name, folder, _complete(eval_, id_, faults), (), (), ())
+        for eval_, id_, name, folder in zip(evals, ids, names, folders, strict=True)
+    ]
+
+
+def _ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
     """The ids of evals: as stated, else their places from 1."""
     ids = []
     for place, eval_ in enumerate(evals, 1):
@@ -339,13 +349,13 @@ def ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
     return ids
 
 
-def name_of(eval_: Eval, id_: str) -> str:
+def _name_of(eval_: Eval, id_: str) -> str:
     """The name of an eval; made of its id if none is stated."""
     stated = (eval_.name or "").strip()
     return stated or (f"eval-{id_}" if id_.isdecimal() else id_)
 
 
-def complete(eval_: Eval, id_: str, faults: list[str]) -> Eval:
+def _complete(eval_: Eval, id_: str, faults: list[str]) -> Eval:
     """A copy in which every expectation and dimension has an id, each its own."""
     rubric = eval_.quality_rubric
     if rubric is not None:

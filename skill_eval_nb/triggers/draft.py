@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from skill_eval_nb.models.ask import (
     an_object,
     check_form,
     fence_lines,
+    keyed_question,
     or_null,
     short,
     shorten_text,
@@ -167,13 +167,10 @@ TOKENS_A_QUERY, TOKENS_AROUND = 250, 2_000
 
 def question_of(model: str, wanted: Demand) -> Question[tuple[Query, ...]]:
     """The question; the same material and model always make the same one."""
-    text = _shown(wanted)
-    content = f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")
-    return Question(
-        key=hashlib.sha256(content).hexdigest()[:24],
-        model=model,
-        system=SYSTEM,
-        content=[{"type": "text", "text": text}],
+    return keyed_question(
+        model,
+        SYSTEM,
+        _shown(wanted),
         schema=SCHEMA,
         read=partial(read, wanted=wanted),
         max_tokens=TOKENS_AROUND + TOKENS_A_QUERY * wanted.n,

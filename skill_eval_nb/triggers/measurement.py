@@ -1,4 +1,4 @@
-"""`measure`: does a skill's description do its work?"""
+"""`measure`: how often does a skill's description get it picked up?"""
 
 from __future__ import annotations
 
@@ -29,9 +29,16 @@ from skill_eval_nb.running.journal import (
     sweep,
 )
 from skill_eval_nb.running.ledger import Ledger, close_interrupted
-from skill_eval_nb.running.options import executor_of, figures
+from skill_eval_nb.running.options import executor_of, figures, worker_of
 from skill_eval_nb.running.pool import EXECUTORS, warm_up
-from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gather_refusals
+from skill_eval_nb.running.protocol import (
+    Executor,
+    Limits,
+    Refused,
+    SandboxKind,
+    find_unpriced,
+    gather_refusals,
+)
 from skill_eval_nb.running.spec import Ended
 from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
 from skill_eval_nb.text import brief, count, dollars
@@ -71,23 +78,9 @@ def faults_of(queries: Sequence[Query]) -> list[str]:
 
 
 def reached_from(runner: Executor | None, model: str | None) -> Connection:
-    """How the model is reached if nobody says."""
+    """How the model is reached by default: through the executor's stand-in, if it has one."""
     stand_in = getattr(runner, "stand_in", None)
     return reached_by(filter(None, [model])) if stand_in is None else Connection(stand_in=stand_in)
-
-
-def model_of(
-    model: str | None, runner: Executor | None, connection: Connection | None, faults: list[str]
-) -> str | None:
-    """The model that decides: the stand-in if it answers and no other is named."""
-    from skill_eval_nb.models.stand_in import EXECUTOR
-
-    answers = getattr(runner, "stand_in", None) or getattr(connection, "stand_in", None)
-    if model is None and answers is not None:
-        return EXECUTOR
-    if model is None and runner is not None:
-        faults.append(f"model is not given: executor `{runner.name}` needs the name of a model")
-    return model
 
 
 LONGEST = 90
@@ -143,15 +136,15 @@ class Measurement:
     """What to measure, and what is already there.
 
     Attributes:
-        setting: under what queries are asked.
-        planned: the attempts by key, before any is made.
+        setting: the conditions under which queries are asked.
+        planned: every attempt by its key, as it is before it is made.
         home: the folder of the measurement.
         prices: what calls cost.
-        retry_errored: whether to make errored ones again.
-        progress: called whenever an attempt has ended.
-        attempts: those that are there, by key.
-        due: those to be made.
-        left_out: how many the budget was too small for.
+        retry_errored: whether to repeat attempts that errored.
+        progress: called after each attempt.
+        attempts: the attempts already made, by key.
+        due: the attempts still to make, by key.
+        left_out: how many attempts the budget was too small for.
     """
 
     setting: MeasureConfig
@@ -165,10 +158,10 @@ class Measurement:
     left_out: int = 0
 
     def read_attempts(self) -> None:
-        """See what is there, and what has to be made.
+        """Read the stored attempts, and work out which are missing.
 
         Raises:
-            Refused: a file was changed.
+            Refused: a stored attempt was changed.
         """
         found = ((key, read_attempt(self.home, each)) for key, each in self.planned.items())
         self.attempts = {key: attempt for key, attempt in found if attempt is not None}
@@ -181,11 +174,11 @@ class Measurement:
 
     @property
     def price(self) -> Price:
-        """What the attempts still to be made may cost."""
+        """What the missing attempts may cost."""
         return price_of(self.due.values(), self.setting, self.prices)
 
     def build_result(self, status: Status, message: str, price: Price) -> Measured:
-        """The result; `price` is for what was missing before it began."""
+        """The result; `price` is that of the attempts that were missing at the start."""
         offered, model = self.setting.offered, self.setting.model
         spent = spent_on(read_journal(self.home), self.home, self.planned)
         why = WHY.get(status)
@@ -207,7 +200,7 @@ class Measurement:
         )
 
     def write_result(self, status: Status, message: str, price: Price) -> Measured:
-        """The same with its summary written, in which all runs of a query count."""
+        """The result, after writing a summary that counts all stored runs of each query."""
         measured = self.build_result(status, message, price)
         if self.attempts:
             every = (*measured.attempts, *further_attempts(self.home, self.planned))
@@ -217,7 +210,7 @@ class Measurement:
     def make_due(
         self, budget_usd: float | None, concurrency: int, seed: int, stop: threading.Event | None
     ) -> Measured:
-        """Make what is missing, as the one writer of this measurement."""
+        """Make the missing attempts, as the only writer of this measurement."""
         setting, home = self.setting, self.home
         journal = Journal(home, {"event": PLANNED, "measured": setting.common})
         try:
@@ -230,7 +223,7 @@ class Measurement:
             cap = None if budget_usd is None else price.cap_usd
             ledger = Ledger(home, journal, Budget(budget_usd, self.prices, spent), lambda: None)
             calls = warm_up(setting.connection, setting.executor, judged=False)
-            # In a drawn order: the runs of a query are spread over the whole.
+            # In random order, so that the runs of each query are spread over the whole time.
             random.Random(seed).shuffle(due)  # noqa: S311 -- an order, no secret
 
             async def make_all() -> None:
@@ -267,7 +260,7 @@ class Measurement:
                 if own_usd is not None:
                     reservation.count(own_usd)
                 kept = (self.home, self.setting, attempt, execution)
-                await to_the_end(asyncio.to_thread(write_attempt, *kept))  # it is paid for
+                await to_the_end(asyncio.to_thread(write_attempt, *kept))  # it has been paid for
                 step.ended = Ended(attempt.reason)
         finally:
             reservation.close()
@@ -281,27 +274,27 @@ class Measurement:
             self.progress(AskingProgress(done, total, failed, ledger.budget.spent_usd, what))
 
     def _say_end(self, status: Status, budget_usd: float | None, cap_usd: float | None) -> str:
-        """How it went, in a sentence."""
+        """How it ended, in a sentence."""
         if status == "stopped":
-            return "it was stopped; measure again to make what is missing"
+            return "it was stopped; measure again to make the missing attempts"
         if status == "partial":
             return (
-                f"the budget of {dollars(budget_usd or 0.0)} does not hold "
+                f"the budget of {dollars(budget_usd or 0.0)} is too small for "
                 f"{count(self.left_out, 'more attempt')}, each {dollars(cap_usd or 0.0)} at worst; "
-                "measure again with a higher one to make what is missing"
+                "measure again with a higher budget to make them"
             )
         return f"{count(len(self.attempts), 'attempt')}{self.say_errored()}"
 
     def say_errored(self) -> str:
-        """How many errored, and how they are made again."""
+        """How many errored, and how to repeat them."""
         errored = sum(attempt.outcome == "errored" for attempt in self.attempts.values())
-        again = "; retry_errored=True makes them again" if errored else ""
+        again = "; retry_errored=True repeats them" if errored else ""
         return f", {errored:,} errored{again}"
 
 
 TURNS = 6
 SECONDS = 180.0
-"""The limits of an attempt if none are given: whether a skill is opened shows early."""
+"""The default limits of an attempt: an agent that opens a skill does so early."""
 
 
 def measure(
@@ -327,47 +320,47 @@ def measure(
     progress: Callable[[AskingProgress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Measured:
-    """Ask each query several times, and see whether the skill is picked up.
+    """Ask each query several times, and see how often the skill is picked up.
 
-    Each attempt has a working folder, a home and a configuration of its own, with the skill
-    among the others; it ends as soon as the skill was opened. `triggered`: the skill's body was
-    opened at any point. `not triggered`: the run came to its end, or to its limit of turns,
-    without. `errored`: it broke, ran out of time or was refused. `not run`: it never began.
+    Each attempt has its own working folder, home and configuration, with the skill among the
+    others; it ends as soon as the skill is opened. `triggered`: the skill's body was opened at
+    some point. `not triggered`: the run ended, or reached its limit of turns, without opening it.
+    `errored`: it broke, ran out of time or was refused. `not run`: it never began.
 
-    Each attempt is written at once, and is never made again: called again after an
-    interruption, this makes those that are missing, and more where `runs` or `queries` have
-    grown. What can stand for each other has the same skill, description, others, executor,
-    model, limits of turns, time and output, sandbox and series.
+    Each attempt is written at once and never repeated: after an interruption, the same call makes
+    only the missing attempts, and so does a call with more `runs` or `queries`. Attempts are
+    interchangeable if they have the same skill, description, other skills, executor, model,
+    limits of turns, time and output, sandbox and series.
 
     Args:
         skill: the skill's folder, or its SKILL.md.
-        queries: each with words of its own.
+        queries: the queries, no two with the same words.
         runs: attempts of each query.
-        model: who decides; `stand-in` where a stand-in answers and no other is named.
-        executor: its name, or itself.
-        others: the skills beside it: `"bundled"` for a handful that come with the package (but
-            one of the skill's own name), `"none"`, or paths of skills' folders, or of folders
-            that hold such.
-        description: measured in place of the one in SKILL.md, which is not touched.
-        series: a name; the same thing measured under another name is measured again.
-        folder: where attempts are written; `triggers` in NAME-workspace beside the skill if
-            it is not given.
+        model: the model that decides; `stand-in` if a stand-in answers and no model is named.
+        executor: an executor or its name.
+        others: the skills next to it: `"bundled"` for a few that come with the package (except
+            one with the skill's own name), `"none"`, or paths of skills' folders, or of folders
+            that contain some.
+        description: measured instead of the one in SKILL.md, which is not changed.
+        series: a name; measured under another name, the same thing is measured again.
+        folder: where to write the attempts; if not given, `triggers` in NAME-workspace next to
+            the skill.
         budget_usd: the most that these attempts may cost, earlier starts included, in US
             dollars; an attempt whose worst case does not fit is not begun.
         concurrency: attempts at a time.
-        limits: what one attempt may use; 6 turns and 180 s if they are not given.
+        limits: what one attempt may use; 6 turns and 180 s if not given.
         sandbox: `"none"` lets an agent's commands do whatever you can do.
-        connection: how the model is reached; if it is not given, the stand-in answers in
-            process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table if it is not given.
-        seed: of the order of attempts.
-        retry_errored: whether attempts that errored are made again.
-        dry_run: nobody is asked, and `price` says what the rest may cost.
-        progress: called whenever an attempt has ended.
-        stop: once it is set, what is in flight is cancelled, and what was written stays.
+        connection: how the model is reached; if not given, the stand-in answers in process for
+            its own models; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
+        seed: for the order of attempts.
+        retry_errored: whether to repeat attempts that errored.
+        dry_run: no model is asked, and `price` says what the rest may cost.
+        progress: called after each attempt.
+        stop: once set, calls in flight are cancelled; what was written stays.
 
     Raises:
-        Refused: a skill, a query or a figure cannot be used, two skills have the same name, no
+        Refused: a skill, a query or a number cannot be used, two skills have the same name, no
             model is known, or there is a budget and no known price; all faults at once. Or the
             same thing is being measured already, here or in another process.
         OSError: an attempt cannot be written.
@@ -377,10 +370,10 @@ def measure(
     faults = faults_of(listed)
     figures(faults, runs, 0, concurrency, None, budget_usd, allowed)
     runner = executor_of(executor, {}, sandbox, faults)
-    worker = model_of(model, runner, connection, faults)
+    stand_in = getattr(runner, "stand_in", None) or getattr(connection, "stand_in", None)
+    worker = worker_of(runner, model, stand_in, faults, name="model")
     known = prices or load_prices()
-    if worker is not None and budget_usd is not None and not known.known(worker):
-        faults.append(f"budget_usd is set, so the price must be known: {known.unknown(worker)}")
+    faults += find_unpriced([worker], known, budget_usd)
     reached = connection or reached_from(runner, worker)
     if not dry_run and type(runner).__module__.startswith(EXECUTORS) and (why := reached.why_not()):
         faults.append(why)
@@ -400,6 +393,6 @@ def measure(
         if dry_run:
             return work.build_result("dry run", "no model was asked", work.price)
         if not work.due:
-            message = f"everything was there already{work.say_errored()}"
+            message = f"nothing was missing{work.say_errored()}"
             return work.write_result("done", message, work.price)
         return work.make_due(budget_usd, concurrency, seed, stop)

@@ -1,4 +1,4 @@
-"""`optimise`: rounds of measuring and proposing, chosen on held-out queries, measured afresh."""
+"""`optimise`: measure and propose in rounds, choose on held-out queries, measure the choice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from skill_eval_nb.models.ask import ATTEMPTS
 from skill_eval_nb.running.asking import Terms, worst_usd
 from skill_eval_nb.running.journal import hold_paid_folders
 from skill_eval_nb.running.options import executor_of
-from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gather_refusals
+from skill_eval_nb.running.protocol import (
+    Executor,
+    Limits,
+    Refused,
+    SandboxKind,
+    find_unpriced,
+    gather_refusals,
+)
 from skill_eval_nb.skill_md import SKILL_FILE, read_text
 from skill_eval_nb.skill_md import body as body_of
 from skill_eval_nb.workspace import PathLike
@@ -33,11 +40,11 @@ if TYPE_CHECKING:
 
 
 def estimate_search(work: PaidSearch, price: Price) -> CostRange:
-    """What a search comes to.
+    """What a search may cost.
 
     Args:
         work: the search.
-        price: of one round of which nothing is there yet.
+        price: of one round if all of it has to be made.
     """
     outcomes = tuple(QueryOutcome(query, (not query.should_trigger,)) for query in work.queries)
     tried = [Step(n, f"{n}{'?' * MOST}", outcomes) for n in range(1, work.rounds)]
@@ -54,11 +61,11 @@ def estimate_search(work: PaidSearch, price: Price) -> CostRange:
 
 FOLDER = "optimisations"
 BEGUN = (
-    "This very search was begun before ({}): started again, it makes only what is missing, and "
-    "what is there is not paid for twice."
+    "This search was begun before ({}). Started again, it makes only what is missing: nothing is "
+    "paid for twice."
 )
 PRICED = "priced"
-"""A series of which nothing is ever there, so that all of it has its price."""
+"""A series that nothing is ever stored under, so that a dry run prices a whole round."""
 
 
 def optimise(
@@ -86,62 +93,62 @@ def optimise(
     progress: Callable[[OptimisingProgress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Optimised:
-    """Search for a description by which a skill is picked up when it should be, and only then.
+    """Search for a description that gets a skill picked up when it should be, and only then.
 
-    The queries are dealt into train and held-out ones. Round 1 measures the present description;
-    if that measurement cannot be trusted (`stats.trigger_doubts`) the search ends there.
-    Before each further round a model proposes another description, from the train queries that
-    went wrong; it is never shown a held-out one. The search ends where every train query
-    passes, where the train score did not improve for two rounds, after the last round, or where
-    the budget holds no further one.
+    The queries are split into train and held-out ones. Round 1 measures the current description;
+    if that measurement cannot be trusted (`stats.trigger_doubts`), the search ends there. Before
+    each further round a model proposes another description, based on the train queries that went
+    wrong; it never sees a held-out query. The search ends once every train query passes, when the
+    train score has not improved for two rounds, after the last round, or when the budget is too
+    small for another one.
 
-    The held-out queries alone choose. A later description takes the place of an earlier one
-    where chance seldom gives it such a lead (exact permutation test over queries, one-sided p
-    at most 12.5 %; it is called better at 5 % over all that are compared, and seems so above);
-    where the two cannot be told apart the shorter or earlier one is kept.
+    Only the held-out queries decide. A later description replaces an earlier one if such a lead
+    is rarely chance (exact permutation test over queries, one-sided p at most 12.5 %). It is
+    called better at 5 %, shared among all comparisons; above that, it `seems` better. If two
+    cannot be told apart, the shorter or earlier one is kept.
 
-    The score that a winner was chosen by flatters it, so the winner is measured once more, on fresh
-    runs of the held-out queries: that is `best_score`. The luck of runs is out of it; that of which
-    queries were held out is not, and its interval says how much that may be.
+    The score that decided flatters the winner, so the winner is measured once more, on new runs
+    of the held-out queries: that is `best_score`. It is free of lucky runs, but not of luck in
+    which queries were held out; its interval says how much that may matter.
 
-    A score is the share of runs that were right; runs that errored are in none. SKILL.md is not
-    touched: `write_description` does that.
+    A score is the share of runs that were right; runs that errored do not count. SKILL.md is not
+    changed: use `write_description`.
 
-    Every attempt and every proposal is written at once: called again after an interruption, this
-    makes only what is missing. The result is written, too, as `optimization_result.json`.
+    Every attempt and every proposal is written at once: after an interruption, the same call makes
+    only what is missing. The result is written as `optimization_result.json`.
 
     Args:
         skill: the skill's folder, or its SKILL.md.
-        queries: at least two that should trigger and two that should not, and better twenty of
-            each; those that have a split keep it.
-        model: who decides whether to open the skill; as for `measure`.
-        proposer_model: who writes descriptions; the same if it is not given.
+        queries: at least two that should trigger and two that should not, better twenty of each;
+            queries that already have a split keep it.
+        model: the model that decides whether to open the skill; as for `measure`.
+        proposer_model: the model that writes descriptions; the same one if not given.
         executor: as for `measure`.
         others: as for `measure`.
         runs: attempts of each query in each round.
-        rounds: descriptions that are measured at most, the present one included.
-        held_out: the share of each class that descriptions are chosen by.
-        seed: of the split and of the order of attempts.
-        budget_usd: the most that all of it may cost, in US dollars: rounds, proposals and the
-            last measurement, whose money is kept back. Earlier starts count, and so does what
-            was measured of the same there before.
-        competing: skills whose descriptions the proposer is shown, given as `others` are.
-        folder: where all of it is kept; `triggers` in NAME-workspace beside the skill if it
-            is not given.
+        rounds: the most descriptions to measure, including the current one.
+        held_out: the share of each class of queries to hold out.
+        seed: for the split and the order of attempts.
+        budget_usd: the most that everything may cost, in US dollars: rounds, proposals and the
+            last measurement, whose money is set aside. Earlier starts count, and so do earlier
+            measurements of the same thing in this folder.
+        competing: skills whose descriptions the proposer sees, given like `others`.
+        folder: where everything is stored; if not given, `triggers` in NAME-workspace next to
+            the skill.
         concurrency: attempts at a time.
         limits: what one attempt may use; as for `measure`.
         sandbox: `"none"` lets an agent's commands do whatever you can do.
-        connection: how models are reached; if it is not given, the stand-in answers in
-            process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table if it is not given.
-        retry_errored: whether attempts that errored in an earlier start are made again.
-        dry_run: nobody is asked; `n_runs` and `estimate` say what it comes to, and a note
-            whether it was begun before.
-        progress: called between the steps, and whenever an attempt has ended.
-        stop: once it is set, what is in flight is cancelled, and what was written stays.
+        connection: how models are reached; if not given, the stand-in answers in process for its
+            own models; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
+        retry_errored: whether to repeat attempts that errored in an earlier start.
+        dry_run: no model is asked; `n_runs` and `estimate` say what the search may take, and a
+            note says whether it was begun before.
+        progress: called between steps and after each attempt.
+        stop: once set, calls in flight are cancelled; what was written stays.
 
     Raises:
-        Refused: a skill, a query or a figure cannot be used, a half of the queries lacks a
+        Refused: a skill, a query or a number cannot be used, the train or held-out queries lack a
             class, no API key was found, there is a budget and no known price, the same thing is
             being measured or searched for already, or the folder cannot be written.
         OSError: something cannot be written.
@@ -151,7 +158,7 @@ def optimise(
     dealt: tuple[Query, ...] = ()
     with gather_refusals(faults):
         offer = read_offer(skill, competing, None)
-        # Front matter that cannot be changed is told now, and not after a round was paid for.
+        # Front matter that cannot be changed is reported now, before anything is paid for.
         skill_md = read_bytes(offer.skill.folder / SKILL_FILE)
         with_description(skill_md, offer.skill.description)
     with gather_refusals(faults):
@@ -183,8 +190,7 @@ def optimise(
     priced = measuring(dealt, dry_run=True, budget_usd=budget_usd, series=PRICED)
     proposer = proposer_model or priced.model
     reached = connection or reached_from(runner, proposer)
-    if budget_usd is not None and not known.known(proposer):
-        faults.append(f"budget_usd is set, so its price must be known: {known.unknown(proposer)}")
+    faults += find_unpriced([proposer], known, budget_usd)
     if not dry_run and (why := reached.why_not()):
         faults.append(why)
     if faults:
@@ -220,11 +226,11 @@ def optimise(
         cost_usd=0.0,
         estimate=estimate_search(work, priced.price),
         folder=base,
-        notes=tuple(f"The present description has a fault: {why}." for why in faults_of(present)),
+        notes=tuple(f"The current description has a fault: {why}." for why in faults_of(present)),
     )
     texts = [(query.query, query.should_trigger, query.split) for query in dealt]
     parts = [present, texts, priced.model, proposer, priced.executor, priced.others, body]
-    # What sets it apart from another search of the same skill.
+    # These set it apart from other searches for the same skill.
     kept = base / FOLDER / mark([*parts, beside, runs, rounds])
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()

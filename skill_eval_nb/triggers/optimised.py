@@ -1,4 +1,4 @@
-"""What came of a search for a better description: its rounds, their scores, the one chosen."""
+"""The result of a search for a better description: its rounds, their scores, and the choice."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Score:
         score: the share.
         low: the lower end of its 95 % interval, for queries like these.
         high: the upper end.
-        n_queries: queries that it rests on.
-        n_runs: runs that it rests on.
+        n_queries: queries that it is based on.
+        n_runs: runs that it is based on.
     """
 
     score: float
@@ -44,13 +44,13 @@ class Score:
 
 
 def mean(outcomes: Iterable[QueryOutcome], split: Split) -> float | None:
-    """The share of runs that were right, over a part of the queries; None if no run tells."""
+    """The share of runs that were right in one part of the queries; None if no run was scored."""
     runs = [run for outcome in outcomes if outcome.query.split == split for run in outcome.right]
     return sum(runs) / len(runs) if runs else None
 
 
 def scores_of(measured: Measured) -> dict[Split, Score]:
-    """The same with its interval, by `stats.trigger_scores`, for each part of which a run tells."""
+    """The score of each part of the queries with scored runs, by `stats.trigger_scores`."""
     from skill_eval_nb.stats import trigger_scores
 
     found: dict[Split, Score] = {}
@@ -68,16 +68,15 @@ class Step:
     """One description that was measured.
 
     Attributes:
-        round: 1 for the present description, then 2, 3, …
+        round: 1 for the current description, then 2, 3, …
         description: the words.
-        asked: each query as it went.
-        train: its score on the train queries; None if no run tells.
-        test: its score on the held-out queries. What was chosen was chosen by it, so it
-            flatters the winner.
-        lacking: why not all runs were made; None if they were. Others cannot be chosen.
+        asked: each query with its runs.
+        train: its score on the train queries; None if no run was scored.
+        test: its score on the held-out queries. It decides the choice, so it flatters the winner.
+        lacking: why not all runs were made; None if they were. Only a complete step can be chosen.
         doubts: what is odd about the first measurement, in words.
         broken: why the first measurement cannot be trusted; None if it can.
-        is_best: whether it is the one that was chosen.
+        is_best: whether it was chosen.
     """
 
     round: int
@@ -92,36 +91,35 @@ class Step:
 
     @property
     def row(self) -> dict[str, Any]:
-        """The description with its scores and their intervals, by their names."""
+        """The description with its scores and their intervals, as named values."""
         ends = _ends("train", self.train) | _ends("test", self.test)
         return {"description": self.description, **ends}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Optimised(Shown):
-    """What came of a search for a better description.
+    """The result of a search for a better description.
 
     Attributes:
         skill_name: the skill.
-        status: `done`; `partial` where the budget or a stop ended it early; `broken` where the
-            first measurement cannot be trusted; `dry run` if nothing was run.
-        steps: the descriptions that were measured, in order; the first is the present one.
-        best_description: the one that was chosen; the present one if none is better.
-        best: its score on fresh runs of the held-out queries, by which nothing was chosen: the
-            one to report. None if they were not made.
-        why: why this one was chosen, in words.
+        status: `done`; `partial` if the budget or a stop ended it early; `broken` if the first
+            measurement cannot be trusted; `dry run` if nothing was run.
+        steps: the descriptions that were measured, in order; the first is the current one.
+        best_description: the chosen one; the current one if none is better.
+        best: its score on new runs of the held-out queries, which decided nothing: the one to
+            report. None if they were not made.
+        why: why it was chosen, in words.
         ended: why the search ended, in words.
-        model: the model that decides.
+        model: the model that decides whether to open the skill.
         proposer_model: the model that wrote the other descriptions.
         runs: runs of each query in each measurement.
         n_train: train queries.
         n_test: held-out queries.
-        n_runs: runs that are needed at most, for all rounds and the last measurement.
-        cost_usd: US dollars that were spent on it, earlier starts included; None if a price
-            is not known.
-        estimate: what it may cost in US dollars, what is there already included.
-        folder: where measurements and proposals are kept.
-        notes: what was decided for the user, and what to bear in mind.
+        n_runs: the most runs needed, for all rounds and the last measurement.
+        cost_usd: US dollars spent on it, earlier starts included; None if a price is not known.
+        estimate: what all of it may cost in US dollars, including what is already there.
+        folder: where measurements and proposals are stored.
+        notes: choices made for the user, and caveats.
     """
 
     skill_name: str
@@ -144,17 +142,17 @@ class Optimised(Shown):
 
     @property
     def best_score(self) -> float | None:
-        """The winner's share of right runs, 0-1, on fresh runs; None if they were not made."""
+        """The winner's share of right runs, 0-1, on new runs; None if they were not made."""
         return None if self.best is None else self.best.score
 
     @property
     def selected(self) -> Score | None:
-        """The score that the winner was chosen by; it flatters the winner."""
+        """The score that decided; it flatters the winner."""
         return next((step.test for step in self.steps if step.is_best), None)
 
     @property
     def selected_score(self) -> float | None:
-        """The same as a share, 0-1."""
+        """The score that decided, as a share, 0-1."""
         return None if self.selected is None else self.selected.score
 
     @property
@@ -164,20 +162,20 @@ class Optimised(Shown):
 
     @property
     def worst_usd(self) -> float | None:
-        """US dollars that it may cost at most; None if a price is not known."""
+        """The most that it may cost, in US dollars; None if a price is not known."""
         return self.estimate.worst
 
     @property
     def has_new(self) -> bool:
-        """Whether another description than the present one was chosen."""
+        """Whether a description other than the current one was chosen."""
         return bool(self.steps) and self.best_description != self.steps[0].description
 
     def rounds_table(self) -> Any:
-        """One row a round, in polars.
+        """One row per round, in polars.
 
         `round`, `description`, `train_score`, `train_low`, `train_high`, `test_score`,
         `test_low`, `test_high` (shares of right runs, 0-1, with 95 % intervals; null if no
-        run tells), `is_best`.
+        run was scored), `is_best`.
         """
         import polars as pl
 
@@ -187,7 +185,7 @@ class Optimised(Shown):
         return pl.DataFrame(rows, schema)
 
     def document(self) -> Optimization:
-        """The result as other tools write it, with our intervals beside the scores."""
+        """The result as other tools write it, with intervals added to the scores."""
         steps = [OptimizationStep(iteration=step.round, **step.row) for step in self.steps]
         return Optimization(
             best_description=self.best_description,
@@ -231,33 +229,33 @@ class Optimised(Shown):
         each = f"{count(self.runs, 'run')} of each"
         yield f"{self.n_train} train and {self.n_test} held-out queries, {each}"
         if self.status == "dry run":
-            yield f"{count(self.n_runs, 'run')} at most, those of the last measurement among them"
+            yield f"{count(self.n_runs, 'run')} at most, including the last measurement"
             yield f"Price: {self.estimate}"
             return
         yield self.why
         if self.best is not None:
             yield (
-                f"Score of the chosen one on fresh runs of the held-out queries: {self.best}, of "
+                f"Score of the chosen one on new runs of the held-out queries: {self.best}, from "
                 f"{self.best.n_queries} of {self.n_test} queries and "
                 f"{count(self.best.n_runs, 'run')}"
             )
         elif self.status != "broken":
-            yield "The chosen one was not measured on fresh runs: no score of it can be trusted."
+            yield "The chosen one was not measured on new runs: its score cannot be trusted."
         if self.status != "broken":
             if self.selected is not None and len(self.steps) > 1:
-                yield f"The score that it was chosen by, which flatters it: {self.selected}"
+                yield f"The score that decided, which flatters it: {self.selected}"
             yield f"The search ended: {self.ended}"
         yield f"Spent: {dollars(self.cost_usd)}"
 
 
 def _ends(name: str, score: Score | None) -> dict[str, float | None]:
-    """A score and its interval under their names; null if there is none."""
+    """A score and its interval as named values; null if there is none."""
     figures = (None,) * 3 if score is None else (score.score, score.low, score.high)
     return dict(zip((f"{name}_score", f"{name}_low", f"{name}_high"), figures, strict=True))
 
 
 class SearchOver(Exception):
-    """Nothing more can be measured or proposed, for a reason; `halt`: nor is it to be."""
+    """Nothing more can be measured or proposed; `halt`: the last measurement is not made either."""
 
     def __init__(self, reason: str, *, halt: bool = False) -> None:
         super().__init__(reason)
@@ -271,12 +269,12 @@ class OptimisingProgress:
 
     Attributes:
         doing: `measuring` a round, `proposing` the next description, `measuring again` the
-            winner on fresh runs.
-        round: the round that is at work, from 1; the present description is round 1.
-        rounds: rounds at most.
+            winner on new runs.
+        round: the current round, from 1; the current description is round 1.
+        rounds: the most rounds.
         steps: the rounds that have ended, each with its scores.
-        measuring: how far the measurement is; None if none is at work.
-        spent_usd: US dollars that were spent, as far as prices are known.
+        measuring: how far the current measurement is; None if nothing is being measured.
+        spent_usd: US dollars spent, as far as prices are known.
     """
 
     doing: Literal["measuring", "proposing", "measuring again"]
@@ -288,7 +286,7 @@ class OptimisingProgress:
 
     @property
     def share(self) -> float:
-        """How much of a search is done, 0 to 1, if it takes all of its rounds."""
+        """The share of the search that is done, 0 to 1, if it takes all of its rounds."""
         within = self.measuring.share if self.measuring is not None else 0.0
         before = self.rounds if self.doing == "measuring again" else self.round - 1
         return (before + within) / (self.rounds + 1)

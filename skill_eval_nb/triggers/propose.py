@@ -1,8 +1,7 @@
-"""The proposer asked: within the ceiling, each answer kept, the same question never paid twice."""
+"""Ask a model for another description: within the budget, and never twice for the same."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from skill_eval_nb.models.ask import (
     an_object,
     check_form,
     fence_lines,
+    keyed_question,
     shorten_text,
 )
 from skill_eval_nb.running.asking import Terms, ask_all, worst_usd
@@ -70,11 +70,11 @@ def question(
     """Ask for another description.
 
     Args:
-        model: who is asked.
+        model: the model to ask.
         name: the skill's name.
         body: its SKILL.md below the front matter.
-        steps: what was tried; of each only the train queries are told.
-        base: the one whose failures are shown.
+        steps: the descriptions tried so far; the model sees only their train queries.
+        base: the step whose failures are shown.
         competing: names and descriptions of other skills.
     """
     parts = [
@@ -89,13 +89,11 @@ def question(
         f"the train queries; `failures` has the train queries that went wrong in round "
         f"{base.round}; `competing` other skills that may be on the list."
     )
-    text = "\n\n".join([intro, *blocks])
-    content = f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")
-    return Question(
-        key=hashlib.sha256(content).hexdigest()[:24],
-        model=model,
-        system=SYSTEM,
-        content=[{"type": "text", "text": f"{text}\n\nNow write the description.\n"}],
+    return keyed_question(
+        model,
+        SYSTEM,
+        "\n\n".join([intro, *blocks]),
+        wish="Now write the description.\n",
         schema=SCHEMA,
         read=partial(_read, steps=steps),
         max_tokens=MAX_TOKENS,
@@ -148,7 +146,7 @@ def _json(value: dict[str, Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A description as it is compared: neither spaces nor capitals make it another."""
+    """A description as it is compared: spaces and capitals do not count."""
     return " ".join(text.casefold().split())
 
 
@@ -157,12 +155,12 @@ KEPT = Path(OWN, "proposals")
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is kept of a question to the proposer.
+    """What is stored of a question to the proposer.
 
     Attributes:
         description: its answer; None if there is none yet.
-        spent_usd: what it has cost, an answer that never came at its worst; None if a price
-            is not known.
+        spent_usd: what it has cost; an answer that never came counts at its worst case. None if
+            a price is not known.
     """
 
     description: str | None = None
@@ -170,7 +168,7 @@ class Proposal:
 
 
 def kept(folder: Path, key: str) -> Proposal:
-    """What is there of a question; nothing if it was not asked, or cannot be read."""
+    """What is stored of a question; nothing if it was not asked, or cannot be read."""
     try:
         record: Any = json.loads(read_bytes(folder / KEPT / f"{key}.json"))
         return Proposal(record["description"], record["spent_usd"])
@@ -179,27 +177,27 @@ def kept(folder: Path, key: str) -> Proposal:
 
 
 def propose(question: Question[str], folder: Path, terms: Terms) -> str:
-    """Ask for a description; an answer that is kept is given back as it is.
+    """Ask for a description; a stored answer is returned without asking.
 
-    That it was asked is written before, with its worst price, and the answer as soon as it came.
+    The worst price is stored before the question is asked, and the answer as soon as it arrives.
 
     Args:
-        question: what is asked.
-        folder: where answers are kept.
-        terms: how, with the most that it may cost now.
+        question: what to ask.
+        folder: where answers are stored.
+        terms: how to ask, with the most that it may cost now.
 
     Raises:
         SearchOver: there is no answer, or no money for it.
-        Stopped: the stop was set.
+        Stopped: `stop` was set.
         ModelFault: no API key was found.
-        OSError: the answer cannot be kept.
+        OSError: the answer cannot be stored.
     """
     before, prices = kept(folder, question.key), terms.known_prices
     if before.description is not None:
         return before.description
     worst = worst_usd([question], prices)
     if terms.budget_usd is not None and worst is not None and worst > terms.budget_usd:
-        raise SearchOver(f"the proposer may cost ${worst:.4f}, and the budget does not hold it")
+        raise SearchOver(f"the proposer may cost ${worst:.4f}, more than is left of the budget")
 
     def keep(description: str | None, usd: float | None) -> None:
         earlier = before.spent_usd

@@ -21,26 +21,25 @@ from .optimised import OptimisingProgress, SearchOver, Step, mean, scores_of
 from .propose import kept, propose
 
 LEVEL = 0.125
-"""The largest p with which a description takes another's place. Three queries that go one way
-and none the other just reach it. A wrong step costs little: it is taken between two that are
-about as good.
+"""The largest p at which a description replaces another. Three queries that go one way, with none
+going the other, just reach it. A wrong step costs little: the two are then about equally good.
 """
 SURE = 0.05
-"""The largest p, shared among all descriptions that are compared, with which one is called better;
-with a larger one it seems so.
+"""The largest p, shared among all comparisons, at which a description is called better; above it,
+it only seems better.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """A description against an earlier one, over the same held-out queries.
+    """A description compared with an earlier one on the same held-out queries.
 
     Attributes:
         before: the mean share of right runs of the earlier one, 0-1.
         after: that of the later one.
-        n: queries that both have runs of.
-        p: the chance of a lead like the later one's, or a larger, if the sides of each query
-            could as well have been the other way round; exact; None if it does not lead.
+        n: queries that have runs of both.
+        p: the chance of a lead at least this large if each query's two results could just as well
+            be swapped; exact; None if the later one does not lead.
     """
 
     before: float
@@ -135,8 +134,8 @@ class SearchResult:
     Attributes:
         steps: the descriptions that were measured, in order.
         best: the one that was chosen; None if none was measured.
-        why: why that one, in words.
-        fresh: the same on fresh runs of the held-out queries; None if they were not made.
+        why: why it was chosen, in words.
+        fresh: its results on new runs of the held-out queries; None if they were not made.
         ended: why the search ended, in words.
         status: `partial` if anything but its own rules ended it, such as the budget;
             `broken` where the first measurement cannot be trusted.
@@ -155,7 +154,7 @@ class Search:
     """A search for a better description; subclasses define how it measures and proposes.
 
     Proposals and the end of the search depend only on train queries, the choice only on held-out
-    ones. The score of the choice is too good by selection, so it is measured once more.
+    ones. The score that decides is biased upwards, so the choice is measured once more.
 
     Attributes:
         present: the current description, which is measured first.
@@ -168,7 +167,7 @@ class Search:
     steps: list[Step] = field(default_factory=list)
 
     def measure(self, description: str, *, fresh: bool = False) -> Step:
-        """Measure a description; with `fresh`, by new runs of only the held-out queries.
+        """Measure a description; with `fresh`, on new runs of the held-out queries only.
 
         Raises:
             SearchOver: nothing was measured.
@@ -237,7 +236,7 @@ class Search:
         if len(steps) < self.rounds:
             return ""
         if self.rounds == 1:
-            return "no more than one round was wanted"
+            return "only one round was wanted"
         return f"all {self.rounds} rounds were made"
 
 
@@ -253,12 +252,12 @@ class Money:
     """What a search may spend, and has spent.
 
     Attributes:
-        ceiling_usd: the most that all of it may cost, in US dollars; None for no ceiling.
-        attempts: attempts of a round.
-        last_attempts: attempts of the last measurement.
-        cap_usd: what one attempt may cost at most; None if no price is known.
-        costs: what each measurement and question has cost, earlier starts included, by its
-            name; None if a price is not known.
+        ceiling_usd: the most that everything may cost, in US dollars; None for no ceiling.
+        attempts: attempts in one round.
+        last_attempts: attempts in the last measurement.
+        cap_usd: the most that one attempt may cost; None if no price is known.
+        costs: what each measurement and question has cost, earlier starts included, by name;
+            None if a price is not known.
         made: what each attempt so far has cost.
     """
 
@@ -282,7 +281,7 @@ class Money:
 
     @property
     def spent_usd(self) -> float:
-        """The same, as far as prices are known."""
+        """US dollars spent, as far as prices are known."""
         return sum(filter(None, self.costs.values()))
 
     def left(self, *, fresh: bool = False) -> float | None:
@@ -299,9 +298,9 @@ class Money:
     def _keep_back(self, ceiling_usd: float) -> float:
         """US dollars for the last measurement.
 
-        Its worst case, but no more than what it comes to if every attempt of it is as dear as
-        the dearest so far, with one at its worst; before any was made, than its share of the
-        ceiling.
+        Its worst case, but not more than it would cost if every attempt were as expensive as the
+        most expensive one so far, plus one worst case. Before any attempt was made: not more than
+        its share of the ceiling.
         """
         cap = self.cap_usd or 0.0
         share = self.last_attempts / (self.attempts + self.last_attempts) * ceiling_usd
@@ -310,28 +309,28 @@ class Money:
 
     @property
     def holds_a_round(self) -> bool:
-        """Whether another round likely fits, by what attempts cost on average so far."""
+        """Whether another round probably fits, by the mean cost of the attempts so far."""
         left, usual = self.left(), sum(self.made) / max(len(self.made), 1)
         return left is None or left >= self.attempts * usual + (self.cap_usd or 0.0)
 
 
 FRESH = "fresh"
-"""The series of the last measurement: nothing is ever chosen by it."""
-NO_ROUND = "the budget likely does not hold another round and the last measurement"
+"""The series of the last measurement, which never decides a choice."""
+NO_ROUND = "the budget is probably too small for another round and the last measurement"
 
 
 @dataclass(kw_only=True)
 class PaidSearch(Search):
-    """A search by attempts and a proposer, within a ceiling; what earlier starts made is read.
+    """A search with real attempts and a proposer, within a budget; it continues earlier starts.
 
     Attributes:
-        asking: gives the question to the proposer, from what was tried and the step to build on.
-        queries: all of them, each with its split.
-        measuring: `measure` with all that stays the same.
-        money: the ceiling.
-        folder: where proposals are kept.
-        terms: how the proposer is asked; `progress` takes an `OptimisingProgress`, and once
-            `stop` is set nothing more is begun.
+        asking: makes the question for the proposer from the steps so far and the one to build on.
+        queries: all queries, each with its split.
+        measuring: `measure` with the arguments that never change.
+        money: what may be spent.
+        folder: where proposals are stored.
+        terms: how the proposer is asked; once its `stop` is set, nothing more is begun.
+        progress: called with each `OptimisingProgress`.
     """
 
     asking: Callable[[Sequence[Step], Step], Question[str]]
@@ -343,7 +342,7 @@ class PaidSearch(Search):
     progress: Callable[[OptimisingProgress], None] | None
 
     def measure(self, description: str, *, fresh: bool = False) -> Step:
-        """Measure a description, as `Search` has it."""
+        """Measure a description; see `Search.measure`."""
         self._heed()
         doing = "measuring again" if fresh else "measuring"
         first = not self.steps
@@ -359,7 +358,7 @@ class PaidSearch(Search):
         self.money.count_measurement(measured)
         asked, scores = measured.outcomes, scores_of(measured)
         doubts = measured.doubts.to_dicts() if first else []
-        # Where the first round tells nothing, the doubts say why.
+        # If no run of the first round was scored, the doubts say why.
         done, tells = measured.status == "done", first or any(outcome.right for outcome in asked)
         return Step(
             0,
@@ -373,12 +372,12 @@ class PaidSearch(Search):
         )
 
     def propose(self, base: Step) -> str:
-        """Ask for the next description, as `Search` has it."""
+        """Ask for the next description; see `Search.propose`."""
         self._heed()
         request = self.asking(self.steps, base)
         there = kept(self.folder, request.key)
         self.money.costs[request.key] = there.spent_usd
-        # Where there is an answer an earlier start began the round, and what it made is read.
+        # If there is an answer, an earlier start began this round, and its attempts are reused.
         if there.description is None and not self.money.holds_a_round:
             raise SearchOver(NO_ROUND)
         self._report("proposing")
@@ -393,13 +392,13 @@ class PaidSearch(Search):
         """Why a measurement is incomplete."""
         if measured.status != "partial":
             return measured.message
-        # It knew only a part of the budget.
+        # The measurement knew only a part of the budget.
         missing = sum(attempt.outcome == "not run" for attempt in measured.attempts)
-        beside = "" if fresh else ", with the last measurement kept back"
+        reserve = "" if fresh else ", as money is set aside for the last measurement"
         return (
-            f"the budget does not hold {count(missing, 'more attempt')}{beside}, each "
-            f"{dollars(self.money.cap_usd or 0.0)} at worst; start again with a higher one "
-            "to make what is missing"
+            f"the budget is too small for {count(missing, 'more attempt')}{reserve}, each "
+            f"{dollars(self.money.cap_usd or 0.0)} at worst; start again with a higher budget to "
+            "make them"
         )
 
     def _heed(self) -> None:
@@ -421,23 +420,22 @@ class PaidSearch(Search):
 
 
 def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, ...]:
-    """Deal queries to train and test, those that should trigger apart from those that should not.
+    """Split queries into train and held-out ones, in the same proportion for each class.
 
-    Queries of the same tags are spread over both halves as evenly as can be. Which of them fall
-    where depends on the seed and their words, not on their places. Queries that say their split
-    keep it.
+    Queries with the same tags are spread over both parts as evenly as possible. Where a query goes
+    depends on the seed and its words, not on its place. Queries that state a split keep it.
 
     Args:
-        queries: at least two of each class, each with words of its own.
-        held_out: the share of each class that is held out, above 0 and below 1; one query at
-            least is held out and one is not.
-        seed: of the dealing.
+        queries: at least two of each class, no two with the same words.
+        held_out: the share of each class to hold out, above 0 and below 1; at least one query of
+            each class is held out, and at least one is not.
+        seed: for the random split.
 
     Returns:
         The same queries in the same order, each with its split.
 
     Raises:
-        Refused: the share is none, a query is there twice, or a half lacks a class; all faults
+        Refused: the share is not one, a query occurs twice, or a part lacks a class; all faults
             at once.
 
     >>> asked = [Query(f"q{n}", should_trigger=n < 5) for n in range(10)]
@@ -446,10 +444,10 @@ def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, 
     2
     """
     counts = Counter(" ".join(query.query.casefold().split()) for query in queries)
-    # Queries that differ by spaces and capitals at most could be in both halves.
+    # Queries that differ only in spaces and capitals could end up in both parts.
     faults = [
-        f"the query “{words[:80]}” is there {times} times: one may be held out while another is "
-        "learned from; leave one of them"
+        f"the query “{words[:80]}” occurs {times} times, so it could be both train and held-out: "
+        "keep one of them"
         for words, times in counts.items()
         if times > 1
     ]
@@ -475,8 +473,8 @@ def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, 
         for half, name in (("train", "train"), ("test", "held-out")):
             if not any(query.should_trigger == should and query.split == half for query in dealt):
                 faults.append(
-                    f"there is no {name} query that {verb} trigger: a search needs two such "
-                    "queries at least, and better ten, one half to learn from and one to choose by"
+                    f"there is no {name} query that {verb} trigger: a search needs at least two "
+                    "such queries, better ten, some to learn from and some to choose by"
                 )
     if faults:
         raise Refused(faults)

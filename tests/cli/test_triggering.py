@@ -58,7 +58,7 @@ def test_measuring_shows_rates_scores_and_doubts_and_keeps_the_attempts(tmp_path
     assert ws.polars("triggers")["triggered"].to_list() == [2, 2, 2, 2]
     again = run(*command, "--runs", 2)
     assert again.stderr == ""
-    assert "everything was there already" in again.stdout
+    assert "nothing was missing" in again.stdout
     priced = run(*command[:3], "--model", "claude-haiku-4-5", "--dry-run").stdout
     assert "12 attempts to be made, 72 calls at most; likely $" in priced
     assert "beside 6 other skills" in priced

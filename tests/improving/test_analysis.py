@@ -71,7 +71,7 @@ def test_a_price_is_told_before_and_a_budget_is_kept(made):
     assert planned.worst_usd > 0
     assert f"4 to be made, {dollars(planned.worst_usd)} at most" in repr(planned)
     nothing = analyse(made, budget_usd=0.0, **options)
-    assert {one.reason for one in nothing.failed} == {"the budget does not hold its worst case"}
+    assert {one.reason for one in nothing.failed} == {"the budget is too small for its worst case"}
     assert (nothing.cost_usd, kept(made)) == (0, [])
     budget = 1.01 * planned.worst_usd / 4
     some = analyse(made, budget_usd=budget, concurrency=1, **options)

@@ -98,7 +98,7 @@ def test_an_answer_is_kept_and_paid_for_once(tidy: Path, tmp_path: Path) -> None
     assert "give budget_usd" in repr(unasked)
     assert "dry run" in repr(dry)
     short = drafted(tidy, log, model=PAID, budget_usd=unasked.price_usd / 2)
-    assert "budget does not hold" in repr(short)
+    assert "budget is too small" in repr(short)
     refused = drafted(tidy, None, Fault("refusal", role="eval_drafter"))
     assert "refused to answer" in repr(refused)
     paid = drafted(tidy, log, model=PAID, budget_usd=unasked.price_usd)

@@ -66,7 +66,7 @@ def test_what_does_not_fit_the_budget_is_left_for_later(root):
         assert 0 < little.to_judge < 8
         assert 0 < little.cost_usd <= price / 8 * 1.001
         assert len(kept(root)) == 8 - little.to_judge
-        assert any("the budget does not hold" in note for note in little.notes)
+        assert any("the budget is too small" in note for note in little.notes)
         left = try_out(dimension(RIGOUR), ws, judge_model=MODEL)
         assert (left.status, left.to_judge) == ("priced", little.to_judge)
         rest = try_out(dimension(RIGOUR), ws, **reached, budget_usd=price)

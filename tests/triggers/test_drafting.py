@@ -88,7 +88,7 @@ def test_nothing_is_spent_unasked(tidy: Path, tmp_path: Path) -> None:
     assert "give budget_usd" in repr(unasked)
     assert "dry run" in repr(dry)
     short = drafted(tidy, log, model=PAID, budget_usd=unasked.price_usd / 2)
-    assert "budget does not hold" in repr(short)
+    assert "budget is too small" in repr(short)
     assert len(lines(log)) == 0
     paid = drafted(tidy, log, model=PAID, budget_usd=unasked.price_usd)
     assert len(paid) == 20

@@ -95,7 +95,7 @@ def test_the_ceiling_holds_and_the_last_measurement_has_its_money(tmp_path, whol
         assert found.status == "partial"
         assert found.best_description == PRESENT
     if share == 0.02:
-        assert "does not hold 32 more attempts, with the last measurement" in found.ended
+        assert "too small for 32 more attempts, as money is set aside" in found.ended
 
 
 def test_with_more_money_it_goes_on_and_pays_for_nothing_twice(tmp_path, whole):

@@ -189,7 +189,7 @@ def test_the_seed_and_the_words_decide_and_not_the_order():
         (made(5, 5), 1, "held_out is 1"),
         (made(5, 5), 0.0, "held_out is 0.0"),
         (made(5, 5), float("nan"), "held_out is nan"),
-        ([*made(5, 5), Query("Q1 ", True)], 0.4, "“q1” is there 2 times"),
+        ([*made(5, 5), Query("Q1 ", True)], 0.4, "“q1” occurs 2 times"),
         ([], 0.4, "no train query"),
     ],
 )

@@ -11,9 +11,9 @@ from skill_eval_nb.documents import (
     GradedExpectation,
     Structural,
     StructuralExpectation,
-    Summary,
 )
 
+from ..grades import count_verdicts
 from .actions import VERDICTS, ActionCheck
 from .outputs import (
     BadGlob,
@@ -190,7 +190,7 @@ def check(
     verdicts = verdicts_on(wanted, spoken, setting)
     graded = [_grade_check(check, verdict) for check, verdict in zip(wanted, verdicts, strict=True)]
     return Structural(
-        expectations=graded, summary=_count_scored(graded), gate_passed=_is_gate_passed(graded)
+        expectations=graded, summary=count_verdicts(graded), gate_passed=_is_gate_passed(graded)
     )
 
 
@@ -274,14 +274,6 @@ def _grade_check(expectation: StructuralExpectation, verdict: CheckVerdict) -> G
         type=expectation.type,
         critical=expectation.critical,
     )
-
-
-def _count_scored(graded: Sequence[GradedExpectation]) -> Summary:
-    """Counts; the rate is of those that were scored, null if none was."""
-    passed = sum(expectation.passed is True for expectation in graded)
-    failed = sum(expectation.passed is False for expectation in graded)
-    rate = round(passed / (passed + failed), 4) if passed + failed else None
-    return Summary(passed=passed, failed=failed, total=len(graded), pass_rate=rate)
 
 
 def _is_gate_passed(graded: Sequence[GradedExpectation]) -> bool | None:

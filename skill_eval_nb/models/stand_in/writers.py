@@ -31,10 +31,17 @@ FIELDS = (
 )
 
 
+def _fenced_parts(
+    fences: re.Pattern[str], request: Mapping[str, Any]
+) -> tuple[str, dict[str, str]]:
+    """All texts of a request as one, and the material between its fences by their tags."""
+    text = "\n".join(reading.message_texts(request))
+    return text, {part["tag"]: part["text"] for part in fences.finditer(text)}
+
+
 def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The drafter's answer: at most one check to drop, and a check for each name in backticks."""
-    text = "\n".join(reading.message_texts(request))
-    parts = {part["tag"]: part["text"] for part in DRAFT_PART.finditer(text)}
+    parts = _fenced_parts(DRAFT_PART, request)[1]
     dropped = list(_drop_checks(parts.get("checks", "")))[:1]
     return {"drafts": [*dropped, *_add_checks(parts.get("suggestions", ""))]}
 
@@ -95,12 +102,11 @@ def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     by a number, since there is nothing else it could say.
     """
     del stand_in
-    whole = "\n".join(reading.message_texts(request))
-    parts = {part["tag"]: list(_json_rows(part["text"])) for part in TRIED_PART.finditer(whole)}
-    tried = [str(row.get("description")) for row in parts.get("tried", [])]
+    whole, parts = _fenced_parts(TRIED_PART, request)
+    tried = [str(row.get("description")) for row in _json_rows(parts.get("tried", ""))]
     named = BASE.search(whole)
     base = tried[int(named[1]) - 1] if named and int(named[1]) <= len(tried) else ""
-    failures = parts.get("failures", [])
+    failures = list(_json_rows(parts.get("failures", "")))
     missed, misled = (
         [
             words(str(failure.get("query")))
@@ -228,12 +234,11 @@ def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     Near misses are what another skill says of itself; without others, small talk about the
     skill's own words.
     """
-    text = "\n".join(reading.message_texts(request))
+    text, parts = _fenced_parts(QUERY_PART, request)
     numbers = COUNTS.search(text)
     if numbers is None:
         return {"queries": []}
     positives, negatives, near_misses = map(int, numbers.groups())
-    parts = {part["tag"]: part["text"] for part in QUERY_PART.finditer(text)}
     name, own = _front_matter(parts.get("skill", ""))
     known = parts.get("existing", "")
     near = max(near_misses, negatives - 2)
@@ -256,12 +261,11 @@ HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
 
 def draft_evals(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """A form to fill in: tasks from the description, one for each heading of the skill in turn."""
-    text = "\n".join(reading.message_texts(request))
+    text, parts = _fenced_parts(QUERY_PART, request)
     numbers = EVAL_COUNTS.search(text)
     if numbers is None:
         return {"rubric": [], "evals": []}
     total, unchanged = map(int, numbers.groups())
-    parts = {part["tag"]: part["text"] for part in QUERY_PART.finditer(text)}
     name, own = _front_matter(parts.get("skill", ""))
     tasks = _some(total - unchanged, _positive(_without_name(own, name)), "")
     tasks += _some(unchanged, _rows("", FAR), "")

@@ -61,7 +61,7 @@ def test_from_the_price_to_another_description_in_the_file(skill: Path) -> None:
     assert found.why in says
     assert found.ended in says
     assert len(found.steps) > 1
-    assert f"on fresh runs of the held-out queries: {found.best}" in says
+    assert f"on new runs of the held-out queries: {found.best}" in says
     for step in found.steps:
         (card,) = find(panel.view(), tag="section", key=f"round-{step.round}")
         tracks = [one[1]["title"] for one in find(card, role="img")]
