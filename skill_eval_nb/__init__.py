@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, from_files, from_table, load
     from .widgets import diff, drafts, explore, library_panel, review, run_panel, trigger_panel
-    from .widgets.one_run import show
+    from .widgets.show import show
 
 __all__ = [
     "NothingToLoad",
@@ -106,6 +106,6 @@ __getattr__, __dir__ = lazy(
         ".running": "grade_stored judge_again plan_runs",
         ".tables": "NothingToLoad Workspace describe from_files from_table load",
         ".widgets": "diff drafts explore library_panel review run_panel trigger_panel",
-        ".widgets.one_run": "show",
+        ".widgets.show": "show",
     },
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import groupby
@@ -172,10 +171,10 @@ def _paragraphs(text: str) -> list[Line]:
     return found
 
 
-def fold_rows(rows: Sequence[Row], context: int = CONTEXT) -> Iterator[Row | Gap]:
+def fold_rows(rows: Sequence[Row]) -> Iterator[Row | Gap]:
     """The rows, with a gap for unchanged ones that are far from any change."""
     changes = [at for at, row in enumerate(rows) if not row.same]
-    near = {at + by for at in changes for by in range(-context, context + 1)}
+    near = {at + by for at in changes for by in range(-CONTEXT, CONTEXT + 1)}
     for is_near, block in groupby(range(len(rows)), near.__contains__):
         places = list(block)
         if is_near or len(places) == 1:  # a gap would take the room of the one line that it hides
@@ -188,43 +187,14 @@ LINES, CHARACTERS = 2_000, 200_000
 """Of each text so much is compared: more takes seconds, and no reader."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextDiff:
-    r"""Two texts beside each other.
-
-    >>> [row.same for row in TextDiff("a\nb c", "a\nb d", ("with", "without")).rows]
-    [True, False]
-
-    Attributes:
-        old, new: the texts.
-        names: what they are called.
-        prose: whether paragraphs are compared, and not lines.
-    """
-
-    old: str
-    new: str
-    names: tuple[str, str] = ("before", "after")
-    prose: bool = False
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """What is compared, as rows; that of the last texts is kept."""
-        return _compare_cached(*map(_bound_text, (self.old, self.new)), self.prose)
-
-    @property
-    def left_out(self) -> str:
-        """What is said where a text is too long to be compared as a whole; else empty."""
-        if all(_bound_text(text) == text for text in (self.old, self.new)):
-            return ""
-        return (
-            f"Only the beginning of each was compared: {LINES:,} lines, {CHARACTERS:,} characters."
-        )
-
-
 @lru_cache(maxsize=64)
-def _compare_cached(old: str, new: str, prose: bool) -> tuple[Row, ...]:
-    return compare_lines(old, new, prose=prose)
+def compare_texts(old: str, new: str, *, prose: bool) -> tuple[tuple[Row, ...], str]:
+    r"""Two texts as rows, and what to say where only their beginnings were compared, else "".
 
-
-def _bound_text(text: str) -> str:
-    return "\n".join(text[:CHARACTERS].split("\n", LINES)[:LINES])
+    >>> compare_texts("a", "a\n", prose=False)
+    ((Row(old=(1, 'a'), new=(1, 'a'), same=True),), '')
+    """
+    bound = ["\n".join(text[:CHARACTERS].split("\n", LINES)[:LINES]) for text in (old, new)]
+    limits = f"{LINES:,} lines, {CHARACTERS:,} characters"
+    left_out = "" if bound == [old, new] else f"Only the beginning of each was compared: {limits}."
+    return compare_lines(*bound, prose=prose), left_out

@@ -247,8 +247,7 @@ def draw_forest(rows: Rows, meant: Metric) -> ChartType:
     placed, headings = in_lanes(rows)
     domain = _axis_domain(rows, meant)
     scale = alt.Scale(domain=domain, nice=False, zero=False, clamp=True)
-    unit = "pp" if meant.unit == "rate" else "points" if meant.unit == "1-5" else meant.style.axis
-    axis = alt.Axis(title=f"difference in {meant.name} ({unit})", format="+~f", tickCount=7)
+    axis = alt.Axis(title=meant.difference_axis, format="+~f", tickCount=7)
     hues = {word_of(word, meant.column) or word: hue for word, hue in VERDICTS.items()}
     hue = colour(hues, "decided")
     about = tips(

@@ -71,6 +71,16 @@ class Metric:
         return self.name if self.name == self.style.axis else f"{self.name} ({self.style.axis})"
 
     @property
+    def difference_axis(self) -> str:
+        """What an axis of differences is titled, with their unit.
+
+        >>> metric("pass_rate").difference_axis, metric("tokens").difference_axis
+        ('difference in pass rate (pp)', 'difference in tokens')
+        """
+        unit = {"rate": "pp", "1-5": "points"}.get(self.unit, self.style.axis)
+        return f"difference in {self.name}" + (f" ({unit})" if self.name != unit else "")
+
+    @property
     def range(self) -> tuple[float, float] | None:
         """The two ends of what it can be, if it has both."""
         return RANGES.get(self.unit)

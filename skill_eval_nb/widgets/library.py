@@ -18,7 +18,7 @@ from .ui import Child, Node, action, h
 from .ui.finding import Things, find_bar, row_has, words_of
 from .ui.parts import blocks_view, button, table, table_row
 from .ui.take import table_buttons
-from .ui.track import axis_of, delta_view, of_difference, scale, track
+from .ui.track import axis_of, delta_view, scale, track
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -74,7 +74,7 @@ class LibraryPanel(Explore):
     def _skills_table(self, answer: OverSkills) -> Node:
         named = self.library.named(answer)
         meant, axis = metric(HEADLINE), axis_of([row for _, _, row in named], metric(HEADLINE))
-        heads = ["Skill", scale(axis, meant, of_difference(meant), difference=True)]
+        heads = ["Skill", scale(axis, meant, meant.difference_axis, difference=True)]
         heads += ["Difference", "What is known", "Next step"]
         rows: list[Node] = []
         for at, name, row in named:

@@ -26,6 +26,7 @@ from ..ui.parts import (
     entry,
     frame,
     notice,
+    outcome_pill,
     pill,
     soft,
     table,
@@ -219,7 +220,7 @@ def _runs_behind(tried: Tried) -> Node:
         [
             f"{run['eval_name']}, {run['configuration']}, run {run['run_number']}",
             run["iteration"],
-            pill(*_verdict_words(run.get(f"{of}score"), run.get(f"{of}passed"))),
+            _run_verdict(run.get(f"{of}score"), run.get(f"{of}passed")),
             h("span", run.get(f"{of}evidence") or "no evidence", cls="sen-small", dir="auto"),
         ]
         for run in islice(rows_of(tried.by_run), BEHIND)
@@ -230,11 +231,8 @@ def _runs_behind(tried: Tried) -> Node:
     return h("div", frame(whole, "Runs", "sen-drafts-frame"), more if left > 0 else None)
 
 
-def _verdict_words(score: float | None, passed: bool | None) -> tuple[str, str]:
-    if score is not None:
-        return f"{score:g}", ""
-    words = {True: ("passed", "good"), False: ("failed", "bad"), None: ("not scored", "odd")}
-    return words[passed]
+def _run_verdict(score: float | None, passed: bool | None) -> Node:
+    return outcome_pill(passed) if score is None else pill(f"{score:g}")
 
 
 def drafts_list(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.charts.metrics import metric as metric_of
@@ -18,8 +19,9 @@ from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
 from skill_eval_nb.workspace.jobs import find_skill
 
-from ..show import SHOWING_CSS, show_run
-from ..show.run import find_counterpart
+from ..show import SHOWING_CSS
+from ..show.documents import prepare_readers
+from ..show.run import find_counterpart, show_run
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.finding import RowSearch
 from ..ui.parts import button, choose, field, key_list, notice, options_of, tabs, ticks
@@ -40,7 +42,7 @@ from .choice import (
     settle_choice,
     suite_of,
 )
-from .evals import evals
+from .evals import evals, outputs
 from .facts import read_condition
 from .figures import Counted
 from .look import Look, Opened, behind
@@ -61,10 +63,8 @@ from .others import (
     write,
     write_chart,
 )
-from .outputs import outputs
 from .quality import checks, dimensions
-from .trend import trend
-from .verdict import summary, verdict
+from .verdict import summary, trend, verdict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -308,6 +308,7 @@ class Explorer(Panel):
         self.seen = Opened()
         super().__init__()
         self._later.patience = PATIENCE
+        Thread(target=prepare_readers, daemon=True).start()  # for the first run that is opened
 
     def _checked(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
         return check_choice(suites, request)

@@ -16,7 +16,7 @@ from skill_eval_nb.workspace import NO_ITERATION
 from ..show.run import compare_runs, find_counterpart
 from ..ui import Child, Node, h
 from ..ui.finding import RowSearch, find_bar, row_has
-from ..ui.parts import button, pill, soft, table, table_row, waiting_note
+from ..ui.parts import KINDS, button, outcome_pill, pill, soft, table, table_row, waiting_note
 from ..ui.source import RunKey, key_of
 from ..ui.take import table_buttons
 from ..ui.track import MISSING, size
@@ -86,10 +86,6 @@ class Opened:
         return self.pages.get(name, 0)
 
 
-SEVERITIES = {"error": "bad", "warning": "odd", "info": ""}
-"""Severities, the worst first, and how each stands out."""
-
-
 @dataclass
 class Look:
     """What is looked at while a view is made.
@@ -130,7 +126,7 @@ class Look:
     @property
     def problems(self) -> list[tuple[int, Row]]:
         """Those of its workspace, and of none: the worst first, each with the number of its row."""
-        worst = list(SEVERITIES)
+        worst = list(KINDS)
         rows = [
             (number, problem)
             for number, problem in enumerate(self.ws.polars("problems").iter_rows(named=True))
@@ -624,13 +620,12 @@ def _of_score(look: Look, runs: pl.DataFrame, metric: str) -> Column:
 def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Column]:
     """The verdict on an expectation, and its evidence."""
     known = rows_by_run(verdicts_of(look.ws, check), runs)
-    words = {True: ("passed", "good"), False: ("failed", "bad"), None: ("not scored", "odd")}
 
     def last(run: Row, name: str) -> Any:
         return known[run_key(run)][-1][name] if known[run_key(run)] else None
 
     def verdict_pill(run: Row) -> Child:
-        return pill(*words[last(run, "passed")]) if known[run_key(run)] else MISSING
+        return outcome_pill(last(run, "passed")) if known[run_key(run)] else MISSING
 
     return [
         Column("Verdict", verdict_pill, lambda run: last(run, "passed")),

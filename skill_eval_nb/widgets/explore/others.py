@@ -16,10 +16,10 @@ from skill_eval_nb.stats.values import headline_of, metrics_of, model_name, seco
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h, offer
-from ..ui.parts import button, choose, details, entry, notice, pill, table, waiting_note
+from ..ui.parts import KINDS, button, choose, details, entry, notice, pill, table, waiting_note
 from . import figures
 from .choice import Choice, Part, iteration_name, of_path
-from .look import SEVERITIES, Look, behind, filters, of_page, pager, row
+from .look import Look, behind, filters, of_page, pager, row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,7 +105,7 @@ def problems(look: Look) -> Node:
 def _severity_filter(counts: Counter[str], chosen: str) -> Node | None:
     if len(counts) < 2:
         return None
-    names = [name for name in SEVERITIES if counts[name]]
+    names = [name for name in KINDS if counts[name]]
     words = {name: PLURALS[name] if counts[name] > 1 else name for name in names}
     labels = {name: f"{counts[name]:,} {words[name]}" for name in names}
     return filters("Severity", "severity", counts.total(), labels, chosen)
@@ -120,7 +120,7 @@ def _row(look: Look, number: int, problem: Row, runs: pl.DataFrame, at: tuple[st
     return row(
         [
             [
-                pill(problem["severity"], SEVERITIES[problem["severity"]]),
+                pill(problem["severity"], KINDS[problem["severity"]]),
                 h("small", f" {as_label(problem['code'])}"),
             ],
             [
@@ -241,7 +241,7 @@ def outcome_view(outcome: Outcome, export: Export) -> Child:
     ]
 
 
-KINDS = ("png", "svg")
+FORMATS = ("png", "svg")
 SCALE = 2.0
 """Pixels of a picture per pixel of the page: sharp on dense screens."""
 SPANNING = "iterations"
@@ -349,7 +349,7 @@ def charts_view(look: Look, export: Export, *, busy: bool) -> Node:
             _folder_entry(export),
             [
                 button(f"Save as {kind.upper()}", None if busy else ("save_chart", kind))
-                for kind in KINDS
+                for kind in FORMATS
             ],
             cls="sen-row",
         ),

@@ -15,7 +15,7 @@ from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, details, notice, pill, soft, table, waiting_note
-from ..ui.track import Axis, axis_of, delta_view, of_difference, of_figures, scale, size, track
+from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
 from . import figures
 from .choice import Part, Place
 from .evals import EvalSide, delta_head, draw_lane, mean_of
@@ -232,7 +232,7 @@ def dimensions(look: Look) -> Node:
         return Drawn(as_label(dimension), act, own_cells, by=places_of[line[0]])
 
     rows, paging = list_page(look, "dimensions", lines, "row", draw, deltas)
-    title = of_difference(metric_of("rubric_weighted_mean"))
+    title = metric_of("rubric_weighted_mean").difference_axis
     every = [source for found in sources.values() for source in found]
     heads: list[Child] = [
         sort_button("Dimension", "dimensions", "name"),

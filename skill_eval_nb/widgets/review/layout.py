@@ -10,9 +10,9 @@ from skill_eval_nb.documents.sides import likeness
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
 
-from ..show import show_figures, show_outputs
 from ..show.comparison import difference_details
 from ..show.documents import fold_content
+from ..show.outputs import show_outputs
 from ..show.run import (
     anchors_of,
     folder_of,
@@ -21,6 +21,7 @@ from ..show.run import (
     rows_of_eval,
     run_row,
     section,
+    show_figures,
 )
 from ..ui import Child, Node, h
 from ..ui.finding import find_bar

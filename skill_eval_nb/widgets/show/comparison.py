@@ -11,11 +11,11 @@ from time import monotonic
 from skill_eval_nb.disk import decode_text
 from skill_eval_nb.grading.evidence.contents import Content, Entry, content_of
 from skill_eval_nb.text import count, some
-from skill_eval_nb.text_diff import CHARACTERS, TextDiff
+from skill_eval_nb.text_diff import CHARACTERS, compare_texts, fold_rows
 
-from ..ui import Node, h
+from ..ui import Child, Node, h
 from ..ui.parts import details, line, soft
-from ..ui.text_diff import draw_text_diff
+from ..ui.text_diff import draw_rows
 from .documents import lexer_for
 from .files import OutputFile, output_files
 
@@ -87,15 +87,18 @@ def _compare_files(
     names: Names, pair: FilePair, contents: Sequence[Content], *, unfolded: bool
 ) -> Node:
     title = " and ".join(dict.fromkeys(line(file.name) for file in pair))
-    facts, view = "no texts that could be compared: see the outputs", None
+    facts: str = "no texts that could be compared: see the outputs"
+    view: Child = None
     old, new = (content.text for content in contents)
     if old is not None and new is not None:
         prose = all(map(_is_prose, pair, (old, new)))
-        diff = TextDiff(old, new, names, prose)
-        differing = sum(not row.same for row in diff.rows)
-        of = count(len(diff.rows), "paragraph" if diff.prose else "line")
+        rows, left_out = compare_texts(old, new, prose=prose)
+        differing = sum(not row.same for row in rows)
+        of = count(len(rows), "paragraph" if prose else "line")
         facts = f"{differing:,} of {of} different" if differing else "the same"
-        view = draw_text_diff(diff, f"What differs in {title}")
+        label, look = f"What differs in {title}", {"names": names, "prose": prose}
+        shown = draw_rows([*fold_rows(rows)], label, **look) if differing else None
+        view = [shown, soft(left_out) if left_out else None]
     head = [h("span", title, cls="sen-strong"), " ", h("span", facts, cls="sen-soft sen-small")]
     return details(head, view, unfolded=unfolded, key=f"compared {title}")
 

@@ -15,6 +15,7 @@ from skill_eval_nb.text import count, dollars
 
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.parts import (
+    KINDS,
     Act,
     between,
     dots,
@@ -33,6 +34,7 @@ from ..ui.parts import (
 )
 from ..ui.source import Recent, RunKey, Source, key_of
 from ..ui.take import copy_button
+from . import SHOWING_CSS
 from .comparison import difference_details
 from .documents import fold_content
 from .files import output_files
@@ -102,7 +104,7 @@ def code_of_run(ws: Workspace, key: RunKey) -> str:
 class RunView(Panel):
     """One run with all that it has: see `sen.show`."""
 
-    _css = style(Path(__file__).with_name("show.css"))
+    _css = style(SHOWING_CSS)
     label = "A run"
 
     def __init__(self, ws: Any, run: str | tuple[Any, ...]) -> None:
@@ -173,7 +175,6 @@ def rows_of_eval(ws: Workspace, table: str, key: RunKey) -> list[Row]:
 
 LOOK = {"graded": "good", "gated": "odd", "errored": "bad", "ungraded": "odd", "executed": ""}
 """How the status of a run looks."""
-SEVERITIES = {"error": "bad", "warning": "odd"}
 
 
 def _rate_bar(rate: float) -> Node:
@@ -221,9 +222,9 @@ def _run_problems(ws: Workspace, row: Row) -> Child:
     import polars as pl
 
     mine = pl.col("path").is_in([row["path"]]) | pl.col("path").str.starts_with(f"{row['path']}/")
-    found = ws.polars("problems").filter(mine & pl.col("severity").is_in(list(SEVERITIES)))
+    found = ws.polars("problems").filter(mine & (pl.col("severity") != "info"))
     facts = [
-        h("li", pill(row["severity"], SEVERITIES[row["severity"]]), " ", plain(row["message"]))
+        h("li", pill(row["severity"], KINDS[row["severity"]]), " ", plain(row["message"]))
         for row in found.head(20).iter_rows(named=True)
     ]
     return h("ul", facts, cls="sen-list sen-problems") if facts else None

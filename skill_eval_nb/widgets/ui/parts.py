@@ -264,7 +264,7 @@ def _is_row(row: Any) -> bool:
 
 
 KINDS = {"error": "bad", "warning": "odd", "info": ""}
-"""How the word of a mark stands out."""
+"""Severities, the worst first, and how the word of each stands out."""
 
 
 def blocks_view(blocks: Iterable[Block]) -> list[Node]:
@@ -435,6 +435,7 @@ _VERDICTS = {
     False: ("✗", "failed", "sen-mark-bad"),
     None: ("–", "not scored", "sen-mark-none"),
 }
+_OUTCOMES = {True: "good", False: "bad", None: "odd"}
 STRIP = 60
 """Verdicts that a strip can hold: more would be too narrow to be seen."""
 
@@ -446,6 +447,11 @@ def word(passed: bool | None) -> str:
     ('passed', 'not scored')
     """
     return _VERDICTS[passed][1]
+
+
+def outcome_pill(passed: bool | None) -> Node:
+    """The outcome of a check as a word that stands out."""
+    return pill(word(passed), _OUTCOMES[passed])
 
 
 def verdict(passed: bool | None, *, label: str | None = None) -> Node:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from skill_eval_nb.text import tied
-from skill_eval_nb.text_diff import Gap, Row, Span, TextDiff, fold_rows, mark_changes
+from skill_eval_nb.text_diff import Gap, Row, Span, mark_changes
 
-from .parts import line, plain, soft, table
+from .parts import line, plain, table
 from .tree import Child, Node, h
 
 LONGEST_SHOWN = 4_000
@@ -19,13 +19,6 @@ MARKED = 60_000_000
 """Products of the lengths of changed lines up to which their words are compared."""
 SIGNS = {"old": ("−", "removed: "), "new": ("+", "added: "), "same": ("", "")}
 TAGS = {"old": "del", "new": "ins", "apart": "mark"}
-
-
-def draw_text_diff(diff: TextDiff, label: str) -> Child:
-    """Two texts, none of them the newer one, beside each other; nothing where they are equal."""
-    rows = [] if all(row.same for row in diff.rows) else [*fold_rows(diff.rows)]
-    shown = draw_rows(rows, label, names=diff.names, prose=diff.prose) if rows else None
-    return [shown, soft(diff.left_out) if diff.left_out else None]
 
 
 def draw_rows(

@@ -200,20 +200,6 @@ def track(axis: Axis, row: Mapping[str, Any] | None, meant: Metric) -> Node:
     )
 
 
-UNITS = {"rate": "pp", "1-5": "points", "seconds": "s", "usd": "US$", "": ""}
-
-
-def of_difference(meant: Metric) -> str:
-    """What an axis of differences is titled.
-
-    >>> from skill_eval_nb.charts.metrics import metric
-    >>> of_difference(metric("pass_rate")), of_difference(metric("tokens"))
-    ('difference in pass rate (pp)', 'difference in tokens')
-    """
-    unit = UNITS.get(meant.unit, "")
-    return f"difference in {meant.name}" + (f" ({unit})" if unit else "")
-
-
 def mark(meant: Metric, value: float, *, difference: bool = False) -> str:
     """A figure at an axis: short, without the unit that the title has.
 

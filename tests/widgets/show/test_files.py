@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.widgets.show import show_outputs
 from skill_eval_nb.widgets.show.files import OutputFile, output_files, transcript_files
-from skill_eval_nb.widgets.show.outputs import LISTED, SHOWN
+from skill_eval_nb.widgets.show.outputs import LISTED, SHOWN, show_outputs
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.widgets.show import zoo

@@ -2,11 +2,11 @@
 
 import json
 
-from skill_eval_nb.widgets.show import show_figures
 from skill_eval_nb.widgets.show.run import (
     critique_summary,
     show_checks,
     show_critique,
+    show_figures,
     show_rubric,
 )
 from skill_eval_nb.widgets.ui import find, text
