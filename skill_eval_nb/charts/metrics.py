@@ -136,12 +136,12 @@ def metric(column: str) -> Metric:
     return Metric(column, NAMES.get(column, column.replace("_", " ")), unit)
 
 
-def format_signed(number: float, digits: int = 2, before: str = "", after: str = "") -> str:
-    """A difference with its sign (none if it rounds to zero) and its unit.
+def format_signed(number: float, digits: int = 2, before: str = "") -> str:
+    """A difference with its sign (none if it rounds to zero), and its unit before it.
 
     >>> format_signed(0.25), format_signed(-1.5, 1, "$"), format_signed(-0.001)
     ('+0.25', '−$1.5', '0.00')
     """
     size = f"{abs(number):,.{digits}f}"
     sign = "" if not size.strip("0.") else "+" if number > 0 else "−"
-    return f"{sign}{before}{size}{after}"
+    return f"{sign}{before}{size}"

@@ -248,10 +248,12 @@ def estimate_runs(
     prices: Prices,
     model: str,
     measured: PastRuns | None = None,
+    *,
+    batch: bool = False,
 ) -> CostPart:
     """The runs of a configuration: as runs like them came to, else as assumed."""
     number = len(uses)
-    calls, tokens, usd = _sum_uses(uses, prices, model)
+    calls, tokens, usd = _sum_uses(uses, prices, model, batch=batch)
     if measured is None or len(measured.tokens) < ENOUGH:
         return CostPart(what, number, calls, tokens, usd)
     if len(measured.usd) >= ENOUGH and usd is not None:
@@ -347,8 +349,8 @@ def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
         for _ in run.missing.judgings
     ]
     if judging and plan.judge_model is not None:
-        spans = _sum_uses(judging, plan.prices, plan.judge_model, batch=plan.judge_batch)
-        parts.append(CostPart("judging", len(judging), *spans))
+        model, batch = plan.judge_model, plan.judge_batch
+        parts.append(estimate_runs("judging", judging, plan.prices, model, batch=batch))
     texts = [*assumptions(parts, plan.executor.name, plan.prices.date)]
     if plan.judge_batch and judging:
         texts.append("judging at the price of batches")

@@ -66,7 +66,7 @@ class LibraryPanel(Explore):
         shown = [h("h3", page.heading), blocks_view(filter(None, said))]
         rows = self.library.rows
         label, every = "Search skills and next steps", map(things_of, rows)
-        bar = find_bar(self.search, every, ("find",), label) if len(rows) > 1 else None
+        bar = find_bar(self.search, every, label) if len(rows) > 1 else None
         takes = table_buttons(f"{self._page_id} library", "skills", lambda: rows) if rows else None
         tables = [self._skills_table(answer) for answer in self.library.answers]
         return h("div", shown, takes, bar, tables, cls="sen-x-explore")

@@ -19,9 +19,8 @@ from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
 from skill_eval_nb.workspace.jobs import find_skill
 
-from ..show import SHOWING_CSS
 from ..show.documents import prepare_readers
-from ..show.run import find_counterpart, show_run
+from ..show.run import SHOWING_CSS, find_counterpart, show_run
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.finding import RowSearch
 from ..ui.parts import button, choose, field, key_list, notice, options_of, tabs, ticks
@@ -558,11 +557,9 @@ class Explorer(Panel):
     @action
     def find(self, kind: str | None, value: str) -> None:
         """List only runs with these words, or with this thing of a kind; all where it is None."""
-        pages = {**self.seen.pages, "runs": 0}
-        if kind is None:
-            self.seen = replace(self.seen, search=RowSearch(), condition=None, pages=pages)
-        else:
-            self.seen = replace(self.seen, search=self.search.choose(kind, value), pages=pages)
+        condition = None if kind is None else self.seen.condition
+        search, pages = self.search.choose(kind, value), {**self.seen.pages, "runs": 0}
+        self.seen = replace(self.seen, search=search, condition=condition, pages=pages)
 
     @property
     def search(self) -> RowSearch:

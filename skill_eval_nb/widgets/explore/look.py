@@ -482,7 +482,7 @@ def _find_runs(look: Look) -> Child:
     """The search among the runs, and the condition that was given for them."""
     things = look.counted.things(look.choice, look.seen.clicked).values()
     label, where = "Search prompts, outputs and evidence", look.seen.condition
-    bar = find_bar(look.seen.search, things, ("find",), label, more=where is not None)
+    bar = find_bar(look.seen.search, things, label, more=where is not None)
     return [bar, where and h("p", "Only where ", h("code", as_label(where.words, 200)))]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.documents import CheckLabel
 from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Remarks
 
-from ..show import SHOWING_CSS
+from ..show.run import SHOWING_CSS
 from ..ui import Child, Panel, action, quiet_action, style
 from ..ui.finding import RowSearch
 from ..ui.parts import notice
@@ -118,8 +118,7 @@ class Review(Panel):
     @action
     def find(self, kind: str | None, value: str) -> None:
         """Show only runs with these words, or with this thing of a kind; all where it is None."""
-        search = RowSearch() if kind is None else self._choice.search.choose(kind, value)
-        self._begin(search=search)
+        self._begin(search=self._choice.search.choose(kind, value))
 
     @action
     def ask_for(self, part: str, name: str) -> None:

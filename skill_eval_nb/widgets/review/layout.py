@@ -407,7 +407,7 @@ def _find_bar(now: ReviewState) -> Child:
     if len(now.items) < 2:
         return None
     words = "Search prompts, outputs and evidence"
-    return find_bar(now.choice.search, now.finder.things, ("find",), words)
+    return find_bar(now.choice.search, now.finder.things, words)
 
 
 def _one_of(label: str, names: Sequence[str], chosen: str, part: str) -> Node | None:

@@ -19,7 +19,6 @@ from skill_eval_nb.running.estimate import (
     CostPart,
     PastRuns,
     assumptions,
-    estimate_judging,
     estimate_runs,
     of_judging,
 )
@@ -112,13 +111,12 @@ def preview_judging(
     model = form.rejudge_model or usual
     faults = tuple(_faults(form, model, stored, prices))
     part = _part(form, stored.work, model, judgings, prices) if model and not faults else None
-    rests = {"prices": f"prices of {prices.date}"}
     return JudgePreview(
         stored=stored,
         model=model,
         before=dict(before),
         part=part,
-        rests=assumptions([part], "", rests) if part is not None else (),
+        rests=() if part is None else tuple(assumptions([part], "", prices.date)),
         costs=model is not None and model not in MODELS and not stands_in,
         faults=faults,
         token=f"{hash((form.part, form.again, form.rejudge_batch, model, stored.mark)):x}",
@@ -162,7 +160,7 @@ def _part(
         planned = PlannedEval(run.eval_id, run.eval_name, "", run.eval, (), (), judged)
         uses += [of_judging(planned, per_dimension=False)] * (form.again or 1)
     if form.rejudge_batch:
-        return estimate_judging(uses, prices, model, batch=True)
+        return estimate_runs("judging", uses, prices, model, batch=True)
     mine = [judging for judging in judgings if judging.judge_model == model and judging.usage]
     used = [judging.usage for judging in mine if judging.usage is not None]
     parts = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")

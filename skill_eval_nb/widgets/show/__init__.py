@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from skill_eval_nb import tables
 
-__all__ = ["SHOWING_CSS", "show"]
-
-SHOWING_CSS = Path(__file__).with_name("show.css")
-"""The style of a run, for `panel.style`."""
+__all__ = ["show"]
 
 
 def show(

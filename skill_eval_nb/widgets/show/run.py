@@ -34,7 +34,6 @@ from ..ui.parts import (
 )
 from ..ui.source import Recent, RunKey, Source, key_of
 from ..ui.take import copy_button
-from . import SHOWING_CSS
 from .comparison import difference_details
 from .documents import fold_content
 from .files import output_files
@@ -99,6 +98,10 @@ def code_of_run(ws: Workspace, key: RunKey) -> str:
     is_alone = ws.polars("runs").filter(path=path).height == 1
     where = repr(ws.path) if ws.path else "ws"
     return f"sen.show({where}, {(path if is_alone else tuple(key))!r})"
+
+
+SHOWING_CSS = Path(__file__).with_name("show.css")
+"""The style of a run, for `panel.style`."""
 
 
 class RunView(Panel):

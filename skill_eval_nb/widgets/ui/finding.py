@@ -8,7 +8,7 @@ from typing import Any
 
 from skill_eval_nb.text import as_label
 
-from .parts import Act, button, choose
+from .parts import button, choose
 from .parts import field as labelled
 from .tree import Node, h
 
@@ -45,10 +45,10 @@ class RowSearch:
         has_all = all(one in things.get(kind, ()) for kind, one in self.chosen.items())
         return has_all and all(word in words for word in self.words.lower().split())
 
-    def choose(self, kind: str, value: str) -> RowSearch:
-        """The same with other words, where the kind is empty, or another thing of that kind."""
+    def choose(self, kind: str | None, value: str) -> RowSearch:
+        """The same with other words, where the kind is empty, or another thing; None ends it."""
         if not kind:
-            return RowSearch(value, self.chosen)
+            return RowSearch() if kind is None else RowSearch(value, self.chosen)
         others = {name: one for name, one in self.chosen.items() if name != kind}
         return RowSearch(self.words, others | ({kind: value} if value else {}))
 
@@ -69,15 +69,15 @@ def row_has(words: str | None, things: Things) -> dict[str, Any]:
     return known | {kind: list(own) for kind, own in things.items()}
 
 
-def find_bar(
-    search: RowSearch, every: Iterable[Things], act: Act, label: str, *, more: bool = False
-) -> Node:
+def find_bar(search: RowSearch, every: Iterable[Things], label: str, *, more: bool = False) -> Node:
     """The search, and a list for each kind of thing of which there are several.
+
+    Each is the action `find`, which is handed a kind, empty for the words, and the value; see
+    `RowSearch.choose`.
 
     Args:
         search: what is looked for.
         every: of all rows what they have.
-        act: the action; it is handed a kind, empty for the words, and the value.
         label: what the search looks through.
         more: whether rows are left out for something else, too.
     """
@@ -85,23 +85,23 @@ def find_bar(
     for things in every:
         for kind, own in things.items():
             known.setdefault(kind, {}).update(dict.fromkeys(own))
-    lists = [_choose_thing(search, kind, list(own), act) for kind, own in known.items()]
+    lists = [_choose_thing(search, kind, list(own)) for kind, own in known.items()]
     box = h(
         "input",
         type="search",
         value=search.words,
         finds="",
         placeholder="press / to search",
-        on={"input": (*act, "")},
+        on={"input": ("find", "")},
     )
-    clear = button("Show all", (*act, None, "")) if search or more else None
+    clear = button("Show all", ("find", None, "")) if search or more else None
     looks = "sen-row sen-find"
     return h("div", labelled(label, box), lists, clear, cls=looks, key="find", role="search")
 
 
-def _choose_thing(search: RowSearch, kind: str, names: Sequence[str], act: Act) -> Node | None:
+def _choose_thing(search: RowSearch, kind: str, names: Sequence[str]) -> Node | None:
     chosen = search.chosen.get(kind, "")
     if len(names) < 2 and not chosen:
         return None
     options = {"": "any"} | {name: as_label(name, 60) for name in (*names, chosen) if name}
-    return choose(kind, options, chosen, (*act, kind), finds=kind)
+    return choose(kind, options, chosen, ("find", kind), finds=kind)

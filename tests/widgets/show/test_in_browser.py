@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.show import SHOWING_CSS
 from skill_eval_nb.widgets.show.documents import begin
 from skill_eval_nb.widgets.show.files import output_files
-from skill_eval_nb.widgets.show.run import folder_of, show_run
+from skill_eval_nb.widgets.show.run import SHOWING_CSS, folder_of, show_run
 from skill_eval_nb.widgets.ui import Panel, style
 from skill_eval_nb.widgets.ui.source import key_of
 from tests.widgets.looks import NARROW, OVERFLOW, WIDE, looked_at
