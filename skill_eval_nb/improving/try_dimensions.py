@@ -1,8 +1,8 @@
-"""Drafts of rubric dimensions: judged on stored outputs, within a budget; without one priced.
+"""Try drafts of rubric dimensions: judge them on stored outputs within a budget, or price that.
 
-Judgings lie in `.skill-eval-nb/tries/<draft>/judgings` of the workspace, a file each. Its name is
-drawn from all that the judge was shown, from who judged and from what was asked: whatever of
-it changes, the question is another one.
+Judgings are stored one per file in `.skill-eval-nb/tries/<draft>/judgings` of the workspace. A
+file's name is a hash of the model and of all that it was shown and asked, so that any change makes
+a new question.
 """
 
 from __future__ import annotations
@@ -61,18 +61,18 @@ if TYPE_CHECKING:
 MEAN = "rubric_weighted_mean"
 KEY = ("workspace", "skill", "eval_id")
 MOST = 5
-"""So many reasons are told."""
+"""The most reasons that are reported."""
 AT_ONCE = 100
-"""So many runs are made ready at a time: what is shown of thousands would not fit in memory."""
+"""Runs prepared at a time: what is shown of thousands would not fit into memory."""
 GATED = "it was gated, so the judge is skipped"
-NO_PROMPT = "nothing says what the prompt of its eval was"
+NO_PROMPT = "the prompt of its eval is unknown"
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def try_dimensions(trial: Trial) -> Tried:
-    """Judge what comes on stored outputs, if that is free or paid for; else price it.
+    """Judge new dimensions on stored outputs if that is free or within a budget; else price it.
 
-    Where a dimension goes, or another weight of it is all that comes, nothing has to be judged.
+    If a dimension is only removed or gets another weight, nothing has to be judged.
     """
     import polars as pl
 
@@ -139,14 +139,14 @@ def try_dimensions(trial: Trial) -> Tried:
 
 @dataclass(slots=True)
 class _Judged:
-    """What has come of judging so far.
+    """The judgings so far.
 
     Attributes:
-        model: who judges.
-        judgings: by the place of the run.
-        left_out: why a run cannot be judged at all, by its place.
-        failed: why there is no judging though it was asked for, by the place of the run.
-        price_usd: what those that are missing cost at most; None if no price is known.
+        model: the model that judges.
+        judgings: the judgings, by the index of the run.
+        left_out: why a run cannot be judged at all, by its index.
+        failed: why a requested judging failed, by the index of the run.
+        price_usd: the most that the missing ones cost; None if no price is known.
         to_judge: how many are missing.
         cost_usd: what was spent; None if a price is not known.
     """
@@ -166,14 +166,14 @@ class _Judged:
         return [found.get(at) for at in range(n_runs)]
 
     def evidence(self, place: int) -> str:
-        """What the scores of a run rest on, or why there is none."""
+        """The evidence for the scores of a run, or why it has none."""
         if place not in self.judgings:
             return f"Not scored: {self.left_out.get(place) or self.failed.get(place)}"
         scores = self.judgings[place].rubric_scores.values()
         return "; ".join(score.evidence or "" for score in scores)
 
     def notes(self, runs: pl.DataFrame) -> Iterator[str]:
-        """What was left out, and why, and what to know of the judge."""
+        """What was left out and why, and a warning about the judge."""
         for reasons in (self.left_out, self.failed):
             for reason, times in Counter(reasons.values()).most_common(MOST):
                 yield f"{count(times, 'run')}: {reason}."
@@ -183,12 +183,12 @@ class _Judged:
 
 
 def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried:
-    """What a judge says of new dimensions; if none is known or paid for, what to do."""
+    """The judgings of new dimensions; or a result that says what is needed for them."""
     models = sorted(set(trial.runs["judge_model"].drop_nulls()))
     model = trial.terms.model(trial.judge_model, models)
     if not isinstance(model, str):
-        judges = f"{', '.join(models)} judged these runs" if models else "nothing names one"
-        answer = f"It takes a judge, and {judges}: say which as judge_model."
+        judges = f"{', '.join(models)} judged these runs" if models else "no run names one"
+        answer = f"This needs a judge, and {judges}: name a model with judge_model."
         return trial.result("not tried", answer)
     connection = trial.terms.connection
     free = model in MODELS if connection is None else connection.stand_in is not None
@@ -199,7 +199,7 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
     usd = found.price_usd
     price = "no price is known for it: add it to the table of prices"
     if usd is not None:
-        price = f"{dollars(usd)} at most: give budget_usd to have it done"
+        price = f"{dollars(usd)} at most: set budget_usd to have it done"
     return trial.result(
         "priced",
         f"{count(found.to_judge, 'run')} would be judged by {brief(model)}, {price}.",
@@ -212,7 +212,7 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
 def _judge(
     trial: Trial, model: str, cases: Sequence[Case | str], *, free: bool, dry_run: bool
 ) -> _Judged:
-    """What is stored, and what is judged now; every judging is written as soon as there is one.
+    """The stored judgings and new ones; each new one is written as soon as it arrives.
 
     Raises:
         Stopped: `stop` was set before the end.
@@ -256,7 +256,7 @@ def _plus(amount: float | None, other: float | None) -> float | None:
 def _items(
     found: _Judged, trial: Trial, model: str, cases: Sequence[Case | str]
 ) -> Iterator[tuple[int, Item[Judging]]]:
-    """The runs that can be judged, one made ready after the other; the others are noted."""
+    """The runs that can be judged, prepared one by one; the others are noted in `found`."""
     judge = Judge(model)
     for place, (case, run) in enumerate(zip(cases, trial.runs["folder"], strict=True)):
         if isinstance(case, str):
@@ -290,7 +290,7 @@ def _save(prepared: Any, prices: Prices, path: Path, answered: Answered[Answer])
 
 
 def folder_of(home: Path, key: str) -> Path:
-    """Where the judgings of a draft of this workspace lie; a strange key gets a plain name.
+    """The folder for the judgings of a draft in this workspace; an odd key gets a plain name.
 
     >>> folder_of(Path("ws"), "d-12ab").as_posix()
     'ws/.skill-eval-nb/tries/d-12ab/judgings'
@@ -300,14 +300,14 @@ def folder_of(home: Path, key: str) -> Path:
 
 
 def _stored_judgings(items: Sequence[Item[Judging]]) -> dict[str, Judging]:
-    """The judgings that were kept; one that cannot be read is none."""
+    """The stored judgings; unreadable ones are ignored."""
     paths = (item.folder / f"{item.key}.json" for item in items if item.folder is not None)
     found = documents_at(paths, Judging)
     return {path.stem: judging for path, judging in found if judging.rubric_scores}
 
 
 def _judge_cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | str]:
-    """What a judge is shown of each run, with these dimensions alone; or why it is not judged."""
+    """Each run as a judge sees it, with only these dimensions; or why it is not judged."""
     ws, runs, rubric = trial.ws, trial.runs, QualityRubric(list(dimensions))
     sides = tuple(sorted(set(ws.polars("runs")["configuration"])))
     suite = ws.polars("evals").select(*KEY, "prompt", "expected_output")
@@ -339,7 +339,7 @@ def _judge_cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | s
 
 
 def _scores(trial: Trial) -> pl.DataFrame:
-    """Each run's scores, the mean over judgings: `run` (its index), dimension, score, weight."""
+    """Each run's scores, averaged over judgings: `run` (its index), dimension, score, weight."""
     import polars as pl
 
     scores = trial.ws.polars("rubric_scores").with_columns(*stand_in_keys()).drop_nulls("score")
@@ -350,14 +350,14 @@ def _scores(trial: Trial) -> pl.DataFrame:
 
 
 def _target_name(rows: pl.DataFrame, target: str) -> str:
-    """The name of the dimension that is meant: by its id, else by its name."""
+    """The name of the dimension with this id, else with this name."""
     ids = rows.filter(rows["dimension_id"] == target)["dimension"]
     names = [name for name in rows["dimension"].unique() if plain(name) == plain(target)]
     return next(iter([*ids, *names]), target)
 
 
 def _is_reweighed(rows: pl.DataFrame, target: str, new: Sequence[Dimension]) -> bool:
-    """Whether a draft changes nothing but a weight, so that the stored scores still hold."""
+    """Whether a draft only changes a weight, so that the stored scores are still valid."""
     if len(new) != 1 or plain(new[0].name) != plain(target):
         return False
     stated = rows.filter(dimension=target).select("description", "anchors").unique().rows()
@@ -369,7 +369,7 @@ def _is_reweighed(rows: pl.DataFrame, target: str, new: Sequence[Dimension]) -> 
 
 
 def _weighted_scores(given: Sequence[tuple[float, Values]]) -> Values:
-    """The weighted mean of several dimensions, run by run; one of them is itself."""
+    """The weighted mean of dimensions, for each run; a single dimension is its own mean."""
     if len(given) == 1:
         return given[0][1]
     weights = [weight for weight, _ in given]
@@ -389,14 +389,14 @@ def _rubric_means(
 ) -> pl.DataFrame:
     """`rubric_weighted_mean_before` as stored, and `_after`.
 
-    After is null if a run has no score on what comes, or its scores are not stored one by
-    one; a run that has no score at all stays as it is.
+    After is null if a run has no score in a new dimension, or its scores are not stored one by
+    one; a run without any score stays as it is.
 
     Args:
-        runs: as `Trial` has them.
-        scores: what `_scores` gives.
-        target: the dimension that goes.
-        new: of each dimension that comes, its weight, and its score run by run.
+        runs: as in `Trial`.
+        scores: the result of `_scores`.
+        target: the dimension to remove.
+        new: the weight and the scores of each new dimension, run by run.
     """
     import polars as pl
 

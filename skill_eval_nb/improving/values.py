@@ -1,4 +1,4 @@
-"""What passes through this room: suggestions, aggregates of them, and drafts of changes."""
+"""The values of this room: suggestions, their sources, and drafts of changes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Part = Literal["structural_expectations", "expectations", "dimensions", "evals"]
 """The list of a suite that a draft changes: one of an eval, or the suite's own."""
 
 SuiteItem = Mapping[str, Any] | str
-"""What comes into a list of a suite."""
+"""An item of such a list."""
 
 Kind = Literal["add", "sharpen", "reword", "split", "demote", "drop"]
 
 
 def schema_of(row: type[Any]) -> dict[str, Any]:
-    """The types of a table's columns, of the dataclass that is a row of it."""
+    """The column types of a table, from the dataclass of its rows."""
     import polars as pl
 
     kinds = {"float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean}
@@ -42,11 +42,11 @@ class Source:
     """One thing that a grader said in one run, word for word.
 
     Attributes:
-        run: where it was said; `configuration` and `run_number` as the table `suggestions`
-            has them.
+        run: the run that the grader looked at, with the keys of the table `suggestions`.
         kind: critique, vague, missing_coverage or suggested.
-        expectation: what it is about, in the grader's words; None for a missing one.
-        reason: what was said.
+        expectation: the expectation that it is about, in the grader's words; None for a missing
+            one.
+        reason: what the grader said.
     """
 
     run: RunRef
@@ -60,17 +60,17 @@ REMARK = "a remark"
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """The same thing, said in one or several runs in one or several wordings.
+    """One suggestion, made in one or more runs in one or more wordings.
 
     Attributes:
         key: a short name, the same for the same sources.
-        reason: the wording that is nearest to all others.
-        frequency: the number of runs that said it.
+        reason: the wording that is closest to all others.
+        frequency: the number of runs whose graders made it.
         assertion: id (else text) of the expectation that it is about; None for a missing one.
-        action: what to do about it, where a source or a rule says so.
-        kind: the sources' most frequent kind.
+        action: what to do about it, if a source or a rule says so.
+        kind: the most frequent kind of its sources.
         sources: every wording, with its run.
-        about: what it is about, in words; `REMARK` where it is praise and asks for nothing.
+        about: what it is about, in words; `REMARK` if it is praise and asks for nothing.
     """
 
     key: str
@@ -84,35 +84,35 @@ class Suggestion:
 
     @property
     def evals(self) -> tuple[str, ...]:
-        """The ids of the evals whose runs said it, in order of first mention."""
+        """The ids of the evals in whose runs it was made, in order of first mention."""
         return tuple(dict.fromkeys(source.run.eval_id for source in self.sources))
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A concrete change to a suite, and what it rests on; nothing is written yet.
+    """A concrete change to a suite, and the evidence for it; nothing is written yet.
 
-    `target` and `new` say what becomes of one list of the suite: without a target every item
-    of `new` is added; with one, it is taken out and the items of `new` come in its place.
+    `target` and `new` say how one list of the suite changes: without a target, the items of `new`
+    are added; with one, the target is removed and the items of `new` take its place.
 
     Attributes:
         key: a short name, the same for the same change.
         kind: what it does, for people.
         part: the list that it changes.
-        evals: ids (as the tables have them) of the evals that it changes; empty for `evals`
-            without a target.
-        target: id, else name, else text of the item that goes; None if nothing goes.
-        new: the items that come, as `skill-evaluator` has them (a text for `expectations`);
-            without ids if they are to be given on.
-        why: a sentence or two with the figures it rests on.
-        runs: the runs it rests on.
+        evals: ids (as in the tables) of the evals that it changes; empty for `evals` without a
+            target.
+        target: id, else name, else text of the item to remove; None if nothing is removed.
+        new: the new items in the form of `skill-evaluator` (a text for `expectations`); without
+            ids if the suite should number them.
+        why: a sentence or two, with the figures.
+        runs: the runs that the draft is based on.
         suggestions: keys of the suggestions that it answers.
-        found_on: ids of the evals whose outputs were looked at to find it; a try-out on these
-            is no proof.
+        found_on: ids of the evals whose outputs were seen when it was drafted; a try-out on
+            these proves nothing.
         missing: fields of `new` that a person still has to write, such as `prompt`; such a
-            draft can be edited, not applied.
+            draft can be edited, but not applied.
         by: `rule`, or the model that drafted it.
-        called: what people call the item that goes; empty where that is `target`.
+        called: what people call the item to remove; empty if that is `target`.
     """
 
     key: str
@@ -131,19 +131,19 @@ class Draft:
 
     @property
     def eval_names(self) -> list[str]:
-        """The evals that it changes, by their names where it rests on runs of them."""
+        """The evals that it changes, by name if the draft is based on runs of them."""
         names = {run.eval_id: run.eval_name for run in self.runs}
         return [brief(names.get(eval_id, eval_id)) for eval_id in self.evals]
 
 
 ANCHORS = ("1", "3", "5")
-"""The scores of which a rubric says what they look like."""
+"""The scores that a rubric describes."""
 LOOKED_FOR = ("match", "match_any", "match_regex")
 
 
 @lru_cache(maxsize=10_000)
 def plain(text: str) -> str:
-    """A text without what makes no other expectation of it: case, spaces, marks at its ends.
+    """A text without case, extra spaces and marks at its ends: equal texts are one expectation.
 
     >>> plain(" The  file exists. ")
     'the file exists'
@@ -192,7 +192,7 @@ def new_draft(
     by: str = "rule",
     called: str = "",
 ) -> Draft:
-    """A draft with its key, and with what is missing in it."""
+    """A draft, with its key and its missing fields worked out."""
     return Draft(
         key=key_of(part, evals, target, new),
         kind=kind,
@@ -211,10 +211,10 @@ def new_draft(
 
 
 def edit_draft(draft: Draft, new: Sequence[SuiteItem]) -> Draft:
-    """A draft with other items in the place of its own; it has a key of its own.
+    """A draft with other items instead of its own, and so with another key.
 
-    What is missing is looked at again. What it rests on stays, as where it was found: an edit
-    of what was seen on some evals is no less seen there.
+    Its missing fields are worked out anew. Its evidence stays, and so do the evals that it was
+    found on: an edited draft still came from their outputs.
 
     >>> blank = new_draft("reword", "expectations", ["1"], "It is good", [""], "Vague.")
     >>> blank.missing, edit_draft(blank, ["It names the author"]).missing
@@ -268,15 +268,15 @@ def write_drafts(path: PathLike, drafts: Iterable[Draft]) -> Path:
 
 
 def read_drafts(path: PathLike) -> tuple[Draft, ...]:
-    """Read drafts from a file, one that a person has edited included.
+    """Read drafts from a file, which a person may have edited.
 
-    The key and what is missing are looked at again, so that they fit what stands there now.
+    Keys and missing fields are worked out anew, so that they fit the file.
 
     Args:
-        path: a file of `write_drafts`: an object whose `drafts` are a list of drafts.
+        path: a file of `write_drafts`: an object with a list `drafts`.
 
     Raises:
-        Refused: the file holds no drafts; every draft that is none is named.
+        Refused: the file has no drafts, or some of them cannot be read; all of them are named.
         OSError: if the file cannot be read.
     """
     try:
@@ -285,7 +285,7 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
         raise refuse(f"{path} is not JSON ({error})") from None
     listed = raw.get("drafts") if isinstance(raw, dict) else None
     if not isinstance(listed, list):
-        raise refuse(f"{path} holds no drafts: it should be an object with a list `drafts`")
+        raise refuse(f"{path} has no drafts: it should be an object with a list `drafts`")
     found: list[Draft] = []
     faults: list[str] = []
     for number, stated in enumerate(listed):

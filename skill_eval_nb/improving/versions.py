@@ -1,4 +1,4 @@
-"""The versions of a skill: which runs are of which, what differs, what a history.json says."""
+"""The versions of a skill: which runs each has, what changed, and what a history.json states."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VersionRuns:
-    """The runs of a version: all those of a configuration in an iteration."""
+    """The runs of a version: all runs of one configuration in one iteration."""
 
     version: str
     iteration: str
     configuration: str
 
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows of a table that are of these runs."""
+        """The rows of a table that belong to these runs."""
         return frame.filter(iteration=self.iteration, configuration=self.configuration)
 
 
 def earlier_of(names: Sequence[str]) -> str | None:
-    """The configuration that is an earlier version, if it is clear which."""
+    """The configuration that is an earlier version of the skill; None if that is unclear."""
     earlier = [name for name in names if is_earlier(name)]
     return earlier[0] if len(earlier) == 1 else None
 
@@ -52,14 +52,14 @@ def earlier_of(names: Sequence[str]) -> str | None:
 def versions_of(
     runs: pl.DataFrame, configuration: str | None = None
 ) -> tuple[list[VersionRuns], list[str]]:
-    """The versions in natural order of their iterations, and what is to be said of them.
+    """The versions in natural order of their iterations, and notes about them.
 
-    The with-skill side of each iteration is a version. Where the first iteration also ran an
-    earlier version of the skill (`old_skill`), that is v0: what the first change was made to.
+    The with-skill side of each iteration is a version. If the first iteration also ran an earlier
+    version of the skill (`old_skill`), that is v0, to which the first change was made.
 
     Args:
         runs: the table of one skill.
-        configuration: the side that is the skill's; told by names where it is not given.
+        configuration: the skill's side; chosen by name if not given.
 
     Raises:
         Refused: there is no such configuration.
@@ -81,13 +81,13 @@ def versions_of(
         earlier = earlier_of(names)
         if not found and earlier is not None and earlier != own:
             found.append((iteration, earlier))
-            notes.append(f"v0 is {earlier} of {iteration}, which the first change was made to.")
+            notes.append(f"v0 is {earlier} of {iteration}: the first change was made to it.")
         found.append((iteration, own))
     return [VersionRuns(f"v{number}", *place) for number, place in enumerate(found)], notes
 
 
 def _own(names: Sequence[str], configuration: str | None) -> str | None:
-    """The skill's side among the configurations of an iteration, if it is there."""
+    """The skill's side among the configurations of an iteration; None if there is none."""
     if configuration is not None:
         return configuration if configuration in names else None
     if "with_skill" in names:
@@ -97,23 +97,24 @@ def _own(names: Sequence[str], configuration: str | None) -> str | None:
 
 Kind = Literal["changed", "added", "removed", "moved"]
 LARGEST, LONGEST = 500_000, 2_000
-"""Bytes and lines of a file that is compared line by line: more takes seconds, and no reader."""
+"""Bytes and lines of a file that is compared line by line: more takes seconds, and nobody reads
+it."""
 NAMED = 4
-"""Files that are named in words; more are counted."""
+"""The most files that are named; more are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that is another one in the new version, or there in one version only.
+    """A file that differs between two versions, or exists in only one.
 
     Attributes:
         name: its path in the skill's folder.
-        kind: what became of it.
-        old: what it held; None if it came.
-        new: what it holds; None if it went.
-        added: lines that came; None if it is not text that is compared line by line.
-        removed: lines that went.
-        first: the first line that came, else that went.
+        kind: how it changed.
+        old: its old content; None if it was added.
+        new: its new content; None if it was removed.
+        added: how many lines were added; None if it was not compared line by line.
+        removed: how many lines were removed.
+        first: the first added line, else the first removed one.
         was: its path before it was moved.
     """
 
@@ -128,10 +129,10 @@ class FileChange:
 
 
 def changes(old: Path, new: Path) -> tuple[FileChange, ...]:
-    """What differs between the skills in two folders, SKILL.md first.
+    """The differences between the skills in two folders, SKILL.md first.
 
-    Files that tell about its evals, and what other programs left there, are no part of a skill.
-    Of a link it counts where it leads, of what cannot be read why.
+    Files about the evals and files of other programs are not part of a skill. For a link, its
+    target counts as its content; for an unreadable file, the reason does.
     """
     before, after = _files(old), _files(new)
     gone = {name: data for name, data in before.items() if name not in after}
@@ -202,7 +203,7 @@ def _change(name: str, kind: Kind, old: bytes | None, new: bytes | None) -> File
 
 
 def text_of(data: bytes) -> str | None:
-    """The text of a file; None if it is none, or is more than anybody reads."""
+    """The text of a file; None if it is not text, or too large to be compared."""
     if len(data) > LARGEST or data.count(b"\n") > LONGEST or b"\0" in data:
         return None
     try:
@@ -218,7 +219,7 @@ class Kept:
     skills: Sequence[KeptSkill] = ()
 
     def folder(self, side: VersionRuns) -> Path | None:
-        """Where the version of a side lies; None if it was not kept."""
+        """The folder with the version of a side; None if it was not kept."""
         alone = not is_earlier(side.configuration)
         found = skill_of(self.skills, side.iteration, side.configuration, alone=alone)
         return found and found.folder
@@ -231,13 +232,13 @@ class Kept:
         return len({digest(folder, contents(folder)) for folder in found}) == 1
 
     def changes(self, old: VersionRuns, new: VersionRuns) -> tuple[FileChange, ...] | None:
-        """What differs between two sides; None if either was not kept."""
+        """The differences between two sides; None if either was not kept."""
         before, after = self.folder(old), self.folder(new)
         return None if before is None or after is None else changes(before, after)
 
 
 def find_kept(ws: Workspace, runs: pl.DataFrame) -> Kept:
-    """Look for the versions in the folder above the iterations that the runs lie in."""
+    """Look for kept versions in the folder above the runs' iterations."""
     base = Path(ws.path).absolute()
     if not ws.path or runs.is_empty():
         return Kept()
@@ -250,18 +251,18 @@ def find_kept(ws: Workspace, runs: pl.DataFrame) -> Kept:
 
 
 DESCRIPTION = re.compile(r"description-\d+")
-"""What the tables call the versions that a benchmark of `test-cases` tells of."""
+"""The tables' names for the versions that a benchmark of `test-cases` lists."""
 NEAR = 0.001
-"""Pass rates that differ by less are the same: benchmarks round them."""
+"""Pass rates that differ by less are equal: benchmarks round them."""
 
 
 def by_version(ws: Workspace) -> Workspace:
-    """The workspace with each version of the description as an iteration of its own.
+    """The workspace with each version of the description as its own iteration.
 
-    Runs of the `test-cases` dialect lie in no iteration: `run-1`, `run-2`, … are passes over
-    all test cases. They are the versions that the benchmark tells of where there are as many,
-    and each pass has the mean pass rate that is stated for the version in its place. Any other
-    workspace is given back as it is.
+    Runs of the `test-cases` dialect are in no iteration: `run-1`, `run-2`, … are passes over all
+    test cases. They are the versions in the benchmark if their numbers agree, and each pass has
+    the mean pass rate that the benchmark states for its version. Any other workspace is returned
+    unchanged.
 
     >>> import skill_eval_nb as sen
     >>> ws = by_version(sen.load("data/test-cases-workspace"))
@@ -276,7 +277,7 @@ def by_version(ws: Workspace) -> Workspace:
 
 
 def _passes(ws: Workspace) -> dict[int, str]:
-    """Which pass was of which version; empty if that is not clear."""
+    """The version of each pass; empty if that is unclear."""
     import polars as pl
 
     runs, stated = ws.polars("runs"), ws.polars("stated")
@@ -306,7 +307,7 @@ def _is_near(mean: object, stated: pl.DataFrame) -> bool:
 
 
 def _name_versions(frame: pl.DataFrame, passes: dict[int, str]) -> pl.DataFrame:
-    """A run-level table with the version as iteration, of which it is the only run."""
+    """A run-level table with each version as an iteration with a single run."""
     import polars as pl
 
     if "run_number" not in frame.columns:
@@ -323,19 +324,19 @@ def _name_versions(frame: pl.DataFrame, passes: dict[int, str]) -> pl.DataFrame:
 def stated_by_version(
     rows: Sequence[Mapping[str, Any]], versions: Iterable[VersionRuns]
 ) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
-    """The row of each version, and why none is used if it is not said which is which.
+    """The stated row of each version, or a note if it is unclear which row is which version.
 
     Args:
-        rows: of the table `history`, of one skill.
-        versions: the versions that there are runs of.
+        rows: the rows of the table `history` for one skill.
+        versions: the versions that have runs.
     """
     named = {row["version"]: row for row in rows}
     if len(named) == len(rows) and named.keys() <= {version.version for version in versions}:
         return named, []
     names = ", ".join(brief(str(row["version"])) for row in rows)
     why = (
-        f"history.json names the versions {names}: which runs are of which is not said, so it "
-        "was not used. `parents` can say what was made from what."
+        f"history.json names the versions {names}, but not which runs belong to which, so it was "
+        "not used. `parents` can say which version was made from which."
     )
     return {}, [why]
 
@@ -343,14 +344,14 @@ def stated_by_version(
 def given_parents(
     parents: Mapping[str, str] | None, versions: Iterable[VersionRuns]
 ) -> dict[str, str]:
-    """Who was made from whom, by our names; iterations may be named as well as versions.
+    """The parent of each version, by our names; the caller may also name iterations.
 
     Raises:
-        Refused: a name is not there, or a parent does not come before its child.
+        Refused: a name does not exist, or a parent does not come before its child.
     """
     every = list(versions)
     places = {version.version: place for place, version in enumerate(every)}
-    # An iteration's with-skill side comes after the earlier version that it also ran.
+    # An iteration's with-skill side follows the earlier version that the iteration also ran.
     called = {version.iteration: version.version for version in every} | {
         name: name for name in places
     }

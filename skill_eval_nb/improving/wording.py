@@ -1,4 +1,4 @@
-"""What graders suggest, the expectation that each is about, and what says the same again."""
+"""Find what graders suggest, the expectation each suggestion is about, and repeats of it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 NEAR = 85.0
-"""Texts are those of the same expectation from this ratio of rapidfuzz (0-100) on ..."""
+"""Two texts are the same expectation at this ratio of rapidfuzz (0-100) or more ..."""
 AHEAD = 3.0
-"""... where no other expectation of the eval is nearly as near."""
+"""... if no other expectation of the eval comes within this distance."""
 
 _EVAL = ("workspace", "skill", "iteration", "eval_id")
 _LED = re.compile(r"\W*(?P<id>\w[\w-]*)\s*(?:[:.)\]–—]|-\s|\s\(|$)\s*(?P<rest>.*)", re.DOTALL)
@@ -38,7 +38,7 @@ _NAME = re.compile(r"([\w-]+): ")
 
 
 class About(NamedTuple):
-    """An expectation of an eval: its id, which means nothing outside of that, and its text."""
+    """An expectation of an eval: its id, which is only valid in that eval, and its text."""
 
     id: str | None
     text: str
@@ -50,20 +50,21 @@ class About(NamedTuple):
 
     @property
     def identity(self) -> str:
-        """The same for the same expectation of several evals, and for no other one."""
+        """Identifies the same expectation across evals."""
         return plain(self.text)
 
 
 Finder = Callable[[RunRef, str | None, str], About | None]
-"""Gives what a suggestion of a run is about: its expectation in the grader's words, its reason."""
+"""Finds what a suggestion is about, given its run, the expectation in the grader's words, and the
+reason."""
 
 
 def finder(data: Any) -> Finder:
-    """What finds expectations in a workspace's table `expectations`.
+    """A function that finds expectations in a workspace's table `expectations`.
 
-    A name of an expectation is its id, its text, its text in nearly the same words, its
-    number among those that the judge verified (`Assertion 2`), or what stands before a colon
-    in its text. A suggestion without one that begins with an id or a number speaks of that.
+    An expectation can be named by its id, its text, nearly the same text, its number among those
+    that the judge verified (`Assertion 2`), or the words before a colon in its text. A suggestion
+    that names none, but begins with an id or a number, is about that expectation.
     """
     import polars as pl
 
@@ -105,7 +106,7 @@ def _about_by_words(words: str, known: list[About], numbered: list[About]) -> Ab
 
 
 def _by_number(words: str, known: list[About], numbered: list[About]) -> About | None:
-    """The expectation whose id words begin with, or that stands at that place for the judge."""
+    """The expectation whose id the words begin with, or that has this number for the judge."""
     match = _NUMBERED.match(words)
     if match is None:
         return None
@@ -128,33 +129,33 @@ def _nearest_text(text: str, known: list[About]) -> About | None:
 # ── what graders suggest, one by one ─────────────────────────────────────────────────────────
 
 KINDS = ("critique", "vague", "missing_coverage", "suggested")
-"""Suggestions for a change; `overall` is none, and `aggregate` is a collection already."""
+"""The kinds of suggestions; `overall` is not one, and `aggregate` is already a collection."""
 LONGEST = 4000
-"""Characters of what a grader said that are looked at."""
+"""The most characters of a grader's words that are used."""
 VAGUE = "The grader calls it vague."
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A source, and the expectation that it is about; None: a missing or an unknown one."""
+    """A source, and the expectation it is about; None if that is missing or unknown."""
 
     source: Source
     about: About | None
 
     @property
     def suite(self) -> tuple[str, str]:
-        """The workspace and the skill, across which nothing is the same."""
+        """The workspace and the skill; suggestions of different suites are never the same."""
         return self.source.run.workspace, self.source.run.skill
 
     @property
     def text(self) -> str:
-        """What is compared: with the grader's name of an expectation that is not known."""
+        """The text to compare, including the grader's name of an unknown expectation."""
         named = self.source.expectation if self.about is None else None
         return f"{named}: {self.source.reason}" if named else self.source.reason
 
 
 def mentions(data: Any) -> tuple[Mention, ...]:
-    """Every suggestion for a change, in the order of its run's keys; each once a run."""
+    """Every suggestion, in the order of its run's keys; each only once per run."""
     import polars as pl
 
     frame = frame_of(data, "suggestions").filter(pl.col("kind").is_in(KINDS))
@@ -163,7 +164,7 @@ def mentions(data: Any) -> tuple[Mention, ...]:
     rows = frame.select(*RunRef._fields, "kind", "expectation", "reason").iter_rows()
     for *run, kind, expectation, reason in rows:
         about, wording = (expectation or "").strip() or None, reason[:LONGEST]
-        if kind == "vague":  # what `test-cases` has is the expectation's text alone
+        if kind == "vague":  # `test-cases` only has the text of the expectation
             about, wording = wording, VAGUE
         found[Source(RunRef(*run), kind, about, wording)] = None
 
@@ -183,9 +184,9 @@ def _source_order(source: Source) -> tuple[Any, ...]:
 # ── the same in other words ──────────────────────────────────────────────────────────────────
 
 LITERAL = 1.6
-"""How much more a quoted word, an identifier or a number says than another word."""
+"""The weight of a quoted word, an identifier or a number; other words have 1."""
 FAINT = 0.25
-"""How much a word says that graders use whatever they speak of."""
+"""The weight of a word that graders use about anything."""
 
 _QUOTED = re.compile(r"`[^`\n]+`|“[^”\n]+”|\"[^\"\n]+\"|(?<!\w)['‘][^'‘’\n]+['’](?!\w)")
 _WORD = re.compile(r"\w+(?:[./@_-]\w+)*")
@@ -233,7 +234,7 @@ _ALIKE = """
     unit units
 """
 _SAME = {word: line.split()[0] for line in _ALIKE.strip().splitlines() for word in line.split()}
-"""Words that say the same in a suggestion, by the first of them."""
+"""Words with the same meaning in a suggestion, mapped to the first of them."""
 
 
 def words(text: str) -> dict[str, float]:
@@ -328,18 +329,18 @@ _KIN = (
     frozenset(("cannot be verified", "is vague")),
     frozenset(("is redundant",)),
 )
-"""Complaints that go together: who makes one may well mean another."""
+"""Complaints that go together: whoever makes one may mean another of the group."""
 _WITHOUT_MORE = frozenset(
     ("tells nothing", "cannot be verified", "is vague", "is redundant", "was not asked for")
 )
-"""Complaints that say it all; the others hang on what it is that passes or fails."""
+"""Complaints that are complete; the others depend on what it is that passes or fails."""
 SAME, LIKE, OTHER = 0.25, 0.12, -0.3
-"""What it adds to the likeness of two suggestions about the same expectation that they make the
-same complaint that says all, another same complaint, or complaints that do not go together."""
+"""Added to the likeness of two suggestions about the same expectation: for a shared complete
+complaint, for another shared complaint, and for complaints that do not go together."""
 
 
 def complaints(text: str) -> frozenset[str]:
-    """What a text finds fault with; empty if none of the phrases is in it.
+    """The complaints in a text; empty if it has none of the phrases.
 
     >>> sorted(complaints("Far too strict: good runs fail."))
     ['fails good work']
@@ -364,7 +365,7 @@ _NO_FAULT = re.compile(
 
 
 def is_praise(text: str) -> bool:
-    """Whether a text finds something good, and nothing amiss; in English alone.
+    """Whether a text praises something and complains about nothing; only for English.
 
     >>> is_praise("The checks are clear; no change is needed."), is_praise("Good, but too short.")
     (True, False)
@@ -374,7 +375,7 @@ def is_praise(text: str) -> bool:
 
 
 def agreement(first: frozenset[str], second: frozenset[str]) -> float:
-    """How much two sets of complaints speak for or against the same being meant.
+    """How far two sets of complaints suggest that the same, or something else, is meant.
 
     >>> agreement(complaints("Far too strict."), complaints("Trivial."))
     -0.3
@@ -388,13 +389,13 @@ def agreement(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 NEARLY = 78
-"""Two words with the same first letter are alike from this ratio of rapidfuzz (0-100) on."""
+"""Two words with the same first letter are alike at this ratio of rapidfuzz (0-100) or more."""
 FRAME = 65
-"""From this ratio on, two texts have the same frame."""
+"""At this ratio or more, two texts have the same frame."""
 SHARED = 0.1
-"""The cosine from which on the frame is looked at; below it, two texts share next to nothing."""
+"""The frame is only compared above this cosine; below it, two texts share almost nothing."""
 STEEP = 8.0
-"""How much less alike texts of the same frame are whose other words differ."""
+"""How strongly differing words count in texts with the same frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +408,7 @@ class Vectors:
 
 
 def measure(texts: Sequence[str]) -> Vectors:
-    """The words of texts as vectors; a word counts the more, the fewer texts have it."""
+    """The words of texts as vectors; the fewer texts have a word, the more it counts."""
     bags = [words(text) for text in texts]
     vocabulary = sorted({word for bag in bags for word in bag})
     place = {word: index for index, word in enumerate(vocabulary)}
@@ -426,16 +427,16 @@ def measure(texts: Sequence[str]) -> Vectors:
 def likeness(measured: Vectors, rows: Sequence[int]) -> NDArray[np.float64]:
     """How alike some of the texts are, 0-1: the soft cosine of their words.
 
-    Two sentences that differ in one word, as "nothing checks the head" and "nothing checks the
-    rows", speak of two things: where the whole texts are nearly the same (`FRAME`), what
-    differs counts the more.
+    Two sentences that differ in one word, such as "nothing checks the head" and "nothing checks
+    the rows", are about two things. So if the whole texts are nearly the same (`FRAME`), the
+    differing words count more.
 
     Args:
         measured: all texts.
-        rows: which of them.
+        rows: the texts to compare.
 
     Returns:
-        A square of `len(rows)`.
+        A square matrix of size `len(rows)`.
     """
     from rapidfuzz import fuzz, process
 
@@ -473,27 +474,27 @@ def _alike(vocabulary: Sequence[str]) -> csr_array:
 
 
 DIGITS = 9
-"""Distances are rounded to so many: neither order nor machine may decide what is joined."""
+"""Distances are rounded to this many digits, so that neither order nor machine matters."""
 
 Block = tuple[str, ...]
-"""What is compared with each other: a suite, and what in it is spoken of."""
+"""Only suggestions of the same block are compared: those about the same thing."""
 
 
 def group_mentions(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, ...]]:
-    """Suggestions that say the same, the wording first that is nearest to all others.
+    """Group suggestions that say the same, with the most central wording first.
 
-    The distance of two wordings is 0 for the same words and 1 if they share none
-    (`likeness`). If both are about the same known expectation, the same complaint brings
-    them nearer and an opposite one parts them (`agreement`). Suggestions about different
-    expectations, and those of different suites, are never compared. Groups are joined by
-    average linkage as long as their mean distance is at most `threshold`.
+    The distance of two wordings is 0 for the same words and 1 if they share none (`likeness`). If
+    both are about the same known expectation, a shared complaint brings them closer, and an
+    opposite one moves them apart (`agreement`). Suggestions about different expectations, or of
+    different suites, are never compared. Groups are joined by average linkage while their mean
+    distance is at most `threshold`.
 
     Args:
-        many: what was said; the order does not matter.
-        threshold: 0 joins the same words alone, 1 whatever is about the same.
+        many: the suggestions, in any order.
+        threshold: 0 joins only the same words, 1 everything about the same expectation.
 
     Returns:
-        The groups, each with the nearest wording's members first.
+        The groups; each begins with the members that have the most central wording.
     """
     groups: list[tuple[Mention, ...]] = []
     for suite in sorted({mention.suite for mention in many}):
@@ -522,7 +523,7 @@ def _of_suite(many: Sequence[Mention], threshold: float) -> Iterator[tuple[Menti
 
 
 def text_distances(measured: Vectors, rows: Sequence[int], *, known: bool) -> NDArray[np.float64]:
-    """How far texts are apart, 0-1; `known`: all are about one known expectation."""
+    """The distances of texts, 0-1; `known`: all are about the same known expectation."""
     alike = likeness(measured, rows)
     if known:
         found = [complaints(measured.texts[row]) for row in rows]
@@ -542,7 +543,7 @@ def _block(mention: Mention) -> Block:
 
 
 def _cut_tree(apart: NDArray[np.float64], threshold: float) -> list[int]:
-    """A number of its group for each row."""
+    """The number of the group of each row."""
     if len(apart) == 1:
         return [1]
     tree = linkage(squareform(apart, checks=False), method="average")
@@ -550,6 +551,6 @@ def _cut_tree(apart: NDArray[np.float64], threshold: float) -> list[int]:
 
 
 def _nearest_row(apart: NDArray[np.float64], rows: Sequence[int], counts: Sequence[int]) -> int:
-    """The row that is nearest to all others, each as often as it was said."""
+    """The row closest to all others, which are weighted by how often each was said."""
     far = apart[np.ix_(rows, rows)] @ np.array(counts, dtype=float)
     return rows[int(np.argmin(np.round(far, DIGITS)))]

@@ -1,4 +1,4 @@
-"""Many questions to models, within a budget: what is answered is kept at once."""
+"""Ask models many questions within a budget; each answer is stored as soon as it arrives."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ NO_MONEY = "the budget is too small for its worst case"
 
 @dataclass(frozen=True, slots=True)
 class AskingProgress:
-    """How far many questions are, or what else is paid for one by one.
+    """The progress of many questions, or of anything else that is paid for one by one.
 
     Attributes:
-        done: questions that ended, those that failed included.
-        total: questions in all.
-        failed: questions that there is no answer to.
+        done: questions that ended, including those that failed.
+        total: all questions.
+        failed: questions without an answer.
         spent_usd: US dollars spent, as far as prices are known.
         what: the question that ended last, in words or by its key.
     """
@@ -55,17 +55,17 @@ class AskingProgress:
 
     @property
     def share(self) -> float:
-        """The share of questions that ended, 0 to 1."""
+        """The share of questions that have ended, 0 to 1."""
         return self.done / (self.total or 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Replies(Generic[T]):
-    """What became of questions.
+    """The answers to questions.
 
     Attributes:
-        answered: by the questions' keys.
-        failed: by the keys of questions without an answer, why there is none.
+        answered: the answers, by the questions' keys.
+        failed: why a question has no answer, by its key.
         usage: tokens of all calls that were answered.
         cost_usd: what they cost; None if a price is not known.
     """
@@ -77,7 +77,7 @@ class Replies(Generic[T]):
 
 
 def worst_usd(questions: Iterable[Question[Any]], prices: Prices | None = None) -> float | None:
-    """US dollars that questions cost at most, every time they are asked again included.
+    """The most that questions can cost in US dollars, including every repeat.
 
     None if the price of a model is not known.
     """
@@ -99,27 +99,27 @@ def ask_all(
 ) -> Replies[T]:
     """Ask questions, several at a time, and wait for the answers.
 
-    It works where an event loop runs already, as in a notebook.
+    This also works when an event loop is running, as in a notebook.
 
     Args:
-        questions: each with a key of its own.
-        connection: how models are reached; if it is not given, the stand-in answers in
-            process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table if it is not given.
+        questions: the questions, each with its own key.
+        connection: how models are reached; if not given, the stand-in answers in process for its
+            own models; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
         budget_usd: the most that may be spent, in US dollars; a question whose worst case does
             not fit is not asked.
-        concurrency: questions that are asked at a time.
-        keep: takes each answer as soon as there is one, in a thread: what it has written stays,
-            whatever becomes of the rest.
-        progress: called whenever a question has ended.
-        stop: once it is set, what is in flight is cancelled.
+        concurrency: how many questions to ask at a time.
+        keep: called in a thread with each answer as soon as it arrives: what it writes stays,
+            even if the rest fails.
+        progress: called after each question.
+        stop: once set, calls in flight are cancelled.
 
     Raises:
         Stopped: `stop` was set before the end.
-        Refused: a figure makes no sense, two questions have the same key, or there is a budget
+        Refused: a number is out of range, two questions have the same key, or there is a budget
             and no known price.
         ModelFault: no API key was found; nothing was sent.
-        Exception: whatever `keep` raises ends everything.
+        Exception: whatever `keep` raises; it ends everything.
     """
     look_at_figures(budget_usd, concurrency=concurrency)
     keys = [question.key for question in questions]
@@ -159,12 +159,12 @@ def ask_all(
 
 
 class Account:
-    """The money of many questions, and how far they are.
+    """The money for many questions, and their progress.
 
     Attributes:
         prices: what calls cost.
         budget: the ceiling, and what was used.
-        total: questions in all.
+        total: all questions.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class Account:
         models: Iterable[str],
         progress: Callable[[AskingProgress], None] | None,
     ) -> None:
-        """Begin one; a ceiling needs prices to hold.
+        """Open an account; a ceiling can only be kept if prices are known.
 
         Raises:
             Refused: there is a ceiling, and a model's price is not known.
@@ -189,7 +189,7 @@ class Account:
 
     @asynccontextmanager
     async def meter(self, model: str, worst: Usage) -> AsyncIterator[Meter | None]:
-        """What one question's calls go through; None if the budget does not hold its worst."""
+        """The meter for one question's calls; None if its worst case does not fit the budget."""
         capped = self.budget.cap_usd is not None
         part = await self.budget.wait_for(self.prices.cost(worst, model) if capped else None)
         try:
@@ -199,7 +199,7 @@ class Account:
                 part.close()
 
     def ended(self, what: str, *, failed: bool) -> None:
-        """Count a question that has ended, and tell of it."""
+        """Count a question that has ended, and report the progress."""
         self._done += 1
         self._failed += failed
         if self._progress is not None:
@@ -208,17 +208,17 @@ class Account:
 
 
 def look_at_figures(budget_usd: float | None, **counts: int) -> None:
-    """See that a budget and counts make sense.
+    """Check a budget and counts.
 
     Raises:
-        Refused: one does not.
+        Refused: one of them is out of range.
     """
     if faults := find_number_faults({name: (counts[name], 1) for name in counts}, budget_usd):
         raise Refused(faults)
 
 
 def reached_by(models: Iterable[str]) -> Connection:
-    """How models are reached if nobody says: the stand-in in process, others from outside."""
+    """How models are reached by default: the stand-in in process, others over the network."""
     from skill_eval_nb.models.stand_in import MODELS, StandIn
 
     offline = all(model in MODELS for model in models)
@@ -231,7 +231,7 @@ V = TypeVar("V")
 
 
 class LeftOut(NamedTuple):
-    """Something that came to nothing, and why."""
+    """Something without a result, and why."""
 
     what: str
     reason: str
@@ -239,14 +239,14 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Item(Generic[V]):
-    """A question that is to be paid for once.
+    """A question that is paid for only once.
 
     Attributes:
         key: a fingerprint: the same for the same question.
         what: the question in words.
-        question: what is asked.
-        folder: what is held while it is asked; None if no answer is kept.
-        save: writes an answer as soon as there is one, and gives what came of it.
+        question: what to ask.
+        folder: the folder that is locked meanwhile; None if no answer is stored.
+        save: stores an answer as soon as it arrives, and returns its value.
     """
 
     key: str
@@ -261,13 +261,13 @@ class Terms:
     """How models are asked.
 
     Attributes:
-        connection: how they are reached; None: the stand-in in process, others from outside.
+        connection: how they are reached; None: the stand-in in process, others over the network.
         prices: what calls cost; None: the bundled table.
         budget_usd: the most that may be spent, in US dollars; None: no limit.
         concurrency: questions at a time.
-        dry_run: nobody is asked.
-        progress: called whenever a question has ended.
-        stop: once it is set, what is in flight is cancelled.
+        dry_run: no model is asked.
+        progress: called after each question.
+        stop: once set, calls in flight are cancelled.
     """
 
     connection: Connection | None = None
@@ -280,13 +280,13 @@ class Terms:
 
     @property
     def known_prices(self) -> Prices:
-        """The prices that hold."""
+        """The prices to use."""
         return self.prices or load_prices()
 
     def model(self, given: str | None, earlier: Iterable[str | None]) -> str | list[str]:
-        """Who is asked: the one that is given, else the stand-in, else who was asked before.
+        """The model to ask: the given one, else the stand-in, else the one that was asked before.
 
-        If nobody says, and not exactly one was asked before, these are given.
+        If none of these is clear, the list of the models that were asked before.
         """
         if given is not None:
             return given
@@ -300,15 +300,16 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Answers(Generic[V]):
-    """What came of questions.
+    """The values of questions, stored and new.
 
     Attributes:
-        values: by their keys, those of earlier calls included.
-        before: keys of those that were there before.
-        failed: what was asked without an answer, with the reason, by its key.
+        values: the values by key, including those of earlier calls.
+        before: the keys of the values that were stored before.
+        failed: questions without an answer, with the reason, by key.
         usage: tokens of this call's answers.
         cost_usd: what they cost; None if a price is not known.
-        worst_usd: what the missing ones cost at most, in US dollars; None as for the cost.
+        worst_usd: the most that the missing ones can cost, in US dollars; None if a price is not
+            known.
     """
 
     values: dict[str, V]
@@ -325,16 +326,16 @@ def answers_of(
     """The stored answers, and new ones for what is missing.
 
     Args:
-        items: what is wanted; of several with one key one is asked.
-        stored: looks up what there is, by key. It is called again once the folders are held:
-            somebody else may have ended meanwhile.
-        doing: what is being done, for whoever finds the folders held: "a comparison".
+        items: the questions; if several have the same key, only one of them is asked.
+        stored: looks up stored values by key. It is called again once the folders are locked,
+            since another process may have finished in the meantime.
+        doing: what is being done, such as "a comparison", for whoever finds the folders locked.
         terms: how models are asked.
 
     Raises:
         Stopped: `stop` was set before the end; what was written stays.
-        Refused: a figure makes no sense, there is a budget and no known price, somebody else is
-            at work in a folder, or it cannot be written.
+        Refused: a number is out of range, there is a budget and no known price, another process
+            is using a folder, or a folder cannot be written.
         ModelFault: no API key was found; nothing was sent.
         OSError: an answer cannot be written.
     """
@@ -381,12 +382,12 @@ def answers_of(
 
 @dataclass(frozen=True, slots=True)
 class PaidAnswer(Generic[V]):
-    """What came of one question that is asked only where somebody pays for it.
+    """The answer to one question that is asked only within a budget.
 
     Attributes:
         value: the answer; None if there is none.
-        price_usd: what asking costs at worst, in US dollars; 0 where an answer was kept, None
-            where the price is not known.
+        price_usd: the most that asking can cost, in US dollars; 0 if an answer was stored, None
+            if the price is not known.
         cost_usd: what was spent now.
         unasked: why there is no answer; None if there is one.
     """
@@ -400,16 +401,16 @@ class PaidAnswer(Generic[V]):
 def answer_of(
     item: Item[V], stored: Callable[[], Mapping[str, V]], doing: str, terms: Terms
 ) -> PaidAnswer[V]:
-    """The answer to one question; what costs something is asked only where a budget is given.
+    """The answer to one question; if it costs something, it is asked only within a budget.
 
     Args:
         item: the question.
-        stored: as `answers_of` takes it.
-        doing: as `answers_of` takes it.
+        stored: as for `answers_of`.
+        doing: as for `answers_of`.
         terms: how the model is asked.
 
     Raises:
-        Refused, ModelFault, OSError: as `answers_of`.
+        Refused, ModelFault, OSError: as for `answers_of`.
     """
     price = worst_usd([item.question], terms.known_prices)
     dry_run = terms.dry_run or (price != 0 and terms.budget_usd is None)

@@ -1,4 +1,4 @@
-"""Judging by batches: a job's runs, those of an earlier start; what `judge_again` needs, too."""
+"""Judge by batches: the runs of a job, and what `judge_again` needs for that."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class BatchedJudging(Generic[T]):
-    """A judging that goes by a batch: of what, its number, what is shown, its requests by id."""
+    """A judging in a batch: of what, its number, what is shown, and its requests by id."""
 
     of: T
     number: int
@@ -39,7 +39,7 @@ class BatchedJudging(Generic[T]):
 
 
 class NoJudging(Exception):
-    """A batch gave no judging; `answered` where a model did, and cannot be understood."""
+    """A batch gave no judging; `answered` is the usage if the answer cannot be used."""
 
     def __init__(self, reason: str, answered: Usage | None = None) -> None:
         super().__init__(reason)
@@ -47,10 +47,10 @@ class NoJudging(Exception):
 
 
 def batch_judging(of: T, prepared: Prepared, number: int, name: str) -> BatchedJudging[T]:
-    """A judging with its requests, whose ids are `name` and a number each.
+    """A judging with its requests, whose ids are `name` with a number.
 
-    None is marked for the cache: writing to it costs more, and the requests of a batch are
-    done in whatever order, so that none can count on reading it.
+    None is marked for the cache: writing to it costs more, and a batch has no order, so no request
+    can count on reading it.
     """
     from skill_eval_nb.grading.judge import questions
 
@@ -60,7 +60,7 @@ def batch_judging(of: T, prepared: Prepared, number: int, name: str) -> BatchedJ
 
 
 def worst_usd(judgings: Iterable[BatchedJudging[Any]], prices: Prices) -> float:
-    """The most that judgings can cost by a batch, in US dollars."""
+    """The most that judgings can cost in a batch, in US dollars."""
     from skill_eval_nb.models import batches
 
     meter = Budget(None, prices)
@@ -76,10 +76,10 @@ def bring_results(
     batch_id: str | None,
     created: Callable[[str], None],
 ) -> Awaitable[Results]:
-    """Submit a batch and wait for it; or wait for one that was submitted before.
+    """Submit a batch and wait for it, or wait for one that was submitted before.
 
     Raises:
-        ModelFault: it was not taken, or has not ended within a day.
+        ModelFault: it was not accepted, or has not ended within a day.
     """
     from skill_eval_nb.models import batches
 
@@ -90,11 +90,11 @@ def bring_results(
 
 
 def judging_from(judging: BatchedJudging[Any], results: Results, prices: Prices) -> Judging:
-    """The judging that came of a batch.
+    """The judging in a batch's results.
 
     Raises:
-        NoJudging: there is none.
-        Unjudged: nothing that would be asked again could be judged by.
+        NoJudging: there is none, but asking again may help.
+        Unjudged: there is none, and asking again would not help.
     """
     from skill_eval_nb.grading.judge import read_judging
     from skill_eval_nb.models import Reply, Usage
@@ -104,16 +104,16 @@ def judging_from(judging: BatchedJudging[Any], results: Results, prices: Prices)
     replies = [reply for reply in given if isinstance(reply, Reply)]
     if len(replies) < len(given):
         fault = next(reply for reply in given if not isinstance(reply, Reply))
-        raise NoJudging(f"no answer by the batch: {fault or 'it is missing'}")
+        raise NoJudging(f"the batch has no answer: {fault or 'it is missing'}")
     try:
         return read_judging(judging.prepared, judging.number, replies, prices)
     except BadAnswer as error:
         usage = sum((reply.usage for reply in replies), Usage())
-        raise NoJudging(f"the answer by the batch cannot be used: {error}", usage) from error
+        raise NoJudging(f"the batch's answer cannot be used: {error}", usage) from error
 
 
 def numbers_of(requests: Iterable[str]) -> dict[str, list[int]]:
-    """The judgings that ids of requests stand for, by the keys of their runs.
+    """The numbers of the judgings that request ids stand for, by the keys of their runs.
 
     >>> numbers_of(["ab12-1-0", "ab12-1-1", "ab12-2-0"])
     {'ab12': [1, 2]}
@@ -128,10 +128,10 @@ def numbers_of(requests: Iterable[str]) -> dict[str, list[int]]:
 
 
 class Batches:
-    """Judges the runs of a job by batches; those that an earlier start submitted are collected.
+    """Judges the runs of a job by batches, and collects those that an earlier start submitted.
 
     Attributes:
-        held: the runs that wait for such a batch, by their keys.
+        held: the runs that wait for a batch of an earlier start, by their keys.
     """
 
     def __init__(self, engine: Engine, submitted: Iterable[Launch], runs: Iterable[Run]) -> None:
@@ -143,7 +143,7 @@ class Batches:
         self.held = {run.cell.key: run for run in runs if run.cell.key in keys}
 
     async def make_all(self, runs: Iterable[Run]) -> None:
-        """Make runs, and judge by a batch those that are to be."""
+        """Make runs, and judge those by a batch that need it."""
         engine = self._engine
         alone = [run for run in runs if run.cell.key not in self.held]
         await several([self._collect(), engine.make_all(alone)], 2)
@@ -151,7 +151,7 @@ class Batches:
             await self._judge(engine.for_batch)
 
     async def _collect(self) -> None:
-        """Wait for the batches that an earlier start has submitted."""
+        """Wait for the batches that an earlier start submitted."""
         plan, ledger = self._engine.plan, self._engine.ledger
         while self._submitted:
             launch, numbers = self._submitted.pop(0)
@@ -164,7 +164,7 @@ class Batches:
             await self._go_on({key: ends[key] for key in ends if key in self.held})
 
     async def _judge(self, runs: list[Run]) -> None:
-        """Judge runs by batches: as many of them as the budget allows."""
+        """Judge runs by batches, as many as the budget allows."""
         engine, budget = self._engine, self._engine.ledger.budget
         while runs:
             judgings: list[BatchedJudging[Run]] = []
@@ -207,10 +207,10 @@ class Batches:
         number: int | None = None,
         ids: str | None = None,
     ) -> dict[str, tuple[Run, str | None]]:
-        """Wait for a batch, write what came, and only then close its launch.
+        """Wait for a batch, write its judgings, and only then close its launch.
 
         Returns:
-            its runs by their keys, each with the reason why it cannot be judged, if there is one.
+            The runs by their keys, each with the reason if it cannot be judged.
         """
         from skill_eval_nb.models import ModelFault
 
@@ -223,7 +223,7 @@ class Batches:
             step.stays = ids is not None
 
             def note_submitted(id_: str) -> None:
-                step.stays = True  # from now on the next start takes it up
+                step.stays = True  # from now on, the next start can collect it
                 ledger.journal.add(SUBMITTED, launch=step.number, id=id_)
 
             try:
@@ -239,7 +239,7 @@ class Batches:
         return ends
 
     async def _go_on(self, ends: Mapping[str, tuple[Run, str | None]]) -> None:
-        """Send runs on, those with judgings that did not come back once more."""
+        """Continue with runs; judgings that did not come back are made by single calls."""
         await several((self._end_run(*end) for end in ends.values()), self._engine.plan.concurrency)
 
     async def _end_run(self, run: Run, reason: str | None) -> None:
@@ -250,7 +250,7 @@ class Batches:
             await engine.end(run)
 
     async def _settle(self, batched_judging: BatchedJudging[Run], results: Results) -> str | None:
-        """Write what came of a judging; where asking once more may help, it is done alone."""
+        """Write a judging; None if that worked, or if a single call may still help."""
         from skill_eval_nb.grading.judge import Unjudged
 
         engine, run, number = self._engine, batched_judging.of, batched_judging.number

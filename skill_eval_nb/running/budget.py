@@ -29,7 +29,7 @@ UNIT = 10**9
 
 
 class BegunBefore(RuntimeError):
-    """A step that was sent out once was begun twice; it is not done a second time."""
+    """A step was begun a second time; it is not done twice."""
 
 
 class Halted(BaseException):
@@ -37,7 +37,7 @@ class Halted(BaseException):
 
 
 def up(amount: float) -> int:
-    """Dollars as billionths, rounded up but for the noise of floating point.
+    """Dollars as billionths, rounded up, ignoring floating-point noise.
 
     >>> up(0.1), up(1e-10)
     (100000000, 1)
@@ -46,7 +46,7 @@ def up(amount: float) -> int:
 
 
 def down(amount: float) -> int:
-    """Dollars as billionths, rounded down but for the noise of floating point.
+    """Dollars as billionths, rounded down, ignoring floating-point noise.
 
     >>> down(0.3), down(1e-10)
     (300000000, 0)
@@ -55,15 +55,15 @@ def down(amount: float) -> int:
 
 
 class Budget(Tally):
-    """Money: the most that may be spent, what was, and the parts that are handed out.
+    """Money: the most that may be spent, what was spent, and the parts handed out for steps.
 
-    The whole is that of a job; a part is what one step may spend, and the meter of its calls.
-    At any instant: spent + what is in flight at its worst ≤ cap. (A call that is billed more
-    than its worst would break this. Its true price is counted, and nothing more is allowed.)
+    The whole belongs to a job; a part is what one step may spend, and the meter of its calls.
+    At any instant: spent + worst case of what is in flight ≤ cap. (A call billed above its worst
+    case would break this. Its true price is then counted, and nothing more is allowed.)
 
     Attributes:
         prices: what calls cost.
-        parts: those that are not given back.
+        parts: the parts still in use.
     """
 
     def __init__(
@@ -74,13 +74,13 @@ class Budget(Tally):
         *,
         whole: Budget | None = None,
     ) -> None:
-        """One without parts.
+        """Make a budget without parts.
 
         Args:
             cap_usd: the most that may be spent, in US dollars; None for no cap.
             prices: what calls cost.
-            spent: what was spent before, in US dollars: by earlier starts of the same job.
-            whole: what it is a part of, which sees at once what it spends.
+            spent: US dollars spent before, by earlier starts of the same job.
+            whole: the budget that this is a part of; it sees at once what this one spends.
         """
         super().__init__()
         self.prices = prices
@@ -89,23 +89,23 @@ class Budget(Tally):
         self._whole, self.parts = whole, set[Budget]()
         self._unpriced = self._closed = False
         self._notes, self._halt = -1, Path()
-        self._first = 0  # steps that wait, and that later ones wait for
-        self._changed: asyncio.Event | None = None  # once somebody waits
+        self._first = 0  # waiting steps that take precedence over later ones
+        self._changed: asyncio.Event | None = None  # set up once a step waits
         if whole is not None:
-            self.lock = whole.lock  # one lock: what the whole sees is never half done
+            self.lock = whole.lock  # one lock, so that the whole never sees a half-done change
 
     def allot(self, usd: float | None) -> Budget | None:
         """Hand out a part for one step.
 
         Args:
-            usd: the most that the step may cost, in US dollars. None for no cap of its own,
-                which a budget with a cap does not hand out.
+            usd: the most that the step may cost, in US dollars. None for no limit, which is only
+                possible if the budget has no cap.
 
         Returns:
-            the part, or None if it does not fit with all that is in flight at its worst.
+            The part, or None if it does not fit next to the worst case of what is in flight.
 
         Raises:
-            ValueError: there is a cap, and none was given for the step.
+            ValueError: there is a cap, and no limit was given for the step.
         """
         with self.lock:
             left = self._left()
@@ -117,21 +117,21 @@ class Budget(Tally):
             return self.take_up(usd)
 
     def take_up(self, usd: float | None) -> Budget:
-        """A part for what an earlier start has sent: it is billed, even if it does not fit."""
+        """A part for what an earlier start has sent: it will be billed even if it does not fit."""
         with self.lock:
             part = Budget(usd, self.prices, whole=self)
             self.parts.add(part)
             return part
 
     async def wait_for(self, usd: float | None, *, later: bool = False) -> Budget | None:
-        """A part as of `allot`; waits for what is in flight, if it must.
+        """A part, as from `allot`, after waiting for what is in flight if necessary.
 
         Args:
             usd: the most that the step may cost, in US dollars; None without a cap.
-            later: whether it waits for all others that wait for money, too.
+            later: whether others that wait for money come first.
 
         Returns:
-            the part; None if it does not fit with nothing in flight any more.
+            The part; None if it does not fit even when nothing is in flight any more.
         """
         self._first += not later
         try:
@@ -147,26 +147,26 @@ class Budget(Tally):
                 self.wake()
 
     def wake(self) -> None:
-        """Let those that wait look again; for parts alone."""
+        """Let waiting steps look again; only parts call this."""
         if self._changed is not None:
             self._changed.set()
             self._changed = None
 
     def copy_rest(self) -> Budget:
-        """One with what is left of this one, to send to where the step runs; see `count`."""
+        """A budget of what is left, to send to where the step runs; see `count`."""
         with self.lock:
             left = self._left()
             return Budget(None if left is None else max(left, 0) / UNIT, self.prices)
 
     def note_in(self, path: Path, halt: Path = Path()) -> None:
-        """Note from now on, before each call is sent, the most that can have been spent.
+        """From now on, note the most that can have been spent, before each call is sent.
 
         Args:
-            path: a file of its own.
-            halt: a file that, once it is there, lets no call through.
+            path: the file for the notes.
+            halt: a file that stops all further calls once it exists.
 
         Raises:
-            BegunBefore: the file is there: another worker has begun this step, and was lost.
+            BegunBefore: the file exists: another worker began this step and was lost.
             OSError: it cannot be written.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -181,8 +181,8 @@ class Budget(Tally):
         """A ticket; see `Meter.reserve`. The call may be sent when this has returned.
 
         Raises:
-            BudgetSpent: the cap could be passed, there is a cap and no known price, or this part
-                was given back.
+            BudgetSpent: the cap could be exceeded, there is a cap and no known price, or this part
+                was closed.
             Halted: the job was stopped.
         """
         if self._halt.is_file():
@@ -196,7 +196,7 @@ class Budget(Tally):
         return ticket
 
     def settle(self, ticket: Any, usage: Usage | None) -> None:
-        """Count a call by what it used; by its worst if no answer came (None).
+        """Count what a call used; its worst case if no answer came (None).
 
         Raises:
             KeyError: the ticket is not open here: it was settled or released before.
@@ -214,7 +214,7 @@ class Budget(Tally):
         """Count nothing.
 
         Raises:
-            KeyError: as of `settle`.
+            KeyError: as for `settle`.
         """
         super().release(ticket)
         self._note()
@@ -225,7 +225,7 @@ class Budget(Tally):
             self.spend(up(spent_usd))
 
     def close(self) -> None:
-        """Give back what was not used; calls that are still open count at their worst.
+        """Give back what was not used; calls that are still open count at their worst case.
 
         The notes stay where they are. Closing twice does no harm.
         """
@@ -247,37 +247,37 @@ class Budget(Tally):
 
     @property
     def spent_usd(self) -> float:
-        """What was spent, in US dollars; calls without a known price are not in it."""
+        """US dollars spent, without calls that have no known price."""
         with self.lock:
             return self._spent / UNIT
 
     @property
     def cost_usd(self) -> float | None:
-        """What was spent, or None if a call had no known price."""
+        """US dollars spent; None if a call had no known price."""
         return None if self._unpriced else self.spent_usd
 
     @property
     def reserved_usd(self) -> float:
-        """What is in flight may still cost at worst, in US dollars."""
+        """The most that calls and steps in flight may still cost, in US dollars."""
         with self.lock:
             return self._in_flight / UNIT
 
     @property
     def worst_usd(self) -> float:
-        """What was spent and what is in flight may cost at worst."""
+        """US dollars spent, plus the worst case of what is in flight."""
         with self.lock:
             return (self._spent + self._in_flight) / UNIT
 
     @property
     def left_usd(self) -> float | None:
-        """What can still be handed out, in US dollars; None without a cap."""
+        """US dollars that can still be handed out; None without a cap."""
         with self.lock:
             left = self._left()
             return None if left is None else max(left, 0) / UNIT
 
     @property
     def held(self) -> int:
-        """What its whole must count at worst beside what is spent, in billionths."""
+        """What its whole must still set aside for it, in billionths."""
         if self._closed:
             return 0
         return self._in_flight if self._cap is None else max(self._cap - self._spent, 0)
@@ -290,7 +290,7 @@ class Budget(Tally):
         return None if self._cap is None else self._cap - self._spent - self._in_flight
 
     def _allow(self, model: str, worst: Usage, batch: bool) -> int:
-        """The worst price of a call, which the cap holds."""
+        """The worst price of a call, if the cap allows it."""
         if self._closed:
             raise BudgetSpent("the step that this money was for has ended")
         known = self.prices.cost(worst, model, batch=batch)
@@ -311,13 +311,13 @@ class Budget(Tally):
         return price
 
     def spend(self, amount: int) -> None:
-        """Count billionths; for parts alone."""
+        """Count spent billionths; only parts call this from outside."""
         self._spent += amount
         if self._whole is not None:
             self._whole.spend(amount)
 
     def count_call(self, ticket: CallReservation, usage: Usage | None) -> None:
-        """Count what a call has used, in the whole too."""
+        """Count what a call used, here and in the whole."""
         super().count_call(ticket, usage)
         if self._whole is not None:
             self._whole.count_call(ticket, usage)
@@ -333,9 +333,9 @@ class Budget(Tally):
 
 
 def read_noted(path: Path) -> float | None:
-    """US dollars that a step can have cost by its notes; None if there are none.
+    """The most US dollars that a step can have cost, by its notes; None if there are none.
 
-    A note that was cut short is passed over: it is written before the call that it counts.
+    A note that was cut off is skipped: it is written before the call that it counts.
     """
     try:
         data = read_bytes(path)

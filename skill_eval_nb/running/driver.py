@@ -223,7 +223,7 @@ class Driver:
                 executor = plan.executor if executes else None
                 self._warm = warm_up(plan.connection, executor, judged=judged)
             run_alone(self._drive_engine())
-        except BaseException as error:  # noqa: BLE001 -- told below, and raised
+        except BaseException as error:  # noqa: BLE001 -- reported and raised below
             if is_exiting():
                 engine.stopping = True
             else:
@@ -238,8 +238,8 @@ class Driver:
         self._loop = asyncio.get_running_loop()
         engine = self._engine
         async with engine:
-            if self._warm:  # making a client takes a moment too, in which the loop stands still
-                with contextlib.suppress(ModelFault):  # whoever calls is told
+            if self._warm:  # making a client blocks the loop for a moment
+                with contextlib.suppress(ModelFault):  # whoever calls gets it again
                     await engine.connected()
             batches = Batches(engine, self._batches.values(), self._runs)
             if self._grace is not None:
@@ -252,7 +252,7 @@ class Driver:
                     break
 
     async def _is_decided_at(self, runs: int) -> bool:
-        """Whether a planned look decides; what was decided once stands."""
+        """Whether a planned look decides; an earlier decision stands."""
         plan = self.plan
         if not plan.looks or plan.decision is not None:
             return False
@@ -280,7 +280,7 @@ class Driver:
         self._seconds = monotonic() - self._began
         try:
             if fatal is None:
-                with contextlib.suppress(OSError):  # it goes at the next start
+                with contextlib.suppress(OSError):  # the next start removes it
                     clear(self.plan.folder)
             self.journal.add(ENDED, status=status, message=self._message, traceback=trace)
         except OSError as error:
@@ -297,8 +297,8 @@ class Driver:
         decision, plan = self.plan.decision, self.plan
         if decision is None:
             return "no planned look has decided" if plan.looks else None
-        spared = f"{count(len(plan.cells) - self._needed, 'run')} less than at most"
-        at = f"the planned look at {count(decision['runs'], 'run')} a side"
+        spared = f"{count(len(plan.cells) - self._needed, 'run')} fewer than the maximum"
+        at = f"the planned look at {count(decision['runs'], 'run')} per side"
         return f"decided at {at}, with {spared}: {decision['why']}"
 
     def _report(self) -> None:
@@ -313,7 +313,7 @@ class Driver:
 
 
 def _of(error: BaseException) -> str:
-    """What ended a job, in words."""
+    """The error that ended a job, in words."""
     if isinstance(error, (Unwritable, CannotRun, JobFailed)):
         return str(error)
     if isinstance(error, OSError):

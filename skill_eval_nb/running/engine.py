@@ -1,9 +1,9 @@
-"""The engine of a job: each run is one coroutine, from the first step that it lacks to its end.
+"""The engine of a job: each run is one coroutine, from its first missing step to its end.
 
-So many runs are under way at a time, and so many calls of models: what was paid for is graded
-before another run is begun. A step is launched where the most that it may cost fits into the
-budget with all that is in flight at its worst. If it does not fit, something in flight may
-still give money back; if nothing is in flight, the step is left out, and the job is partial.
+The number of runs and of model calls at a time is limited, and runs that were paid for are graded
+before new ones begin. A step is launched if its worst case fits the budget together with the worst
+case of everything in flight. If it does not fit, it waits for what is in flight to give money back;
+if nothing is in flight, the step is left out, and the job ends as partial.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ if TYPE_CHECKING:
     from .protocol import Skill
 
 CHECKS = 4
-"""Structural checks at a time; they call no model, and programs may run in them."""
+"""Structural checks at a time; they call no model, but may run programs."""
 MOST_PROBLEMS = 100
-"""Problems that are kept in words; the files and the journal have all of them."""
+"""Problems that are kept in memory; the files and the journal have all of them."""
 
 
 class Engine:
-    """Makes runs, so many at a time, within a budget; made again at every start of a job.
+    """Makes runs, several at a time, within a budget; each start of a job has its own.
 
     Attributes:
         counts: how many runs are finished and errored.
-        rest: of each run that has not ended how many steps that cost are not begun, by their name.
+        rest: for each run that has not ended, how many paid steps of each name are not begun.
         problems: what went wrong or stands out, in words.
-        for_batch: the runs whose judgings are to go by a batch.
-        short: the first step that the budget did not hold and its worst price, in US dollars.
+        for_batch: the runs to judge by a batch.
+        short: the first step that did not fit the budget, and its worst price in US dollars.
         stopping: whether nothing more is begun.
     """
 
@@ -106,12 +106,12 @@ class Engine:
     def stop(self, grace: float) -> None:
         """Begin nothing more, and cancel what is in flight after `grace` seconds."""
         self.stopping = True
-        if self.halt() or self._main is None:  # what a pool's worker is at cannot be cancelled
+        if self.halt() or self._main is None:  # work in a pool cannot be cancelled
             return
         asyncio.get_running_loop().call_later(grace, self._main.cancel)
 
     def halt(self) -> bool:
-        """Let a pool's workers make no more calls; whether there is a pool."""
+        """Stop all further calls of a pool's workers; returns whether there is a pool."""
         if self._pool is not None:
             path = self.plan.folder / STAGING / HALT
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ class Engine:
         return self._pool is not None
 
     async def connected(self) -> Client:
-        """The client of all calls, which executors that call through the SDK use too."""
+        """The client for all calls, shared with executors that use the SDK."""
         if self._client is None:
             from skill_eval_nb.models import connect
 
@@ -134,10 +134,10 @@ class Engine:
         return state(run.place, self.plan.judgings, *has, gate=self.plan.gate)
 
     async def make_all(self, runs: Iterable[Run]) -> None:
-        """Send runs through the steps that they lack, until nothing is left that can be done.
+        """Send runs through their missing steps, until nothing more can be done.
 
         Raises:
-            Exception: what no other run would be spared; nothing more is begun.
+            Exception: an error that would hit every other run, too; nothing more is begun.
         """
 
         async def make(run: Run) -> None:
@@ -186,7 +186,7 @@ class Engine:
         return self.end_errored(run, f"{run.cell.folder}: check: {ended.reason}")
 
     async def judge_alone(self, run: Run, numbers: Iterable[int]) -> bool:
-        """Judge a run by calls; one of which a judging fails is errored."""
+        """Judge a run by calls; if a judging fails, the run is errored."""
         from skill_eval_nb.grading.judge import Unjudged
 
         try:
@@ -199,7 +199,7 @@ class Engine:
 
         async def judge_once(number: int) -> None:
             if reasons:
-                return  # it is errored: no more is paid for it
+                return  # the run is errored: pay no more for it
             order = Order(JUDGE, run, self._terms, hidden=self.hidden, number=number)
             ended = await self._do_paid(order, worst, prepared)
             ends.append(ended)
@@ -209,7 +209,7 @@ class Engine:
         return self.end_unjudged(run, reasons[0]) if reasons else None not in ends
 
     def _prepare(self, run: Run) -> tuple[Prepared, float]:
-        """A run ready to be judged, and what a judging may cost at worst."""
+        """A run prepared for judging, and the most that a judging may cost."""
         from skill_eval_nb.grading.judge import prepare, worst
 
         assert self.judge is not None
@@ -218,7 +218,7 @@ class Engine:
         return prepared, self.plan.prices.cost(usage, self.judge.model) or 0.0
 
     async def end(self, run: Run, *, graded: bool = False) -> None:
-        """Grade a run that has all of its verdicts."""
+        """Grade a run that has all its verdicts."""
         if not graded:
             try:
                 await asyncio.to_thread(grade, run)
@@ -240,12 +240,12 @@ class Engine:
     async def _do_paid(
         self, order: Order, worst: float | None, prepared: Prepared | None = None
     ) -> Ended | None:
-        """A step that calls a model; None if it is cut off, or the budget does not hold it."""
+        """Do a step that calls a model; None if it was cut off or does not fit the budget."""
         name = order.step
         async with self._places:
             reservation = None
             if not self._is_shut(name):
-                # What was paid for is graded before more is paid for.
+                # Judging what was paid for comes before executing more.
                 reservation = await self.ledger.budget.wait_for(worst, later=name == EXECUTE)
                 if reservation is None and not self._is_shut(name):
                     self.short = self.short or (name, worst or 0.0)
@@ -262,14 +262,14 @@ class Engine:
                 rest[name] += ended is None
 
     def _is_shut(self, name: str) -> bool:
-        """Whether no step of this name is begun; where money is short, judgings may still fit."""
+        """Whether no step of this name is begun; when money is short, judgings may still fit."""
         short = name == EXECUTE and self.short is not None
         return self.stopping or self._shut or short
 
     async def _do(
         self, order: Order, reservation: Budget | None, prepared: Prepared | None = None
     ) -> Ended | None:
-        """Do a step; once more where a worker took it along and it has written nothing."""
+        """Do a step; once more if its worker was lost before it wrote anything."""
         worst = reservation.cap_usd if reservation is not None else None
         try:
             return await self._attempt_step(order, reservation, prepared)
@@ -304,16 +304,16 @@ class Engine:
                     reservation.count(ended.own_usd)
                 return ended
         except (asyncio.CancelledError, Halted) as error:
-            if step is not None:  # it is closed first: a worker that goes on sees that
+            if step is not None:  # it was closed first: a worker that continues sees that
                 for path in work_folders(run.iteration, run.cell.key, step.number):
-                    with suppress(OSError):  # it goes at the next start
+                    with suppress(OSError):  # the next start removes it
                         remove(path)
             if isinstance(error, Halted):
                 return None
             raise
 
     async def _come_to_end(self, order: Order, step: Launched, prepared: Prepared | None) -> Ended:
-        """How a step ended; what a program broke on is an error of its run."""
+        """Do a step here or in the pool; an error of a program makes its run errored."""
         try:
             if self._pool is not None:
                 ended = await do_in_pool(self._pool, order, step, self.ledger)
@@ -328,7 +328,7 @@ class Engine:
             raise
         except StepFailed as error:
             return self._at_fault(order, str(error), error.trace)
-        except Exception as error:  # noqa: BLE001 -- told, with its trace
+        except Exception as error:  # noqa: BLE001 -- reported, with its trace
             reason = f"{type(error).__name__}: {error}"
             return self._at_fault(order, reason, traceback.format_exc())
         if ended.reason is not None and order.step == JUDGE and is_exiting():
@@ -343,23 +343,23 @@ class Engine:
         return missing.execute if order.step == EXECUTE else missing.check
 
     def _at_fault(self, order: Order, reason: str, trace: str | None) -> Ended:
-        """A run whose step failed by an error of a program: it is errored, and says so."""
+        """The end of a step that failed by an error of a program: its run is errored."""
         if is_exiting():
             raise Interrupted
         if order.step == EXECUTE:
             mark_errored(order.run, reason)
         return Ended(reason, trace)
 
-    # ── what became of it ────────────────────────────────────────────────────────────────────
+    # ── how runs end ─────────────────────────────────────────────────────────────────────────
 
     def end_unjudged(self, run: Run, reason: str) -> bool:
-        """A run of which a judging failed is errored."""
+        """Mark a run as errored because a judging failed."""
         problem = f"judge: {reason}"
         mark_errored(run, problem)
         return self.end_errored(run, f"{run.cell.folder}: {problem}")
 
     def end_errored(self, run: Run, problem: str) -> bool:
-        """A run ended in an error: it has no next step."""
+        """Count a run as errored: it has no next step."""
         self.report(problem)
         self._count(run, "errored")
         return False
@@ -370,7 +370,7 @@ class Engine:
         self._changed()
 
     def report(self, text: str) -> None:
-        """Keep a problem in words."""
+        """Keep a problem, in words."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(text)
         elif len(self.problems) == MOST_PROBLEMS:
@@ -378,7 +378,7 @@ class Engine:
 
     @property
     def lacking(self) -> str | None:
-        """That the budget did not reach: what is missing, and how much would be needed."""
+        """What is missing because the budget was too small, and how much is needed; else None."""
         if self.short is None:
             return None
         what, needs = self.short
@@ -393,9 +393,9 @@ class Engine:
         missing = " and ".join(f"{number} {noun}" for number, noun in counted if number)
         named = {EXECUTE: "run", JUDGE: "judging"}.get(what, what)
         return (
-            f"the budget of {dollars(budget.cap_usd or 0.0)} does not reach: "
+            f"the budget of {dollars(budget.cap_usd or 0.0)} is too small: "
             f"{dollars(spent)} is spent, and the next {named} may cost up to {dollars(needs)}. "
-            f"Missing: {missing}, which may cost up to {dollars(worst)} more at worst{about}. "
-            f"Plan again with budget_usd of at least {dollars(spent + needs)}, and start: what is "
-            "done is not done again"
+            f"Missing: {missing}, which may cost up to {dollars(worst)} more{about}. "
+            f"Plan again with budget_usd of at least {dollars(spent + needs)}, and start: only "
+            "what is missing will be done"
         )

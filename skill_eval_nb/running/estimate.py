@@ -20,12 +20,12 @@ from .suite import PlannedEval
 
 @dataclass(slots=True)
 class PastRuns:
-    """What the runs of a configuration came to; what was not measured is not here.
+    """What the runs of a configuration used, as far as it was measured.
 
     Attributes:
-        tokens: read and written, of each run.
-        usd: US dollars of each run.
-        calls: of the model, of each run.
+        tokens: tokens read and written, for each run.
+        usd: US dollars, for each run.
+        calls: calls of the model, for each run.
     """
 
     tokens: list[float] = field(default_factory=list)
@@ -34,9 +34,9 @@ class PastRuns:
 
 
 def measure_past_runs(workspace: Path, model: str) -> dict[str, PastRuns]:
-    """The runs of a workspace that a model has done, by configuration.
+    """What a model's runs in a workspace used, by configuration.
 
-    Only whole runs count, and only in the folders that this toolkit writes:
+    Only complete runs count, and only in folders as this toolkit writes them:
     iteration-N/eval-…/CONFIGURATION/run-R.
     """
     found: dict[str, PastRuns] = {}
@@ -44,7 +44,7 @@ def measure_past_runs(workspace: Path, model: str) -> dict[str, PastRuns]:
         try:
             timing, _ = mend(parse(read_bytes(path), Faults()), Timing)
         except (NotJSON, OSError):
-            continue  # the tables say what is wrong with it; here it is one measurement less
+            continue  # the tables say what is wrong with it; here it is just not measured
         if timing.model != model or timing.status == ERRORED:
             continue
         costs = found.setdefault(path.parent.parent.name, PastRuns())
@@ -58,7 +58,7 @@ def measure_past_runs(workspace: Path, model: str) -> dict[str, PastRuns]:
 
 
 CHARS_PER_TOKEN = (4.5, 3.0)
-"""Low and high: English prose, and code or other languages."""
+"""Characters in a token: of English prose, and of code or other languages."""
 
 OVERHEAD = {"claude-code": 18_000}
 """Tokens of a harness's own instructions and tools, by executor."""
@@ -72,7 +72,7 @@ TOKENS_A_TURN = (150, 900)
 """Tokens of one answer of an executor's model."""
 
 RESULTS_A_TURN = (50, 1_200)
-"""Tokens that a turn's tools give back, beside the input files."""
+"""Tokens that the tools of one turn return, apart from the input files."""
 
 SHOWN = (300, 8_000)
 """Tokens of outputs and transcript that a judge is shown."""
@@ -81,24 +81,24 @@ JUDGE_OVERHEAD = 1_200
 """Tokens of a judge's instructions and schema."""
 
 INPUTS_SHOWN = 30_000
-"""Characters of input files that a judge is shown, where the outputs need their own room."""
+"""Characters of input files that a judge is shown at most, as the outputs need room, too."""
 
 A_VERDICT = (80, 250)
-"""Tokens of a verdict on an expectation, or of a score, with its evidence."""
+"""Tokens of one verdict or score, with its evidence."""
 
 REMARKS = (150, 800)
 """Tokens of claims, notes and critique in one judging."""
 
 ENOUGH = 3
-"""Runs of a configuration that have to be measured before they count instead of assumptions."""
+"""Measured runs of a configuration that are needed to replace the assumptions."""
 
 MANY = 10
-"""From so many measured runs on the highest and the lowest tenth are left out."""
+"""With at least this many measured runs, the highest and the lowest tenth are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From low to high."""
+    """A range from low to high."""
 
     low: float
     high: float
@@ -110,7 +110,7 @@ class Span:
         return Span(self.low * times, self.high * times)
 
     def __str__(self) -> str:
-        """In short numbers.
+        """The range in short numbers.
 
         >>> str(Span(36, 36)), str(Span(1234, 5_678_000))
         ('36', '1,234 – 5.7 M')
@@ -119,7 +119,7 @@ class Span:
 
     @property
     def dollars(self) -> str:
-        """As US dollars.
+        """The range in US dollars.
 
         >>> Span(0, 0).dollars, Span(0.004, 1.5).dollars
         ('$0.00', '$0.004 – $1.50')
@@ -136,11 +136,11 @@ class CostPart:
 
     Attributes:
         what: the configuration whose runs it is about, or "judging".
-        number: of runs or judgings.
-        calls: of the model.
-        tokens: read and written.
-        usd: in US dollars; None if no price is known for the model.
-        measured: the runs that it was taken from; 0 if it was assumed.
+        number: how many runs or judgings.
+        calls: calls of the model.
+        tokens: tokens read and written.
+        usd: US dollars; None if no price is known for the model.
+        measured: the number of runs that it is based on; 0 if it is assumed.
     """
 
     what: str
@@ -153,11 +153,11 @@ class CostPart:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a plan may come to; what is done already is not in it.
+    """What the missing part of a plan may cost.
 
     Attributes:
-        parts: by configuration, and the judging.
-        assumptions: what it rests on, in words.
+        parts: one part per configuration, and the judging.
+        assumptions: what it is based on, in words.
     """
 
     parts: tuple[CostPart, ...]
@@ -182,7 +182,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one run or judging may use, at the least and at the most."""
+    """The least and the most that one run or judging may use."""
 
     low: Usage
     high: Usage
@@ -197,8 +197,8 @@ class Use:
 def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits: Limits) -> Use:
     """What one run of an eval may use.
 
-    Each turn reads all that came before it again. At the least that is read from a cache, at
-    the most it is read again; with a skill its body is in the context from the second turn.
+    Each turn reads everything before it again: from the cache in the low estimate, at full price
+    in the high one. With a skill, its body is in the context from the second turn.
     """
     uses = []
     for at in (0, 1):
@@ -220,7 +220,7 @@ def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits:
 
 
 def of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
-    """What one judging of a run may use, when every answer is fit for use at once."""
+    """What one judging of a run may use, if every answer is usable at once."""
     definition = eval_.definition
     dimensions = eval_.dimensions
     chars = len(definition.prompt) + len(definition.expected_output or "")
@@ -251,7 +251,7 @@ def estimate_runs(
     *,
     batch: bool = False,
 ) -> CostPart:
-    """The runs of a configuration: as runs like them came to, else as assumed."""
+    """The estimate for the runs of a configuration, from measured runs or else from assumptions."""
     number = len(uses)
     calls, tokens, usd = _sum_uses(uses, prices, model, batch=batch)
     if measured is None or len(measured.tokens) < ENOUGH:
@@ -273,18 +273,18 @@ def assumptions(parts: Sequence[CostPart], executor: str, prices: str) -> Iterat
     for part in parts:
         if part.measured:
             span = few if part.measured < MANY else many
-            yield f"{part.what}: as {part.measured} runs of this workspace came to, {span}"
+            yield f"{part.what}: from {part.measured} runs of this workspace, {span}"
     if any(part.what != "judging" and not part.measured for part in parts):
         yield (
             f"a run takes {_span(TURNS)} turns (one more where a skill is opened) of "
-            f"{_span(TOKENS_A_TURN)} tokens, and tools give back {_span(RESULTS_A_TURN)} a turn; "
+            f"{_span(TOKENS_A_TURN)} tokens, and tools return {_span(RESULTS_A_TURN)} per turn; "
             f"{overhead:,} tokens of instructions and tools; earlier turns are read from the "
-            "cache (low) or anew (high)"
+            "cache (low) or at full price (high)"
         )
     if any(part.what == "judging" for part in parts):
         yield (
-            f"a judge is shown {_span(SHOWN)} tokens of output and writes {_span(A_VERDICT)} a "
-            f"verdict and {_span(REMARKS)} of remarks; no gate fails, no answer is asked for again"
+            f"a judge is shown {_span(SHOWN)} tokens of output and writes {_span(A_VERDICT)} per "
+            f"verdict and {_span(REMARKS)} of remarks; no gate fails, no answer is refused"
         )
     if parts:
         yield f"a token has {CHARS_PER_TOKEN[1]} to {CHARS_PER_TOKEN[0]} characters"
@@ -302,7 +302,7 @@ def _sum_uses(
 
 
 def _spread(values: Sequence[float]) -> Span:
-    """The 10th and the 90th percentile; the extremes of few."""
+    """The 10th and the 90th percentile; for few values, the lowest and the highest."""
     if len(values) < MANY:
         return Span(min(values), max(values))
     tenths = quantiles(values, n=10, method="inclusive")
@@ -328,11 +328,11 @@ def _span(both: tuple[float, float]) -> str:
 
 
 LEAST_USD = 0.05
-"""What one run may cost at least, where the limit is derived from the estimate."""
+"""The lowest limit of a run's cost that is derived from an estimate, in US dollars."""
 
 
 def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
-    """What the missing steps may come to; `known` is what `measure_past_runs` gives."""
+    """What the missing steps may cost; `known` is the result of `measure_past_runs`."""
     todo = plan.todo
     parts = []
     for side in plan.sides:
@@ -358,10 +358,10 @@ def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
 
 
 def limit_runs(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:
-    """Under a budget each run has a limit in dollars: four times its high estimate.
+    """Under a budget, each run has a limit in dollars: four times the high estimate.
 
-    It is the dearest that any run of the plan may be, or that one like it has been. Of a model
-    that is free, as the stand-in is, it is 0.
+    The estimate is that of the most expensive run of the plan, or what such a run has cost before
+    if that was more. For a free model, such as the stand-in, the limit is 0.
     """
     if plan.budget_usd is None or plan.limits.usd is not None:
         return plan

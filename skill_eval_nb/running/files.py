@@ -1,10 +1,9 @@
-"""The files and folders of a run: made far from their place, collected, and put there whole.
+"""The files and folders of a run: made elsewhere, collected, and moved into place as a whole.
 
-The working folder becomes the run's `outputs/`. Inputs that are as they were go to `inputs/`.
-What is no file (pipes, sockets, devices), links that lead out of the folder or nowhere, and what
-git would start as a program are taken away and told: whoever looks at the outputs later would
-follow them, hang, or run them. An agent may have put a link in the place of any folder, so
-nothing is followed here.
+The working folder becomes the run's `outputs/`; unchanged inputs go to `inputs/`. Pipes, sockets
+and devices, links that lead out of the folder or nowhere, and what git would start as a program are
+removed and reported: whoever opens the outputs later would follow them, hang, or run them. An agent
+may have replaced any folder by a link, so no link is followed here.
 """
 
 from __future__ import annotations
@@ -32,31 +31,31 @@ from .spec import AFTER_RUN, DONE, ERRORED, EXECUTED, JUDGINGS, Run, reason_erro
 from .suite import Input, place_inputs
 
 STAGING = ".staging"
-"""In an iteration's folder: runs on their way to their place, and what is noted of them. What a
-killed job left there holds nothing finished, and goes at the next start."""
+"""In an iteration's folder: runs that are being moved into place, and notes about steps. What a
+killed job left there is unfinished; the next start deletes it."""
 
 _TEMPORARY = (tempfile.gettempdir, lambda: "/var/tmp", lambda: Path.home() / ".cache")  # noqa: S108
-"""Where runs are made: in the first of these on the disk of the workspace, which one is moved
-from in one step; if none is, in the first."""
+"""Where runs are made: in the first of these on the workspace's disk, so that moving a run is one
+step; if none is on that disk, in the first."""
 
 NOTES = "spent"
-"""In the staging folder: what each step can have cost, see `spending`."""
+"""In the staging folder: what each step can have cost, see `budget`."""
 
 
 class InTheWay(Exception):
-    """Something lies where a run is to go, and it is not a run of ours."""
+    """Something else is in the place where a run should go."""
 
 
 class Unwritable(Exception):
-    """The workspace cannot be written: no room, no permission. The job ends; nothing is lost."""
+    """The workspace cannot be written (no room, no permission). The job ends; nothing is lost."""
 
 
 def work_folders(iteration: Path, key: str, launch: int) -> tuple[Path, Path]:
-    """Where a run is made, and a private folder for its executor, thrown away at its end.
+    """The folder where a run is made, and its executor's private folder, deleted afterwards.
 
-    Far from the workspace: an agent may learn the path of its folder on this machine, which
-    stands in its /proc/self/mountinfo, and the workspace's tells what is tried. Each launch has
-    its own: a worker that was given up for lost may still be writing.
+    They are outside the workspace: an agent can see the path of its folder on this machine in
+    /proc/self/mountinfo, and the workspace's path would reveal what is being tested. Each launch
+    has its own folders, since a worker that was given up may still be writing.
     """
     places, disk = _run_places(iteration), _disk_of(iteration)
     near = (place for place in places if disk is not None and _disk_of(place.parent) == disk)
@@ -72,7 +71,7 @@ def _run_places(iteration: Path) -> list[Path]:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether a folder is this user's: where it lies, others may make one of that name."""
+    """Whether a folder belongs to this user; others could make one with the same name there."""
     return folder.lstat().st_uid == _user_id()
 
 
@@ -81,7 +80,7 @@ def _user_id() -> int:
 
 
 def _disk_of(folder: Path) -> int | None:
-    """The disk that a folder is on; None if nothing can be made in it."""
+    """The disk that a folder is on; None if the folder cannot be written."""
     return folder.stat().st_dev if os.access(folder, os.W_OK | os.X_OK) else None
 
 
@@ -91,7 +90,7 @@ def notes_of(iteration: Path, launch: int) -> Path:
 
 
 def make_ready(staging: Path, scratch: Path, inputs: Sequence[Input]) -> None:
-    """Make a run's folders again, and copy the input files into its working folder.
+    """Make a run's folders, empty, and copy the input files into its working folder.
 
     Args:
         staging: the run's folder; the working folder is `outputs` in it.
@@ -114,10 +113,10 @@ def make_ready(staging: Path, scratch: Path, inputs: Sequence[Input]) -> None:
 
 
 def refuse_strangers(place: Path, iteration: Path) -> None:
-    """See to it that a run can go to its place in an iteration, before anything is spent on it.
+    """Make sure that a run can go into its place, before anything is spent on it.
 
     Raises:
-        InTheWay: there is something else, which is not touched.
+        InTheWay: something else is there; it is not changed.
     """
     fault = leads_out(place, iteration)
     if fault is not None:
@@ -126,16 +125,16 @@ def refuse_strangers(place: Path, iteration: Path) -> None:
         raise InTheWay(f"{place} is in the way: it is not a folder. Move it elsewhere")
     if place.is_dir() and not (place / EXECUTED).is_file() and any(place.iterdir()):
         raise InTheWay(
-            f"{place} is in the way: it holds files, but no {EXECUTED}, so it is not a "
+            f"{place} is in the way: it has files, but no {EXECUTED}, so it is not a "
             "finished run. Move it elsewhere, and start again"
         )
 
 
 def put_in_place(staging: Path, iteration: Path, place: Path) -> None:
-    """Give a whole run its place, in one step.
+    """Move a complete run into its place, in one step.
 
-    An errored one that it replaces goes. Where a sound one has come meanwhile, from a worker
-    that was given up for lost, that one stays.
+    An errored run in its place is replaced. A sound one stays: it came in the meantime from a
+    worker that had been given up.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     near = iteration / STAGING / staging.name
@@ -156,8 +155,8 @@ def _move_folder(source: Path, target: Path) -> None:
     """Move a folder; from another disk it is copied.
 
     Raises:
-        OSError: the first thing that went wrong; shutil tells of all of them in words alone, from
-            which nobody learns that the disk is full.
+        OSError: the first error; shutil only puts all errors into words, without the code that
+            would say that the disk is full.
     """
     failed: list[OSError] = []
 
@@ -175,7 +174,7 @@ def _move_folder(source: Path, target: Path) -> None:
 
 
 def clear(iteration: Path) -> None:
-    """Take away what is left of runs that are not whole."""
+    """Delete what is left of unfinished runs."""
     for folder in _run_places(iteration):
         if os.path.lexists(folder) and _is_own(folder):
             remove(folder)
@@ -183,7 +182,7 @@ def clear(iteration: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Take a folder away with all that is in it, closed folders too; it need not be one."""
+    """Delete a folder with everything in it, even without permissions; or a file or link."""
     if folder.is_symlink() or not folder.is_dir():
         folder.unlink(missing_ok=True)
     else:
@@ -194,7 +193,7 @@ def remove(folder: Path) -> None:
 
 
 def open_up(folder: Path) -> None:
-    """Open the folders below that an agent closed to itself: their owner can."""
+    """Restore the owner's permissions on folders that an agent took away."""
     for at, names, _ in os.walk(folder):
         for path in (Path(at), *(Path(at, name) for name in names)):
             mode = path.lstat().st_mode
@@ -208,11 +207,11 @@ OF_MACHINE = frozenset(
         errno.EMFILE, errno.ENFILE, errno.ESTALE,
     )
 )  # fmt: skip
-"""Errors that no other run would be spared."""
+"""Errors that would hit every other run, too."""
 
 
 def mark_errored(run: Run, reason: str) -> None:
-    """Write into timing.json that a run is errored; one that was never executed gets a folder.
+    """Write into timing.json that a run errored; a run that was never executed gets a folder.
 
     Raises:
         Unwritable: it cannot be written.
@@ -223,7 +222,7 @@ def mark_errored(run: Run, reason: str) -> None:
 
 
 def clear_error(folder: Path) -> None:
-    """Take back what `mark_errored` wrote of a check or a judge: the run itself is fine.
+    """Undo what `mark_errored` wrote about a check or a judging: the run itself is fine.
 
     Raises:
         Unwritable: it cannot be written.
@@ -235,7 +234,7 @@ def clear_error(folder: Path) -> None:
 
 
 def write_judging(folder: Path, number: int, judging: Judging) -> None:
-    """Write judgings/N.json in a run's folder; a link that leads out of it is not followed.
+    """Write judgings/N.json in a run's folder; no link out of it is followed.
 
     Raises:
         Unwritable: it cannot be written.
@@ -251,7 +250,7 @@ def read_document(path: Path, kind: type[Any]) -> Any:
     except FileNotFoundError:
         return None
     try:
-        return decoder(kind).decode(data)  # as we wrote it
+        return decoder(kind).decode(data)  # fast, if it is as we wrote it
     except msgspec.DecodeError:
         return mend(parse(data, Faults()), kind)[0]
 
@@ -269,7 +268,7 @@ T = TypeVar("T")
 
 
 def call_writer(function: Callable[..., T], *given: Any) -> T:
-    """Call what writes files: an error of the machine is told as one.
+    """Call a function that writes files, and turn errors of the machine into `Unwritable`.
 
     Raises:
         Unwritable: no room, no permission, or a disk that fails.
@@ -283,12 +282,12 @@ def call_writer(function: Callable[..., T], *given: Any) -> T:
 
 
 def unwritable(error: OSError) -> str:
-    """What to say where a workspace cannot be written."""
+    """The message about a workspace that cannot be written."""
     where = error.filename2 or error.filename  # of two, the one that was to be written
     at = f" at {where}" if where else ""
     return (
         f"the workspace cannot be written{at}: {error.strerror}. Nothing that was finished is "
-        "lost: see to it, and start the plan again"
+        "lost: fix this, and start the plan again"
     )
 
 
@@ -299,20 +298,20 @@ _KINDS = {
     stat.S_IFCHR: "a device",
 }
 _OF_GIT = ("config", "config.worktree", "hooks")
-"""In a repository: what names programs that `git status` alone would start."""
+"""Parts of a repository that can name programs which even `git status` would start."""
 TEXT_READ = 64 * 1024 * 1024
 """Bytes of one output file that are counted as characters; larger files are left uncounted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a run has put out.
+    """The files that a run has produced.
 
     Attributes:
         files: the outputs, as paths below the folder, with slashes, in order.
-        inputs: the inputs that were left as they were.
-        left_out: what was not kept, each with the reason.
-        chars: characters of the outputs that are text; None if there is no such file.
+        inputs: the inputs that were not changed.
+        left_out: what was removed, each with the reason.
+        chars: characters of the outputs that are text; None if none is text.
     """
 
     files: tuple[str, ...]
@@ -322,11 +321,11 @@ class Collected:
 
 
 def collect(run: Path, inputs: Sequence[Input]) -> Collected:
-    """Sort what lies in a run's `outputs`, its working folder until now.
+    """Sort the files in a run's `outputs`, which was its working folder.
 
     Args:
         run: the run's folder.
-        inputs: the files that were copied there before.
+        inputs: the files that were copied there before the run.
 
     Raises:
         OSError: something cannot be read or moved.
@@ -347,7 +346,7 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
 
 
 def _keep_input(input_: Input, work: Path, inputs: Path) -> bool:
-    """Put an input that is still as it was copied beside the outputs; whether it is."""
+    """Move an unchanged input out of the outputs; returns whether it was unchanged."""
     path, target = work / input_.name, inputs / input_.name
     if not is_plain(path, work) or not path.is_file():
         return False
@@ -364,13 +363,13 @@ def _keep_input(input_: Input, work: Path, inputs: Path) -> bool:
 
 
 def _take_away(work: Path) -> list[str]:
-    """Remove what is neither a file nor a folder, and what git would start; gives what it was."""
+    """Remove everything that is unsafe to keep; returns what it was."""
     removed = []
     for folder, names, files in os.walk(work):
-        if {"objects", "refs"} <= {name.lower() for name in names}:  # however it is called
+        if {"objects", "refs"} <= {name.lower() for name in names}:  # a repository of any name
             for name in [name for name in (*names, *files) if name.lower() in _OF_GIT]:
                 below = os.path.relpath(Path(folder, name), work)
-                removed.append(f"{below}: git would start the programs that it names")
+                removed.append(f"{below}: git would start programs that it names")
                 remove(Path(folder, name))
                 (names if name in names else files).remove(name)
         for path in (Path(folder, name) for name in (*names, *files)):
@@ -385,7 +384,7 @@ def _take_away(work: Path) -> list[str]:
 
 
 def _odd_kind(path: Path, mode: int, work: Path) -> str | None:
-    """What something is that cannot be kept; None for what can be."""
+    """Why a file system entry cannot be kept; None if it can."""
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return None
     if not stat.S_ISLNK(mode):
@@ -396,7 +395,7 @@ def _odd_kind(path: Path, mode: int, work: Path) -> str | None:
 
 
 def _drop_empty(folder: Path, work: Path) -> None:
-    """Folders that held nothing but inputs are no output."""
+    """Delete a folder that contained only inputs, and such folders above it."""
     while folder != work and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent

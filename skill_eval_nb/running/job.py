@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Status = Literal["running", "done", "partial", "stopped", "failed"]
 """running; done: every cell is finished or errored, or a planned look has decided; partial: the
-budget does not reach; stopped: by the user; failed: by an error of the machine or of ours."""
+budget was too small; stopped: by the user; failed: by an error of the machine or in our code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Progress:
         tokens: used by this start.
         priced: whether every call had a known price; `spent_usd` lacks the others.
         seconds: since this start.
-        left_seconds: an estimate of the rest; None if nothing can be told yet.
+        left_seconds: an estimate of the rest; None if it is too early to tell.
         problems: what went wrong or stands out, in words, in order.
         message: why the job ended; None while it runs.
     """
@@ -231,10 +231,10 @@ class Job:
     def stop(self, grace: float = 0.0) -> None:
         """Begin nothing new and end what is in flight; returns at once.
 
-        What is in flight has `grace` seconds to end by itself. Then it is cancelled if it
-        waits: a call that was sent counts at its worst, since it may be billed, and the step is
-        done again at the next start. Work in a pool is not interrupted: it ends at its next call.
-        The status becomes "stopped".
+        What is in flight has `grace` seconds to end by itself, and is then cancelled: a call that
+        was sent counts at its worst case, since it may be billed, and the next start repeats the
+        step. Work in a pool is not interrupted: it ends at its next call. The status becomes
+        "stopped".
         """
         self._driver.ask_to_stop(grace)
 
@@ -292,7 +292,7 @@ def watch(job: Job, console: Console | None = None) -> Progress:
         The progress at the end.
 
     Raises:
-        JobFailed: the job ended by an error of the machine or of ours.
+        JobFailed: the job ended by an error of the machine or an internal one.
     """
     try:
         if console is None and _in_a_notebook():

@@ -1,18 +1,18 @@
 """The journal of an iteration: what was begun, what has ended, and what it cost.
 
-`iteration-N/journal.jsonl` is only ever added to, one JSON object a line, by one writer at a
-time. Its first line says which plan the iteration is of, or that it was prepared and waits for
-one. A step is `launched` with the most that it may cost before it begins, and closed by
-`finished`, `errored`, `cancelled`, `lost` or (by the next start, where the job was killed)
-`interrupted`, with what it cost. So what was spent is known over all starts, and a step that
-nobody closed counts at its worst.
+`iteration-N/journal.jsonl` is only appended to, one JSON object per line, by one writer at a time.
+Its first line says which plan the iteration belongs to, or that it was prepared and waits for one.
+Before a step begins, it is `launched` with the most that it may cost; it is closed with what it
+cost by `finished`, `errored`, `cancelled`, `lost`, or, if the job was killed, by `interrupted` at
+the next start. So it is known what all starts have spent, and a step that was never closed counts
+at its worst case.
 
-Lines reach the operating system before the step begins: they outlive a killed process. They
-are not forced onto the disk: a power cut may take the last of them.
+Lines reach the operating system before the step begins, so they survive a killed process. They are
+not forced onto the disk: a power cut may lose the last ones.
 
-Whoever asks a model for something that is stored holds the folders of it meanwhile, and looks
-at what is stored only then: so nothing is paid for twice. A second one is refused, and says who
-is at it. The folders are written to on trial first: what cannot be kept is not asked for.
+A process that asks a model for something to be stored locks the folders for it, and looks up what
+is stored only then: so nothing is paid for twice. A second process is refused, and told which one
+holds the lock. The folders are tested first: what cannot be stored is not asked for.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FINISHED, ERRORED, CANCELLED = "finished", "errored", "cancelled"
 DECIDED = "decided"
 """A planned look has decided: no further run is needed."""
 SUBMITTED = "submitted"
-"""A batch was taken, and this is its id."""
+"""A batch was accepted, and this is its id."""
 
 LOST, INTERRUPTED = "lost", "interrupted"
 CLOSING = frozenset((FINISHED, ERRORED, CANCELLED, LOST, INTERRUPTED))
@@ -52,7 +52,7 @@ CLOSING = frozenset((FINISHED, ERRORED, CANCELLED, LOST, INTERRUPTED))
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A step that was begun: its number in the journal, what it is, the most it may cost."""
+    """A launched step: its number in the journal, what it is, and the most it may cost."""
 
     number: int
     step: str
@@ -63,18 +63,19 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a journal says.
+    """The content of a journal.
 
     Attributes:
-        plan: its first line: which plan the iteration is of; None for a new journal.
-        spent_usd: US dollars spent by all starts; steps that nobody closed at their worst.
+        plan: its first line: the plan that the iteration belongs to; None for a new journal.
+        spent_usd: US dollars spent by all starts; steps that were never closed count at their
+            worst case.
         starts: how often the job was started.
         last: the number of the last launch.
-        open: the steps that nobody closed, by their numbers.
-        batches: the ids of the batches that launches have submitted, by their numbers.
-        seconds: how long the steps took that ended well, by step: their sum and their number.
+        open: the steps that were never closed, by launch number.
+        batches: the ids of submitted batches, by launch number.
+        seconds: total seconds and number of the steps that ended well, by step.
         events: each line, in order.
-        whole: bytes up to the end of the last whole line.
+        whole: bytes up to the end of the last complete line.
     """
 
     plan: Mapping[str, Any] | None = None
@@ -89,12 +90,12 @@ class Record:
 
 
 def read_journal(iteration: str | os.PathLike[str]) -> Record:
-    """What the journal of an iteration's folder says; nothing if there is none.
+    """Read the journal in an iteration's folder; empty if there is none.
 
-    A last line without its end was being written when the job was killed: it is not read.
+    An incomplete last line is ignored: the job was killed while writing it.
 
     Raises:
-        ValueError: a whole line is not a JSON object: the file was changed by something else.
+        ValueError: a complete line is not a JSON object: the file was changed by something else.
     """
     path = Path(iteration, NAME)
     try:
@@ -146,21 +147,21 @@ def _record_of(events: list[Mapping[str, Any]], whole: int) -> Record:
 
 
 class Journal:
-    """The one writer of a journal; `record` is what stood in it when it was opened."""
+    """The only writer of a journal; `record` is its content when it was opened."""
 
     def __init__(self, iteration: str | os.PathLike[str], planned: Mapping[str, Any]) -> None:
-        """Open the journal of an iteration's folder, which is made if it is missing.
+        """Open the journal in an iteration's folder; both are created if missing.
 
         Args:
             iteration: the folder.
-            planned: what the journal opens with: which plan the iteration is of. A plan that
-                it does not tell of yet is added.
+            planned: the first entry: which plan the iteration belongs to. It is added if the
+                journal does not have it yet.
 
         Raises:
-            Held: another job writes it; the message says which.
+            Held: another job is writing it; the message says which.
             Refused: there is no room, or the folder cannot be written.
-            ValueError: it is no journal.
-            OSError: it cannot be made or written.
+            ValueError: it is not a journal.
+            OSError: it cannot be created or written.
         """
         self.path = Path(iteration, NAME)
         probe([self.path.parent])
@@ -172,7 +173,7 @@ class Journal:
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             self._held.callback(os.close, self._file)
             self.record = read_journal(iteration)
-            os.ftruncate(self._file, self.record.whole)  # half a line, of a job that was killed
+            os.ftruncate(self._file, self.record.whole)  # drop half a line of a killed job
             self._last = self.record.last
             if not any(_same(event, planned) for event in self.record.events):
                 self.add(**planned)
@@ -181,10 +182,10 @@ class Journal:
             raise
 
     def add(self, event: str, **fields: Any) -> None:
-        """Write a line; it is with the operating system when this returns.
+        """Write a line; the operating system has it when this returns.
 
         Raises:
-            OSError: there is no room, or the file cannot be written; half a line is taken back.
+            OSError: there is no room, or the file cannot be written; no half line stays.
         """
         data = _line({"event": event, **fields})
         size = os.fstat(self._file).st_size
@@ -197,26 +198,26 @@ class Journal:
             raise
 
     def launch(self, step: str, key: str, worst_usd: float | None, **fields: Any) -> int:
-        """Write that a step begins, and the most that it may cost; gives its number."""
+        """Write that a step begins, and the most that it may cost; returns its number."""
         self._last += 1
         self.add(LAUNCHED, launch=self._last, step=step, key=key, worst_usd=worst_usd, **fields)
         return self._last
 
     def close(self) -> None:
-        """Let the next writer in."""
+        """Close it, so that another process can write."""
         self._held.close()
 
 
 def _begin(path: Path, planned: Mapping[str, Any]) -> None:
-    """Make an iteration's folder with its journal, whole or not at all.
+    """Create an iteration's folder together with its journal, or neither.
 
-    A folder without the line that says what it is of would be taken for somebody else's.
+    A folder without the first line would be taken for somebody else's.
     """
     path.parent.parent.mkdir(parents=True, exist_ok=True)
     half = Path(tempfile.mkdtemp(prefix=f".{path.parent.name}.", dir=path.parent.parent))
     try:
-        half.chmod(0o777 & ~_umask())  # mkdtemp closes it to everybody else
-        (half / path.name).touch(0o600)  # it tells what was paid for
+        half.chmod(0o777 & ~_umask())  # mkdtemp makes it private
+        (half / path.name).touch(0o600)  # the journal says what was paid for
         (half / path.name).write_bytes(_line(planned))
         half.rename(path.parent)
     except OSError:
@@ -247,27 +248,27 @@ TRIAL = f"{OWN}.trial"
 HALF = re.compile(r"\.[0-9a-f]{16}\.tmp")
 """The names of files that `write_atomic` has not finished."""
 STALE = 60.0
-"""Seconds after which nobody alive is still writing such a file."""
+"""Seconds after which no living process is still writing such a file."""
 ROOM = 1 << 16
-"""Bytes that are written on trial."""
+"""Bytes that are written as a test."""
 PATIENCE = 0.2
-"""Seconds that are waited for somebody who is just letting go."""
+"""Seconds to wait for a process that is just releasing a lock."""
 
 
 class Held(Refused):
-    """Somebody else is at work in a folder; the message says who, where, and what to do."""
+    """Another process is using a folder; the message says which, where, and what to do."""
 
 
 @contextmanager
 def hold_folders(folders: Iterable[Path], doing: str) -> Iterator[None]:
-    """Hold folders, which are made if they are missing, until the end of this process.
+    """Lock folders, which are created if missing, until the block or this process ends.
 
     Args:
-        folders: which; whoever holds several takes them in the same order.
-        doing: what is being done there, for others: "a comparison".
+        folders: which; they are always locked in the same order.
+        doing: what is being done there, for the message to others, such as "a comparison".
 
     Raises:
-        Held: somebody else holds one of them.
+        Held: another process has locked one of them.
         Refused: one of them cannot be written.
     """
     with ExitStack() as stack:
@@ -286,16 +287,15 @@ def hold_folders(folders: Iterable[Path], doing: str) -> Iterator[None]:
 def hold_paid_folders(
     folders: Iterable[Path], doing: str, *, into: Iterable[Path] | None = None
 ) -> Iterator[None]:
-    """Hold folders as `hold_folders` does, cleared of half files, sure to take what is paid for.
+    """Lock folders like `hold_folders`, and make sure that what is paid for can be stored.
 
     Args:
-        folders: which are held.
-        doing: what is being done there, for others.
-        into: the folders that are written to; the same if they are not given. They need not
-            be there yet.
+        folders: the folders to lock.
+        doing: what is being done there, for the message to others.
+        into: the folders to be written; the same ones if not given. They need not exist yet.
 
     Raises:
-        Held: somebody else holds one of them.
+        Held: another process has locked one of them.
         Refused: one of them cannot be written.
     """
     folders = list(folders)
@@ -305,7 +305,7 @@ def hold_paid_folders(
 
 
 def make_ready(folders: Iterable[Path]) -> None:
-    """Clear folders of half files, and see to it that they can be written.
+    """Delete half-written files in folders, and test that the folders can be written.
 
     Raises:
         Refused: one of them cannot be written.
@@ -317,23 +317,23 @@ def make_ready(folders: Iterable[Path]) -> None:
 
 
 def sweep(folder: Path, older: float = STALE) -> None:
-    """Take away the half files that a killed process has left in a folder.
+    """Delete the half-written files that a killed process has left in a folder.
 
     Args:
-        folder: which; it need not be there.
-        older: seconds since one was last written to; 0 if nobody else writes there.
+        folder: which; it need not exist.
+        older: only files this many seconds old; 0 if no other process writes there.
     """
-    with suppress(OSError):  # it goes the next time
+    with suppress(OSError):  # the next time deletes it
         for path in folder.iterdir():
             if HALF.fullmatch(path.name) and time.time() - path.lstat().st_mtime >= older:
                 path.unlink(missing_ok=True)
 
 
 def probe(folders: Iterable[Path]) -> None:
-    """See to it that folders can be written, and that there is room on their disks.
+    """Test that folders can be written, and that there is room on their disks.
 
     Raises:
-        Refused: one cannot; nothing is left in any of them.
+        Refused: one cannot be written; no test file stays in any of them.
     """
     disks: set[int] = set()
     for folder in folders:
@@ -355,14 +355,14 @@ def probe(folders: Iterable[Path]) -> None:
 
 
 def _open_plain(path: str, flags: int) -> int:
-    """Open no link, and wait for nobody who reads a pipe."""
+    """Open a file without following a link or waiting for the reader of a pipe."""
     return os.open(path, flags | NO_LINK | NO_WAIT, 0o666)
 
 
 def _unwritable(folder: Path, error: OSError) -> Refused:
     return refuse(
-        f"{folder} cannot be written: {error.strerror or error}. Nothing was asked of a model, "
-        "and nothing is lost: see to it, and start again"
+        f"{folder} cannot be written: {error.strerror or error}. No model was asked, and nothing "
+        "is lost: fix this, and start again"
     )
 
 

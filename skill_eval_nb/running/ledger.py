@@ -31,11 +31,11 @@ LATEST = 12
 
 
 class Lost(Exception):
-    """A worker took a step along."""
+    """A step was lost with its worker."""
 
 
 class Interrupted(Exception):
-    """The interpreter is exiting: what failed is no error of the run, and is done again."""
+    """The interpreter is exiting: a failure now is not the run's, and the step is repeated."""
 
 
 @dataclass
@@ -45,14 +45,14 @@ class Launched:
     Attributes:
         name: what is done.
         folder: the run's folder in the workspace.
-        number: of its launch in the journal.
+        number: the number of its launch in the journal.
         reservation: the money for it; None for a step that costs nothing.
         notes: the file that notes what it can have cost.
         since: when it began, by a monotonic clock.
-        ended: how it came to its own end; None until then.
+        ended: how it ended; None until then, and if it was cut off.
         stays: whether its launch stays open in the journal, for the next start to continue.
         retry: why and when a call is retried; None if none is.
-        events: what has happened in the run so far; None if its executor does not tell.
+        events: what has happened in the run so far; None if its executor does not say.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Launched:
         )
 
     def meter(self) -> Budget:
-        """What its calls go through."""
+        """The meter for its calls."""
         assert self.reservation is not None
         self.reservation.note_in(self.notes)
         return self.reservation
@@ -122,15 +122,15 @@ class Ledger:
         taken_up: int | None = None,
         **data: Any,
     ) -> AsyncIterator[Launched]:
-        """A step: launched before anything is spent, closed with what it cost, however it ends.
+        """A step: launched before anything is spent, closed with its cost, however it ends.
 
         Args:
             name: what is done.
-            key: of its run.
-            folder: of its run, in the workspace.
+            key: the key of its run.
+            folder: the folder of its run, in the workspace.
             reservation: the money for it; None for a step that costs nothing.
-            taken_up: the number of a launch that an earlier start has made, which goes on.
-            data: what else its line in the journal says.
+            taken_up: the number of an earlier start's launch that is continued.
+            data: further values for its line in the journal.
         """
         number = taken_up
         if number is None:
@@ -163,13 +163,13 @@ class Ledger:
             self._changed()
 
     def _note_retry(self, step: Launched, retry: Retry | None) -> None:
-        """Keep that a step's call is tried again, as long as it is."""
+        """Keep the retry of a step's call, until it is over."""
         if retry != step.retry:
             step.retry = retry
             self._changed()
 
     def _count_end(self, name: str, ended: Ended) -> tuple[str, dict[str, Any]]:
-        """Count a step that came to its own end; gives its line in the journal."""
+        """Count a step that was not cut off; returns its event and values for the journal."""
         self.done[name] += 1
         told: dict[str, Any] = {"seconds": round(ended.seconds, 3)}
         if ended.reason is None:
@@ -180,7 +180,7 @@ class Ledger:
         return ERRORED, {**told, "reason": ended.reason, **trace}
 
     def _close_money(self, reservation: Budget | None) -> float | None:
-        """Give back the rest of a step's money; gives what it has cost, in US dollars."""
+        """Give back the rest of a step's money; returns its cost in US dollars."""
         if reservation is None:
             return None
         reservation.close()
@@ -210,7 +210,7 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         closed.append(usd or 0.0)
     clear(iteration)
     note = (
-        f"{len(closed)} step(s) of an earlier start were interrupted; they are repeated, and what "
-        f"they may have cost, ${sum(closed):.4f}, stays counted"
+        f"{len(closed)} step(s) of an earlier start were interrupted and are repeated; what they "
+        f"may have cost, ${sum(closed):.4f}, still counts"
     )
     return [note] if closed else [], batches

@@ -1,7 +1,7 @@
-"""Steps in a pool: any `concurrent.futures.Executor`, of threads, processes, or a Dask client.
+"""Do steps in a pool: any `concurrent.futures.Executor` of threads, processes, or a Dask client.
 
-A step goes there as one picklable value, with a meter that has the cap of its reservation; the
-worker writes the run's files into the shared folder; what it spent comes back.
+A step is sent as one picklable value, with a meter limited to its reservation. The worker writes
+the run's files into the shared folder, and returns what it spent.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from skill_eval_nb.models import Connection
 
 EXECUTORS = "skill_eval_nb.running.executors."
-"""Where the executors live of which it is known that they call models through the SDK."""
+"""The package of the executors that are known to call models through the SDK."""
 OURS: dict[str, type[Exception]] = {
     error.__name__: error for error in (InTheWay, Unwritable, CannotRun)
 }
-"""What steps raise, by name: not every exception can be sent from process to process."""
+"""The errors of steps, by name: not every exception can be sent between processes."""
 HALT = "halt"
-"""In the staging folder: while it is there, a pool's workers make no more calls."""
+"""A file in the staging folder: while it exists, a pool's workers make no calls."""
 
 
 class JobFailed(RuntimeError):
-    """The job could not go on; what was finished stays."""
+    """The job could not continue; what was finished stays."""
 
 
 class StepFailed(Exception):
-    """A step failed by an error of a program, in a worker; `trace` is where."""
+    """A step failed in a worker by an error of a program; `trace` says where."""
 
     def __init__(self, reason: str, trace: str) -> None:
         super().__init__(reason)
@@ -51,16 +51,16 @@ class StepFailed(Exception):
 
 
 def warm_up(connection: Connection, executor: Executor | None, *, judged: bool) -> bool:
-    """Import what calls of models need, if any are to be made from this process.
+    """Import what calls to models need, if any are made from this process.
 
     Args:
         connection: how the models are reached.
-        executor: what works on prompts here; None if nothing does. One of somebody else's
-            that needs the SDK imports it itself.
+        executor: the executor that works here; None if none does. A third party's executor
+            imports the SDK itself if needed.
         judged: whether a judge is called from here.
 
     Returns:
-        whether calls are to be made.
+        Whether calls are made.
     """
     ours = executor is not None and type(executor).__module__.startswith(EXECUTORS)
     if not (ours or judged):
@@ -76,14 +76,14 @@ def warm_up(connection: Connection, executor: Executor | None, *, judged: bool) 
 
 @dataclass(frozen=True, slots=True)
 class WorkerResult:
-    """What comes back from a worker.
+    """What a worker returns.
 
     Attributes:
-        ended: how the step ended; None if it was halted, or raised.
-        spent_usd: US dollars that it can have cost.
-        tokens: that it used.
+        ended: how the step ended; None if it was halted or raised an error.
+        spent_usd: the most US dollars that it can have cost.
+        tokens: tokens that it used.
         priced: whether every call had a known price.
-        raised: the name of what it raised, its words, and where in the code.
+        raised: the name of the error that it raised, its message, and its traceback.
     """
 
     ended: Ended | None
@@ -99,11 +99,11 @@ def work_step(order: Order, meter: Budget | None, notes: str | None, halt: str) 
     Args:
         order: the step.
         meter: what it may spend; None for a step that costs nothing.
-        notes: the file that notes what it can have cost; None with `meter`.
-        halt: a file whose presence says that no more calls are to be made.
+        notes: the file that notes what it can have cost; None if `meter` is.
+        halt: a file that stops all further calls once it exists.
 
     Raises:
-        BegunBefore: another worker has begun this step, and was lost.
+        BegunBefore: another worker began this step and was lost.
     """
     if meter is None or notes is None:
         ended, raised = _caught(order, None)
@@ -141,14 +141,14 @@ async def _alone(order: Order, meter: Budget) -> Ended:
 
 
 async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -> Ended:
-    """Do a step in a pool, with a meter that has what is left of its reservation.
+    """Do a step in a pool, with a meter limited to what is left of its reservation.
 
     Raises:
-        Lost: a worker took it along.
-        Halted: a worker stopped at its next call, as it was told to.
+        Lost: it was lost with its worker.
+        Halted: the worker stopped at its next call, as the job asked.
         StepFailed: it failed by an error of a program.
         JobFailed: the pool takes no more work.
-        Exception: one of `OURS`, as the step raises it.
+        Exception: one of `OURS`, as the step raised it.
     """
     reservation = step.reservation
     meter = reservation.copy_rest() if reservation is not None else None
@@ -165,7 +165,7 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if reservation is not None and reservation.cap_usd is not None:
-            reservation.count(reservation.cap_usd)  # the worker may go on for a while
+            reservation.count(reservation.cap_usd)  # the worker may continue for a while
         else:
             _count_lost(step)
         if task is not None and task.cancelling():
@@ -187,7 +187,7 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
 
 
 def _count_lost(step: Launched) -> None:
-    """What a lost step can have cost: by its notes, else all that was allotted to it."""
+    """Count what a lost step can have cost: by its notes, else all that was reserved for it."""
     if step.reservation is not None:
         found = read_noted(step.notes)
         step.reservation.count((step.reservation.cap_usd or 0.0) if found is None else found)
@@ -195,14 +195,14 @@ def _count_lost(step: Launched) -> None:
 
 @contextmanager
 def local_dask(workers: int = 4, threads: int = 4) -> Iterator[Pool]:
-    """A Dask cluster on this machine, as a pool: one process a worker.
+    """A Dask cluster on this machine as a pool, with one process per worker.
 
     Args:
         workers: processes.
         threads: steps at a time in each.
 
     Yields:
-        a pool for `plan.start(pool=…)`; the cluster ends with the block.
+        A pool for `plan.start(pool=…)`; the cluster ends with the block.
 
     Raises:
         ImportError: Dask is not installed.
@@ -212,7 +212,7 @@ def local_dask(workers: int = 4, threads: int = 4) -> Iterator[Pool]:
         distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=threads,
-            # Without an address it would listen on every interface, at a port of its choice.
+            # Without an address it would listen on every network interface, at a random port.
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": False},
         ) as cluster,
@@ -223,11 +223,11 @@ def local_dask(workers: int = 4, threads: int = 4) -> Iterator[Pool]:
 
 @contextmanager
 def dask_at(address: str) -> Iterator[Pool]:
-    """The pool of a Dask cluster that is there already.
+    """The pool of an existing Dask cluster.
 
     Args:
-        address: of its scheduler, such as `tcp://10.0.0.5:8786`. Its workers need this
-            package, and the workspace's folder under the same path.
+        address: the address of its scheduler, such as `tcp://10.0.0.5:8786`. Its workers need
+            this package, and the workspace's folder under the same path.
 
     Raises:
         ImportError: Dask is not installed.

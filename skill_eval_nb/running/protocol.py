@@ -189,9 +189,9 @@ class Task:
 ON_EVENTS: ContextVar[Callable[[Sequence[Mapping[str, Any]]], object]] = ContextVar(
     "ON_EVENTS", default=lambda _: None
 )
-"""Handed the list that an executor adds a run's events to, so that its last steps can be shown.
+"""Takes the list to which an executor adds a run's events, so that its latest steps can be shown.
 
-An executor calls it once, as it begins. One that does not shows its steps when the run has ended.
+An executor calls this once, as it begins. Without that call, its steps are only shown at the end.
 """
 
 

@@ -280,7 +280,7 @@ def stage(
         was = "the skill has changed" if expected is None else "something has changed the copy"
         raise refuse(
             f"{target} is not a copy of the skill at {source.folder}: {was} since it was made. "
-            "Take the copy away where nothing was run with it, else plan again"
+            "Delete the copy if nothing was run with it, else plan again"
         )
     return Skill(source.name, source.description, target)
 

@@ -1,7 +1,7 @@
-"""The steps of a run, and the files that each leaves: executed, checked, judged, graded.
+"""The steps of a run, and the files that each writes: executed, checked, judged, graded.
 
-What a model, a tool or an executor did wrong ends in an errored run with the reason; a workspace
-that cannot be written ends the job.
+If a model, a tool or an executor fails, the run is errored, with the reason; a workspace that
+cannot be written ends the job.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 
 
 def check(order: Order) -> Ended:
-    """Check what layer 1 checks of a run, and write structural.json.
+    """Make the checks of layer 1 on a run, and write structural.json.
 
-    A run that no judge will look at has its grading.json with it.
+    If no judge will look at the run, its grading.json is written as well.
 
     Raises:
         Unwritable: it cannot be written.
@@ -85,14 +85,14 @@ def check(order: Order) -> Ended:
 
 
 def structural_json(structural: Structural) -> bytes:
-    """The bytes of structural.json, in the form of the dialect that has it."""
+    """The bytes of structural.json, as its dialect defines it."""
     from skill_eval_nb.documents.dialects import canonical
 
     return to_json(canonical(structural))
 
 
 def unjudged_json(folder: Path, structural: Structural) -> bytes:
-    """The bytes of grading.json in the folder of a run that no judge looks at."""
+    """The bytes of grading.json for a run that no judge looks at."""
     from skill_eval_nb.grading.grades import grade_unjudged
 
     metrics = read_document(folder / "metrics.json", Metrics)
@@ -106,16 +106,16 @@ def timing_of(
     """How long a run took and what it used.
 
     Args:
-        execution: what the executor gave.
+        execution: the executor's result.
         began: when the executor began, in seconds since 1970.
-        seconds: how long it took, by a clock that is never put back.
+        seconds: how long it took, by a monotonic clock.
         model: the model that worked.
         executor: the executor's name.
     """
     usage = execution.usage
-    seconds = max(round(seconds, 3), 0.001)  # a time of 0 is read as one that was not measured
+    seconds = max(round(seconds, 3), 0.001)  # a time of 0 would be read as not measured
     return Timing(
-        total_tokens=usage.total or None,  # none were counted: not known
+        total_tokens=usage.total or None,  # no tokens counted means not known
         duration_ms=round(seconds * 1000),
         total_duration_seconds=seconds,
         executor_start=_iso_time(began),
@@ -135,12 +135,12 @@ def timing_of(
 
 
 def metrics_of(execution: Execution, collected: Collected, transcript: str) -> Metrics:
-    """What a run did and made.
+    """What a run did and produced.
 
     Args:
-        execution: what the executor gave.
-        collected: its outputs.
-        transcript: the Markdown, whose characters are counted.
+        execution: the executor's result.
+        collected: the run's outputs.
+        transcript: the transcript in Markdown; its characters are counted.
     """
     told = [*read_steps(execution.events)]
     steps = [step for one in told for step in one.steps]
@@ -165,18 +165,18 @@ def _iso_time(seconds: float) -> str:
 
 
 OVER = 30.0
-"""Seconds that an executor may take beyond its limit before it is cut off."""
+"""Seconds beyond its limit after which an executor is cut off."""
 
 
 class CannotRun(Exception):
-    """The executor cannot run where the step was sent to; no run would be spared it."""
+    """The executor cannot run where the step was sent; that would hit every other run, too."""
 
 
 async def execute(order: Order, meter: Meter, client: Client | None = None) -> Ended:
-    """Execute a run far from its place, and put it there when it is whole.
+    """Execute a run outside the workspace, and move it into place when it is complete.
 
     Raises:
-        InTheWay: something else lies in its place; nothing was spent.
+        InTheWay: something else is in its place; nothing was spent.
         CannotRun: the executor cannot run here; nothing was spent.
         Unwritable: the workspace cannot be written.
     """
@@ -193,7 +193,7 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
         if run.eval.inputs:
             ready = asyncio.to_thread(call_writer, make_ready, *folders)
             await to_the_end(ready, then_go=True)
-        else:  # two folders are made sooner than a thread has its turn
+        else:  # making two folders takes less time than waiting for a thread
             call_writer(make_ready, *folders)
         task = Task(
             prompt=run.eval.definition.prompt,
@@ -222,7 +222,7 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
 async def execute_bounded(
     executor: Executor, task: Task, meter: Meter
 ) -> tuple[Execution, str | None]:
-    """Let an executor work, under a clock that it cannot stop; and the trace of its error."""
+    """Let an executor work under a time limit; returns its result and the trace of its error."""
     working = asyncio.ensure_future(executor.execute(task, meter))
     most = task.limits.seconds + OVER
     try:
@@ -237,7 +237,7 @@ async def execute_bounded(
         if not working.done() or not working.cancelled():
             raise
         return _empty_execution(f"the executor `{executor.name}` cancelled itself"), None
-    except Exception as error:  # noqa: BLE001 -- anybody may have written it
+    except Exception as error:  # noqa: BLE001 -- it may be a third party's
         reason = f"the executor `{executor.name}` failed: {type(error).__name__}: {error}"
         return _empty_execution(reason), traceback.format_exc()
     finally:
@@ -256,26 +256,26 @@ def _empty_execution(reason: str) -> Execution:
 
 
 def price_execution(execution: Execution, meter: Meter) -> Execution:
-    """The meter knows what every call cost by the user's prices, the cut off ones too."""
+    """An execution with the meter's cost, which uses the user's prices and counts cut-off calls."""
     if not isinstance(meter, Budget) or (
         is_meter_unasked(meter) and execution.cost_usd is not None
     ):
-        return execution  # what it says itself is all there is
+        return execution  # what it says itself is all that is known
     usage = execution.usage if execution.usage.calls else meter.usage
     cost = None if meter.cost_usd is None else meter.worst_usd
     return replace(execution, usage=usage, cost_usd=cost)
 
 
 def is_meter_unasked(meter: Meter) -> bool:
-    """Whether an executor has asked no meter for anything that was billed."""
+    """Whether an executor made no billed call through its meter."""
     return isinstance(meter, Budget) and not meter.usage.calls and not meter.worst_usd
 
 
 def _put_in_place(order: Order, execution: Execution, began: float, seconds: float) -> str | None:
-    """Write all of a run's files and put it in place.
+    """Write all files of a run and move it into place.
 
-    What an agent left behind may be such that it cannot be collected: then the run is
-    errored, without outputs, and the trace is given.
+    If the agent's files cannot be collected, the run is errored, without outputs, and the trace
+    is returned.
     """
     run = order.run
     staging, scratch = work_folders(run.iteration, run.cell.key, order.launch)
@@ -297,13 +297,13 @@ def _put_in_place(order: Order, execution: Execution, began: float, seconds: flo
     if execution.status == "errored":
         _unless_given_up(order)
     put_in_place(staging, run.iteration, run.place)
-    with contextlib.suppress(OSError):  # something of the executor's may still be writing there
+    with contextlib.suppress(OSError):  # a process of the executor may still be writing there
         remove(scratch)
     return trace
 
 
 def _unless_given_up(order: Order) -> None:
-    """A worker that goes on after its job has ended has lost its folders: no error of the run.
+    """Stop a worker that continues after its job has ended: its errors are not the run's.
 
     Raises:
         Halted: the job has closed this launch.
@@ -323,7 +323,7 @@ def _fill(order: Order, execution: Execution, staging: Path, began: float, secon
         timing,
         execution.skill_used,
     )
-    # What was said and done is for the user's own eyes.
+    # Transcripts are readable only by the user.
     write_atomic(staging / "transcript.jsonl", as_lines(execution.events), private=True)
     content = transcript.encode("utf-8", "backslashreplace")
     write_atomic(staging / "transcript.md", content, private=True)
@@ -333,7 +333,7 @@ def _fill(order: Order, execution: Execution, staging: Path, began: float, secon
 
 
 def grade(run: Run) -> Ended:
-    """Put a run's checks and judgings together, and write grading.json.
+    """Combine a run's checks and judgings, and write grading.json.
 
     Raises:
         Unwritable: it cannot be written.
@@ -358,7 +358,7 @@ def grade(run: Run) -> Ended:
 
 
 def case_of(run: Run, hidden: Hidden) -> Case:
-    """A run as its judge is to see it."""
+    """A run as its judge sees it."""
     from skill_eval_nb.grading.judge import Case
 
     definition = run.eval.definition
@@ -382,10 +382,10 @@ async def judge(
     """Judge a run once, and write its judgings/N.json at once.
 
     Args:
-        order: what is judged, and how.
-        meter: what every call goes through.
+        order: what to judge, and how.
+        meter: the meter for every call.
         client: how calls reach the model.
-        prepared: the run made ready to be judged; read from the disk if it is not given.
+        prepared: the run prepared for judging; read from the disk if not given.
 
     Raises:
         Unwritable: it cannot be written.

@@ -60,17 +60,17 @@ class Input:
 def find_inputs(
     stated: Sequence[str], roots: Sequence[Path], forbidden: Iterable[Path] = ()
 ) -> tuple[Input, ...]:
-    """Find the files that an eval states.
+    """Find the input files that an eval states.
 
     Args:
-        stated: paths of files or folders; of a folder every file in it is taken.
-        roots: the folders that they are looked for in, in this order: the skill's folder
-            first. None may lead out of its root, by `..`, as an absolute path or over a link.
-        forbidden: files that no executor may see: the evals themselves and SKILL.md, which
+        stated: paths of files or folders; a folder stands for every file in it.
+        roots: the folders to look in, in this order, the skill's folder first. No path may lead
+            out of its root, by `..`, as an absolute path or through a link.
+        forbidden: files that no executor may see: the evals themselves, and SKILL.md, which
             would give the baseline the skill.
 
     Raises:
-        Refused: one leaves its root, does not exist, or may not be seen; all of them at once.
+        Refused: a file leaves its root, does not exist, or may not be seen; all faults at once.
     """
     faults: list[str] = []
     hidden = {path.resolve() for path in forbidden}
@@ -108,7 +108,9 @@ def _find_inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[In
             continue
         _contain(path, text, root)
         if not path.exists():
-            raise refuse(f"input file `{text}` is a link to {path.readlink()}, which is not there")
+            raise refuse(
+                f"input file `{text}` is a link to {path.readlink()}, which does not exist"
+            )
         if not path.is_dir():
             return [_input(path, name, text, hidden)]
         below = sorted(path for path in path.rglob("*") if path.is_symlink() or path.is_file())
@@ -123,15 +125,17 @@ def _find_inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[In
 
 
 def _relative_path(text: str) -> str:
-    """A stated path in its shortest form; refused if it is absolute or goes upwards."""
+    """A stated path in its shortest form; refused if it is absolute or leads upwards."""
     plain = text.strip()
     parts = PurePosixPath(plain).parts
     if not parts or "\0" in plain:
-        raise refuse(f"input file {text!r} names no file")
+        raise refuse(f"input file {text!r} does not name a file")
     if plain.startswith(("/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", plain):
         raise refuse(f"input file `{text}` is an absolute path; state it from the skill's folder")
     if ".." in re.split(r"[\\/]", plain):
-        raise refuse(f"input file `{text}` leaves the skill's folder by `..`; put a copy into it")
+        raise refuse(
+            f"input file `{text}` leaves the skill's folder through `..`; put a copy into it"
+        )
     return PurePosixPath(*parts).as_posix()
 
 
@@ -139,7 +143,7 @@ def _contain(path: Path, text: str, root: Path) -> None:
     real = path.resolve()
     if not real.is_relative_to(root.resolve()):
         raise refuse(
-            f"input file `{text}` leaves {root} over a link, to {real}; replace it with a copy"
+            f"input file `{text}` leaves {root} through a link to {real}; replace it with a copy"
         )
 
 
@@ -147,7 +151,7 @@ def _input(path: Path, name: str, text: str, hidden: set[Path]) -> Input:
     lower = path.resolve().name.lower()
     if path.resolve() in hidden or any(fnmatchcase(lower, pattern) for pattern in OF_EVALS):
         raise refuse(
-            f"input file `{text}` holds {path.name}, which no executor may see: it tells the "
+            f"input file `{text}` includes {path.name}, which no executor may see: it reveals the "
             "evals, or gives the skill to the baseline"
         )
     if not path.is_file() or not os.access(path, os.R_OK):
@@ -175,7 +179,7 @@ def _digest(path: Path) -> str:
 
 
 USUAL = ("evals/evals.json", "evals.json", "evals/eval_metadata.json")
-"""The default places of a skill's evals, in this order."""
+"""The usual places of a skill's evals, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +188,13 @@ class PlannedEval:
 
     Attributes:
         id: its id, as text; its place in the suite if it states none.
-        name: its name, else what its id says.
+        name: its name, else one made from its id.
         folder: the name of its folder in an iteration.
         definition: what the suite says; every expectation and dimension has an id.
         inputs: its input files.
-        checks: what layer 1 checks: the structural expectations, and of the others those whose
-            type it knows.
-        judged: the expectations that are left for a judge.
+        checks: what layer 1 checks: the structural expectations, and other expectations whose
+            type layer 1 knows.
+        judged: the expectations that remain for a judge.
     """
 
     id: str
@@ -203,7 +207,7 @@ class PlannedEval:
 
     @property
     def has_structural(self) -> bool:
-        """Whether there is something to check."""
+        """Whether layer 1 has something to check."""
         return bool(self.checks)
 
     @property
@@ -224,10 +228,10 @@ class Suite:
 
     Attributes:
         path: its file.
-        skill_name: the skill that it says it is for.
+        skill_name: the skill that it states it is for.
         evals: its evals.
         config: its settings.
-        warnings: what was interpreted or is odd.
+        warnings: what was repaired or is odd.
         digest: a hash of everything that the evals say, and of their input files.
     """
 
@@ -292,10 +296,10 @@ def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
 
 
 def _read_suite(path: Path) -> tuple[Evals, list[str], list[str]]:
-    """The document, what of it cannot be used, and what was repaired.
+    """The document, the faults that make it unusable, and warnings about repairs.
 
     Raises:
-        Refused: there is nothing that could be looked at further.
+        Refused: it is not an eval suite at all.
     """
     mended = Faults()
     try:
@@ -338,7 +342,7 @@ def name_evals(evals: Sequence[Eval], faults: list[str]) -> list[PlannedEval]:
 
 
 def _ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
-    """The ids of evals: as stated, else their places from 1."""
+    """The ids of evals: as stated, else their places, from 1."""
     ids = []
     for place, eval_ in enumerate(evals, 1):
         stated = "" if eval_.id is None else str(eval_.id).strip()
@@ -350,13 +354,13 @@ def _ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
 
 
 def _name_of(eval_: Eval, id_: str) -> str:
-    """The name of an eval; made of its id if none is stated."""
+    """The name of an eval; made from its id if none is stated."""
     stated = (eval_.name or "").strip()
     return stated or (f"eval-{id_}" if id_.isdecimal() else id_)
 
 
 def _complete(eval_: Eval, id_: str, faults: list[str]) -> Eval:
-    """A copy in which every expectation and dimension has an id, each its own."""
+    """A copy in which every expectation and dimension has its own id."""
     rubric = eval_.quality_rubric
     if rubric is not None:
         _once("dimension", [each.name for each in rubric.dimensions], id_, faults)
@@ -375,11 +379,11 @@ def _complete(eval_: Eval, id_: str, faults: list[str]) -> Eval:
 def _split_layers(
     stated: Eval, complete: Eval, faults: list[str]
 ) -> tuple[tuple[Expectation | StructuralExpectation, ...], tuple[Expectation, ...]]:
-    """What layer 1 checks of an eval, and what is left for a judge.
+    """What layer 1 checks of an eval, and what remains for a judge.
 
-    What a typed expectation has in further fields is known only of the one that was read: it
-    becomes a structural one, which has them as its own and can be sent to another process.
-    One that says all in a sentence stays as it is, for it is read otherwise.
+    Only the expectation as it was read knows the further fields of a typed one. So it becomes a
+    structural expectation, which has these fields itself and can be sent to another process. One
+    that says everything in a sentence stays as it is, since sentences are read differently.
     """
     from skill_eval_nb.grading.structural.types import as_structural, is_checked, lost_fields
 
@@ -405,7 +409,7 @@ T = TypeVar("T", Expectation, StructuralExpectation, Dimension)
 
 
 def _give_ids(letter: str, given: Sequence[T], kind: str, eval_: str, faults: list[str]) -> list[T]:
-    """Copies with ids: those that are stated, else letter and place, and if need be the next."""
+    """Copies with ids: as stated, else the letter and the place, or the next free number."""
     stated = [entry.id for entry in given if entry.id]
     _once(kind, stated, eval_, faults)
     taken = set(stated)
@@ -420,7 +424,7 @@ def _give_ids(letter: str, given: Sequence[T], kind: str, eval_: str, faults: li
 
 def _once(kind: str, names: Sequence[str], eval_: str, faults: list[str]) -> None:
     faults += [
-        f"eval {eval_}: {kind} `{name}` stands there {names.count(name)} times"
+        f"eval {eval_}: {kind} `{name}` occurs {names.count(name)} times"
         for name in dict.fromkeys(names)
         if names.count(name) > 1
     ]
@@ -440,11 +444,11 @@ def _digest_of(evals: Sequence[PlannedEval]) -> str:
 
 
 LONGEST_NAME = 60
-"""Characters of an eval's name in the name of its folder; file systems end at 255."""
+"""Characters of an eval's name in the name of its folder; file systems allow 255 bytes."""
 
 
 def folder_names(evals: Sequence[tuple[str, str]]) -> list[str]:
-    """The folders of evals that are given by id and name: eval-K-name, each once.
+    """The names of the folders of evals, given by id and name: eval-K-name, without repeats.
 
     K is the eval's id if that is a number, else its place in the suite.
 
@@ -473,13 +477,13 @@ SUITE = Path("evals", "evals.json")
 
 
 def is_ours(workspace: Path, mark: str) -> bool:
-    """Whether a journal of the workspace speaks of what has this mark."""
+    """Whether a journal of the workspace mentions content with this hash."""
     journals = workspace.glob(f"iteration-*/{NAME}")
     return any(mark.encode() in read_bytes(journal) for journal in journals)
 
 
 def metadata_of(eval_: PlannedEval) -> Any:
-    """What eval_metadata.json says of an eval."""
+    """The content of eval_metadata.json for an eval."""
     metadata = dump(
         EvalMetadata(
             eval_id=int(eval_.id) if eval_.id.isdecimal() else eval_.id,

@@ -1,4 +1,4 @@
-"""Coroutines run to their end: in a thread of their own, in a loop of their own, or unhurt."""
+"""Run coroutines to their end: in a new thread, in a new loop, or protected from cancellation."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class Stopped(RuntimeError):
-    """Somebody asked to stop; what was written stays."""
+    """The user asked to stop; what was written stays."""
 
 
 def is_exiting() -> bool:
-    """Whether this interpreter is on its way out, as when a kernel is restarted.
+    """Whether this interpreter is exiting, as when a kernel is restarted.
 
-    Threads that are left go on for a while, but can begin none: what fails in them from then on
-    says nothing of what they were at.
+    Remaining threads continue for a while, but cannot start others: an error in them from then on
+    says nothing about their work.
     """
     try:
         with ThreadPoolExecutor(1) as pool:
@@ -31,13 +31,13 @@ def is_exiting() -> bool:
 
 
 def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None, *, name: str) -> T:
-    """Run a coroutine to its end in a thread with a loop of its own, and wait for it.
+    """Run a coroutine to its end in a thread with its own loop, and wait for it.
 
-    Ctrl-C, a notebook's stop button, or `stop` being set cancels it: what is in flight ends,
-    and what was written stays.
+    Ctrl-C, a notebook's stop button, or setting `stop` cancels it: what is in flight ends, and
+    what was written stays.
 
     Raises:
-        Stopped: `stop` was set; if it was before, nothing is begun.
+        Stopped: `stop` was set; if it was set before the call, nothing is begun.
     """
     if stop is not None and stop.is_set():
         work.close()
@@ -45,7 +45,7 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     ended: list[T] = []
     failed: list[BaseException] = []
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
-    over = threading.Event()  # an interrupted `Thread.join` takes a running thread for ended
+    over = threading.Event()  # an interrupted `Thread.join` marks a running thread as ended
     called_off = threading.Event()
 
     async def run_task() -> T:
@@ -58,20 +58,20 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     def run_loop() -> None:
         try:
             ended.append(asyncio.run(run_task()))
-        except BaseException as error:  # noqa: BLE001 -- raised again if it is waited for
+        except BaseException as error:  # noqa: BLE001 -- raised again by whoever waits
             failed.append(error)
         finally:
             over.set()
 
     try:
         threading.Thread(target=run_loop, name=name, daemon=True).start()
-        while not over.wait(0.1):  # in steps, so that an interrupt is heard on every system
+        while not over.wait(0.1):  # in steps, so that every system notices an interrupt
             _heed(stop)
     except BaseException:
         called_off.set()
-        if running:  # else it will not begin
+        if running:  # otherwise it will not begin
             loop, task = running[0]
-            with suppress(RuntimeError):  # it has just come to its end
+            with suppress(RuntimeError):  # it has just ended
                 loop.call_soon_threadsafe(task.cancel)
             over.wait()
         raise
@@ -86,7 +86,7 @@ def _heed(stop: threading.Event | None) -> None:
 
 
 async def several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> None:
-    """Do many things, so many at a time; the first that fails ends the others, and is raised."""
+    """Run coroutines, several at a time; the first error ends the others and is raised."""
     places = asyncio.Semaphore(at_a_time)
     coroutines = list(work)
 
@@ -103,26 +103,25 @@ async def several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> 
         raise first from first.__cause__
     finally:
         for coroutine in coroutines:
-            coroutine.close()  # those that were cancelled before they began
+            coroutine.close()  # some were cancelled before they began
 
 
 GRACE = 10.0
-"""Seconds that something may take to go once it was cancelled; it is left behind then."""
+"""Seconds to wait for something that was cancelled; after that it is left alone."""
 
 
 async def cut_off(task: asyncio.Future[Any]) -> None:
-    """Cancel a task, and wait for it to go, but not for ever."""
+    """Cancel a task, and wait for its end, but not forever."""
     task.cancel()
     await asyncio.wait((task,), timeout=GRACE)
 
 
 async def to_the_end(work: Awaitable[T], *, then_go: bool = False) -> T:
-    """Wait for work that is not to be left half done, whatever is cancelled meanwhile.
+    """Wait for work that must not be interrupted, even if this task is cancelled meanwhile.
 
     Args:
-        work: what is to be done to its end.
-        then_go: whether a cancellation that came meanwhile takes its course afterwards; it is
-            dropped otherwise, for what was done is done.
+        work: what to finish.
+        then_go: whether such a cancellation is raised afterwards; otherwise it is dropped.
     """
     task = asyncio.ensure_future(work)
     cancelled = False
@@ -140,10 +139,10 @@ async def to_the_end(work: Awaitable[T], *, then_go: bool = False) -> T:
 
 
 def run_alone(work: Coroutine[Any, Any, T]) -> T:
-    """Run work in a loop of its own, as `asyncio.run` does; but end when the work has ended.
+    """Run work in its own loop, like `asyncio.run`, but end as soon as the work has ended.
 
-    Tasks that are left are cancelled. `asyncio.run` waits for them for ever; here those that
-    take no notice are left behind after some seconds, or one executor could hold up a job.
+    Remaining tasks are cancelled. `asyncio.run` would wait for them forever; here, those that do
+    not react are left behind after some seconds, so that no executor can block a job.
     """
     loop = asyncio.new_event_loop()
     try:
@@ -155,7 +154,7 @@ def run_alone(work: Coroutine[Any, Any, T]) -> T:
                 task.cancel()
             if left:
                 _, deaf = loop.run_until_complete(asyncio.wait(left, timeout=GRACE))
-                if deaf:  # it was told: Python need not tell of them when it collects them
+                if deaf:  # keep Python from warning about them when it collects them
                     loop.set_exception_handler(lambda *_: None)
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.run_until_complete(loop.shutdown_default_executor())

@@ -1,4 +1,4 @@
-"""What happened in a run, as lines of JSON for programs and as Markdown for people."""
+"""The transcript of a run, as lines of JSON for programs and as Markdown for people."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 LONGEST = 20_000
-"""Characters of one piece of text in the Markdown; the lines of JSON hold all of it."""
+"""Characters of one piece of text in the Markdown; the lines of JSON have all of it."""
 
 _TICKS = re.compile(r"`{3,}")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`]*)")
 _CODE = re.compile(r"(?<![`\\])(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
 _HARMFUL = re.compile(r"<(?=[A-Za-z/!?])|(?<=!)\[|\$")
-"""Where a tag, a comment, an image that would be fetched, or a formula begins."""
+"""The beginning of a tag, a comment, an image that would be fetched, or a formula."""
 _ESCAPED = {"<": "&lt;", "[": "&#91;", "$": r"\$"}
 
 
 def fence_text(text: str, language: str = "text") -> str:
-    """Text in a fence that nothing inside can close."""
+    """Text in a code fence that nothing inside can close."""
     text = cut(text)
     fence = "`" * max(3, *(len(ticks) + 1 for ticks in _TICKS.findall(text)), 3)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
@@ -41,8 +41,7 @@ def fence_text(text: str, language: str = "text") -> str:
 def quote_prose(text: str) -> str:
     r"""Prose as a block quote: its Markdown is shown, its HTML, images and formulas are not.
 
-    Every fence in it is closed by one of the same length, so what stands in code is known for
-    sure and may stay as it is.
+    Every code fence in it is closed, so it is certain what is code and can stay as it is.
 
     >>> print(quote_prose("I <b>wrote</b> `a.md`:\n\n~~~html\n<b>\n~~~\n"))
     > I &lt;b>wrote&lt;/b> `a.md`:
@@ -56,7 +55,7 @@ def quote_prose(text: str) -> str:
 
 
 def fold_text(summary: str, text: str) -> str:
-    """Text that is shown once its summary is clicked; the summary is ours, not quoted."""
+    """Text that is shown when its summary is clicked; the summary must be safe text."""
     return f"<details><summary>{summary}</summary>\n\n{fence_text(text)}\n\n</details>"
 
 
@@ -69,7 +68,7 @@ def cut(text: str) -> str:
 
 
 def name_or_code(name: Any) -> str:
-    r"""A name: as it is where it is a plain one, else as code.
+    r"""A name: unchanged if it is a plain one, else as code.
 
     >>> name_or_code("Bash"), name_or_code("a `b`\n# c")
     ('Bash', '`a b # c`')
@@ -78,13 +77,13 @@ def name_or_code(name: Any) -> str:
 
 
 def code(value: Any) -> str:
-    """A short text as code in a line."""
+    """A short text as inline code."""
     plain = re.sub(r"[`\s]+", " ", str(value)).strip()[:100]
     return f"`{plain or '?'}`"
 
 
 def _pieces(lines: list[str]) -> Iterator[str]:
-    """Lines of prose, made harmless, and blocks of code in fences of ours."""
+    """Lines of prose, made harmless, and blocks of code in safe fences."""
     rest = iter(lines)
     for line in rest:
         opened = _FENCE.fullmatch(line)
@@ -101,7 +100,7 @@ def _pieces(lines: list[str]) -> Iterator[str]:
 
 
 def _harmless_line(line: str) -> str:
-    """A line without anything but Markdown; code in it is kept, as HTML if it must be."""
+    """A line with only its Markdown; code in it is kept, as HTML if necessary."""
     shown, at = [], 0
     for span in _CODE.finditer(line):
         inside = span["code"]
@@ -119,16 +118,16 @@ def _escape_harmful(text: str) -> str:
 
 
 _BASE = "Base directory for this skill:"
-"""What leads in a skill's body where an agent opens the skill."""
+"""The text before a skill's body when an agent opens the skill."""
 _WRITING = ("Write", "Edit", "MultiEdit")
 _INLINE = 100
-"""Characters of an argument that may stand in the line of its call."""
+"""Characters of an argument that may be shown in the line of its call."""
 
 Event = Mapping[str, Any]
 
 
 def _of_events(told: Iterable[Told], final: Step | None) -> Iterator[str]:
-    """The events in Markdown, in the order they came; one heading an answer."""
+    """The events in Markdown, in their order, with a heading for each answer."""
     last = 0
     for _, at, steps, turn in told:
         if turn > last:
@@ -141,7 +140,7 @@ def _of_events(told: Iterable[Told], final: Step | None) -> Iterator[str]:
 
 
 def _last_words(told: Iterable[Told]) -> Step | None:
-    """Where the agent's last words begin; None if it called a tool after them."""
+    """The step with the agent's last words; None if it called a tool after them."""
     final = None
     for one in told:
         if any(step.who == "call" for step in one.steps):
@@ -176,7 +175,7 @@ def _of_step(step: Step) -> Iterator[str]:
 
 
 def _call_lines(name: Any, given: Any) -> Iterator[str]:
-    """A call of a tool: what is long or has lines stands for itself, to be read as it is."""
+    """A call of a tool; long arguments and those with several lines have their own fence."""
     if not isinstance(given, Mapping):
         yield f"Calls {name_or_code(name)}:"
         yield fence_text(json.dumps(given, ensure_ascii=False), "json")
@@ -217,11 +216,11 @@ def _body(text: str) -> str:
 
 
 MOST = 1e12
-"""Beyond which a number of somebody else's is not believed."""
+"""A larger number in an event is not believed."""
 
 
 def as_lines(events: Iterable[Event]) -> str:
-    """`transcript.jsonl`: each event as it came, one a line."""
+    """`transcript.jsonl`: each event unchanged, one per line."""
     return "".join(json.dumps(event, ensure_ascii=True) + "\n" for event in events)
 
 
@@ -234,18 +233,16 @@ def as_markdown(
 ) -> str:
     """`transcript.md`: the prompt, what the agent said and did, and how it ended.
 
-    For people; programs read the lines of JSON. What the agent said is quoted as Markdown
-    without HTML, images and formulas; what tools took and gave stands in fences. A piece that
-    is longer than `LONGEST` is cut, which is said, with the file that holds all of it.
+    It is for people; programs read the lines of JSON. What the agent said is quoted as Markdown
+    without HTML, images and formulas; the input and output of tools are in code fences. A piece
+    longer than `LONGEST` is cut, with a note about the file that has all of it.
 
     Args:
         prompt: what the agent was asked.
         events: what happened, in the form that `Execution` describes.
         reason: why the run errored, if it did.
-        timing: what the run took, for the lines at the top; if it is not given, they say
-            what the events tell.
-        skill_used: whether the skill was opened; None if none was on offer, or where it
-            is not known.
+        timing: time and cost for the lines at the top; if not given, they come from the events.
+        skill_used: whether the skill was opened; None if none was on offer, or it is not known.
     """
     events = tuple(events)
     told = [*read_steps(events, "({}, see transcript.jsonl)")]

@@ -205,8 +205,8 @@ def test_every_fault_at_once(tmp_path):
         "eval 1: input file `../x` leaves",
         "eval 1: input file `none.txt` does not exist",
         "evals 1 and 2 have the same id, 1",
-        "expectation `E` stands there 2 times",
-        "dimension `x` stands there 2 times",
+        "expectation `E` occurs 2 times",
+        "dimension `x` occurs 2 times",
     ):
         assert one in text, one
     assert "prompt" in next(one for one in caught.value.faults if "$.evals[2]" in one)
@@ -227,10 +227,10 @@ def test_the_path_in_the_working_folder_is_the_one_in_the_prompt(tmp_path, skill
 
 
 REFUSED = {
-    r"by `\.\.`": ["../secret.txt", "evals\\..\\..\\secret.txt"],
+    r"through `\.\.`": ["../secret.txt", "evals\\..\\..\\secret.txt"],
     "absolute": ["/etc/hostname", "~/x", "C:\\x", "\\\\host\\x"],
-    "names no file": ["", ".", "a\0b"],
-    "over a link": ["link.txt", "linked/secret.txt", "around"],
+    "does not name a file": ["", ".", "a\0b"],
+    "through a link": ["link.txt", "linked/secret.txt", "around"],
     "link": ["dangling"],
     "did you mean `evals/files/log.txt`": ["evals/files/logg.txt"],
     "does not exist": ["nowhere/x.txt"],

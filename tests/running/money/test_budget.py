@@ -315,7 +315,7 @@ def test_the_ceiling_holds_at_every_instant(tmp_path, number, monkeypatch):
     assert progress.status in ("done", "partial")
     if progress.status == "partial":
         assert progress.spent_usd + limit > ceiling - NOISE
-        assert "does not reach" in progress.message
+        assert "is too small" in progress.message
     assert progress.finished + progress.errored + progress.waiting == len(made.cells)
 
 
