@@ -106,8 +106,8 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     Args:
         evals: its file, or the folder of a skill or of a workspace with one. A skill without one
             gets a new file.
-        workspace: the workspace by which the tables name its evals; the one that it lies in or
-            beside if it is not given.
+        workspace: the workspace whose tables name its evals; if not given, the one that contains
+            the suite or is next to it.
 
     Raises:
         Refused: there is none, or its text cannot be changed in place.
@@ -186,7 +186,7 @@ def text_of(name: str, data: bytes) -> Text:
         data: its bytes.
 
     Raises:
-        Refused: it is no suite, or no strict JSON in UTF-8, so that it cannot be changed in place.
+        Refused: it is not a suite, or not strict JSON in UTF-8, so it cannot be changed in place.
     """
     try:
         value = plain_value(data.decode("utf-8-sig"))
@@ -454,7 +454,7 @@ class _Style:
             text = next((own for own, field in fields.items() if field == "text"), None)
             return {**raw, text or self.name(kind, "text"): new}
         if isinstance(old, Expectation) and "type" in new:
-            # An expectation with a type is a check: what such a one looks for are fields too.
+            # An expectation with a type is a check: the fields of checks are known fields, too.
             looks = ((key, _field_of(StructuralExpectation, key)) for key in raw)
             fields = {key: field for key, field in looks if field in LOOKS} | fields
         item = self._word_item(new, part, [old])
@@ -521,7 +521,7 @@ def _documents(value: Any) -> Iterator[Document]:
 
 
 def _field_of(kind: type[Document], key: str) -> str:
-    """The field that a name means, be it its own or another one; the name itself if none."""
+    """The field that a name means, by its own or another name; the name itself if none."""
     fields = fields_of(kind)
     if key in fields:
         return key
@@ -534,15 +534,15 @@ def _field_of(kind: type[Document], key: str) -> str:
 
 @dataclass(slots=True)
 class _State:
-    """A suite that one draft after the other changes.
+    """A suite while drafts change it one after the other.
 
     Attributes:
         value: its plain value.
-        places: of each of its evals, the place in the suite as it was; None for a new one.
-        taken: the ids that were ever given in a list, by its eval's place and its part.
-        by: the draft that changed an item of an eval, by each name of the item, that changed the
-            eval as a whole, by `WHOLE`, and that changed any part of it first, by `PART`.
-        inputs: what input files are to hold.
+        places: for each of its evals, its place in the original suite; None for a new one.
+        taken: the ids that were ever used in a list, by the eval's place and the part.
+        by: the draft that changed something, by the eval's place and what it changed: a name of
+            the item, `WHOLE` for the whole eval, `PART` for the first change of any part.
+        inputs: the content of new input files.
     """
 
     value: Any
@@ -553,7 +553,7 @@ class _State:
 
 
 def _short_name(text: str) -> str:
-    """A name made of a text, as suites whose checks have names give them.
+    """A name made from a text, for suites whose checks have names.
 
     >>> _short_name("The tests pass")
     'the_tests_pass'
@@ -676,7 +676,7 @@ class _Editor:
 
 
 def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) -> _List:
-    """A list that is there, or is to be; what cannot be read of it is not a document.
+    """A list of the suite, or a new one; items that cannot be read are not documents.
 
     Raises:
         Refused: it exists and is not a list.

@@ -132,7 +132,7 @@ def draft_evals(
         The drafts, each a new eval; none if `unasked` says why.
 
     Raises:
-        Refused: the skill cannot be read, n is out of bounds, the budget cannot be kept, or evals
+        Refused: the skill cannot be read, n is out of bounds, the budget cannot be kept, evals
             are being drafted there already, or the folder cannot be written. It is a ValueError.
         ModelFault: the model cannot be reached without a key.
         OSError: the answer cannot be written.
@@ -191,7 +191,7 @@ def read_first_evals(raw: Any, n: int, skill: str, model: str) -> tuple[Draft, .
     """The drafts of an answer, those that the skill should help with first.
 
     Raises:
-        BadAnswer: with everything that is wrong, each fault at its eval.
+        BadAnswer: something is wrong; it lists every fault with its eval.
     """
     look = AnswerCheck()
     stated = check_form(raw, SCHEMA)
@@ -248,7 +248,7 @@ def _eval_draft(
 
 
 def _see_files(row: dict[str, Any], look: AnswerCheck, where: str, inputs: dict[str, str]) -> None:
-    """See that input files can be ones, that the prompt names them, and that none is two."""
+    """Check that input files are usable, named in the prompt, and not two of the same name."""
     for file in row["files"]:
         path, text = file["path"], file["text"]
         fault = find_fault(path, text)

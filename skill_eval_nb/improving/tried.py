@@ -31,7 +31,7 @@ Status = Literal["tried", "priced", "not tried"]
 What = Literal["draft", "replaced"]
 Where = Literal["all", "elsewhere"]
 Cell = tuple[list[float], list[float]]
-"""The values of an eval of an iteration on the one side and on the baseline's."""
+"""The values of one eval in one iteration: of the compared side, and of the baseline."""
 Values = Sequence[float | None]
 """The verdict (0 or 1) or the score of each run; None if there is none."""
 
@@ -55,23 +55,23 @@ SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A configuration against the baseline: means over evals of what their runs have.
+    """A configuration compared with the baseline.
 
     Attributes:
         what: the draft, or what it would replace.
         where: all evals of the draft, or only those that it was not found on.
-        configuration: the side that is compared.
-        baseline: what it is compared with.
-        mean: pass rate (0-1) or score (1-5); runs are averaged inside an eval of an iteration
-            first, then these; None if no eval has a figure on both sides.
-        baseline_mean: the same for the baseline.
-        estimate: the mean of the evals' differences.
-        p: exact and two-sided, from permuting the sides inside each eval of an iteration; None if
+        configuration: the compared side.
+        baseline: the configuration that it is compared with.
+        mean: pass rate (0-1) or score (1-5), averaged over the runs of each eval of an iteration,
+            then over these; None if no eval has a figure on both sides.
+        baseline_mean: the mean of the baseline.
+        estimate: the mean difference of the evals.
+        p: exact and two-sided, by permuting the sides inside each eval of an iteration; None if
             no eval has a figure on both sides.
-        least_p: the smallest p that this many runs can give; None for scores.
+        least_p: the smallest p that is possible with this many runs; None for scores.
         n_evals: evals with a figure on both sides.
-        n_runs: their runs with a figure.
-        n_runs_baseline: the same for the baseline.
+        n_runs: runs with a figure in these evals.
+        n_runs_baseline: the baseline's runs with a figure.
         says: `separates`, `hurts` (the baseline does better), `always passes`,
             `always fails`, `no more than chance` or `too little data`.
     """
@@ -96,9 +96,9 @@ class About:
     """The judged expectation that a drafted check is compared with.
 
     Attributes:
-        text: of the expectation.
+        text: the expectation's text.
         how: how it was found, in words.
-        likeness: of the wordings, 0-1; None if the draft names it.
+        likeness: how similar the wordings are, 0-1; None if the draft names it.
     """
 
     text: str
@@ -110,18 +110,18 @@ class About:
 class Tried(Shown):
     """The result of trying a draft on the stored runs.
 
-    Tables are of the workspace's kind, polars or pandas, and empty if they do not apply.
+    Tables are polars or pandas, like the workspace's, and empty if they do not apply.
 
     Attributes:
         draft: what was tried.
         status: `tried`; `priced` if a judge is needed and no budget was given; else `not tried`.
         answer: one sentence with the figures.
         delta: over all evals of the draft; None if there are not two sides.
-        elsewhere: over the evals that the draft was not found on, which alone prove anything; None
-            if it was not found by looking at outputs.
+        elsewhere: over the evals that the draft was not found on, the only ones that prove
+            anything; None if no outputs were seen when it was drafted.
         replaced: the same for what it would replace; None if it replaces nothing.
-        separates_better: whether the draft tells the sides apart better than what it
-            replaces; None if unknown.
+        separates_better: whether the draft separates the sides better than what it replaces;
+            None if unknown.
         why_better: the reason in words.
         about: the judged expectation that it is compared with; None if there is none.
         gates_changed: runs whose gate would open or close.
@@ -135,9 +135,8 @@ class Tried(Shown):
         deltas: each `Difference` as a row.
         by_run: the run keys, the verdict (`passed`, or `score`) with its `evidence`, what it
             replaces had, and each figure of the run `…_before` and `…_after`.
-        disagreements: the runs where the draft's verdict is not the judge's, with both
-            evidences.
-        notes: what else to know: what was left out, and why.
+        disagreements: the runs where the draft and the judge disagree, with the evidence of both.
+        notes: what was left out, and why.
     """
 
     draft: Draft
@@ -162,10 +161,10 @@ class Tried(Shown):
 
     @cached_property
     def suite(self) -> Any:
-        """The difference of the whole suite as it is and as it would be.
+        """The difference between the sides for the whole suite, before and after the change.
 
-        A row an iteration, configuration and metric: what `stats.deltas` gives, `…_before` and
-        `…_after`. It is reckoned when it is first asked for, from the tables that were tried on.
+        One row per iteration, configuration and metric, with the columns of `stats.deltas` as
+        `…_before` and `…_after`. It is calculated when first used.
         """
         return self._suite()
 
@@ -181,7 +180,7 @@ class Tried(Shown):
         cells = [[_cell(value) for value in row.values()] for row in rows]
         yield Table(heads, cells, "How often it holds on each side", figures)
         if self.replaced is not None and self.delta is not None:
-            words = {None: "Beside", True: "Better than", False: "No better than"}
+            words = {None: "Compared with", True: "Better than", False: "No better than"}
             begins = words[self.separates_better]
             yield Text(f"{begins} what it replaces: {self.why_better}.")
         yield self._suite_table()
@@ -211,12 +210,10 @@ class Tried(Shown):
         return Table(heads, rows, "The suite's difference, before and after")
 
     def _disagreement_blocks(self, about: About) -> Iterator[Block]:
-        """Where its verdict is not the judge's."""
+        """Where the draft and the judge disagree."""
         like = "" if about.likeness is None else f", {percent(about.likeness)} alike"
         runs = count(len(self.disagreements), "run")
-        yield Text(
-            f"It is not of the judge's opinion in {runs} on ‘{about.text}’ ({about.how}{like})."
-        )
+        yield Text(f"It disagrees with the judge in {runs} on ‘{about.text}’ ({about.how}{like}).")
         rows = []
         for row in _rows(self.disagreements)[:MOST]:
             side = f"{row['configuration']} {row['run_number']}"
@@ -247,10 +244,10 @@ def _cell(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is to be tried, on which runs, and how; see `try_out`.
+    """What to try, on which runs, and how; see `try_out`.
 
     `runs` has RUN, the figures of the runs, `folder`, and `reason`: why the outputs of a run
-    cannot be looked at; null if they can.
+    cannot be checked; null if they can.
     """
 
     draft: Draft
@@ -264,15 +261,15 @@ class Trial:
     terms: Terms
 
     def __post_init__(self) -> None:
-        """Look at the figures.
+        """Check the numbers.
 
         Raises:
-            Refused: one makes no sense.
+            Refused: one is out of range, or there is no such baseline.
         """
         if not 0 < self.level < 1:
-            raise refuse(f"level is {self.level}: it lies between 0 and 1, as 0.95 does")
+            raise refuse(f"level is {self.level}: it must be between 0 and 1, such as 0.95")
         if self.near < 0:
-            raise refuse(f"near is {self.near}: a number of lines, 0 or more")
+            raise refuse(f"near is {self.near}: it must be a number of lines, 0 or more")
         known = sorted(set(self.ws.polars("runs")["configuration"]))
         if self.baseline is not None and self.baseline not in known:
             raise refuse(no_such("configuration", self.baseline, known))
@@ -285,25 +282,25 @@ class Trial:
         suite: Callable[[], pl.DataFrame] | None = None,
         **more: Any,
     ) -> Tried:
-        """A result; tables become those of the workspace's kind, those not given are empty."""
+        """A result; tables become polars or pandas like the workspace's, missing ones empty."""
         import polars as pl
 
-        reckon = suite or pl.DataFrame
+        make_suite = suite or pl.DataFrame
         frames = {name: like(self.ws, more.pop(name, pl.DataFrame())) for name in TABLES}
         return Tried(
-            self.draft, status, answer, **frames, **more, _suite=lambda: like(self.ws, reckon())
+            self.draft, status, answer, **frames, **more, _suite=lambda: like(self.ws, make_suite())
         )
 
     def compared(self, values: Mapping[What, Values], scored: str = "") -> dict[str, Any]:
         """The sides, counted and compared: on all evals, and where the draft was not found.
 
         Args:
-            values: of the draft and of what it replaces, as far as there is either.
-            scored: what the outcome of a run with a figure is called; without it, `passed` or
-                `failed`, as its figure says.
+            values: the values of the draft and of what it replaces, if there are any.
+            scored: the name of the outcome of a run with a value; if empty, it is `passed` or
+                `failed`, by the value.
 
         Returns:
-            The fields of `Tried` that hold them.
+            The corresponding fields of `Tried`.
         """
         import polars as pl
 
@@ -321,7 +318,7 @@ class Trial:
         first = {key: next(iter(several), None) for key, several in found.items()}
         proof: Where = "elsewhere" if found_on else "all"
         mine, theirs = first.get(("draft", proof)), first.get(("replaced", proof))
-        is_better, why = None, "there are no two sides to tell apart"
+        is_better, why = None, "there are no two sides to compare"
         if len(values) < 2:
             why = "it replaces nothing" if "draft" in values else "nothing replaces it"
         elif mine is not None and theirs is not None:
@@ -342,11 +339,11 @@ class Trial:
         }
 
     def suite(self, by_run: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-        """`stats.deltas` over all evals, with the runs as they are and as they would be.
+        """`stats.deltas` over all evals, before and after the change.
 
         Args:
-            by_run: of each run that changes, `<metric>_after`.
-            metrics: what is compared.
+            by_run: `<metric>_after` for each run that changes.
+            metrics: the metrics to compare.
 
         Returns:
             KEY, and SHOWN twice: `…_before` and `…_after`.
@@ -379,7 +376,7 @@ class Trial:
 
 
 def _count_outcomes(values: pl.DataFrame, what: What, where: Where, scored: str) -> pl.DataFrame:
-    """Rows of `sides`: how many runs came to which outcome on each side."""
+    """Rows of `sides`: how many runs have which outcome on each side."""
     import polars as pl
 
     value, errored = pl.col("value"), pl.col("status") == "errored"
@@ -402,13 +399,13 @@ def _count_outcomes(values: pl.DataFrame, what: What, where: Where, scored: str)
 def side_differences(
     values: pl.DataFrame, who: pl.DataFrame, what: What, where: Where, level: float
 ) -> list[Difference]:
-    """Each configuration against its baseline, inside evals.
+    """Each configuration compared with its baseline, inside evals.
 
     Args:
         values: the keys of runs, `status`, and `value`: 0 and 1, or scores.
-        who: what `stats.pairing.sides` gives.
-        what: whose values they are.
-        where: of which evals.
+        who: the result of `stats.pairing.sides`.
+        what: whether the values are the draft's or those of what it replaces.
+        where: which evals they are of.
         level: 1 - alpha.
     """
     import polars as pl
@@ -437,9 +434,9 @@ def side_differences(
 
 
 def _pair_values(values: pl.DataFrame, who: pl.DataFrame) -> pl.DataFrame:
-    """`stats.pairing.pairs` of the evals that have values on both sides, whoever ran them.
+    """`stats.pairing.pairs` of the evals that have values on both sides, for any model.
 
-    Each eval of each iteration is a pair of its own, so nothing is compared across.
+    Each eval of each iteration is its own pair, so nothing is compared across iterations.
     """
     import polars as pl
 
@@ -453,7 +450,7 @@ def _values_of(paired: pl.DataFrame) -> list[Cell]:
 
 
 def _exact_p(paired: pl.DataFrame) -> tuple[float, float]:
-    """The p of passes on two sides, eval by eval, and the smallest that there could be."""
+    """The p of the passes on two sides, eval by eval, and the smallest possible p."""
     import polars as pl
 
     def count_passes(values: str) -> pl.Expr:
@@ -488,10 +485,10 @@ def _says(
 def _is_better(
     gained: pl.DataFrame, mine: Difference, theirs: Difference, level: float
 ) -> tuple[bool | None, str]:
-    """Whether a draft tells the sides apart better than what it replaces, and why.
+    """Whether a draft separates the sides better than what it replaces, and why.
 
-    Run by run the one value is taken from the other; what is left is compared between the
-    sides by the exact permutation inside evals, as any figure is.
+    The two values are subtracted run by run; the differences are compared between the sides by
+    the exact permutation inside evals, like any other figure.
     """
     cells = _values_of(gained.filter(configuration=mine.configuration, baseline=mine.baseline))
     if not cells or mine.estimate is None or theirs.estimate is None:
@@ -500,7 +497,7 @@ def _is_better(
     estimate, p = found.estimate or 0.0, 1.0 if found.p is None else found.p
     against = f"{with_sign(mine.estimate)} against {with_sign(theirs.estimate)}"
     if estimate <= NOTHING:
-        return False, f"it tells the sides apart no more than what it replaces: {against}"
+        return False, f"it separates the sides no better than what it replaces: {against}"
     if p > 1 - level + NOTHING:
         return None, f"{against}, which may be chance (exact p {chance(p)} for the gain)"
     if mine.says != "separates":
@@ -512,13 +509,13 @@ def _is_better(
 
 
 def in_words(found: Mapping[str, Any], draft: Draft, begins: str, alone: str) -> str:
-    """The comparison that an answer rests on, without its full stop.
+    """The comparison behind an answer, as a sentence without its full stop.
 
     Args:
-        found: what `Trial.compared` gives.
+        found: the result of `Trial.compared`.
         draft: what was tried.
-        begins: what stands before the two means.
-        alone: what to say where there are no two sides.
+        begins: the words before the two means.
+        alone: what to say if there are no two sides.
     """
     proof: Difference | None = found["elsewhere"] or found["delta"]
     if proof is None:
@@ -544,7 +541,7 @@ def in_words(found: Mapping[str, Any], draft: Draft, begins: str, alone: str) ->
 
 
 def suite_in_words(begins: str, suite: pl.DataFrame, metric: str, gates: int = 0) -> str:
-    """What the suite's difference would be, after what it begins with."""
+    """How the suite's difference would change, as a sentence that begins as given."""
     rows = suite.filter(metric=metric).drop_nulls("estimate_before")
     if rows.is_empty():
         return f"{begins} nothing can be compared: there are no two sides{gates_in_words(gates)}."
@@ -565,7 +562,7 @@ def suite_in_words(begins: str, suite: pl.DataFrame, metric: str, gates: int = 0
 
 
 def without_words(draft: Draft) -> str:
-    """How a sentence begins about the suite without what a draft takes out."""
+    """The beginning of a sentence about the suite without what a draft removes."""
     return f"Without {draft.called or brief(draft.target or '')}"
 
 

@@ -1,4 +1,4 @@
-"""`try_out`: a draft on the stored runs, before anything is paid for; checks are made at once."""
+"""`try_out`: try a draft on the stored runs before anything is paid for."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ KEPT = [
     *("rubric_weighted_mean", "judge_model", "executor_model"),
 ]
 SCRIPTS = ("custom", "custom_script")
-"""Checks that start a program each, so that threads help; the others are one loop in Python."""
+"""Checks that each start a program, so that threads help; the others run in one Python loop."""
 EVERY = 500
-"""Runs between two words on how far it is."""
+"""Runs between two reports of progress."""
 MOST = 5
-"""So many reasons are told."""
+"""The most reasons that are reported."""
 LIKE = 0.5
-"""Wordings that are less alike, 0-1, are not about the same thing."""
+"""Wordings that are less alike than this, 0-1, are about different things."""
 GATE, CHECKED, GRADED = "gate_passed", "structural_pass_rate", "pass_rate"
 SAME = 0.0051
-"""Rates that differ by less are the same: files round them."""
+"""Rates that differ by less are equal: files round them."""
 
 
 def try_out(
@@ -81,34 +81,34 @@ def try_out(
     progress: Progress | None = None,
     stop: threading.Event | None = None,
 ) -> Tried:
-    """Try a draft on the stored runs of its evals; nothing of the suite or of the runs changes.
+    """Try a draft on the stored runs of its evals; neither suite nor runs are changed.
 
-    Drafted checks are made on all stored outputs at once. A drafted rubric dimension is judged
-    on them: without `budget_usd` that is only priced, unless the judge costs nothing. Each
-    judging is kept below the workspace, in `.skill-eval-nb/tries`, as soon as there is one,
-    and read from there the next time: nothing is paid for twice. Where something goes or only
-    its weight changes, the stored figures say what would become of them.
+    Drafted checks are made on all stored outputs. A drafted rubric dimension is judged on them;
+    without `budget_usd` that is only priced, unless the judge is free. Each judging is stored at
+    once in the workspace, in `.skill-eval-nb/tries`, and reused the next time: nothing is paid for
+    twice. If something is only removed or reweighted, the stored figures are enough.
 
-    p-values are of one draft: of twenty drafts that tell nothing, one comes below .05.
+    A p-value is that of a single draft: of twenty useless drafts, about one falls below .05.
 
     Args:
-        draft: what `draft` or a person drafted.
-        ws: the workspace; `ws.select(iteration=…)` for a part of it.
-        baseline: the configuration to compare against; chosen by name where not given.
+        draft: a draft from `draft` or from a person.
+        ws: the workspace; use `ws.select(iteration=…)` for a part of it.
+        baseline: the configuration to compare against; chosen by name if not given.
         level: 1 - alpha.
         allow_scripts: whether a drafted `custom_script` may run, in the sandbox.
         near: within how many lines of a match a text of `except_context` exempts it.
-        judge_model: who judges a dimension; else the one that judged these runs.
-        connection: how it is reached; if it is not given, the stand-in answers in process
-            for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table if it is not given.
+        judge_model: the model that judges a dimension; if not given, the one that judged these
+            runs.
+        connection: how the model is reached; if not given, the stand-in answers in process for
+            its own models; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
         budget_usd: the most that may be spent, in US dollars; what does not fit is not judged.
-        progress: called while it goes on.
-        stop: once it is set, judgings in flight are cancelled; those that were kept stay.
+        progress: called with the progress.
+        stop: once set, judgings in flight are cancelled; those that were stored stay.
 
     Raises:
         Stopped: `stop` was set before the end of judging.
-        Refused: a figure makes no sense; there is no such baseline; nothing says which of
+        Refused: a number is out of range; there is no such baseline; it is unclear which of
             several workspaces is meant; there is a budget and no known price.
         OSError: a judging cannot be written; what was written stays.
         ModelFault: no API key was found; nothing was sent.
@@ -122,7 +122,7 @@ def try_out(
         return trial.result("not tried", answer)
     if draft.part == "evals":
         return trial.result(
-            "not tried", "An eval has no stored outputs: it has to be run before it tells anything."
+            "not tried", "A new eval has no stored outputs: it has to be run first."
         )
     if runs.is_empty():
         evals = ", ".join(draft.evals) or "no eval"
@@ -135,12 +135,11 @@ def try_out(
 def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
     """The runs of a draft's evals: RUN, KEPT, `folder`, `reason`.
 
-    `reason` says why the outputs of a run cannot be looked at; it is null if they can.
-    Two evals of different workspaces may have the same id: then the draft's own runs say
-    which workspace is meant.
+    `reason` says why the outputs of a run cannot be checked; it is null if they can. If evals of
+    different workspaces have the same id, the draft's own runs decide which workspace is meant.
 
     Raises:
-        Refused: nothing says which of several workspaces is meant.
+        Refused: it is unclear which of several workspaces is meant.
     """
     import polars as pl
 
@@ -169,7 +168,7 @@ def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
 
 
 def folder_of(base: str, path: str) -> str:
-    """The folder of a run, whose path is told below what was loaded.
+    """The folder of a run, given its path relative to what was loaded.
 
     >>> folder_of("data/ws", "iteration-1/eval-1"), folder_of("data/ws/run-1", "data/ws/run-1")
     ('data/ws/iteration-1/eval-1', 'data/ws/run-1')
@@ -178,7 +177,7 @@ def folder_of(base: str, path: str) -> str:
 
 
 def _reason_unseen(status: str, folder: str, shared: bool, base: str) -> str | None:
-    """Why a run's outputs cannot be looked at; errored runs have no verdict at all."""
+    """Why a run's outputs cannot be checked; errored runs have no verdict at all."""
     if status == "errored":
         return RUN_ERRORED
     if shared:
@@ -200,7 +199,7 @@ Verdicts = Mapping[What, Sequence[CheckVerdict]]
 
 
 def _try_checks(trial: Trial) -> Tried:
-    """What a draft's checks come to, beside what they replace; where none come, what goes."""
+    """Try the checks of a draft against what they replace, or the removal of a check."""
     import polars as pl
 
     draft, runs = trial.draft, trial.runs
@@ -247,9 +246,9 @@ def _try_checks(trial: Trial) -> Tried:
 
 
 def _try_verdicts(trial: Trial) -> Tried:
-    """The figures of each run and of the suite without the judge's verdicts on a target.
+    """Work out the figures of runs and suite without the judge's verdicts on a target.
 
-    What comes in its place is a text, on which only a judge has a verdict: it counts nowhere.
+    New expectations only get verdicts from a judge, so they do not count.
     """
     import polars as pl
 
@@ -259,7 +258,7 @@ def _try_verdicts(trial: Trial) -> Tried:
         return trial.result("not tried", answer)
     judged = _stored_rows(trial).filter(layer="judged")
     gone = _of_target(judged, draft.target)
-    if gone.is_empty():  # a name, which stored verdicts need not tell
+    if gone.is_empty():  # it may be a name, which stored verdicts need not have
         texts = [
             expectation.text
             for run in stored_at(runs["folder"]).values()
@@ -285,7 +284,7 @@ def _try_verdicts(trial: Trial) -> Tried:
     by_run = _by_run(trial, verdicts).with_columns(figures)
     suite = cache(partial(trial.suite, by_run, (GRADED,)))
     coming = count(len(draft.new), "new expectation")
-    note = f"Not in the figures: {coming}, which a judge would have to look at."
+    note = f"Not in the figures: {coming}, as only a judge can decide on that."
     return trial.result(
         "tried",
         suite_in_words(without_words(draft), suite(), GRADED),
@@ -307,9 +306,9 @@ def _check(item: SuiteItem) -> StructuralExpectation:
 def _verdicts(
     trial: Trial, checks: Sequence[Check], runs: pl.DataFrame, progress: Progress | None = None
 ) -> list[list[CheckVerdict]]:
-    """The verdicts of each check, run by run; each file of a run is read once at most.
+    """The verdicts of each check, run by run; each file of a run is read at most once.
 
-    `progress` is called whenever `EVERY` runs are done, and at the end.
+    `progress` is called after every `EVERY` runs, and at the end.
     """
     if not checks:
         return []
@@ -357,7 +356,7 @@ def _stored_rows(trial: Trial) -> pl.DataFrame:
     """The rows of `expectations` of these runs, with the index `run` of each, and a `place`."""
     import polars as pl
 
-    # By eval first: a join of all rows of a workspace would take longer than all the rest.
+    # Filter by eval first: joining all rows of a workspace would take longer than all the rest.
     evals = pl.col("eval_id").is_in(trial.runs["eval_id"].unique().to_list())
     rows = trial.ws.polars("expectations").filter(evals)
     rows = rows.with_columns(*stand_in_keys()).with_row_index("place")
@@ -366,7 +365,7 @@ def _stored_rows(trial: Trial) -> pl.DataFrame:
 
 
 def _of_target(rows: pl.DataFrame, target: str) -> pl.DataFrame:
-    """The rows of the expectation that is meant: by its id, else by its text."""
+    """The rows of the expectation with this id, else with this text."""
     import polars as pl
 
     found = rows.filter(pl.col("expectation_id") == target)
@@ -377,7 +376,7 @@ def _of_target(rows: pl.DataFrame, target: str) -> pl.DataFrame:
 
 
 def _worst(rows: pl.DataFrame) -> pl.DataFrame:
-    """One row a run: of several in a run the worse counts."""
+    """One row per run: if a run has several, the worst counts."""
     worst = rows.sort("passed", nulls_last=True, maintain_order=True)
     return worst.unique("run", keep="first").select("run", "passed", "evidence")
 
@@ -392,7 +391,7 @@ def _stored_verdicts(rows: pl.DataFrame, runs: pl.DataFrame) -> list[CheckVerdic
 
 
 def _replaced_verdicts(trial: Trial, target: str, gone: pl.DataFrame) -> list[CheckVerdict]:
-    """The verdicts on a draft's target: stored ones; if there is none, checked now."""
+    """The verdicts on a draft's target: stored ones, or new checks where none are stored."""
     runs = trial.runs
     stored, reasons = _stored_verdicts(gone, runs), runs["reason"].to_list()
     places = {folder: at for at, folder in enumerate(runs["folder"])}
@@ -416,7 +415,7 @@ def _is_target(check: Check, target: str) -> bool:
     return check.id == target or plain(text or "") == plain(target)
 
 
-# ── what they come to ────────────────────────────────────────────────────────────────────────
+# ── the verdicts compared ────────────────────────────────────────────────────────────────────
 
 
 def _compare_verdicts(trial: Trial, verdicts: Verdicts) -> dict[str, object]:
@@ -467,14 +466,14 @@ def _notes(trial: Trial, each: Sequence[Sequence[CheckVerdict]], *, alone: bool)
     for reason, times in reasons.most_common(MOST):
         yield f"{times} × {reason}"
     if alone:
-        yield "No judged expectation is about the same, so there is no judge to hold it against."
+        yield "No judged expectation is about the same thing, so no judge's verdicts to compare."
 
 
 def _judged_about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> About | None:
     """The judged expectation that a draft is about.
 
-    It is the draft's target if that is a judged one; else the expectation that is nearest
-    in words to the draft; None if none is.
+    It is the draft's target if that is judged, else the expectation with the most similar words;
+    None if none is similar enough.
     """
     if draft.target is not None and (found := _of_target(judged, draft.target)).height:
         return About(found["text"][0], "the draft names it")
@@ -492,9 +491,9 @@ def _judged_about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> A
 def _find_disagreements(
     trial: Trial, about: About, verdicts: Sequence[CheckVerdict], judged: pl.DataFrame
 ) -> pl.DataFrame:
-    """The runs whose verdict is not the judge's: RUN, and `passed` and `evidence` of both.
+    """The runs where the draft and the judge disagree: RUN, and `passed` and `evidence` of both.
 
-    Runs that either has not scored are left out: there is no second word to hold against.
+    Runs that one of them has not scored are left out: there is nothing to compare.
     """
     import polars as pl
 
@@ -516,18 +515,18 @@ def _figures(
 ) -> pl.DataFrame:
     """The gate and the rates of each run, `…_before` as stored, and `…_after`.
 
-    `gate_passed_after` rests on the stored verdicts without those that go, and on the new ones;
-    where the stored verdicts do not say the same as the stored gate, that is taken at its word.
-    `structural_pass_rate_after` is null if a run's checks are not stored one by one. A run
-    whose gate closes would not be judged, so `pass_rate_after` is that of its checks, as it
-    is in every gated run; where the gate opens it is null, since the judge has yet to be asked.
-    An errored run stays as it is.
+    `gate_passed_after` is based on the stored verdicts without the removed ones, and on the new
+    ones; if the stored verdicts contradict the stored gate, the gate is believed.
+    `structural_pass_rate_after` is null if a run's checks are not stored one by one. A run whose
+    gate closes would not be judged, so its `pass_rate_after` is that of its checks, as in every
+    gated run; if the gate opens, it is null, since no judge has looked yet. An errored run stays
+    as it is.
 
     Args:
         trial: what is tried.
         rows: the rows of `expectations` of its runs, each with the index `run`.
-        gone: those of the rows that go.
-        new: of each new check, whether it is critical, and its verdicts run by run.
+        gone: the rows that are removed.
+        new: for each new check, whether it is critical, and its verdicts run by run.
     """
     import polars as pl
 
@@ -569,17 +568,17 @@ def _figures(
 
 
 def _all_pass(marks: Collection[bool | None]) -> bool | None:
-    """Whether all checks passed; None if nobody knows."""
+    """Whether all checks passed; None if unknown."""
     return False if False in marks else None if None in marks else True
 
 
 def _gate_of(checks: Sequence[tuple[int, bool | None, bool]]) -> bool | None:
-    """Whether all critical ones of some checks passed; None if nobody knows."""
+    """Whether all critical checks passed; None if unknown."""
     return _all_pass([passed for _, passed, critical in checks if critical])
 
 
 def _open(column: str) -> pl.Expr:
-    """Whether a gate lets a run through to the judge: it does unless a critical check failed."""
+    """Whether the gate is open: a run goes to the judge unless a critical check failed."""
     import polars as pl
 
     return pl.col(column).fill_null(value=True)

@@ -186,8 +186,8 @@ async def answers(
         meter: has to allow the worst case of all requests, at half price.
         batch_id: a batch that was submitted with the same requests; it is not submitted again.
         seconds: the longest to wait.
-        every: seconds between looks.
-        created: is given each batch's id at once.
+        every: seconds between two looks.
+        created: called with each batch's id at once.
 
     Raises:
         BudgetSpent: if the meter does not allow it; then nothing was submitted.
@@ -209,7 +209,7 @@ async def answers(
             if time.monotonic() + every > end:
                 raise ModelFault(
                     "timeout",
-                    f"The batch {batch_id} has not ended within {seconds:.3g} s. It goes on, and "
+                    f"The batch {batch_id} has not ended within {seconds:.3g} s. It continues, and "
                     "its results can be collected later by this id.",
                     sent=True,
                 )
@@ -230,7 +230,7 @@ async def _look_for_results(client: Client, batch_id: str, end: float) -> Result
 
 
 def _seconds_left(end: float) -> float:
-    # A call that begins late has still a moment, so that its own words are heard.
+    # A call that begins late still gets a moment, so that its own error is reported.
     return max(end - time.monotonic(), 0.1)
 
 
@@ -262,7 +262,7 @@ def _read_status(body: bytes) -> tuple[str, int]:
 
 
 def _lines(size: int) -> Callable[[bytes], Results]:
-    """What reads the results of a batch of `size` requests."""
+    """A reader for the results of a batch of `size` requests."""
 
     def read_lines(body: bytes) -> Results:
         lines = [json.loads(line) for line in body.splitlines() if line.strip()]

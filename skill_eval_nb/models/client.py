@@ -3,17 +3,17 @@
 Each call has a deadline and goes through a meter. Messages about failed calls contain no key and no
 password.
 
-Tried again are 408, 409, 429 and everything from 500 (529 too), time-outs, connections that
-fail or are cut, and bodies that are no whole answer; unless the API says otherwise in its
-header `x-should-retry`. The pause is drawn at random from nothing to a bound that doubles
-each time ("full jitter"), so that calls which failed together do not come back together;
-what the API asks for in `retry-after` comes before it. One deadline bounds it all:
+Retried are the statuses 408, 409, 429 and 500 and above (529, too), time-outs, connections that
+fail or are cut, and incomplete bodies, unless the API says otherwise in its header
+`x-should-retry`. The pause is random between nothing and a bound that doubles each time ("full
+jitter"), so that calls which failed together do not come back together; a `retry-after` of the API
+is waited for first. One deadline limits everything:
 
-- A `retry-after` that leads beyond it ends the call at once.
-- No attempt begins in its last tenth: it would most likely be cut off, and billed all the same.
-- The first attempt that is not answered is given up after two thirds of what is left of it,
-  so that there is time for another, which has all the rest.
-- A call that may have been billed `BILLED` times without an answer is not tried again.
+- A `retry-after` beyond the deadline ends the call at once.
+- No attempt begins in the last tenth of the time: it would probably be cut off, and still billed.
+- The first attempt without an answer is given up after two thirds of the time left, so that there
+  is time for another one, which gets all the rest.
+- A call that may have been billed `BILLED` times without an answer is not retried.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _HERE = ("localhost", "127.0.0.1", "::1")
 NO_KEY = "none"
-"""What is sent for a key to a server on this machine, or to the stand-in, which want none."""
+"""Sent as the key to a server on this machine or to the stand-in, which need none."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Connection:
 T = TypeVar("T")
 
 CONNECTING = 8.0
-"""Seconds to reach the server at most: whoever waits is told within ten that it cannot be."""
+"""Seconds to reach the server: a user should hear within ten that it cannot be reached."""
 _draw = random.SystemRandom().random
 
 
@@ -186,10 +186,10 @@ class Retry:
 ON_RETRY: ContextVar[Callable[[Retry | None], object]] = ContextVar(
     "ON_RETRY", default=lambda _: None
 )
-"""Told of each retry by the task that calls a model, and with None once that is over.
+"""Called with each retry by the task that calls a model, and with None once it is over.
 
-It is no argument, as executors, judges and drafts all come to `until_answered` by ways of their
-own: a job sets it where it launches a step.
+It is not an argument because executors, judges and drafts reach `until_answered` in different ways:
+a job sets it when it launches a step.
 """
 
 
@@ -251,7 +251,7 @@ async def attempt_at(
         return Trouble("timeout", message, again=True, billed=True)
     except anthropic.APIError as error:
         return _trouble_of_sdk(error, str(sdk.base_url), key)
-    # Hide the key before anything is read or cut out of an answer: half of it would be too much.
+    # Hide the key before anything is read or quoted: even half a key would be too much.
     body = hidden(response.content, secrets_of(response.request))
     try:
         return call.read(body)
@@ -289,7 +289,7 @@ def _trouble_of_sdk(error: anthropic.APIError, address: str, key: str) -> Troubl
 
 
 def _trouble_of_connection(error: BaseException, address: str) -> Trouble:
-    """What a failure below HTTP means; what matters is whether anything had been sent."""
+    """What a failure below HTTP means; it matters whether anything had been sent."""
     import httpx2
 
     reason = f"{type(error).__name__}: {error}".rstrip(": ")
@@ -318,18 +318,18 @@ def _trouble_of_body(error: Exception, kind: str, body: bytes) -> Trouble:
 
 
 APART = 0.003
-"""Seconds between calls that would begin at once: about the CPU time that sending one takes."""
+"""Seconds between calls that would begin together: about the CPU time it takes to send one."""
 BEHIND = 0.1
-"""The most seconds that a call is held back."""
+"""The most seconds that a call is delayed."""
 
 
 class Pace:
     """Spreads calls that would begin at the same moment.
 
-    Calls that begin together take their steps in turns, so all are sent only when the last one is.
-    Their answers arrive together and are read in turns again, so each call keeps waiting for all
-    the others. Calls that begin a little apart stay apart. Calls that are further apart anyway are
-    not held back.
+    Calls that begin together take turns at each step, so none is sent before the last one is ready.
+    Their answers arrive together and are read in turns again, so each call keeps waiting for the
+    others. Calls that begin slightly apart stay apart. Calls that are further apart anyway are not
+    delayed.
     """
 
     def __init__(self, apart: float = APART) -> None:
@@ -690,33 +690,33 @@ def pause(
     """Seconds to wait before the next attempt, or why there is none.
 
     Args:
-        trouble: what came of the last attempt.
-        attempts: how many there were.
+        trouble: the result of the last attempt.
+        attempts: how many attempts there were.
         billed: how many of them may be billed without an answer.
-        left: seconds that are left of the deadline.
-        deadline: seconds that there were in all.
+        left: seconds left until the deadline.
+        deadline: seconds in total.
         draw: a random number, 0 to 1.
     """
     if not trouble.again:
         return ""
     if billed >= BILLED:
-        return f"It is not tried again: {billed} attempts may have been billed."
+        return f"It is not retried: {billed} attempts may have been billed."
     room = left - deadline / 10
     after = trouble.after
     if after is not None and after > room:
         return (
-            f"It asks to wait {_seconds(after)}, which is too long "
-            f"with {_seconds(max(left, 0.0))} of {_seconds(deadline)} left."
+            f"The server asks to wait {_seconds(after)}, but only "
+            f"{_seconds(max(left, 0.0))} of {_seconds(deadline)} are left."
         )
     after, least = after or 0.0, min(FIRST, deadline / 10)
-    if after < least and room < least:  # `retry-after: 0` without end is no way to go on
+    if after < least and room < least:  # else `retry-after: 0` could repeat endlessly
         return _over(deadline)
     bound = FIRST * 2.0 ** min(attempts - 1, 16)
     return after + draw * min(bound, LONGEST, room - after)
 
 
 def patience(left: float, *, unanswered: bool) -> float:
-    """Seconds that the next attempt may take; `unanswered`: one was given up already.
+    """Seconds that the next attempt may take; `unanswered`: one was already given up.
 
     >>> patience(90.0, unanswered=False), patience(30.0, unanswered=True)
     (60.0, 30.0)
@@ -739,7 +739,7 @@ def _error_words(body: bytes) -> str:
 
 
 def _over(deadline: float) -> str:
-    return f"The {_seconds(deadline)} that it was given are over."
+    return f"Its time of {_seconds(deadline)} is over."
 
 
 def _seconds(seconds: float) -> str:

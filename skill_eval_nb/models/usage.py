@@ -1,22 +1,23 @@
-"""What calls to a model used, their prices, and the most that one can use, known before.
+"""What calls to a model used, what it costs, and the most that a call can use, known beforehand.
 
-Every call goes through a `Meter`: it is asked beforehand, and told what the call used.
+Every call goes through a `Meter`, which is asked before the call and told afterwards what it used.
+The most that a call can use:
 
-- Input: no more tokens than the request has bytes as JSON. A token of these models stands
-  for at least one byte of UTF-8 (they are byte-level encodings), and a text's JSON is never
-  shorter than its UTF-8. What the API adds of its own (instructions for tools and for
-  structured output, 346 tokens for tools in its documentation of prices) is bounded by
-  `ADDED`, once for the request and once for each tool whose definition is the provider's.
-- Images: `IMAGE` each, whatever their bytes (at most 4,784 by the documentation of vision:
-  the longest edge is scaled to 2,576 pixels, and a token covers about 750 pixels).
-- Documents that are not text (PDF, or by address): `CONTEXT` together, the most that any
-  current model reads at once, since pages cannot be counted from outside.
-- Output: `max_tokens`, thinking included.
+- Input: as many tokens as the request has bytes as JSON. A token of these models stands for at
+  least one byte of UTF-8 (they use byte-level encodings), and a text's JSON is never shorter than
+  its UTF-8. What the API adds itself (instructions for tools and structured output; its price
+  list says 346 tokens for tools) is covered by `ADDED`, once for the request and once for each
+  tool that the provider defines.
+- Images: `IMAGE` each, whatever their bytes (at most 4,784 by the documentation of vision: the
+  longest edge is scaled to 2,576 pixels, and a token covers about 750 pixels).
+- Documents that are not text (PDF, or given by an address): `CONTEXT` together, the most that any
+  current model reads at once, since their pages cannot be counted from outside.
+- Output: `max_tokens`, including thinking.
 
-Where the request marks a part of itself for the cache, all of its input is taken to be
-written there, for an hour if any mark says so: the dearest that input can be. Extras that
-no request of ours asks for (tools that run at the provider's, fast mode, a fixed region)
-are not bounded here; the relay of the executor `claude-code` lets none of them pass.
+If a request marks anything for the cache, all of its input is assumed to be written there, for an
+hour if any mark says so: the most expensive case. Extras that we never request (tools that run at
+the provider, fast mode, a fixed region) are not covered; the relay of the executor `claude-code`
+blocks them.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ from skill_eval_nb.disk import read_bytes
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call or of many, as the API counts them; they add up.
+    """Tokens of one call or of many, as the API counts them; usages can be added.
 
-    `input_tokens` are those that were neither read from the cache nor written to it, so
-    that the four kinds together are all that was read and written.
+    `input_tokens` were neither read from the cache nor written to it, so the four kinds together
+    are everything that was read and written.
 
     >>> Usage(input_tokens=20, output_tokens=5, calls=1) + Usage(cache_read_tokens=900, calls=1)
     Usage(input_tokens=20, output_tokens=5, cache_read_tokens=900, cache_write_tokens=0,
@@ -57,13 +58,13 @@ class Usage:
 
     Attributes:
         input_tokens: read, at the plain rate.
-        output_tokens: written by the model, its thinking included.
+        output_tokens: written by the model, including its thinking.
         cache_read_tokens: read from the cache.
-        cache_write_tokens: read and kept in the cache, for five minutes or for an hour.
-        calls: calls that this is the usage of.
-        cache_write_1h_tokens: those of `cache_write_tokens` that are kept for an hour.
-        longest: tokens that the longest of the calls read, which may decide the price; all that
-            were read, if nothing else is given.
+        cache_write_tokens: read and stored in the cache, for five minutes or an hour.
+        calls: the number of calls.
+        cache_write_1h_tokens: the part of `cache_write_tokens` that is stored for an hour.
+        longest: tokens that the longest call read, which may decide the price; if not given, all
+            tokens that were read.
     """
 
     input_tokens: int = 0
@@ -82,16 +83,16 @@ class Usage:
     def of(cls, usage: Mapping[str, Any]) -> Usage:
         """The usage of one call, from the `usage` object of the API's answer.
 
-        Counts of the cache may be missing or null there, which the API means as 0; the two
-        others may not. What is not counted in tokens, such as searches of the web by tools
-        that run at the provider's, is not looked at: no request of ours asks for it.
+        Counts of the cache may be missing or null, which means 0; the other two may not. What is
+        not counted in tokens, such as web searches by the provider's tools, is ignored: we never
+        request it.
 
         >>> Usage.of({"input_tokens": 3, "output_tokens": 7, "cache_read_input_tokens": None})
         Usage(input_tokens=3, output_tokens=7, cache_read_tokens=0, cache_write_tokens=0,
               calls=1, cache_write_1h_tokens=0)
 
         Raises:
-            ValueError: if a count is missing, or is no whole number from 0 upwards.
+            ValueError: if a count is missing, or is not a whole number of at least 0.
         """
         split = usage.get("cache_creation")
         hour = 0
@@ -145,9 +146,9 @@ def _count(usage: Mapping[str, Any], name: str, missing: int | None = None) -> i
 ADDED = 1_024
 """Tokens that the API may add to a request: three times what its documentation states."""
 IMAGE = 5_000
-"""Tokens that an image is at most."""
+"""The most tokens of an image."""
 CONTEXT = 1_000_000
-"""Tokens that a model reads at most."""
+"""The most tokens that a model reads."""
 
 
 def worst_case(request: Mapping[str, Any], *, size: int | None = None) -> Usage:
@@ -163,7 +164,7 @@ def worst_case(request: Mapping[str, Any], *, size: int | None = None) -> Usage:
         size: its bytes as JSON, if they are known already.
 
     Raises:
-        ValueError: if `max_tokens` is no whole number from 0 upwards.
+        ValueError: if `max_tokens` is not a whole number of at least 0.
     """
     output = request.get("max_tokens")
     if not isinstance(output, int) or isinstance(output, bool) or output < 0:
@@ -186,7 +187,7 @@ def worst_case(request: Mapping[str, Any], *, size: int | None = None) -> Usage:
 
 
 class _Found:
-    """What a request holds that is not priced by its bytes."""
+    """The parts of a request that are not priced by their bytes."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -219,12 +220,12 @@ class _Found:
             self.documents += 1
         if form == "base64" and kind in ("image", "document") and isinstance(source, dict):
             data = source.get("data")
-            # Its letters are ASCII, so that they are as many bytes in the request.
+            # Base64 is ASCII, so it has as many bytes in the request.
             self.bytes += len(data) if isinstance(data, str) and data.isascii() else 0
             self.look(block.get("cache_control"), "cache_control")
             return
         for key, value in block.items():
-            # A tool's input and its schema are data, in which names mean nothing.
+            # A tool's input and its schema are data: names have no meaning in them.
             if key not in ("input", "input_schema"):
                 self.look(value, key)
 
@@ -244,44 +245,44 @@ def encode_body(body: Mapping[str, Any]) -> bytes:
 
 
 class BudgetSpent(Exception):
-    """A call was not made, because its worst case could pass the ceiling."""
+    """A call was not made because its worst case could exceed the ceiling."""
 
 
 class Meter(Protocol):
     """Counts calls, and may forbid them.
 
-    Each attempt at a call reserves its worst case, and then settles or releases it, exactly
-    once. The three may be called from any thread.
+    Each attempt at a call reserves its worst case, and later settles or releases it exactly once.
+    All three methods may be called from any thread.
     """
 
     def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> object:
-        """A ticket for a call that uses at most `worst`, at the price of batches if `batch`.
+        """A ticket for a call that uses at most `worst`, at the batch price if `batch`.
 
         Raises:
-            BudgetSpent: if the ceiling could be passed; nothing is then reserved.
+            BudgetSpent: if the ceiling could be exceeded; then nothing is reserved.
         """
         ...
 
     def settle(self, ticket: Any, usage: Usage | None) -> None:
-        """The call used `usage`. None: no answer came, but it may be billed; the worst counts."""
+        """Count a call's usage; None if no answer came: it may be billed, so its worst counts."""
         ...
 
     def release(self, ticket: Any) -> None:
-        """The call is surely not billed: it was refused before an answer began, or not sent."""
+        """Count nothing: the call is certainly not billed, as it was refused or not sent."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CallReservation:
-    """A call that was reserved.
+    """A reserved call.
 
     Attributes:
-        model: who is called.
-        batch: whether it goes by a batch.
+        model: the model to call.
+        batch: whether the call is part of a batch.
         worst: the most that it can use.
-        price: what that costs, in billionths of a dollar; 0 where its meter knows no prices.
-        outer: the ticket of the meter that its own counts within.
-        mark: tells it from every other, in a copy of its meter too.
+        price: what that costs, in billionths of a dollar; 0 if its meter knows no prices.
+        outer: the ticket of the outer meter, if there is one.
+        mark: distinguishes it from every other ticket, even in a copy of its meter.
     """
 
     model: str
@@ -293,9 +294,9 @@ class CallReservation:
 
 
 class Tally:
-    """A meter without a ceiling: it only counts. Picklable, and safe among threads.
+    """A meter without a ceiling: it only counts. It is picklable and thread-safe.
 
-    Within another meter, a call is made only if that allows it, and both count it.
+    Within another meter, a call is only made if that one allows it, and both count it.
 
     >>> tally = Tally()
     >>> ticket = tally.reserve("stand-in", Usage(input_tokens=900, output_tokens=100, calls=1))
@@ -312,7 +313,7 @@ class Tally:
         self._assumed: dict[tuple[str, bool], Usage] = {}
 
     def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> CallReservation:
-        """A ticket; see `Meter.reserve`. Only a meter with a cap raises, this one or an outer."""
+        """A ticket; see `Meter.reserve`. Only a capped meter raises: a subclass or an outer one."""
         with self.lock:
             price, outer = self._allow(model, worst, batch), None
             if self._within is not None:
@@ -322,7 +323,7 @@ class Tally:
             return ticket
 
     def settle(self, ticket: Any, usage: Usage | None) -> None:
-        """Count the usage; without one, the worst case, as `assumed`.
+        """Count the usage, or if it is None, the worst case as `assumed`.
 
         Raises:
             KeyError: for a ticket that is not open.
@@ -346,13 +347,13 @@ class Tally:
 
     @property
     def usage(self) -> Usage:
-        """What the calls used that were answered."""
+        """The usage of all answered calls."""
         with self.lock:
             return sum(self._known.values(), Usage())
 
     @property
     def assumed(self) -> Usage:
-        """The worst case of calls that were not answered but may be billed."""
+        """The worst case of calls without an answer that may be billed."""
         with self.lock:
             return sum(self._assumed.values(), Usage())
 
@@ -379,13 +380,13 @@ class Tally:
         return sum(known) if len(known) == len(costs) else None
 
     def count_call(self, ticket: CallReservation, usage: Usage | None) -> None:
-        """Count what a call has used; `settle` does."""
+        """Count what a call used; called by `settle`."""
         counts = self._assumed if usage is None else self._known
         key = ticket.model, ticket.batch
         counts[key] = counts.get(key, Usage()) + (ticket.worst if usage is None else usage)
 
     def _allow(self, model: str, worst: Usage, batch: bool) -> int:  # noqa: ARG002 -- others need it
-        """The price of a call at its worst, as its ticket has it; meters with a cap may refuse."""
+        """The worst price of a call, for its ticket; meters with a cap may refuse it."""
         return 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -403,7 +404,7 @@ Figure = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Factors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What multiplies the price of plain input (`batch`: of everything) if nothing is stated."""
+    """Default prices as multiples of plain input's price (`batch`: a factor on everything)."""
 
     cache_read: Figure = 0.1
     cache_write: Figure = 1.25
@@ -415,18 +416,18 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """US dollars per million tokens of one model.
 
     Attributes:
-        input: read, neither from the cache nor to be kept in it.
+        input: read, neither from the cache nor to be stored in it.
         output: written by the model.
         cache_read: read from the cache.
-        cache_write: read and kept for five minutes.
-        cache_write_1h: read and kept for an hour.
-        batch: what multiplies all of it in a batch.
-        long: the rates of calls that read more than `long.over` tokens, for all of their
-            tokens; None if there are no others.
-        over: tokens read by a call, above which these rates hold.
+        cache_write: read and stored for five minutes.
+        cache_write_1h: read and stored for an hour.
+        batch: the factor for everything in a batch.
+        long: the rates of calls that read more than `long.over` tokens, for all their tokens;
+            None if there are none.
+        over: these rates apply to calls that read more than this many tokens.
 
     Raises:
-        ValueError: if the worst case of a call would not be its dearest: a call that may
+        ValueError: if the reserved worst case would not be the most expensive one: a call that may
             write to the cache is reserved at the price of writing, and a long one at `long`.
     """
 
@@ -443,7 +444,7 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for low, high in itertools.pairwise(_LADDER):
             if getattr(self, low) > getattr(self, high):
                 raise ValueError(
-                    f"`{low}` ({getattr(self, low):g}) is dearer than `{high}` "
+                    f"`{low}` ({getattr(self, low):g}) costs more than `{high}` "
                     f"({getattr(self, high):g}); a budget relies on {' ≤ '.join(_LADDER)}"
                 )
         if self.long is None:
@@ -451,13 +452,12 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.long.over <= self.over:
             raise ValueError("`long.over`: expected tokens, more than for the rates before it")
         if any(getattr(self.long, name) < getattr(self, name) for name in (*_LADDER, "output")):
-            raise ValueError("`long` is cheaper somewhere; a budget relies on its being dearer")
+            raise ValueError("`long` is cheaper in places; a budget relies on it costing more")
 
     def cost(self, usage: Usage, *, batch: bool = False) -> float:
         """US dollars of `usage`.
 
-        Of several calls, of which one or more are long, it is the most that it can be: all of
-        them at the dearer rates.
+        If some of several calls are long, it is an upper bound: all of them at the higher rates.
 
         >>> Rates(3, 15, 0.3, 3.75, 6, 0.5).cost(Usage(1_000_000, 100_000))
         4.5
@@ -478,7 +478,7 @@ _LADDER = ("cache_read", "input", "cache_write", "cache_write_1h")
 
 
 def _rates(entry: Any, factors: Factors = Factors()) -> Rates:  # noqa: B008 - it is frozen
-    """The rates of an entry, whose missing figures are multiples of its plain input's."""
+    """The rates of an entry; missing prices are multiples of that of plain input."""
 
     def fill_rates(part: Any) -> Any:
         if not isinstance(part, dict) or not isinstance(part.get("input"), int | float):
@@ -503,7 +503,7 @@ _NOTHING = Rates(0, 0, 0, 0, 0, 0)
 
 
 class BadPrices(ValueError):
-    """A file of prices that cannot be used; the message says which, where and why."""
+    """A file of prices cannot be used; the message says which, where and why."""
 
 
 @dataclass(frozen=True)
@@ -511,12 +511,12 @@ class Prices:
     """Prices by model.
 
     A model is found by its name, or by its name without a date at the end
-    (`claude-haiku-4-5-20251001`). Nothing else is taken for the same model: what begins
-    alike may be another one (`claude-fable-5-1`), at another price. Stand-in models, all
-    whose names begin with `stand-in`, cost nothing.
+    (`claude-haiku-4-5-20251001`). No other name counts as the same model: one that begins the same
+    way may be another model (`claude-fable-5-1`) at another price. Stand-in models, whose names
+    begin with `stand-in`, are free.
 
     Attributes:
-        date: of which day the prices are, and where they come from.
+        date: the date of the prices, and where they come from.
         models: the rates by model.
     """
 
@@ -524,7 +524,7 @@ class Prices:
     models: Mapping[str, Rates]
 
     def cost(self, usage: Usage, model: str, *, batch: bool = False) -> float | None:
-        """US dollars of `usage`; None if no price of the model is known, even for none.
+        """US dollars of `usage`; None if the model's price is not known, even for no tokens.
 
         >>> prices = load_prices()
         >>> prices.cost(Usage(input_tokens=1_000_000), "claude-haiku-4-5-20251001")
@@ -544,7 +544,7 @@ class Prices:
         return self.models.get(model) or self.models.get(_DATED.sub("", model))
 
     def known(self, model: str) -> bool:
-        """Whether a price of the model is known.
+        """Whether the model's price is known.
 
         >>> load_prices().known("stand-in-judge"), load_prices().known("claude-fable-6")
         (True, False)
@@ -569,7 +569,7 @@ class Prices:
 
 @cache
 def _published_prices() -> Prices:
-    """The prices of Anthropic's models that hold today, as the installed genai-prices has them."""
+    """Today's prices of Anthropic's models, from the installed genai-prices."""
     from genai_prices import data
 
     now, models = datetime.now(UTC), dict[str, Rates]()
@@ -585,7 +585,7 @@ def _published_prices() -> Prices:
                 name: _figure_at(rate, over) for name, rate in figures.items() if rate is not None
             }
             entry = known | {"long": entry, "over": over}
-        # One that a budget could not rely on has no price, as if it were not there.
+        # A price that a budget could not rely on is treated as unknown.
         with suppress(ValueError):
             models[_DATED.sub("", model.id)] = _rates(entry)
     return Prices(f"{now:%Y-%m-%d}, as genai-prices {version('genai-prices')} has them", models)
@@ -605,21 +605,20 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def load_prices(path: str | os.PathLike[str] | None = None) -> Prices:
-    """Prices of today as genai-prices has them, overlaid model by model with the user's.
+    """Today's prices from genai-prices, with the user's own prices replacing them by model.
 
-    A file says `{"date": "2026-06", "models": {"NAME": {"input": 3, "output": 15}}}` in US
-    dollars per million tokens. A model may also state `cache_read`, `cache_write` (for five
-    minutes), `cache_write_1h`, in dollars too, and `batch`, a factor; `factors` beside
-    `models` says what they are otherwise, as multiples of the input's price. `long` states
-    the same for calls that read more than `over` tokens: all of their tokens are priced so.
-    `about` is for remarks.
+    A file says `{"date": "2026-06", "models": {"NAME": {"input": 3, "output": 15}}}` in US dollars
+    per million tokens. A model may also state `cache_read`, `cache_write` (for five minutes) and
+    `cache_write_1h`, also in dollars, and `batch`, a factor; if not stated, they are multiples of
+    the input's price, which `factors` next to `models` can change. `long` states the same for
+    calls that read more than `over` tokens; it applies to all of their tokens. `about` is for
+    remarks.
 
     Args:
-        path: the user's file; None for the one that SKILL_EVAL_NB_PRICES names, if any.
+        path: the user's file; None for the one named by SKILL_EVAL_NB_PRICES, if any.
 
     Raises:
-        BadPrices: if a file cannot be read, or does not say what it should, with what is
-            wrong with each model.
+        BadPrices: if a file cannot be read or used; it says what is wrong with each model.
     """
     published = _published_prices()
     given = os.fspath(path) if path is not None else os.environ.get(VARIABLE)

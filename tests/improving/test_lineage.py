@@ -145,7 +145,7 @@ def test_a_history_of_others_gives_parents_where_it_names_our_versions(
     lay(tmp_path / "made-workspace", {"history.json": {"iterations": versions}})
     found = history(sen.load(tmp_path / "made-workspace"))
     assert {one.parent_from for one in found.versions[1:]} == {known_from}
-    said = f"history.json names the versions {', '.join(names)}: " in "".join(found.notes)
+    said = f"history.json names the versions {', '.join(names)}, but" in "".join(found.notes)
     assert said is (known_from != "stated")
 
 

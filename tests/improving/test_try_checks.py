@@ -158,4 +158,4 @@ def test_runs_are_listed_with_both_evidences_where_the_judge_is_more_lenient(tmp
     assert {(row["passed"], row["judged_passed"]) for row in rows} == {(False, True)}
     assert rows[0]["evidence"].startswith("No 'Source:' in report.md")
     assert rows[0]["judged_evidence"] == f"evidence on {JUDGED}"
-    assert "It is not of the judge's opinion in 8 runs" in repr(tried)
+    assert "It disagrees with the judge in 8 runs" in repr(tried)

@@ -53,7 +53,7 @@ def test_without_a_budget_it_is_priced_and_nobody_is_asked(root):
     assert (tried.status, tried.to_judge, tried.cost_usd) == ("priced", 8, 0)
     assert tried.price_usd > 0
     assert f"8 runs would be judged by {MODEL}, $" in tried.answer
-    assert "give budget_usd" in tried.answer
+    assert "set budget_usd" in tried.answer
     assert not kept(root)
 
 

@@ -157,7 +157,7 @@ FINE = {"input": 1, "output": 1}
         ({"date": "2027", "models": {"m": FINE | {"over": 9}}}, "belongs into `long`"),
         (
             {"date": "2027", "models": {"m": FINE | {"long": FINE | {"over": 9, "input": 0}}}},
-            "`long` is cheaper somewhere",
+            "`long` is cheaper in places",
         ),
     ],
 )

@@ -1,11 +1,11 @@
 """The stand-in model: answers the Messages API offline, by rules and a seed.
 
-No model is behind it, and its answers say so. It exists so that runs, grading, retries and
-statistics can be tried, tested and shown without a network, a key or a cent. It answers through
-`app.transport(StandIn())`, a transport inside the process for the SDK's HTTP client.
+There is no model behind it, and its answers say so. With it, runs, grading, retries and statistics
+can be tried, tested and shown without a network, a key or a cent. It answers through
+`app.transport(StandIn())`, an in-process transport for the SDK's HTTP client.
 
-A draw of it is a hash of a seed and of names, so the same run draws the same in any process, on
-any thread, after any restart, and whatever the order of calls.
+Its random numbers are hashes of a seed and of names, so the same run gets the same ones in any
+process, on any thread, after any restart, and for any order of calls.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ Role = Literal[
 EXECUTOR = "stand-in"
 JUDGE = "stand-in-judge"
 MODELS = (EXECUTOR, JUDGE)
-"""The names it lists. Messages are answered under any name, so that real ones can be tried."""
+"""Its own names. It answers under any name, so that real models' names can be tried."""
 
 Prefers = Literal["noisy", "better", "first", "last", "tie"]
 
@@ -69,35 +69,36 @@ Prefers = Literal["noisy", "better", "first", "last", "tie"]
 class StandIn:
     """A model that follows rules and a seed.
 
-    The model of chance, on the rubric's scale of 1 to 5: an output's latent quality is
-    `base`, plus `effect` where the skill's body was in the context when it was written, plus
-    a part of the eval (sd `eval_sd`, the same on both sides), plus a part of the eval that
-    only the skill's side has (sd `effect_sd`), plus a part of the run (sd `run_sd`). A score
-    is that quality plus a part of the judging and dimension (sd `judging_sd`), rounded to a
-    whole number within 1 to 5. All parts are independent and normal. `truth` says what comes
-    out of it. A part is drawn from the seed and a name of what it belongs to: the eval from
-    the task's text, the run from the session, the judging from all that the judge is sent.
-    A skill whose body has a line `stand-in effect: 0.4` has that effect in place of `effect`.
-    Of the demo skill's evals it writes texts by hand, and there an opened skill adds `effect`
-    2.4 times, by the share of the instructions that the eval needs which the body holds.
+    The random model, on the rubric's scale of 1 to 5: an output's latent quality is `base`, plus
+    `effect` if the skill's body was in the context when it was written, plus a term of the eval
+    (sd `eval_sd`, the same on both sides), a term of the eval that only the skill's side has (sd
+    `effect_sd`), and a term of the run (sd `run_sd`). A score is that quality plus a term of the
+    judging and dimension (sd `judging_sd`), rounded to a whole number from 1 to 5. All terms are
+    independent and normal. A term is drawn from the seed and a name: for an eval the task's text,
+    for a run the session, for a judging everything that the judge is sent.
+
+    If a skill's body has a line `stand-in effect: 0.4`, that replaces `effect`. For the demo
+    skill's evals it uses texts written by hand; an opened skill then adds 2.4 times `effect`,
+    multiplied by the share of the instructions needed for the eval that the body has.
 
     Attributes:
-        seed: Another seed, other draws; the same seed and requests, the same answers.
-        base: Mean latent quality without the skill.
-        effect: What the opened skill adds to it.
-        eval_sd: Sd of the evals.
-        effect_sd: Sd of the skill's effect over the evals.
-        run_sd: Sd of the runs of one eval and configuration.
-        judging_sd: Sd of the judgings of one output and dimension.
-        check_sd: Sd of how hard the judged expectations are (see `passing`).
-        opens: Chance that a listed skill which fits the task is opened, 0 to 1. Which one fits
-            is a rule without chance, `agent.fitting`.
-        cache_minimum: Tokens below which a marked prefix is not cached.
-        prefers: Which of two works its comparator prefers: `better`, the one of higher
-            quality; `noisy`, the same with a part of the comparison added to each quality (sd
-            `judging_sd`); `first` and `last`, whatever they are; `tie`, none.
-        strays: Chance that one of the listed skills is opened if none fits, 0 to 1; each of
-            them as likely as any other.
+        seed: another seed gives other random numbers; the same seed and requests give the same
+            answers.
+        base: mean latent quality without the skill.
+        effect: what the opened skill adds to it.
+        eval_sd: sd of the evals.
+        effect_sd: sd of the skill's effect over the evals.
+        run_sd: sd of the runs of one eval and configuration.
+        judging_sd: sd of the judgings of one output and dimension.
+        check_sd: sd of how hard the judged expectations are (see `answers.passing_quality`).
+        opens: chance that a listed skill which fits the task is opened, 0 to 1. Which one fits is
+            decided by a rule without chance, `agent.best_skill`.
+        cache_minimum: tokens below which a marked prefix is not cached.
+        prefers: which of two works its comparator prefers: `better`, the one of higher quality;
+            `noisy`, the same with a random term added to each quality (sd `judging_sd`); `first`
+            and `last`, by position; `tie`, neither.
+        strays: chance that a listed skill is opened if none fits, 0 to 1; each with the same
+            chance.
     """
 
     seed: int = 0

@@ -1,7 +1,7 @@
 """The stand-in as executor: the next step of a task, by what the conversation shows.
 
-It keeps nothing between calls. The steps of a task follow from the request; those that the
-conversation shows to have been taken are done, the first that is left comes next.
+It keeps nothing between calls. The steps of a task follow from the request; the next step is the
+first one that the conversation does not show yet.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ NAMED = re.compile(r"\b(?:to|as|into|called|named)\s+[`\"']?([\w-][\w.-]*\.(?:md
 
 
 REACH = 2.4
-"""What an opened skill that holds every instruction adds to a text by hand, in effects."""
+"""What an opened skill with every needed instruction adds to a text written by hand, in effects."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentDraft:
-    """Files to be written (relative path: text without a last line end), and what they are."""
+    """Files to write (relative path: text without a final line end), and what they are."""
 
     files: Mapping[str, str]
     what: str
 
 
 def guidance(task: str, read: str, body: str) -> tuple[float, str]:
-    """How many times the effect a skill's body adds to what is written, and why.
+    """How many times the effect an opened skill adds to the quality, and why.
 
-    1 if nothing by hand fits. For the demo skill's evals `REACH`, times the share of what
-    the eval needs that the body holds: each is a phrase, and its words are looked for.
+    1 if there are no texts written by hand for the task. For the demo skill's evals: `REACH` times
+    the share of the needed instructions that the body has, each found by a phrase.
 
     >>> commits = 'commits: "dark mode (#12)", "empty photos (#15)"'
     >>> share, why = guidance(commits, "", "Write `RELEASE_NOTES.md`, the version as its title.")
@@ -61,9 +61,9 @@ def guidance(task: str, read: str, body: str) -> tuple[float, str]:
 def draft_run(task: str, read: str, quality: float) -> AgentDraft:
     """What a run of this quality writes.
 
-    Where the task or what was read holds the commits of one of the demo skill's evals, the
-    text of the level that the quality rounds to. Else one file that states the quality:
-    `answer.md`, or the Markdown or text file that the task says to write to.
+    If the task or the input has the commits of one of the demo skill's evals, it is the text for
+    the level that the quality rounds to. Else it is a file that states the quality: `answer.md`,
+    or the Markdown or text file that the task names.
 
     >>> draft_run("Write it to plan.md", "", 3.416).files["plan.md"].splitlines()[-1]
     'stand-in quality: 3.42'
@@ -82,13 +82,13 @@ def draft_run(task: str, read: str, quality: float) -> AgentDraft:
 
 
 def stated_quality(text: str) -> float | None:
-    """The quality that a text states, None if it states none."""
+    """The quality that a text states; None if it states none."""
     found = STATED.search(text)
     return float(found[1]) if found else None
 
 
 def _texts_by_hand(task: str, read: str) -> dict | None:
-    """The texts by hand for the commits that stand in the task or in what was read."""
+    """The texts by hand for the commits in the task or the input; None if there are none."""
     known = f"{task}\n{read}"
     evals = _by_hand()["eval"]
     return next(
@@ -107,7 +107,7 @@ INPUT_FILE = re.compile(
     r"(?<![\w./:@-])[\w-][\w.-]*(?:/[\w.-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w/])"
 )
 READ_AT_MOST = 20_000
-"""Bytes of an input file that it reads."""
+"""The most bytes of an input file that it reads."""
 FILES_AT_MOST = 4
 
 
@@ -125,7 +125,7 @@ class Situation:
 
     @cached_property
     def session(self) -> str:
-        """The run it belongs to."""
+        """The run that it belongs to."""
         return reading.session_of(self.request)
 
     @cached_property
@@ -161,7 +161,7 @@ class Situation:
 
     @cached_property
     def guided(self) -> str:
-        """What the opened skill told it that helps, empty if that says nothing."""
+        """How far the opened skill helps, in words; empty if it does not matter for the task."""
         return guidance(self.task, self._text_read, self._body)[1] if self._body else ""
 
     @cached_property
@@ -170,7 +170,7 @@ class Situation:
 
     @cached_property
     def _text_read(self) -> str:
-        """What reading gave, and no other result: a text that grew with each is never written."""
+        """The content of the input files, without other results, which would change the answer."""
         ways = [{"command": c} for _, c in inputs(self.task)]
         ways += [{"file_path": path} for path, _ in inputs(self.task)]
         return "\n".join(use.result for use in self.uses if dict(use.input) in ways)
@@ -185,7 +185,7 @@ def inputs(task: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for path in dict.fromkeys(INPUT_FILE.findall(task)):
         whole, name = shlex.quote(path), shlex.quote(PurePosixPath(path).name)
-        # The file may have been put elsewhere in the folder; a missing one is no error.
+        # The file may be elsewhere in the folder; a missing one is not an error.
         command = (
             f"{{ cat {whole} 2>/dev/null || find . -name {name} -type f -exec cat {{}} + ; }} "
             f"| head -c {READ_AT_MOST}"
@@ -212,10 +212,10 @@ ENOUGH = 2
 
 
 def best_skill(task: str, listed: str, *, but: Container[str] = ()) -> str | None:
-    r"""The name of the listed skill that fits a task best, None if none does.
+    r"""The name of the listed skill that fits a task best; None if none fits.
 
-    `but`: what is listed in the same form and is no skill, such as a tool's parameters. Words
-    of a sentence that begins with "Not for" do not count, wherever else the description has them.
+    `but`: names listed in the same form that are not skills, such as a tool's parameters. Words in
+    a sentence that begins with "Not for" do not count, even if they also occur elsewhere.
 
     >>> listed = "- tidy: Sorts the lines of a table\n- notes: Turns commits into release notes"
     >>> best_skill("Write release notes from these commits", listed)
@@ -244,7 +244,7 @@ def listed_skills(listed: str, *, but: Container[str] = ()) -> Iterator[tuple[st
 
 
 def words(text: str) -> frozenset[str]:
-    """The words that say what a text is about, without their plural.
+    """The words that say what a text is about, in the singular.
 
     >>> sorted(words("What's new? The commits' notes"))
     ['commit', 'new', 'note']
@@ -255,12 +255,12 @@ def words(text: str) -> frozenset[str]:
 
 END = "STAND_IN_END"
 BLUNDER = "cat CHANGELOG.md"
-"""What a careless run tries first; it fails if there is no such file."""
+"""A command that a careless run tries first; it fails if there is no such file."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentStep:
-    """A tool to be used, and the words that go before it."""
+    """A tool to use, and the words before its use."""
 
     words: str
     tool: str
@@ -268,7 +268,7 @@ class AgentStep:
 
 
 def next_step(situation: Situation) -> AgentStep | None:
-    """The next tool to be used. None: the work is done."""
+    """The next tool to use; None if the work is done."""
     done = [(use.name, dict(use.input)) for use in situation.uses]
     for plan in (_open_skill, _read_steps, _blunder_steps, _write_steps):
         for step in plan(situation):
@@ -319,7 +319,7 @@ def _open_skill(situation: Situation) -> list[AgentStep]:
 
 
 def _choose_skill(situation: Situation, listed: str, but: Mapping[str, Any]) -> str | None:
-    """The skill that this run opens: the fitting one, or one astray, each by its chance."""
+    """The skill that this run opens: the fitting one, or a stray one, each with its chance."""
     chance, session = situation.stand_in, situation.session
     skill = best_skill(situation.task, listed, but=but)
     if skill is not None:

@@ -1,9 +1,10 @@
-"""From a request to the content of its answer. Pure.
+"""Compose the content of an answer to a request, without side effects.
 
-The stand-in as judge, comparator, analyst and merger counts features of what it is sent. They are
-meant for notes with entries (lines that begin with a dash), scale 1 to 5, and are rough: that is
-no matter, as they are the same for the same text. They count for the outputs of the demo skill's
-evals; every other output states its quality (`stand-in quality: 3.42`).
+As judge, comparator, analyst and merger, the stand-in counts features of what it is sent. They are
+meant for notes with entries (lines that begin with a dash) and have the scale 1 to 5. They are
+rough, which does not matter, since the same text always has the same features. They are used for
+the outputs of the demo skill's evals; every other output states its quality (`stand-in quality:
+3.42`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .agent import OPENLY, stated_quality
 from .reading import as_score, minimal
 
 PASSES_AT = 3.0
-"""The quality at which an expectation of middling difficulty is as likely met as not."""
+"""The quality at which an expectation of average difficulty is met half of the time."""
 
 
 def passing_quality(stand_in: StandIn, expectation: str) -> float:
@@ -47,19 +48,19 @@ PRAISE = re.compile(
 )
 ISSUE = re.compile(r"#\d+")
 LONG = 16
-"""Words of an entry from which on it counts as long."""
+"""An entry with more words counts as long."""
 TOPICS: tuple[tuple[str, str], ...] = (
     ("brevity", r"brev|concis|short|length|one line|one sentence"),
     ("faithfulness", r"faith|accura|correct|truth|invent|guess|made up|claims?\b|said"),
     ("selection", r"select|complet|cover|left out|not mentioned|neither|one entry|nothing changed"),
     ("reader_view", r"reader|user|audience|clar|told|described|understand"),
 )
-"""What the words of a dimension or expectation ask about; the first that is found counts."""
+"""The topics of dimensions and expectations, by their words; the first match counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Qualities by topic, and the lines that they were counted on: (file, line)."""
+    """Qualities by topic, and the lines that they are based on: (file, line)."""
 
     qualities: dict[str, float]
     lines: tuple[tuple[str, str], ...]
@@ -69,7 +70,7 @@ class Features:
         return self.qualities[topic_of(about)]
 
     def decisive(self, about: str, *, good: bool) -> tuple[str, str] | None:
-        """The line that speaks most for a good verdict, or against it. None: there is none."""
+        """The line that speaks most for a good verdict, or against it; None without lines."""
         if not self.lines:
             return None
         faults = _FAULTS[topic_of(about)]
@@ -78,7 +79,7 @@ class Features:
 
 
 def topic_of(about: str) -> str:
-    """What a dimension or expectation is about: its name or first line decides, else the rest.
+    """The topic of a dimension or expectation: by its name or first line, else by the rest.
 
     >>> topic_of("### brevity (weight 1.0)"), topic_of("It is pretty")
     ('brevity', 'overall')
@@ -92,7 +93,7 @@ def topic_of(about: str) -> str:
 
 
 def measure(outputs: Sequence[tuple[str, str]]) -> Features:
-    r"""The features of all outputs together; of none, the lowest quality throughout.
+    r"""The features of all outputs together; without outputs, the lowest qualities.
 
     >>> good = measure([("n.md", "# 1.0.0\n\n## Fixed\n\n- Photos open again. (#3)")])
     >>> bad = measure([("n.md", "- 8f1c2aa fix(io): PhotoReader again (#3)")])
@@ -143,13 +144,13 @@ def _mean_fault(lines: Sequence[str], fault: Callable[[str], float]) -> float:
 
 
 def _twice(lines: Sequence[str]) -> int:
-    """Issues that more than one entry names."""
+    """How often an entry repeats an issue of another one."""
     named = [issue for line in lines for issue in set(ISSUE.findall(line))]
     return len(named) - len(set(named))
 
 
 def _bare(outputs: Sequence[tuple[str, str]]) -> bool:
-    """Whether entries stand under no heading of the second level."""
+    """Whether there are entries, but no headings of the second level."""
     whole = [line for _, text in outputs for line in text.splitlines()]
     entries = sum(bool(ENTRY.match(line)) for line in whole)
     return entries > 1 and not any(line.startswith("## ") for line in whole)
@@ -181,17 +182,17 @@ class Sent:
 
 
 def read_sent(request: Mapping[str, Any]) -> Sent:
-    """What the request puts before the judge.
+    """What the request shows to the judge.
 
-    The rubric is in the last text of the user that has one, with lines `### name (weight w)`
-    and `[E1] text`; outputs stand in the texts before it.
+    The rubric is in the last text of the user that has one, in lines `### name (weight w)` and
+    `[E1] text`; the outputs are in the texts before it.
     """
     texts = reading.message_texts(request)
-    # Outputs could hold such lines too; what stands between their tags is no rubric.
+    # Outputs could have such lines, too; text between their tags is not the rubric.
     bare = (OUTPUT.sub("", text) for text in reversed(texts))
     rubric = next(filter(_is_rubric, bare), "")
     found = list(DIMENSION.finditer(rubric))
-    # Each dimension reaches to the next one; without any, nothing has an end.
+    # The text of a dimension ends where the next one begins.
     ends = [*(match.start() for match in found[1:]), len(rubric)]
     outputs = tuple((m["name"], m["text"]) for m in OUTPUT.finditer("\n".join(texts)))
     return Sent(
@@ -202,7 +203,7 @@ def read_sent(request: Mapping[str, Any]) -> Sent:
 
 
 def answer_judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The judge's answer, of the form that the request asks for."""
+    """The judge's answer, in the form that the request asks for."""
     schema = reading.schema_of(request) or {}
     seen = read_sent(request)
     features = measure(seen.outputs)
@@ -210,7 +211,7 @@ def answer_judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any
     judging = reading.mark_of(request, 32)
 
     def heard(about: str, name: str) -> float:
-        """The quality that this judging finds, as to one dimension or expectation."""
+        """The quality that this judging finds for one dimension or expectation."""
         true = features.quality(about) if stated_score is None else stated_score
         return true + stand_in.judging_sd * normal(stand_in.seed, "judging", judging, name)
 
@@ -245,7 +246,7 @@ def _is_rubric(text: str) -> bool:
 
 
 def _of_form(full: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the answer the schema asks for, and the least of what else it asks for."""
+    """The parts of the answer that the schema asks for, and a minimal value for anything else."""
     known = schema.get("properties")
     names = list(known) if isinstance(known, dict) else list(full)
     least = minimal(schema)
@@ -258,15 +259,15 @@ def _of_form(full: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, An
 WORK = reading.fences("work")
 CRITERION = re.compile(r"^\[(?P<id>[CE]\d+)\] (?P<text>.+)$", re.MULTILINE)
 COVERED_QUALITY = re.compile(r"(?:stand-in|\[name \d+\]) quality:\s*(-?\d+(?:\.\d+)?)")
-"""A stated quality, also where the stand-in's name is covered up as that of the executor."""
+"""A stated quality, even if the stand-in's name is covered as the executor's."""
 NOTICED = 0.25
-"""Works whose qualities differ by less are as good as each other."""
+"""Works whose qualities differ by less are equally good."""
 PREFERRED = {"first": (4.0, 3.0), "last": (3.0, 4.0), "tie": (3.0, 3.0)}
-"""The qualities of A and B, if it does not look at them."""
+"""The qualities of A and B if only the position counts."""
 
 
 def compare(stand_in: StandIn, request: Mapping[str, Any]) -> Any:
-    """The comparator's answer, as its setting `prefers` has it; of another form, the least."""
+    """The comparator's answer, by the setting `prefers`; minimal if another form is asked for."""
     schema = reading.schema_of(request) or {}
     compared = _compare_works(stand_in, request)
     return compared if set(compared) == set(schema.get("properties", ())) else minimal(schema)
@@ -284,7 +285,7 @@ def _compare_works(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, A
         qualities = dict(zip("AB", PREFERRED[stand_in.prefers], strict=True))
     difference = qualities["A"] - qualities["B"]
     winner = "tie" if abs(difference) < NOTICED else "A" if difference > 0 else "B"
-    # What comes after it, where an answer is asked for again, has no such lines.
+    # If an answer is asked for again, the text added at the end has no such lines.
     last = next((text for text in reversed(texts) if CRITERION.search(text)), "")
     criteria = [(criterion["id"], criterion["text"]) for criterion in CRITERION.finditer(last)]
     return {
@@ -324,7 +325,7 @@ def _features_of(work: str) -> Features:
 
 
 def _work_quality(stand_in: StandIn, work: str, seen: Features, mark: str, side: str) -> float:
-    """The quality that is found in a work: the one it states, else by its features."""
+    """The quality of a work: the one it states, else by its features."""
     stated = COVERED_QUALITY.search(work)
     true = float(stated[1]) if stated else seen.quality("")
     if stand_in.prefers == "better":
@@ -333,7 +334,7 @@ def _work_quality(stand_in: StandIn, work: str, seen: Features, mark: str, side:
 
 
 def _quote_line(seen: Features, about: str, *, good: bool = True) -> str:
-    """A line that goes with a verdict, and the file that it stands in."""
+    """A line that fits a verdict, with its file."""
     found = seen.decisive(about, good=good)
     return f"{found[0]}: “{found[1][:QUOTED]}”" if found else "No output was shown."
 
@@ -390,11 +391,11 @@ def _pattern(work: str) -> str:
 FENCE = reading.fences("suggestions")
 WORD = re.compile(r"\w{5,}")
 SHARED = 0.5
-"""The share of the longer words, of the text that has fewer, that two have in common."""
+"""The share of its longer words that the shorter of two texts must share with the other."""
 
 
 def merge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -- as all answerers
-    """Lists of the numbers of suggestions about the same that share `SHARED` of their words."""
+    """Lists of the numbers of similar suggestions about the same expectation."""
     fence = FENCE.search(reading.last_user_text(request))
     lines = fence["text"].splitlines() if fence else []
     shown = [row for row in map(json.loads, lines) if isinstance(row, dict)]
@@ -426,12 +427,12 @@ ANSWERERS: dict[Role, Callable[[StandIn, Mapping[str, Any]], Any]] = {
     "proposer": writers.propose,
     "query_drafter": writers.draft_queries,
 }
-"""What answers as JSON, by role; any other form gets the least that it takes."""
+"""The functions that answer with JSON, by role; other roles get a minimal answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComposedReply:
-    """The content of an answer, why it stopped, and the tokens it counts for."""
+    """The content of an answer, its stop reason, and its number of tokens."""
 
     content: list[dict[str, Any]]
     stop_reason: str
@@ -439,7 +440,7 @@ class ComposedReply:
 
 
 def compose(stand_in: StandIn, request: Mapping[str, Any], role: Role) -> ComposedReply:
-    """The answer to a request of the right form."""
+    """The answer to a valid request."""
     if role == "executor":
         content, stop_reason = agent.act(agent.Situation(stand_in, request))
     else:
@@ -451,9 +452,9 @@ def compose(stand_in: StandIn, request: Mapping[str, Any], role: Role) -> Compos
 
 
 def limit(content: list[dict[str, Any]], stop_reason: str, allowed: int) -> ComposedReply:
-    """An answer that stops at `max_tokens` if it is longer, as the API does.
+    """An answer that stops at `max_tokens`, like the API's.
 
-    A use of a tool that does not fit is left out.
+    A tool use that does not fit is left out.
     """
     whole = sum(map(reading.count, content))
     if whole <= allowed:
@@ -462,7 +463,7 @@ def limit(content: list[dict[str, Any]], stop_reason: str, allowed: int) -> Comp
 
 
 def _cut(content: list[dict[str, Any]], allowed: int) -> list[dict[str, Any]]:
-    """The content as far as the allowed tokens go."""
+    """The beginning of the content that fits into the allowed tokens."""
     kept: list[dict[str, Any]] = []
     left = allowed
     for block in content:

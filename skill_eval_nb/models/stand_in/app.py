@@ -1,4 +1,4 @@
-"""The app: a request of any kind to its answer, and a transport that gives it in process."""
+"""The app: answers requests of any kind, through an in-process transport."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WorkOff = Callable[[str, str, Any], dict[str, Any]]
 
 
 class Batches:
-    """The batches of one app, in memory: each is worked off when it is first looked at."""
+    """The batches of one app, in memory; a batch is answered when somebody first asks for it."""
 
     def __init__(self, work: WorkOff) -> None:
         self._work = work
@@ -49,21 +49,21 @@ class Batches:
         return batch
 
     def batch(self, name: str) -> dict[str, Any] | None:
-        """A batch as it stands now, None if none has this id."""
+        """The current state of a batch; None if there is none with this id."""
         entry = self.look_up(name)
         return entry["batch"] if entry else None
 
     def cancel(self, name: str) -> dict[str, Any] | None:
-        """The batch as it stands: looked at, it has ended, and nothing is left to cancel."""
+        """The current state of a batch: asked for, it has ended, so there is nothing to cancel."""
         return self.batch(name)
 
     def results(self, name: str) -> list[dict[str, Any]] | None:
-        """The results in an order of their own, None if there are none (yet)."""
+        """The results, in random order; None if there are none."""
         entry = self.look_up(name)
         return entry["results"] if entry else None
 
     def look_up(self, name: str) -> dict[str, Any] | None:
-        """A batch with its requests and results, worked off; None if none has this id."""
+        """A batch with its requests and results; None if there is none with this id."""
         entry = self._held.get(name)
         if entry and entry["results"] is None:
             self.end(entry, self._work)
@@ -77,7 +77,7 @@ class Batches:
             {"custom_id": row["custom_id"], "result": work(name, row["custom_id"], row["params"])}
             for row in entry["requests"]
         ]
-        # The API promises no order, so nobody may lean on one.
+        # The API promises no order, so nobody may rely on one.
         entry["results"].sort(key=lambda result: uniform(name, result["custom_id"]))
         kinds = Counter(result["result"]["type"] for result in entry["results"])
         batch["request_counts"] = {kind: kinds[kind] for kind in ("processing", *OUTCOMES)}
@@ -87,19 +87,19 @@ class Batches:
         self.keep(entry)
 
     def keep(self, entry: dict[str, Any]) -> None:
-        """Remember a batch as it stands."""
+        """Store the current state of a batch."""
         self._held[entry["batch"]["id"]] = entry
 
 
 PIECES = 200
-"""Deltas of one block in a stream, at most, so that a huge answer is no million events."""
+"""The most deltas of one block in a stream, so that a huge answer is not a million events."""
 JSON = {"content-type": "application/json"}
 EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 LINES = {"content-type": "application/x-jsonl"}
 
 
 class RefusedRequest(Exception):
-    """An error answer: its status, the API's name for it, and headers of its own."""
+    """An error answer: its status, the API's name for it, and additional headers."""
 
     def __init__(
         self, status: int, kind: str, message: str, headers: Mapping[str, str] = {}
@@ -114,12 +114,12 @@ class RefusedRequest(Exception):
 
 
 def event(data: Mapping[str, Any]) -> bytes:
-    """One server-sent event, named for its type."""
+    """One server-sent event, named by its type."""
     return b"event: " + data["type"].encode() + b"\ndata: " + encode_body(data) + b"\n\n"
 
 
 def stream_events(answer: Mapping[str, Any]) -> Iterator[bytes]:
-    """An answered message as server-sent events, one event an item."""
+    """A message as server-sent events, one by one."""
     output = answer["usage"]["output_tokens"]
     start = {**answer, "content": [], "stop_reason": None, "stop_details": None}
     start["usage"] = {**answer["usage"], "output_tokens": min(1, output)}
@@ -141,7 +141,7 @@ def stream_events(answer: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 class App:
-    """One stand-in at work: its cache and its batches."""
+    """A running stand-in, with its cache and its batches."""
 
     def __init__(self, stand_in: StandIn) -> None:
         self.stand_in = stand_in
@@ -149,7 +149,7 @@ class App:
         self._cache = reading.PrefixCache(stand_in.cache_minimum)
 
     def answer(self, request: httpx2.Request) -> httpx2.Response:
-        """The answer to a request, whatever it is; its body has been read."""
+        """The answer to any request whose body has been read."""
         request_id = "req_" + secrets.token_hex(12)
         try:
             answer = self._route(request)
@@ -192,14 +192,14 @@ class App:
         return httpx2.Response(200, headers=LINES, content=lines)
 
     def stream(self, message: Mapping[str, Any]) -> httpx2.Response:
-        """An answered message as it is streamed."""
+        """A message as a streamed answer."""
         return httpx2.Response(200, headers=EVENTS, content=b"".join(stream_events(message)))
 
     def answer_message(self, request: Any, *, tier: str = "standard") -> dict[str, Any]:
-        """The answered message.
+        """The answer to a request for a message.
 
         Raises:
-            RefusedRequest: the API would not take it.
+            RefusedRequest: the API would not accept it.
         """
         if wrong := complaint(request):
             raise RefusedRequest(400, "invalid_request_error", wrong)
@@ -221,7 +221,7 @@ class App:
         }
 
     def compose(self, request: Mapping[str, Any], role: Role) -> ComposedReply:
-        """The content of an answer to a request of the right form."""
+        """The content of the answer to a valid request."""
         return compose(self.stand_in, request, role)
 
     def answer_in_batch(self, batch_id: str, custom_id: str, request: Any) -> dict[str, Any]:
@@ -240,16 +240,16 @@ def _whole(body: Any) -> httpx2.Response:
 
 @singledispatch
 def transport(stand_in: StandIn) -> httpx2.AsyncBaseTransport:
-    """A transport for an async HTTP client of the SDK; nothing leaves the process.
+    """A transport for the SDK's async HTTP client; nothing leaves the process.
 
-    Each transport is a server of its own: it remembers prefixes and batches apart from any
-    other. A stand-in of another kind registers its own (`functools.singledispatch`).
+    Each transport is a separate server, with its own cached prefixes and batches. Another kind of
+    stand-in registers its own transport (`functools.singledispatch`).
     """
     app = App(stand_in)
     return httpx2.MockTransport(lambda request: unread(app.answer(request)))
 
 
 def unread(response: httpx2.Response) -> httpx2.Response:
-    """A response as it comes from a wire: its body is still to be read."""
+    """A response as it comes from a network: its body has not been read yet."""
     stream = httpx2.ByteStream(response.content)
     return httpx2.Response(response.status_code, headers=response.headers, stream=stream)

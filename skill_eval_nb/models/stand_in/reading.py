@@ -1,15 +1,13 @@
-"""A request to `/v1/messages`: what is wrong with it, what it asks for, and its tokens.
+"""Read a request to `/v1/messages`: what is wrong with it, what it asks for, and its tokens.
 
-Nothing here raises: the request has passed `complaint`, so its outer form holds.
+Nothing here raises: the request has passed `complaint`, so its outer form is right.
 
-A token is four bytes of the compact JSON of what is counted, rounded up: always less than
-the bytes of the request. An image or document in base64 counts as 1,600 tokens, whatever
-its size.
+A token is four bytes of compact JSON, rounded up, so there are always fewer tokens than bytes in
+the request. An image or document in base64 counts as 1,600 tokens, whatever its size.
 
-A prefix (tools, then system, then messages) up to a block with a `cache_control` mark is
-remembered once it has `cache_minimum` tokens. The longest remembered prefix of a later
-request is read from the cache, what comes up to its last mark beyond that is written to it.
-Nothing expires.
+A prefix (tools, then system, then messages) up to a block with a `cache_control` mark is cached if
+it has at least `cache_minimum` tokens. A later request reads its longest cached prefix from the
+cache, and writes the rest up to its last mark. Nothing expires.
 """
 
 from __future__ import annotations
@@ -59,14 +57,14 @@ def count_request(request: Mapping[str, Any]) -> int:
 
 
 class PrefixCache:
-    """The prefixes that were marked before."""
+    """The cached prefixes."""
 
     def __init__(self, minimum: int) -> None:
         self._minimum = minimum
         self._known: set[tuple[str, str]] = set()
 
     def usage(self, request: Mapping[str, Any]) -> dict[str, int]:
-        """The input side of the API's `usage`; remembers what the request marks."""
+        """The input part of the API's `usage`; caches what the request marks."""
         digest = hashlib.blake2b()
         model = str(request.get("model"))
         total = read = marked = 0
@@ -91,7 +89,7 @@ class PrefixCache:
 
 
 def _blocks(request: Mapping[str, Any]) -> Iterator[tuple[Any, bool]]:
-    """Everything that is counted, in the order of the cache, and whether it is marked."""
+    """All counted blocks in the order of the cache, each with whether it is marked."""
     parts = [*_list_blocks(request.get("tools")), *_list_blocks(request.get("system"))]
     for message in request.get("messages") or []:
         parts += [{"role": message["role"], **part} for part in _list_blocks(message["content"])]
@@ -103,7 +101,7 @@ def _blocks(request: Mapping[str, Any]) -> Iterator[tuple[Any, bool]]:
 
 
 def _list_blocks(content: Any) -> list[Any]:
-    """Blocks of a content that may be a plain text, which is one block."""
+    """The blocks of a content; a plain text is one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return content if isinstance(content, list) else []
@@ -125,7 +123,7 @@ def _compact(value: Any) -> bytes:
 
 REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 SKILL_BODY = "Base directory for this skill"
-"""How a harness's message begins that brings the body of an opened skill."""
+"""The beginning of a harness's message with the body of an opened skill."""
 
 _ROLES: dict[str, Role] = {
     "winner": "comparator",
@@ -138,12 +136,12 @@ _ROLES: dict[str, Role] = {
     "expectations": "judge",
     "description": "proposer",
 }
-"""By what an answer has to hold, who gives it; the first that is there counts."""
+"""The role by a field that the answer must have; the first match counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A tool that the conversation shows to have been used, with what it gave back."""
+    """A tool that was used in the conversation, with its result."""
 
     name: str
     input: Mapping[str, Any]
@@ -161,7 +159,7 @@ def schema_of(request: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def role_of(request: Mapping[str, Any]) -> Role:
-    """Told by what the asked-for schema has; executor if none is asked for."""
+    """The role, by the fields of the requested schema; executor if there is no schema."""
     schema = schema_of(request)
     if schema is None:
         return "executor"
@@ -174,7 +172,7 @@ def role_of(request: Mapping[str, Any]) -> Role:
 
 
 def session_of(request: Mapping[str, Any]) -> str:
-    """What the request belongs to: `metadata.user_id`, else a digest of how it began."""
+    """The session of the request: `metadata.user_id`, else a digest of its beginning."""
     metadata = request.get("metadata")
     named = metadata.get("user_id") if isinstance(metadata, dict) else None
     if isinstance(named, str) and named:
@@ -183,13 +181,13 @@ def session_of(request: Mapping[str, Any]) -> str:
 
 
 def mark_of(request: Mapping[str, Any], length: int = 24) -> str:
-    """A digest of all that a request asks: neither a stream nor the cache makes it another."""
+    """A digest of everything a request asks; streaming and cache marks do not change it."""
     content = {name: value for name, value in request.items() if name != "stream"}
     return digest(without_marks(content), length=length)
 
 
 def turn_of(request: Mapping[str, Any]) -> int:
-    """Which turn of its conversation it is, from 1."""
+    """The number of the request in its conversation, from 1."""
     return 1 + sum(message["role"] == "assistant" for message in request["messages"])
 
 
@@ -220,7 +218,7 @@ def message_texts(request: Mapping[str, Any]) -> list[str]:
 
 
 def fences(tags: str) -> re.Pattern[str]:
-    """What finds material between tags with a nonce: its `tag`, its `name` if any, its `text`.
+    """A pattern for material between tags with a nonce: its `tag`, `name` (if any) and `text`.
 
     >>> fences("a|b").search('<a name="x" nonce="1">told</a nonce="2"></a nonce="1">')["text"]
     'told</a nonce="2">'
@@ -233,7 +231,7 @@ def fences(tags: str) -> re.Pattern[str]:
 
 
 def task_of(request: Mapping[str, Any]) -> str:
-    """The first message of the user: its last text that no harness put there."""
+    """The task: the last text in the user's first message that no harness added."""
     for message in request["messages"]:
         if message["role"] != "user" or _has_block(message["content"], "tool_result"):
             continue
@@ -282,9 +280,9 @@ def tool_uses(request: Mapping[str, Any]) -> list[ToolUse]:
 
 
 def after_skill(request: Mapping[str, Any]) -> str | None:
-    """The text that an opened skill brought into the context. None: none was opened.
+    """The text that an opened skill added to the context; None if none was opened.
 
-    A harness brings it as the tool's result, or as a text of the user beside or after it.
+    A harness adds it as the tool's result, or as a user's text next to or after that.
     """
     opened = [use for use in tool_uses(request) if use.name == "Skill" and not use.failed]
     if not opened:
@@ -311,7 +309,7 @@ def _session_in(user_id: str) -> str:
 
 
 def minimal(schema: Any) -> Any:
-    """A small instance of a schema, the same for the same schema: of what is required alone.
+    """A small instance of a schema with only what is required; always the same for a schema.
 
     >>> minimal({"type": "object", "required": ["a"], "properties": {"a": {"enum": ["x"]}}})
     {'a': 'x'}
@@ -332,15 +330,15 @@ NO_SCHEMA = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     *("minLength", "maxLength", "maxItems", "uniqueItems"),
 )
-"""What structured outputs do not know of JSON Schema."""
+"""Keywords of JSON Schema that structured outputs do not support."""
 REMOVED = ("temperature", "top_p", "top_k")
-"""Sampling is no longer the caller's to set: current models refuse these."""
+"""Current models refuse these sampling parameters."""
 MARKS = 4
-"""At most so many `cache_control` marks."""
+"""The most `cache_control` marks in a request."""
 
 
 def complaint(request: Mapping[str, Any]) -> str | None:
-    """The first thing that is wrong with a request to `/v1/messages`, None if nothing is.
+    """The first thing that is wrong with a request to `/v1/messages`; None if nothing is.
 
     >>> complaint({"model": "m", "messages": []})
     'messages: at least one message is required'
@@ -364,7 +362,7 @@ def _find_complaints(request: Mapping[str, Any]) -> Iterator[str]:
         if not content or not all(map(str.strip, texts(content))):
             yield f"messages.{number}.content: text content must be non-empty"
     for name in REMOVED:
-        # Claude Code still sends the only temperature that changes nothing.
+        # Claude Code still sends the one temperature that changes nothing.
         if request.get(name) is not None and (name, request[name]) != ("temperature", 1):
             yield f"{name}: is not supported by this model"
     marks = _marks(request)
@@ -376,7 +374,7 @@ def _find_complaints(request: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unknown_in(schema: Any, *, named: bool = False) -> Iterator[str]:
-    """What is refused of a schema, at any depth; `named`: the keys are names of properties."""
+    """What the API refuses in a schema, at any depth; `named`: the keys are property names."""
     for item in schema if isinstance(schema, list) else []:
         yield from _unknown_in(item)
     if not isinstance(schema, dict):
@@ -392,7 +390,7 @@ def _unknown_in(schema: Any, *, named: bool = False) -> Iterator[str]:
 
 
 def _check_pairs(messages: list[Any]) -> Iterator[str]:
-    """Each use of a tool is answered in the very next message, and nothing else is."""
+    """Check that each tool use is answered in the next message, and nothing else is answered."""
     for number, (message, other) in enumerate(pairwise([{"content": ""}, *messages])):
         used = _ids(message["content"], "tool_use", "id")
         answered = _ids(other["content"], "tool_result", "tool_use_id")

@@ -40,7 +40,7 @@ def _fenced_parts(
 
 
 def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The drafter's answer: at most one check to drop, and a check for each name in backticks."""
+    """The drafter's answer: drop at most one check, and add one for each name in backticks."""
     parts = _fenced_parts(DRAFT_PART, request)[1]
     dropped = list(_drop_checks(parts.get("checks", "")))[:1]
     return {"drafts": [*dropped, *_add_checks(parts.get("suggestions", ""))]}
@@ -87,19 +87,18 @@ LISTS = {
     "for": " Use it as well for requests that mention {}.",
     "not for": " Not for requests that mention {}.",
 }
-"""The sentences that a proposal ends with; the stand-in as executor heeds the second, too."""
+"""The sentences at the end of a proposal; the stand-in as executor respects the second one."""
 NUMBER = re.compile(r" \(\d+\)$")
 MOST_WORDS = 30
 LONGEST_DESCRIPTION = 1000
 
 
 def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The description, with a sentence of what it is for as well, and one of what it is not for.
+    """The description, with one sentence about further uses and one about what it is not for.
 
-    The first names the words that queries which were missed have in common; a word that only
-    one of them has is not taken in where others are shared. The second names the words of the
-    description that queries have which should not trigger. What was tried already is told apart
-    by a number, since there is nothing else it could say.
+    The first sentence lists words of missed queries: the shared ones, or if there are none, all.
+    The second lists words of the description that occur in queries that should not trigger. A
+    description that was tried before gets a number, as it must differ.
     """
     del stand_in
     whole, parts = _fenced_parts(TRIED_PART, request)
@@ -149,7 +148,7 @@ def _list(which: str, names: list[str]) -> str:
 
 
 def _new(description: str, tried: list[str]) -> str:
-    """The text, with a number behind it where it was tried before."""
+    """The text, followed by a number if it was tried before."""
     known = {text.casefold() for text in tried}
     number, text = 1, description
     while text.casefold() in known:
@@ -179,14 +178,14 @@ OPENING = re.compile(
     r"(?:(?:asks?|wants?|needs?|has|have) (?:you )?(?P<thing>to |for )|)",
     re.IGNORECASE,
 )
-"""How a sentence begins that says when a skill is used."""
+"""The beginning of a sentence that says when a skill is used."""
 LONGEST = 14
 """Words of a task."""
 
 WHATEVER = "do this: {:.100}"
-"""The task of a description that says of nothing that it is done."""
+"""The task of a description that names no action."""
 DISTINCT = 88
-"""From this ratio of rapidfuzz (0-100) on, a query is not written a second time."""
+"""At this ratio of rapidfuzz (0-100) or more, two queries count as the same."""
 
 WISHES = (
     "can you {do}? {why}",
@@ -229,10 +228,10 @@ FAR = (
 
 
 def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    """As many queries of each kind as are asked for, from the sentences of the descriptions.
+    """The requested number of queries of each kind, from the sentences of the descriptions.
 
-    Near misses are what another skill says of itself; without others, small talk about the
-    skill's own words.
+    Near misses come from the other skills' descriptions; without other skills, they are small talk
+    about words of the skill.
     """
     text, parts = _fenced_parts(QUERY_PART, request)
     numbers = COUNTS.search(text)
@@ -260,7 +259,7 @@ HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
 
 
 def draft_evals(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    """A form to fill in: tasks from the description, one for each heading of the skill in turn."""
+    """A form to fill in: tasks from the description, for one heading of the skill after another."""
     text, parts = _fenced_parts(QUERY_PART, request)
     numbers = EVAL_COUNTS.search(text)
     if numbers is None:
@@ -294,7 +293,7 @@ ANY_OUTPUT |= {"pattern": "*", "count": 1, "operator": ">="}
 
 
 def _some(number: int, rows: Iterator[dict[str, Any]], known: str) -> list[dict[str, Any]]:
-    """The first rows whose query is not known, nor nearly the same as one before it."""
+    """The first rows whose queries are new, and not almost the same as an earlier one."""
     from rapidfuzz import fuzz
 
     before = [line.partition(") ")[2].casefold() for line in known.splitlines()]
@@ -324,7 +323,7 @@ def _near(own: str, others: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any
 
 
 def _rows(why: str, tasks: Sequence[str], right: str | None = None) -> Iterator[dict[str, Any]]:
-    """Each task in each way of asking; those that follow each other share little."""
+    """Each task in each way of asking, in an order in which neighbours share little."""
     ways = [*product(range(len(WISHES)), range(len(REASONS)))]
     ways.sort(key=lambda way: (way[1] - way[0]) % len(REASONS))
     for turn, (shift, (wish, reason)) in enumerate(product(range(len(tasks)), ways)):
@@ -339,7 +338,7 @@ def _rows(why: str, tasks: Sequence[str], right: str | None = None) -> Iterator[
 
 
 def _tasks(description: str) -> list[str]:
-    """What a description says is done, as requests: `Sorts tables.` gives `sort tables`."""
+    """The actions in a description, as requests: `Sorts tables.` gives `sort tables`."""
     found = []
     for part in re.split(r"[.;:()\n]+\s*|, (?:or|and) (?=when)", description):
         opening = OPENING.match(part)
@@ -364,7 +363,7 @@ def _front_matter(skill_md: str) -> tuple[str, str]:
 
 
 def _without_name(description: str, name: str) -> str:
-    """A description without the skill's name, unless that is a word that anybody might say."""
+    """A description without the skill's name, unless the name is an ordinary word."""
     coined = re.search(r"[\W_]", name) is not None
     return (
         re.sub(re.escape(name), "it", description, flags=re.IGNORECASE) if coined else description

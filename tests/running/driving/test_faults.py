@@ -114,4 +114,4 @@ def test_a_server_that_cannot_be_reached_is_told_while_it_is_tried_again_and_at_
     assert (end.errored, end.retrying, len(end.problems)) == (2, "", 2)
     for problem in end.problems:
         assert found in problem
-        assert re.search(r" The 2 s that it was given are over\. \(\d+ attempts in ", problem)
+        assert re.search(r" Its time of 2 s is over\. \(\d+ attempts in ", problem)

@@ -207,7 +207,7 @@ def test_first_evals_are_read_edited_accepted_and_written(tmp_path: Path) -> Non
     shown = text(made.view())
     assert "No model wrote this" in shown
     assert "A program checks: Something was written" in shown
-    assert "has to be run before it tells anything" in shown
+    assert "it has to be run first" in shown
     first, second, _ = made.drafts
     for act in (
         ("edit", first.key),
