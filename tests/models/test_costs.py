@@ -151,7 +151,7 @@ FINE = {"input": 1, "output": 1}
         ('{"date": "1", "models": {"m": {"input": NaN, "output": 1}}}', "is not JSON"),
         ({"date": "2027", "models": {"m": FINE | {"outptu": 1}}}, "unknown field `outptu`"),
         ({"date": "2027", "models": {}, "factors": {"x": 3}}, r"`x` - at `\$\.factors`"),
-        ({"date": "2027", "models": {"m": FINE | {"cache_read": 2}}}, "dearer than `input`"),
+        ({"date": "2027", "models": {"m": FINE | {"cache_read": 2}}}, "costs more than `input`"),
         ({"date": "2027", "models": {"m": FINE | {"batch": 2}}}, r"<= 1.0 - at `\$\.batch`"),
         ({"date": "2027", "models": {"m": FINE | {"long": FINE}}}, r"long\.over"),
         ({"date": "2027", "models": {"m": FINE | {"over": 9}}}, "belongs into `long`"),
