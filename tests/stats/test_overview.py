@@ -13,9 +13,9 @@ from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import headline_of, metrics_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
-from skill_eval_nb.widgets.ui import text
 from tests.charts.specs import rows_of
 from tests.checkout import ROOT
+from tests.widgets.trees import text
 
 PAGES, EVALS, RUNS = 40, 6, 3
 CLAIMS = ("helps", "hurts")

@@ -13,8 +13,8 @@ from skill_eval_nb.charts import forest
 from skill_eval_nb.report import markdown
 from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval, notes
 from skill_eval_nb.widgets.explore import explore
-from skill_eval_nb.widgets.ui import text
 from tests.stats.made import SIDES, Row, plain, runs_table, two_sides, workspace
+from tests.widgets.trees import text
 
 
 def one(rows: list[Row], **options: Any) -> Row:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.ui import elements, text
 from tests.report.made import balanced, of_two_models, workspace
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
+from tests.widgets.trees import elements, text
 
 
 def test_each_row_opens_its_skill_and_its_model_in_the_explorer_and_all_come_back() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any, TypeAlias
 
@@ -154,41 +154,6 @@ def is_node(value: Any) -> bool:
     )
 
 
-def text(node: Child) -> str:
-    r"""The text of a tree, as somebody reads it: a line for each block.
-
-    >>> text([h("p", "a ", h("b", "b")), h("p", "c")])
-    'a b\nc'
-    """
-    return "\n".join(
-        line for line in "".join(_words(list(flat(node)))).splitlines() if line.strip()
-    )
-
-
-def find(node: Child, **attributes: Any) -> list[list[Any]]:
-    """The elements of a tree that have these attributes, in order; `tag` is the element's.
-
-    >>> find([h("p", "a", cls="x"), h("b", h("i", "c", cls="x"))], tag="i", cls="x")
-    [['i', {'class': 'x'}, ['c']]]
-    """
-    tag = attributes.pop("tag", None)
-    wanted = {name: _plain_value(name, value) for name, value in _attribute_pairs(attributes)}
-    return [
-        element
-        for element in elements(node)
-        if tag in (None, element[0])
-        and all(element[1].get(name) == value for name, value in wanted.items())
-    ]
-
-
-def elements(node: Child) -> Iterator[list[Any]]:
-    """Every element of a tree, each before what is in it."""
-    for child in flat(node):
-        if not isinstance(child, str):
-            yield child
-            yield from elements(child[2])
-
-
 def forward(node: Node, action: str) -> Node:
     """The same where every action is `action`, with the one that it was: of a view inside another.
 
@@ -204,23 +169,6 @@ def forward(node: Node, action: str) -> Node:
         if name in given
     }
     return [tag, given | acts, [forward(child, action) for child in inside]]
-
-
-_INLINE = frozenset(
-    "a b button code del em i ins kbd label mark s small span strong sub sup".split()
-)
-
-
-def _words(nodes: Sequence[Node]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, str):
-            yield node
-        elif node[0] in _INLINE:
-            yield from _words(node[2])
-        else:
-            yield "\n"
-            yield from _words(node[2])
-            yield "\n"
 
 
 _NAMES = {name: name for name in ATTRIBUTES | SPECIAL} | {"cls": "class", "for_": "for"}

@@ -11,11 +11,12 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.stats.overview import overview
 from skill_eval_nb.widgets.diff import Diff
-from skill_eval_nb.widgets.ui import Node, find, text
+from skill_eval_nb.widgets.ui import Node
 from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.checkout import ROOT
 from tests.corpus.build import lay
 from tests.widgets.diff.made import do, panel, workspace
+from tests.widgets.trees import find, text
 
 KEYS = ("iteration", "run_number")
 LATEST = ("iteration-2", "iteration-1")

@@ -10,9 +10,9 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving.drafting import change_text
-from skill_eval_nb.widgets.ui import find, text
 from tests.triggers.made import make_skill
 from tests.widgets.drafts.made import do, files, panel, suite, workspace
+from tests.widgets.trees import find, text
 
 
 def key_of(made, kind: str) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import load
 from skill_eval_nb.widgets.explore import Explore, explore
-from skill_eval_nb.widgets.ui import elements, text
 from tests.checkout import ROOT
+from tests.widgets.trees import elements, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

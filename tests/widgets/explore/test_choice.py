@@ -12,10 +12,10 @@ import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
 from skill_eval_nb.widgets.explore.choice import Choice, SkillRuns, settle_choice
-from skill_eval_nb.widgets.ui import find
 from tests.charts.worlds import workspace, world
 from tests.corpus.build import graded, lay
 from tests.widgets.explore.made import after, explorer, words
+from tests.widgets.trees import find
 
 NAMES = st.sampled_from(["with_skill", "without_skill", "old_skill", "red", "blue", "unstated"])
 SIDES = st.sets(NAMES, min_size=1).map(lambda names: tuple(sorted(names)))

@@ -7,10 +7,10 @@ import pytest
 from skill_eval_nb import charts
 from skill_eval_nb.widgets.explore.choice import Choice, settle_choice, suites_of
 from skill_eval_nb.widgets.explore.others import CHARTS, draw
-from skill_eval_nb.widgets.ui import find
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.charts.worlds import world
 from tests.widgets.explore.made import after, explorer
+from tests.widgets.trees import find
 
 WS = world(evals=3, runs=2, iterations=2)
 OF_NO_RUN = {"lineage", "trigger_confusion", "trigger_rates", "trigger_rounds"}

@@ -7,9 +7,9 @@ import pytest
 from skill_eval_nb import stats
 from skill_eval_nb.stats.values import values_of
 from skill_eval_nb.widgets.explore.figures import MANY
-from skill_eval_nb.widgets.ui import find, text
 from tests.charts.worlds import run_keys, workspace, world
 from tests.widgets.explore.made import after, bundled, clickable, explorer, labelled, words
+from tests.widgets.trees import find, text
 
 WS = bundled()
 

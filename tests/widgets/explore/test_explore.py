@@ -12,11 +12,11 @@ from hypothesis import given, settings
 import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import Explore, figures
-from skill_eval_nb.widgets.ui import elements, find
 from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.charts.worlds import HOSTILE, world
 from tests.checkout import ROOT
 from tests.widgets.explore.made import TDD, after, bundled, explorer, words
+from tests.widgets.trees import elements, find
 
 
 def test_skill_and_workspace_can_be_chosen_where_there_are_several():

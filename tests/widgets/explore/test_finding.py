@@ -10,13 +10,13 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb import load, stats
-from skill_eval_nb.widgets.ui import elements
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import TDD, after, bundled, explorer, words
 from tests.widgets.hostile import TEXTS
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
+from tests.widgets.trees import elements
 
 RUNS = bundled().runs.filter(iteration="iteration-2")
 FAILED = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.ui import find, text
 from tests.corpus.build import graded, lay
 from tests.widgets.explore.made import after, bundled, clickable, explorer, words
+from tests.widgets.trees import find, text
 
 SECOND = "with_skill, run 2"
 TDD_RUNS = bundled().polars("runs")

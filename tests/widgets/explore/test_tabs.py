@@ -7,10 +7,10 @@ from collections import Counter
 import polars as pl
 
 from skill_eval_nb import stats
-from skill_eval_nb.widgets.ui import find, text
 from tests.charts.worlds import world
 from tests.checkout import ROOT
 from tests.widgets.explore.made import TDD, after, bundled, clickable, explorer, labelled, words
+from tests.widgets.trees import find, text
 
 WS = bundled()
 LAST = {"iteration": "iteration-2"}

@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 
 from skill_eval_nb import load, stats
-from skill_eval_nb.widgets.ui import find, text
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import TDD, after, clickable, explorer, words
 from tests.widgets.looks import looked_at
 from tests.widgets.stage import staged
+from tests.widgets.trees import find, text
 
 BASE, OWN = "without_skill", "with_skill"
 

@@ -7,12 +7,12 @@ import shutil
 import pytest
 
 from skill_eval_nb import stats
-from skill_eval_nb.widgets.ui import elements, find, text
 from tests.charts.worlds import world
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 from tests.running.made_jobs import until
 from tests.widgets.explore.made import after, bundled, clickable, explorer, words
+from tests.widgets.trees import elements, find, text
 
 WS = bundled()
 LAST = {"iteration": "iteration-2"}

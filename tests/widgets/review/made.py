@@ -8,9 +8,9 @@ from typing import Any
 
 from skill_eval_nb.widgets.review import Review, review
 from skill_eval_nb.widgets.review.queue import token_of
-from skill_eval_nb.widgets.ui import find
 from skill_eval_nb.widgets.ui.source import RunKey
 from tests.corpus.build import graded, lay
+from tests.widgets.trees import find
 
 EVALS = {"1": "login", "2": "orders"}
 SIDES = ("with_skill", "without_skill")

@@ -7,9 +7,7 @@ import re
 import shutil
 
 from skill_eval_nb.widgets.review import review
-from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
-from skill_eval_nb.widgets.ui.tree import elements
 from tests.widgets.review.made import (
     SIDES,
     TELLTALE,
@@ -19,6 +17,7 @@ from tests.widgets.review.made import (
     token,
     workspace,
 )
+from tests.widgets.trees import elements, find, text
 
 
 def test_nothing_on_the_page_tells_which_side_is_which(tmp_path):

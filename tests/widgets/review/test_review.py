@@ -12,7 +12,6 @@ import skill_eval_nb as sen
 from skill_eval_nb.tables import check
 from skill_eval_nb.widgets.review import review
 from skill_eval_nb.widgets.review.queue import token_of
-from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.source import tell_landed
 from skill_eval_nb.workspace import feedback
 from tests.widgets.review.made import (
@@ -25,6 +24,7 @@ from tests.widgets.review.made import (
     token,
     workspace,
 )
+from tests.widgets.trees import find, text
 
 FIRST = token("1", "with_skill")
 BESIDE = token("1", "without_skill")

@@ -13,9 +13,10 @@ from skill_eval_nb.running import Execution, Task
 from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.widgets.run import RunPanel, run_panel
 from skill_eval_nb.widgets.trigger import TriggerPanel
-from skill_eval_nb.widgets.ui import Panel, find, text
+from skill_eval_nb.widgets.ui import Panel
 from tests.checkout import ROOT
 from tests.stand_in import RiggedStandIn
+from tests.widgets.trees import find, text
 
 P = TypeVar("P", bound=Panel)
 

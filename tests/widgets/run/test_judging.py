@@ -11,7 +11,6 @@ import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
 from skill_eval_nb.widgets.run import judge as at_work
 from skill_eval_nb.widgets.run import run_panel
-from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.source import Source
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
@@ -26,6 +25,7 @@ from tests.widgets.run.panels import (
     settled,
     shown,
 )
+from tests.widgets.trees import find, text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,6 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.running import Refused
 from skill_eval_nb.widgets.run import run_panel
-from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.form import OTHER
 from tests.triggers.made import make_skill
 from tests.widgets.run.panels import (
@@ -22,6 +21,7 @@ from tests.widgets.run.panels import (
     settled,
     shown,
 )
+from tests.widgets.trees import find, text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.run.form import Question, _size, best_design, proposal_view, size
-from skill_eval_nb.widgets.ui import find, text
 from tests.checkout import ROOT
+from tests.widgets.trees import find, text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,6 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running import Refused
-from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.source import Source
 from tests.running.made_jobs import Writer, until
 from tests.stand_in import Fault
@@ -26,6 +25,7 @@ from tests.widgets.run.panels import (
     shown,
     slow,
 )
+from tests.widgets.trees import find, text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from skill_eval_nb.widgets.show.files import OutputFile, Sheet, output_files
 from skill_eval_nb.widgets.show.outputs import draw_file, pictures_of
-from skill_eval_nb.widgets.ui import text
+from tests.widgets.trees import text
 
 
 def written(run: Path, name: str, data: bytes | str) -> OutputFile:

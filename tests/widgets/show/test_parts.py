@@ -9,9 +9,9 @@ from skill_eval_nb.widgets.show.run import (
     show_figures,
     show_rubric,
 )
-from skill_eval_nb.widgets.ui import find, text
 from tests.widgets.show import zoo
 from tests.widgets.show.runs import KEY, workspace
+from tests.widgets.trees import find, text
 
 
 def check(layer, passed, words, evidence=None, **more):

@@ -5,10 +5,10 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.show import run
 from skill_eval_nb.widgets.show.run import show_run
-from skill_eval_nb.widgets.ui import text
 from skill_eval_nb.widgets.ui.source import key_of
 from tests.checkout import ROOT
 from tests.widgets.show import zoo
+from tests.widgets.trees import text
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.widgets.show.transcript import show_transcript, transcript_of
-from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.widgets.show import zoo
+from tests.widgets.trees import find, text
 
 KEYS = [
     *"type role message content text name input id tool_use_id is_error timestamp".split(),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.triggers import Query, read_queries
-from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import button, fill, shown
+from tests.widgets.trees import find, text
 from tests.widgets.trigger.made import demo_skill, do, panel_on, press
 
 NAME = "trigger-eval-set.json"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.triggers import Query, measure
-from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
 from tests.stand_in import Fault, RiggedStandIn
 from tests.widgets.run.panels import button, fill, shown
+from tests.widgets.trees import find, text
 from tests.widgets.trigger.made import ASKED, do, ended, panel_on, press, run, through
 
 PRICED = "claude-haiku-4-5"

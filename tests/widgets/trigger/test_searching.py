@@ -8,10 +8,10 @@ import pytest
 
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.triggers import Query
-from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import fill, shown
+from tests.widgets.trees import find, text
 from tests.widgets.trigger.made import demo_skill, do, ended, panel_on, press, through
 
 POOR = "Makes an entry of a changelog."

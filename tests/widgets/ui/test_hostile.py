@@ -7,7 +7,7 @@ import itertools
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from skill_eval_nb.widgets.ui import h, offer, text
+from skill_eval_nb.widgets.ui import h, offer
 from skill_eval_nb.widgets.ui.parts import (
     button,
     choose,
@@ -22,6 +22,7 @@ from skill_eval_nb.widgets.ui.parts import (
     ticks,
 )
 from tests.widgets.hostile import LINE, MARKUP, TEXTS, squeezed, trees
+from tests.widgets.trees import text
 from tests.widgets.ui.toys import PNG
 
 COUNT = itertools.count()

@@ -7,10 +7,11 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.widgets.ui import h, text
+from skill_eval_nb.widgets.ui import h
 from skill_eval_nb.widgets.ui.parts import choose, entry, text_area, tick
 from skill_eval_nb.widgets.ui.tree import CUT, html
 from tests.widgets.hostile import TEXTS, squeezed, trees
+from tests.widgets.trees import text
 from tests.widgets.ui.toys import every_part
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb.view import Card, Cards, Diff, Items, Mark, Pairs, Table, Text, Title
-from skill_eval_nb.widgets.ui import find, h, text
+from skill_eval_nb.widgets.ui import h
 from skill_eval_nb.widgets.ui.parts import blocks_view, table, table_row
+from tests.widgets.trees import find, text
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.ui import Panel, h, text
+from skill_eval_nb.widgets.ui import Panel, h
 from skill_eval_nb.widgets.ui import source as sources
 from skill_eval_nb.widgets.ui.source import Source, tell_landed
+from tests.widgets.trees import text
 
 
 def add_run(home: Path, iteration: int = 1, number: int = 1) -> Path:

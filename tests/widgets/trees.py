@@ -1,0 +1,56 @@
+"""What tests ask of a widget's tree: its text, and the elements with given attributes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skill_eval_nb.widgets.ui.tree import _attribute_pairs, _plain_value, flat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skill_eval_nb.widgets.ui import Child, Node
+
+
+def text(node: Child) -> str:
+    """The text of a tree, as somebody reads it: a line for each block."""
+    return "\n".join(
+        line for line in "".join(_words(list(flat(node)))).splitlines() if line.strip()
+    )
+
+
+def find(node: Child, **attributes: Any) -> list[list[Any]]:
+    """The elements of a tree that have these attributes, in order; `tag` is the element's."""
+    tag = attributes.pop("tag", None)
+    wanted = {name: _plain_value(name, value) for name, value in _attribute_pairs(attributes)}
+    return [
+        element
+        for element in elements(node)
+        if tag in (None, element[0])
+        and all(element[1].get(name) == value for name, value in wanted.items())
+    ]
+
+
+def elements(node: Child) -> Iterator[list[Any]]:
+    """Every element of a tree, each before what is in it."""
+    for child in flat(node):
+        if not isinstance(child, str):
+            yield child
+            yield from elements(child[2])
+
+
+_INLINE = frozenset(
+    "a b button code del em i ins kbd label mark s small span strong sub sup".split()
+)
+
+
+def _words(nodes: Sequence[Node]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, str):
+            yield node
+        elif node[0] in _INLINE:
+            yield from _words(node[2])
+        else:
+            yield "\n"
+            yield from _words(node[2])
+            yield "\n"
