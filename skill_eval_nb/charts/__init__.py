@@ -6,8 +6,8 @@ chart, which shows in JupyterLab with no network and stays in the saved notebook
 
 from .checks import discrimination, expectation_matrix
 from .cost import quality_against_cost
-from .deltas import deltas, forest, iterations
-from .factors import factors
+from .deltas import deltas, iterations
+from .forest import factors, forest
 from .judges import judge_confusion, variance_components
 from .lineage import lineage
 from .plan import plan_curve

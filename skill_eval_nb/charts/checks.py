@@ -23,7 +23,6 @@ from skill_eval_nb.stats.values import GROUP, natural, rows_of_runs
 from skill_eval_nb.text import TIE, as_label, brief, some, tied
 
 from .. import stats
-from . import answers
 from .metrics import metric
 from .pick import Part, as_polars, pick, why_none
 from .theme import (
@@ -535,7 +534,36 @@ def _matrix_answer(rows: Rows) -> str:
         if (other := row["cells"].get(row["sides"][1])) and other["scored"]
     ]
     if not pairs:
-        return answers.verdicts(rows)
+        return _answer_verdicts(rows)
     sides = {(own["configuration"], other["configuration"]) for own, other in pairs}
     names = [as_label(name, 40) for name in sides.pop()] if len(sides) == 1 else ANY_SIDES
-    return answers.expectations(pairs, names)
+    return _answer_pairs(pairs, names)
+
+
+def _answer_pairs(pairs: Sequence[tuple[Row, Row]], sides: Sequence[str]) -> str:
+    """How many expectations tell the sides apart.
+
+    A pair is an expectation's two cells, each with `passes` and `scored`.
+    """
+    name, other = sides
+    shares = [tuple(cell["passes"] / cell["scored"] for cell in pair) for pair in pairs]
+    more, less = sum(own > base for own, base in shares), sum(own < base for own, base in shares)
+    n = n_of(*(sum(pair[at]["scored"] for pair in pairs) for at in (0, 1)), noun="verdict")
+    every = tied(len(pairs), "expectation")
+    if not more and not less:
+        return f"{name} and {other} pass equally often on {every} ({n})"
+    return f"{more} of {every} pass more often in {name} than in {other}, {less} less often ({n})"
+
+
+def _answer_verdicts(rows: Rows) -> str:
+    """Where nothing can be compared: how many expectations always pass, and how many never.
+
+    A row is an expectation with `passed` and `scored` over all its configurations.
+    """
+    scored = [row for row in rows if row["scored"]]
+    if not scored:
+        return f"None of {tied(len(rows), 'expectation')} has been scored"
+    always = sum(row["passed"] == row["scored"] for row in scored)
+    never = sum(row["passed"] == 0 for row in scored)
+    n = n_of(sum(row["scored"] for row in scored), noun="verdict")
+    return f"{always} of {tied(len(scored), 'expectation')} always pass, {never} never ({n})"

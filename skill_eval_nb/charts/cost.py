@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import MODEL, RUN, runs_of, values_of
-from skill_eval_nb.text import TIE, as_label, some
+from skill_eval_nb.text import TIE, as_label, some, tied
 
 from .. import stats
-from . import answers
 from .metrics import Metric, metric
 from .pick import as_polars, pick, why_none
 from .theme import (
@@ -25,6 +24,7 @@ from .theme import (
     draw_nothing,
     finish,
     make_subheading,
+    n_of,
     places,
     scale_of,
     thin,
@@ -195,7 +195,7 @@ def quality_against_cost(
         f"Not known of any run: {some(lacking, 99)}." if lacking else "",
         FLOOR if floor else "",
     ]
-    answer = stories[0] if len(stories) == 1 else answers.answer_bargains([*first.values()], meant)
+    answer = stories[0] if len(stories) == 1 else answer_bargains([*first.values()], meant)
     return finish(below(rows), answer, notes)
 
 
@@ -229,7 +229,7 @@ def _story(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], quality: 
     paired = gain if gain and {gain["configuration"], gain["baseline"]} <= names else None
     who = paired["configuration"] if paired else min(names, key=side)
     other = _side(runs, paired["baseline"], costs) if paired else None
-    return answers.answer_bargain(_side(runs, who, costs), other, paired, metric(quality))
+    return answer_bargain(_side(runs, who, costs), other, paired, metric(quality))
 
 
 def _side(runs: pl.DataFrame, configuration: str, costs: Sequence[str]) -> Row:
@@ -238,3 +238,45 @@ def _side(runs: pl.DataFrame, configuration: str, costs: Sequence[str]) -> Row:
     paid = {cost: own[cost].mean() for cost in costs if own[cost].count()}
     mean = own["value"].mean()
     return {"configuration": configuration, "n": own.height, "value": mean, "costs": paid}
+
+
+def answer_bargain(own: Row, other: Row | None, gain: Row | None, meant: Metric) -> str:
+    """What the with-skill side gains, and for how many times the baseline's cost.
+
+    `own` and `other` are means over the sides' runs: configuration, `value`, n and the known
+    `costs` by metric. `gain` is the row of `stats.deltas`, where the sides are paired.
+    """
+    who, costs = as_label(own["configuration"], 40), own["costs"]
+    if other is None or gain is None:
+        paid = [metric(cost).text(price) for cost, price in costs.items()]
+        at = f" at {some(paid, 99)} a run" if paid else ""
+        return f"{who}: {meant.figure(own['value'])} {meant.name}{at} ({n_of(own['n'])})"
+    times = [
+        f"{_times(price / other['costs'][cost])}{TIE}×{TIE}the {metric(cost).name}"
+        for cost, price in costs.items()
+        if other["costs"].get(cost)
+    ]
+    much = f"{meant.difference(gain['estimate'])} {meant.name}"
+    paid = f" for {some(times, 99)}" if times else ""
+    n = n_of(gain["n_runs"], gain["n_runs_baseline"])
+    return f"{who} against {as_label(other['configuration'], 40)}: {much}{paid} ({n})"
+
+
+def _times(ratio: float) -> str:
+    """How many times as much, to a digit that says something.
+
+    >>> _times(1.53), _times(0.034)
+    ('1.5', '0.034')
+    """
+    return f"{ratio:,.1f}" if ratio >= 0.1 else f"{ratio:.2g}"
+
+
+def answer_bargains(gains: Sequence[Row | None], meant: Metric) -> str:
+    """Of several workspaces, in how many the quality is above the baseline's."""
+    paired = [gain for gain in gains if gain]
+    if not paired:
+        return f"{meant.title} of {tied(len(gains), 'workspace')}: none has a baseline"
+    above = sum(gain["estimate"] > 0 for gain in paired)
+    n = n_of(*(sum(gain[side] for gain in paired) for side in ("n_runs", "n_runs_baseline")))
+    every = tied(len(paired), "comparison")
+    return f"{meant.title} is above the baseline in {above} of {every} ({n})"

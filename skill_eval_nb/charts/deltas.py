@@ -1,39 +1,25 @@
-"""What does the skill change, eval by eval?"""
+"""What does the skill change, eval by eval and iteration by iteration?"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import summarize
-from skill_eval_nb.stats.comparison import SCOPES
-from skill_eval_nb.stats.confounds import OFFLINE
-from skill_eval_nb.stats.overview import overview, overview_by_eval
-from skill_eval_nb.stats.pairing import Versus, side
-from skill_eval_nb.stats.values import (
-    MODEL,
-    headline_of,
-    metrics_of,
-    no_such,
-    order_iterations,
-    runs_of,
-)
-from skill_eval_nb.stats.verdict import word_of
-from skill_eval_nb.text import TIE, as_label, brief, chance, in_quotes, some, tied
+from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.stats.values import model_name, order_iterations, runs_of
+from skill_eval_nb.text import TIE, as_label, brief, in_quotes, some, tied
 
 from .. import stats
-from . import answers
-from .metrics import Metric, metric
+from .forest import EVALS, list_largest
+from .metrics import Metric
 from .metrics import metric as metric_of
 from .pick import SUITE, Part, as_polars, model_keys, not_compared, part_by, pick, why_none
 from .theme import (
     BASELINE,
-    FAINT,
-    GRID,
     SOFT,
     TOOLTIP,
-    WITH_SKILL,
     Row,
     Rows,
     baselines,
@@ -49,277 +35,16 @@ from .theme import (
     lane,
     lanes,
     make_subheading,
+    n_of,
     places,
     scale_of,
     tips,
     with_figures,
-    words,
 )
 
 if TYPE_CHECKING:
     import polars as pl
     from altair.typing import ChartType
-
-
-FOREST_PLOT, FOREST_DELTA, P, VERDICT = 375, 452, 515, 530
-"""Pixels: the plot's width, where two columns of figures end and where the verdicts begin."""
-FOREST_ROW = 26
-ENDS = ("estimate", "low", "high", "wide_low", "wide_high", "lean_low", "lean_high", "worth")
-"""What is drawn of a delta; `wide_…` is of tasks like these, `lean_…` is by borrowed noise."""
-LOWER, UPPER = ENDS[1:-1:2], ENDS[2:-1:2]
-DASHED = (
-    "Dashed line: what too few runs lean to if runs scatter as they do in public benchmarks; "
-    "no verdict."
-)
-EVALS = 40
-"""Evals that one chart holds."""
-WIDTH = 695
-VERDICTS = {"helps": WITH_SKILL, "hurts": BASELINE, "not decided": FAINT}
-"""What the marks' colours say."""
-
-
-def forest(
-    ws: Any,
-    metric: str = "pass_rate",
-    baseline: str | None = None,
-    iteration: str | Sequence[str] | None = None,
-    *,
-    by: Literal["eval", "dimension"] = "eval",
-    versus: Versus | None = None,
-    worth: float | None = None,
-    together: bool = False,
-) -> ChartType:
-    """Each delta with its interval, and the zone of differences too small to matter.
-
-    The thick line is the interval for *these evals* (another run could come out differently),
-    the thin one for *tasks like these* (other evals could have been chosen). A dashed line shows
-    how these evals lean, by borrowed noise; it is not a verdict and has no verdict's colour. An
-    arrow marks an interval that continues beyond the axis. The figures come from `stats.deltas`,
-    `stats.deltas_by_eval` and `stats.deltas_by_dimension`.
-
-    Args:
-        ws: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
-        metric: a number column of `runs`, or a rubric dimension by its name.
-        baseline: the configuration to compare against; chosen by name if not given.
-        iteration: name of the iteration, or several; None for each workspace's last one.
-        by: `eval` for all evals and each of them; `dimension` for the rubric dimensions, and
-            then `metric` is ignored.
-        versus: two configurations or two iterations, the baseline last.
-        worth: the smallest difference worth having; as in `stats.deltas` if not given.
-        together: whether the figures are adjusted for all other metrics of a `Workspace`, as in
-            `explore` and `report` (dimensions always are); `worth` is then as in `stats.deltas`.
-
-    Raises:
-        ValueError: for a metric, baseline, iteration or name in `versus` that is not there.
-    """
-    if by not in ("eval", "dimension"):
-        raise no_such("way to part a forest, `by`,", by, ("eval", "dimension"))
-    options = {"baseline": baseline, "versus": versus, "worth": worth}
-    meant = metric_of(metric if by == "eval" else "rubric_weighted_mean")
-    if by == "eval":
-        scopes = [stats.deltas(ws, metric, scope=scope, **options) for scope in SCOPES]
-    else:
-        scopes = [stats.deltas_by_dimension(ws, scope=scope, **options) for scope in SCOPES]
-    frames = [as_polars(rows) for rows in scopes]
-    by_eval = as_polars(stats.deltas_by_eval(ws, metric, **options)) if by == "eval" else frames[0]
-    if together and by == "eval":
-        others = headline_of(metrics_of(ws)) not in {*frames[0]["metric"]}
-        how: dict[str, Any] = {"versus": versus, "others": others}
-        rows = overview(ws, baseline, **how)
-        frames = [_rows_of(rows, scope, frame) for scope, frame in zip(SCOPES, frames, strict=True)]
-        by_eval = _rows_of(overview_by_eval(ws, baseline, **how), "suite", by_eval)
-    whole = join_scopes(*frames)
-    deltas = whole.drop_nulls("estimate")
-    picked = pick(deltas, iteration, ws)
-    if not picked.parts:
-        return draw_nothing(f"No {meant.name} to compare", why_none(ws, meant.name, iteration))
-    compared = [(part, row) for part in picked.parts for row in part.of(deltas).to_dicts()]
-    every = [row for _, row in compared]
-    keys = ("workspace", "iteration", "configuration", *MODEL)
-    several = len({tuple(row[key] for key in keys) for row in every}) > 1
-    headings = [head_comparison(part, row, versus) if several else "" for part, row in compared]
-    if by == "dimension":
-        rows = [
-            forest_row(row, row["dimension"], heading, meant)
-            for row, heading in zip(every, headings, strict=True)
-        ]
-        title, left = answers.forests(every, "rubric dimension", ""), 0
-    else:
-        most = max(EVALS // len(compared), 5)
-        rows = [
-            drawn
-            for (part, row), heading in zip(compared, headings, strict=True)
-            for drawn in _with_evals(row, part.of(by_eval), most, heading, meant)
-        ]
-        left = sum(row["n_evals"] for row in every) + len(every) - len(rows)
-        title = (
-            answers.answer_forest(every[0], meant)
-            if len(every) == 1
-            else answers.forests(every, "comparison", f"{meant.title}: ")
-        )
-    notes = [
-        *picked.notes,
-        "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
-        f"p of the {by}s allows for their number.",
-        DASHED if any(row["lean_low"] is not None for row in rows) else "",
-        "Arrow: the interval continues." if any(_cut(rows, _axis_domain(rows, meant))) else "",
-        f"{tied(left, 'more eval')} with smaller deltas." if left else "",
-        not_compared(whole, picked) if by == "eval" else "",
-        OFFLINE if any(row["stand_in"] for row in every) else "",
-    ]
-    return finish(draw_forest(rows, meant), title, notes)
-
-
-def _rows_of(rows: Sequence[Mapping[str, Any]], scope: str, like: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a scope as a table as `like`, of its metrics, with the p that decides."""
-    import polars as pl
-
-    metrics = {*like["metric"]}
-    known = [row for row in rows if row["scope"] == scope and row["metric"] in metrics]
-    return pl.DataFrame(known, {**like.schema, "p_adjusted": pl.Float64})
-
-
-def head_comparison(part: Part, row: Row, versus: Versus | None) -> str:
-    """What stands above a comparison if there are several."""
-    if versus == (row["iteration"], row["baseline"]):
-        where = f"{part.heading} · " if part.heading else ""
-        sides = f"{as_label(row['iteration'])} against {as_label(row['baseline'])}"
-        return f"{where}{as_label(row['configuration'], 40)}: {sides}"
-    return part.above(row["configuration"], row["baseline"])
-
-
-def join_scopes(own: pl.DataFrame, like: pl.DataFrame) -> pl.DataFrame:
-    """The deltas of these evals, with the interval and verdict of tasks like these."""
-    import polars as pl
-
-    wide = like.select(
-        pl.col("low").alias("wide_low"),
-        pl.col("high").alias("wide_high"),
-        pl.col("verdict").alias("wide_verdict"),
-    )
-    return own.hstack(wide)
-
-
-def _with_evals(
-    row: Row, by_eval: pl.DataFrame, most: int, heading: str, meant: Metric
-) -> list[Row]:
-    """A comparison, then its evals with the largest deltas, from above to below the baseline."""
-    evals = _largest(by_eval, row, most)
-    whole = forest_row(row, f"All {tied(row['n_evals'], 'eval')}", heading, meant) | {"all": True}
-    return [whole, *(forest_row(eval_, eval_["eval_name"], heading, meant) for eval_ in evals)]
-
-
-def _largest(by_eval: pl.DataFrame, comparison: Row, most: int) -> list[Row]:
-    """The evals of a comparison with the largest deltas, from above to below the baseline."""
-    import polars as pl
-
-    sides = {name: comparison[name] for name in ("configuration", "baseline")}
-    size = pl.col("estimate").abs()
-    own = by_eval.filter(**sides).drop_nulls("estimate")
-    largest = own.sort(size, descending=True, maintain_order=True).head(most)
-    return largest.sort("estimate", descending=True, maintain_order=True).to_dicts()
-
-
-def forest_row(row: Row, name: str, heading: str, meant: Metric) -> Row:
-    """A delta as it is drawn, in the unit of the axis."""
-    ends = {end: row.get(end) for end in ENDS}
-    verdict = word_of(row["verdict"], row["metric"]) or "–"
-    p = row.get("p_adjusted", row["p"])
-    return {
-        **{end: None if at is None else at * meant.style.factor for end, at in ends.items()},
-        "all": False,
-        "heading": heading,
-        "label": as_label(name),
-        "verdict": verdict,
-        "decided": verdict if row["verdict"] in VERDICTS else "not decided",
-        "reason": as_label(row["reason"], 400),
-        "delta": meant.difference(row["estimate"]),
-        "exact p": "–" if p is None else chance(p).removeprefix("= "),
-        "n": f"{row['n_runs']:,} vs {row['n_runs_baseline']:,} runs",
-        "lean": answers.lean(row, meant) or "–",
-    }
-
-
-def draw_forest(rows: Rows, meant: Metric) -> ChartType:
-    """The rows with their intervals, figures and verdicts."""
-    from .vega import alt
-
-    placed, headings = in_lanes(rows)
-    domain = _axis_domain(rows, meant)
-    scale = alt.Scale(domain=domain, nice=False, zero=False, clamp=True)
-    axis = alt.Axis(title=meant.difference_axis, format="+~f", tickCount=7)
-    hues = {word_of(word, meant.column) or word: hue for word, hue in VERDICTS.items()}
-    hue = colour(hues, "decided")
-    about = tips(
-        label="What", delta="Delta", n="n", verdict="Verdict", reason="Reason", lean="Lean"
-    )
-    zones = [row | {"from": -row["worth"]} for row in placed if row["worth"]]
-    points = chart_of(placed).mark_point(
-        filled=True, size=90, opacity=1, stroke="white", strokeWidth=1.5
-    )
-    sizes = alt.Scale(domain=[False, True], range=["circle", "diamond"])
-    layers = [
-        chart_of(zones)
-        .mark_rect(color=GRID)
-        .encode(x=alt.X("from:Q"), x2=alt.X2("worth:Q"), y=lane()),
-        chart_of([{"zero": 0}]).mark_rule(color=SOFT).encode(x=alt.X("zero:Q")),
-        *interval(
-            placed, "lean_low", "lean_high", lane(), SOFT, wide=1.5, dash=(4, 3), tooltip=about
-        ),
-        *interval(placed, "wide_low", "wide_high", lane(), hue, wide=1.5, tooltip=about),
-        *interval(placed, "low", "high", lane(), hue, wide=5, tooltip=about),
-        *(
-            chart_of(cut)
-            .mark_point(shape=f"triangle-{way}", filled=True, size=90, opacity=1)
-            .encode(x=alt.X("cut:Q"), y=lane(), color=hue, tooltip=about)
-            for way, cut in zip(("left", "right"), _cut(placed, domain), strict=True)
-            if cut
-        ),
-        points.encode(
-            x=alt.X("estimate:Q", scale=scale, axis=axis),
-            y=lane(),
-            color=hue,
-            shape=alt.Shape("all:N", scale=sizes, legend=None),
-            tooltip=about,
-        ),
-        *column(placed, "delta", FOREST_DELTA, heavy=True),
-        *column(placed, "exact p", P, ink=SOFT),
-        words(placed, "verdict", VERDICT, limit=WIDTH - VERDICT),
-    ]
-    look = {"step": FOREST_ROW, "width": FOREST_PLOT, "right": WIDTH, "what": "What"}
-    return lanes(layers, placed, headings, **look)
-
-
-def _cut(rows: Rows, domain: Sequence[float]) -> tuple[Rows, Rows]:
-    """The rows of which an interval goes on to the left of the axis, and to its right."""
-    low, high = domain
-    return (
-        [row | {"cut": low} for row in rows if min(_known_ends(row, *LOWER)) < low],
-        [row | {"cut": high} for row in rows if max(_known_ends(row, *UPPER)) > high],
-    )
-
-
-def _known_ends(row: Row, *ends: str) -> list[float]:
-    """The ends that the row has, and its estimate."""
-    return [row[end] for end in ("estimate", *ends) if row[end] is not None]
-
-
-def _axis_domain(rows: Rows, meant: Metric) -> list[float]:
-    """What the axis shows: zero, the zone, each estimate and the intervals over all evals.
-
-    The interval of a single eval may reach far beyond; it is cut off there.
-    """
-    marks = [0.0]
-    for row in rows:
-        marks += [row["estimate"], row["worth"] or 0.0, -(row["worth"] or 0.0)]
-        if row["all"] or not any(other["all"] for other in rows):
-            marks += [row[end] or 0.0 for end in (*LOWER, *UPPER)]
-    low, high = min(marks), max(marks)
-    spare = (high - low) * 0.06 or 1.0
-    low, high = low - spare, high + spare
-    if meant.unit == "rate":
-        return [max(low, -100.0), min(high, 100.0)]
-    return [low, high]
 
 
 DELTAS_PLOT, DELTA, N = 440, 524, 600
@@ -386,14 +111,14 @@ def deltas(
     against = set(overall["baseline"])
     shades = colours([*overall["configuration"], *against], against, shown)
     estimates = [estimate for part in picked.parts for estimate in part.of(paired)["estimate"]]
-    title = answers.deltas(comparisons, estimates, meant)
+    title = answer_deltas(comparisons, estimates, meant)
     return finish(_deltas_drawn(rows, shades, meant), title, notes)
 
 
 def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> list[Row]:
     """The evals of a comparison with the largest deltas, from above to below the baseline."""
     configuration, baseline = comparison["configuration"], comparison["baseline"]
-    shown = _largest(paired, comparison, most)
+    shown = list_largest(paired, comparison, most)
     names = Counter(row["eval_name"] for row in shown)
     return [
         {name: row[name] for name in SHOWN}
@@ -561,7 +286,7 @@ def _answer(parts: Sequence[Rows]) -> str:
         mine = [row for row in own if row["metric"] == column]
         first = min((row["configuration"] for row in mine), key=side, default=None)
         lines.append([row for row in mine if row["configuration"] == first])
-    return answers.answer_iterations([line for line in lines if line], metric(column))
+    return answer_iterations([line for line in lines if line], metric_of(column))
 
 
 def _panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]) -> ChartType:
@@ -573,7 +298,7 @@ def _panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]
     for name in PANELS:
         means = {(r["configuration"], r["iteration"]): r for r in rows if r["metric"] == name}
         if means:
-            panels.append(_panel(metric(name), means, names, shades, NARROW if beside else WIDE))
+            panels.append(_panel(metric_of(name), means, names, shades, NARROW if beside else WIDE))
     join = alt.hconcat if beside else alt.vconcat
     return join(*panels, spacing=30, title=make_subheading(part.heading))
 
@@ -618,3 +343,62 @@ def _panel(
     circles = base.mark_circle(opacity=1).encode(size=alt.Size("size:Q", scale=None), tooltip=about)
     plot = alt.layer(base.mark_line(strokeWidth=2.5), circles, width=width, height=HEIGHT)
     return with_figures(plot, figures, x, width)
+
+
+def answer_deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) -> str:
+    """On how many evals a side is above the baseline, and by how much on average.
+
+    Comparisons are rows of `stats.deltas`, estimates those of their evals.
+    """
+    above = sum(estimate > 0 for estimate in estimates)
+    below = sum(estimate < 0 for estimate in estimates)
+    where, often = ("above", above) if above >= below else ("below", below)
+    every = tied(len(estimates), "eval")
+    n = n_of(*(sum(row[side] for row in comparisons) for side in ("n_runs", "n_runs_baseline")))
+    if len(comparisons) > 1:
+        several = f"{often:,} of {every} in {len(comparisons)} comparisons ({n})"
+        return f"{meant.title}: {where} the baseline on {several}"
+    only = comparisons[0]
+    who, other = as_label(only["configuration"], 40), as_label(only["baseline"], 40)
+    if not often:
+        return f"{meant.title}: {who} and {other} are equal on {every} ({n})"
+    mean = meant.difference(only["estimate"])
+    return (
+        f"{meant.title}: {who} is {where} {other} on {often:,} of {every}, {mean} on average ({n})"
+    )
+
+
+def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
+    """Where the with-skill side began and where it is now.
+
+    A line is a workspace's means in the order of its iterations: iteration, configuration,
+    mean, n; or a model's, if several ran it.
+    """
+    suites = {(line[0].get("workspace"), line[0].get("skill")) for line in lines}
+    models = {model_name(line[0]) for line in lines}
+    what = "workspace" if len(models) == 1 else "model" if len(suites) == 1 else "part"
+    if len(lines) == 1:
+        return _turn(lines[0], meant)
+    long = [line for line in lines if len(line) > 1]
+    n = n_of(sum(line[-1]["n"] for line in lines))
+    if not long:
+        return f"{tied(len(lines), what)} with a {meant.name} in one iteration each ({n})"
+    rising = sum(line[-1]["mean"] > line[0]["mean"] for line in long)
+    return (
+        f"The {meant.name} rises in {rising} of {tied(len(long), what)} from the first "
+        f"to the last iteration ({n} in the last)"
+    )
+
+
+def _turn(line: Rows, meant: Metric) -> str:
+    first, last = line[0], line[-1]
+    who = as_label(last["configuration"], 40)
+    start, end = meant.figure(first["mean"]), meant.figure(last["mean"])
+    if len(line) == 1:
+        return f"{who} has a {meant.name} of {end} in its only iteration ({n_of(last['n'])})"
+    n = n_of(first["n"], last["n"])
+    before, now = in_quotes(first["iteration"], 40), in_quotes(last["iteration"], 40)
+    if start == end:
+        return f"{who}: the {meant.name} is {end} in {now} as it was in {before} ({n})"
+    turn = "rises" if last["mean"] > first["mean"] else "falls"
+    return f"{who}: the {meant.name} {turn} from {start} in {before} to {end} in {now} ({n})"

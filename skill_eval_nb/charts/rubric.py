@@ -14,7 +14,6 @@ from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import GROUP, RUBRIC, judged_scores, natural, scores_of
 from skill_eval_nb.text import as_label, brief, in_quotes, tied
 
-from . import answers
 from .metrics import format_signed
 from .pick import Part, as_polars, first_of, pick, why_none
 from .theme import (
@@ -167,9 +166,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     ]
     shown = [side["configuration"] for side in sides]
     shades = colours(runs["configuration"], baselines(runs), shown)
-    return finish(
-        _dimensions_drawn(sides, dots, shades), answers.answer_rubric_dimensions(sides), notes
-    )
+    return finish(_dimensions_drawn(sides, dots, shades), answer_rubric_dimensions(sides), notes)
 
 
 def _runs(ws: Any) -> pl.DataFrame:
@@ -469,3 +466,38 @@ def _answer(lanes: Rows) -> str:
     if _full(row) >= FULL:
         return f"Little room above: {who} has a {HIGH} in {share} of judgings {on}"
     return f"There is room above on every dimension: at most {share} are a {HIGH}, of {who} {on}"
+
+
+def answer_rubric_dimensions(lanes: Rows) -> str:
+    """Where the sides differ most; if there is one side, where its runs do.
+
+    A lane is a configuration on a dimension: label, heading, mean, stddev, n and, if it is
+    paired, estimate, baseline, n_evals, n_runs, n_runs_baseline.
+    """
+    top = max(
+        lanes,
+        key=lambda lane: (
+            lane["estimate"] is not None,
+            abs(lane["estimate"] or 0),
+            lane["stddev"] or 0,
+        ),
+    )
+    who, name = as_label(top["configuration"], 40), in_quotes(top["label"], 40)
+    where = f" in {in_quotes(top['heading'], 40)}" if top["heading"] else ""
+    if top["estimate"] is None:
+        n = n_of(top["n"])
+        if top["stddev"] is None:
+            return f"{who} scores {top['mean']:.2f} on {name}{where} ({n})"
+        return (
+            f"Runs differ most on {name}{where}: {who} has a mean of {top['mean']:.2f} and a "
+            f"standard deviation of {top['stddev']:.2f} ({n})"
+        )
+    other = as_label(top["baseline"], 40)
+    n = f"{n_of(top['n_runs'], top['n_runs_baseline'])} of {tied(top['n_evals'], 'eval')}"
+    if format_signed(top["estimate"]) == "0.00":
+        return f"{who} and {other} score alike on every dimension ({n})"
+    than = "above" if top["estimate"] > 0 else "below"
+    return (
+        f"The sides differ most on {name}{where}: {who} scores {abs(top['estimate']):.2f} points "
+        f"{than} {other} ({n})"
+    )
