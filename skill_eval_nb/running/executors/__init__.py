@@ -1,1 +1,1 @@
-"""Executors: what works on a prompt, each behind the protocol of `running.protocol`."""
+"""Executors: they work on a prompt as an agent would, behind `running.protocol.Executor`."""

@@ -40,14 +40,14 @@ def reason_of(
     exit_code: int | None,
     complaint: str,
 ) -> str | None:
-    """Why a run whose harness has ended is not to be graded; None if it is.
+    """Why a run cannot be graded after its harness has ended; None if it can.
 
     Args:
-        lines: what the harness said.
+        lines: the messages of the harness.
         limits: what the run might use.
-        skills: those on offer.
-        calls: how many answers of the model came.
-        exit_code: the harness's.
+        skills: the skills on offer.
+        calls: how many answers of the model there were.
+        exit_code: the harness's exit code.
         complaint: the end of its standard error.
     """
     result = next((line for line in reversed(lines) if line.get("type") == "result"), None)
@@ -63,7 +63,7 @@ def reason_of(
         return f"The model refused. {_short(_result_text(result))}"
     if result.get("api_error") == "max_output_tokens":
         return f"An answer was longer than {limits.output_tokens} tokens, its limit (max_tokens)."
-    # A request that the API refuses gives the subtype `success`.
+    # If the API refuses a request, the subtype is still `success`.
     if result.get("is_error") or kind != "success":
         return f"The harness gave up: {_short(_result_text(result)) or kind}"
     if calls == 0:
@@ -81,7 +81,7 @@ def out_of_turns(lines: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def final_text(lines: Sequence[Mapping[str, Any]]) -> str:
-    """What the agent said at last; empty if it said nothing."""
+    """The agent's last words; empty if it said nothing."""
     for line in reversed(lines):
         if line.get("type") == "result" and isinstance(line.get("result"), str):
             return line["result"]
@@ -89,17 +89,17 @@ def final_text(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def retry_of(lines: Sequence[Mapping[str, Any]]) -> Retry | None:
-    """The call that the harness is about to make again; None if it said something else last.
+    """The call that the harness is about to retry; None if its last message is something else.
 
     >>> print(retry_of([{"subtype": "api_retry", "error_status": 529, "error": "overloaded"}]))
-    The model could not be had: 529 overloaded. Retry 1, now
+    The model could not be reached: 529 overloaded. Retry 1, now
     """
     last = lines[-1] if lines else {}
     if last.get("subtype") != "api_retry":
         return None
     error = " ".join(str(last[name]) for name in ("error_status", "error") if last.get(name))
     at = time.monotonic() + last.get("retry_delay_ms", 0) / 1000
-    return Retry(last.get("attempt", 1), at, f"The model could not be had: {error}.")
+    return Retry(last.get("attempt", 1), at, f"The model could not be reached: {error}.")
 
 
 def _result_text(result: Mapping[str, Any]) -> str:
@@ -121,9 +121,9 @@ def _short(text: str) -> str:
 
 
 _EVERY = 0.25
-"""Seconds between two looks at what the processes take."""
+"""Seconds between two looks at what the processes use."""
 _GRACE = 1.0
-"""Seconds that the SDK has to come to its end after the harness did."""
+"""Seconds that the SDK has to end after the harness has ended."""
 
 
 async def converse(
@@ -133,19 +133,19 @@ async def converse(
     stopped: asyncio.Future[str],
     enough: Callable[[], bool] = lambda: False,
 ) -> str | None:
-    """Start the harness, give it the prompt, and wait; at the end none of it is left.
+    """Start the harness, give it the prompt, and wait; at the end none of its processes is left.
 
     Args:
         process: the harness, not started yet.
-        prompt: given word for word: what looks like a command or a file's name in it is text.
-        box: its limits are watched, the time among them.
-        stopped: done where the run is to be ended from outside, with the reason.
-        enough: looked at after each message: whether what was wanted to be known is known.
+        prompt: passed word for word: commands and file names in it are just text.
+        box: its limits are watched, including the time.
+        stopped: done, with the reason, if the run must be ended from outside.
+        enough: called after each message: whether the run may end now.
 
     Returns:
-        why it was ended, in words; None if it ended by itself, or it was enough.
+        Why it was ended, in words; None if it ended by itself, or `enough` ended it.
     """
-    watch = await asyncio.to_thread(Watch, box)  # first: it sees what was there before the harness
+    watch = await asyncio.to_thread(Watch, box)  # first, to see what is there before the harness
     known = asyncio.Event()
     talking = asyncio.create_task(_talk(process, prompt, enough, known))
     watching = asyncio.create_task(_watch_limits(process, watch))
@@ -159,7 +159,7 @@ async def converse(
             return None
         if stopped.done():
             return stopped.result()
-        if ending.done():  # the SDK sees that at once, except while it waits for an answer
+        if ending.done():  # the SDK notices that at once, unless it waits for an answer
             await asyncio.wait((talking,), timeout=_GRACE)
             return talking.result() if talking.done() else process.fault
         if talking.done():
@@ -171,7 +171,7 @@ async def converse(
         return f"{limit} {retry.reason}" if retry is not None else limit
     finally:
         await process.close()
-        # Its messages have ended, and so the SDK mostly comes to an end by itself.
+        # Its messages have ended, so the SDK usually ends by itself.
         await asyncio.wait((talking,), timeout=_GRACE)
         for task in tasks:
             task.cancel()
@@ -181,7 +181,7 @@ async def converse(
 async def _talk(
     process: Process, prompt: str, enough: Callable[[], bool], known: asyncio.Event
 ) -> str | None:
-    """Have the SDK hold the conversation; what is said is kept by the process."""
+    """Let the SDK lead the conversation; the process keeps the messages."""
     from claude_agent_sdk import ClaudeAgentOptions, query
 
     options = ClaudeAgentOptions(verbatim_prompts=True)
@@ -189,9 +189,9 @@ async def _talk(
         async for _ in query(prompt=prompt, options=options, transport=cast("Any", process)):
             ON_RETRY.get()(retry_of(process.lines))
             if enough():
-                known.set()  # whoever waits ends the harness, and with it this conversation
-    except Exception as fault:  # noqa: BLE001 -- the SDK raises plain ones too: they are told
-        if process.over:  # what it said, and its exit code, say more
+                known.set()  # `converse` then ends the harness, and with it this conversation
+    except Exception as fault:  # noqa: BLE001 -- the SDK raises plain ones, too
+        if process.over:  # its messages and its exit code say more
             return None
         return (
             process.fault
@@ -201,7 +201,7 @@ async def _talk(
 
 
 async def _watch_limits(process: Process, watch: Watch) -> str:
-    """Look at what the run takes until that is too much; says what it is."""
+    """Watch what the run uses; returns once a limit is exceeded, with the reason."""
     while True:
         await asyncio.sleep(_EVERY)
         first = process.pid if sys.platform == "linux" else None
@@ -222,9 +222,9 @@ _NOTICE = ("attempt", "max_retries", "retry_delay_ms", "error_status", "error", 
 def events_of(lines: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
     """Lines of stream-json as events: each message once, and nothing about this machine.
 
-    The harness writes an answer of the model as one line a content block, each under the
-    message's id and with the usage of its beginning: they become one event without usage,
-    which the result's line has for all. Of other lines, what no reader needs is left out.
+    The harness writes an answer of the model as one line per content block, each with the
+    message's id and the usage at its beginning. They become one event without usage, as the
+    result's line has the usage of all. Parts of other lines that no reader needs are left out.
 
     >>> lines = [
     ...     {"type": "assistant", "timestamp": "t1", "uuid": "u",
@@ -243,7 +243,7 @@ def events_of(lines: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
         event = {name: line[name] for name in ("type", "subtype", "timestamp") if name in line}
         if kind == "system":
             event |= _of(line, _INIT if line.get("subtype") == "init" else _NOTICE)
-            if len(event) == 3:  # nothing that is kept: a signal from program to program
+            if len(event) == 3:  # nothing to keep: a signal between programs
                 continue
         elif kind == "result":
             event |= _of(line, _RESULT)
@@ -263,7 +263,7 @@ def events_of(lines: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
 
 
 def events_of_end(turned_away: Sequence[str], left: int) -> tuple[dict[str, Any], ...]:
-    """Events that tell what was asked of the relay and refused, and what was left behind.
+    """Events about requests that the relay refused, and processes that were left behind.
 
     >>> events_of_end(["GET /secret"], 1)[0]["content"]
     'Not passed on to the model: GET /secret.'
@@ -283,7 +283,7 @@ def _of(value: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def body_of(skill: Skill) -> str:
-    """The text of a skill's SKILL.md behind its front matter.
+    """The text of a skill's SKILL.md below its front matter.
 
     Raises:
         OSError: if it cannot be read.
@@ -292,12 +292,12 @@ def body_of(skill: Skill) -> str:
 
 
 def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> bool:
-    """True if the tool Skill opened it, or another tool showed most lines of its body.
+    """Whether the tool Skill opened a skill, or another tool showed most lines of its body.
 
     Args:
-        name: the skill's.
-        body: the skill's.
-        events: what happened.
+        name: the skill's name.
+        body: the skill's body.
+        events: the events of the run.
     """
     lines = {line.strip() for line in body.splitlines()} - {""}
     ids: set[Any] = set()
@@ -321,15 +321,14 @@ class ClaudeCode:
     """Runs tasks with Claude Code itself.
 
     Attributes:
-        program: another harness than the one that claude-agent-sdk brings: the path of a
-            native `claude`.
+        program: a harness other than the one in claude-agent-sdk: the path of a native `claude`.
     """
 
     program: str | None = None
 
     @property
     def name(self) -> str:
-        """Its name, as the files of a run state it."""
+        """Its name, as stated in a run's files."""
         return "claude-code"
 
     def why_not(self, sandbox: str) -> str | None:
@@ -348,7 +347,7 @@ class ClaudeCode:
             if reason is None:
                 reason = await self._run_harness(task, body, tally, ran)
         except (OSError, LookupError, ValueError) as fault:
-            reason = f"The run could not be made ready: {fault}"
+            reason = f"The run could not be prepared: {fault}"
         lines = ran.process.lines if ran.process is not None else []
         left = ran.process.left if ran.process is not None else 0
         if reason is None and ran.process is not None and not ran.enough:
@@ -374,19 +373,19 @@ class ClaudeCode:
         )
 
     async def _run_harness(self, task: Task, body: str, meter: Meter, ran: _Ran) -> str | None:
-        """Run the harness to its end, or until the skill was opened if that is enough.
+        """Run the harness to its end, or until the skill is opened if that is enough.
 
         Returns:
-            why it was ended before, if it was.
+            Why it was ended early; None if it was not.
 
         Raises:
-            OSError: if the place cannot be made ready, or the harness not started.
+            OSError: if the place cannot be prepared, or the harness cannot be started.
             LookupError: if a key is needed and there is none.
             ValueError: if the table of prices cannot be used.
         """
         found = program.program(self.program)
         assert found is not None
-        # Slow at first, and neither this run's time nor that of others who share the loop.
+        # The first import is slow: it must not count as this run's time, nor block other runs.
         for library in ("anthropic", "claude_agent_sdk"):
             await asyncio.to_thread(importlib.import_module, library)
         async with AsyncExitStack() as stack:
@@ -412,7 +411,7 @@ class ClaudeCode:
 
 
 class _Ran:
-    """What is known of a run, whether or not it came to its end; `enough`: it need not."""
+    """What is known about a run, whether or not it ended; `enough`: it was ended on purpose."""
 
     process: Process | None = None
     turned_away: tuple[str, ...] = ()

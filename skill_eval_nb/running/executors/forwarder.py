@@ -1,9 +1,9 @@
-"""Inside the sandbox: carry connections to a port on loopback over to the relay's socket.
+"""Inside the sandbox: forward connections from a port on loopback to the relay's socket.
 
-The sandbox has a network of its own with nothing on it, and this is its only way out. The
-file runs by itself, with nothing but Python's own library, and is the parent of the harness:
-`forwarder.py SOCKET PORT COMMAND …`. It ends as the command ends, with its exit code, and all
-that the command left running ends with it; how many that are is the last line it prints.
+The sandbox has its own empty network, and this is its only way out. The file runs by itself, with
+only the standard library, and is the parent of the harness: `forwarder.py SOCKET PORT COMMAND …`.
+It ends when the command ends, with the same exit code, and so does everything that the command left
+running; its last line says how many processes that were.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pathlib import Path
 PROC = Path("/proc")
 PIECE = 64 * 1024
 LOOKS, APART = 10, 0.02
-"""So often, and so many seconds apart, what is about to end has time to do so."""
+"""How often, and how many seconds apart, to check whether remaining processes have ended."""
 
 
 async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Copy until one of the two is closed."""
+    """Copy until either side is closed."""
     with contextlib.suppress(OSError):
         while data := await reader.read(PIECE):
             writer.write(data)
@@ -31,7 +31,7 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def forward(path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Carry one connection over, both ways, until either side closes it."""
+    """Forward one connection, both ways, until either side closes it."""
     try:
         far_reader, far_writer = await asyncio.open_unix_connection(path)
     except OSError:
@@ -41,7 +41,7 @@ async def forward(path: str, reader: asyncio.StreamReader, writer: asyncio.Strea
         asyncio.ensure_future(carry(reader, far_writer)),
         asyncio.ensure_future(carry(far_reader, writer)),
     }
-    # A client that closes has given up, and an answer that ends has closed its connection.
+    # A client that closes has given up, and a complete answer closes its connection.
     _, rest = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
     for way in rest:
         way.cancel()
@@ -51,7 +51,7 @@ async def forward(path: str, reader: asyncio.StreamReader, writer: asyncio.Strea
 
 
 async def run_behind_relay(path: str, port: int, command: list[str]) -> int:
-    """Listen, start the command with this process's own streams, and wait for it."""
+    """Listen, start the command with this process's own streams, and wait for its end."""
     server = await asyncio.start_server(
         lambda reader, writer: forward(path, reader, writer), "127.0.0.1", port
     )
@@ -68,7 +68,7 @@ async def run_behind_relay(path: str, port: int, command: list[str]) -> int:
 
 
 async def left_behind() -> int:
-    """How many processes of the sandbox go on, once what is about to end has had time to."""
+    """How many processes of the sandbox are still running after a short wait."""
     left = others()
     for _ in range(LOOKS):
         if not left:
@@ -79,7 +79,7 @@ async def left_behind() -> int:
 
 
 def others() -> int:
-    """How many processes there are beside this one and those that it runs in."""
+    """How many processes there are apart from this one and its parents."""
     parents = {
         int(entry.name): parent_of(entry) for entry in PROC.iterdir() if entry.name.isdecimal()
     }

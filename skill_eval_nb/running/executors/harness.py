@@ -1,7 +1,7 @@
 """The harness as a program: where it is, how it is started, in which box, and how it is ended.
 
-One start has the shape of the SDK's `Transport`, so that the process is ours: in a group of its
-own, with an environment made from nothing, ended at once and with all that it started.
+`Process` has the interface of the SDK's `Transport`, so that the process is ours: in its own group,
+with a new environment, and ended at once with everything that it started.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ TOOLS = ("Skill", "Bash", "Read", "Write", "Edit", "Glob", "Grep")
 """What the agent may use, with the skill and without."""
 
 _BUILT_IN = ("cc-plugin-agents-md", "cc-plugin-privacy", "cc-plugin-plugin-authoring")
-"""Plugins that come with the harness and would stand beside the skill, or in its place."""
+"""Plugins of the harness that would be listed next to the skill, or replace it."""
 
 _SWITCHES = (
     "CLAUDE_CODE_DISABLE_BUNDLED_SKILLS",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    # Nothing of one run is to reach another, nor the model be told to write elsewhere.
+    # No run may affect another, and the model must not be told to write elsewhere.
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY",
-    # The model of this run and no other, whatever becomes of its answers.
+    # Only this run's model, whatever happens to its answers.
     "CLAUDE_CODE_DISABLE_LEGACY_MODEL_REMAP",
     "CLAUDE_CODE_DISABLE_MODEL_ACCESS_FALLBACK",
     "CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK",
     "DISABLE_AUTOUPDATER",
     "DISABLE_TELEMETRY",
-    "IS_SANDBOX",  # without it, root may not do without questions
+    "IS_SANDBOX",  # without it, root cannot skip permission questions
 )
 
 
 def session_id(key: str) -> str:
-    """The harness's id of the session: derived from the run's key, so that it can be repeated.
+    """The harness's session id: derived from the run's key, so that it is reproducible.
 
     >>> session_id("a") == session_id("a") != session_id("b")
     True
@@ -62,19 +62,19 @@ def session_id(key: str) -> str:
 
 
 def arguments(task: Task) -> list[str]:
-    """The harness's arguments; what it is to do comes through its standard input."""
+    """The harness's arguments; its task comes through its standard input."""
     settings: dict[str, Any] = {
-        # A program that says it, so that no key stands in the environment.
+        # A program returns it, so that there is no key in the environment.
         "apiKeyHelper": "echo none",
         "enabledPlugins": {f"{name}@builtin": False for name in _BUILT_IN},
-        # As it must be in a transcript that is to be compared.
+        # It would make transcripts differ.
         "includeCoAuthoredBy": False,
     }
     options = {
         "--input-format": "stream-json",
         "--output-format": "stream-json",
-        # The home of this run only: what lies in or above the working folder, such as a
-        # CLAUDE.md or skills of a project of the user's, is not looked for.
+        # Only the home of this run: files in or above the working folder, such as a CLAUDE.md or
+        # skills of a user's project, are ignored.
         "--setting-sources": "user",
         "--settings": json.dumps(settings),
         "--model": task.model,
@@ -92,7 +92,7 @@ def environment(task: Task, base_url: str) -> tuple[tuple[str, str], ...]:
     """The variables that the harness finds, besides PATH, HOME, LANG and TMPDIR."""
     return (
         ("ANTHROPIC_BASE_URL", base_url),
-        # What it asks beside the work, it asks the same model.
+        # Its side requests go to the same model.
         ("ANTHROPIC_SMALL_FAST_MODEL", task.model),
         ("ANTHROPIC_DEFAULT_HAIKU_MODEL", task.model),
         ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", str(task.limits.output_tokens)),
@@ -101,7 +101,7 @@ def environment(task: Task, base_url: str) -> tuple[tuple[str, str], ...]:
 
 
 def _has_cost(model: str) -> bool:
-    """Whether the model costs anything: the harness has a price of its own for any name."""
+    """Whether the model costs anything; the harness would assume a price for any name."""
     return load_prices().cost(Usage(input_tokens=1_000_000, output_tokens=1_000_000), model) != 0
 
 
@@ -112,14 +112,14 @@ _LOOKS = 5
 def end_marked(mark: str) -> None:
     """End the processes that were started with this in their environment.
 
-    The harness starts commands in process groups of their own, which ending its group does
-    not reach. A process that was given another environment is not found, and none is where
-    there is no /proc (macOS): only the sandbox lets nothing out.
+    The harness starts commands in their own process groups, which ending its group does not
+    reach. Processes with another environment are not found, nor any if there is no /proc (macOS):
+    only the sandbox contains everything.
 
     Args:
         mark: `NAME=value`.
     """
-    for _ in range(_LOOKS):  # one that starts another as it is looked at makes a second look needed
+    for _ in range(_LOOKS):  # a process may start another one while we look
         found = find_marked(mark)
         for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -129,7 +129,7 @@ def end_marked(mark: str) -> None:
 
 
 def find_marked(mark: str) -> list[int]:
-    """The processes that have this in their environment, by their numbers."""
+    """The ids of the processes that have this in their environment."""
     sought, found = mark.encode(), []
     for folder in _PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -145,10 +145,7 @@ INSTALL = (
 
 
 def program(given: str | None = None) -> Path | None:
-    """The harness: the one that is given, else the SDK's own, else the one on the PATH.
-
-    None if there is none.
-    """
+    """The harness: the given one, else the SDK's, else the one on the PATH; None if none."""
     if given is not None:
         found = shutil.which(given)
         return Path(os.path.realpath(found)) if found is not None else None
@@ -179,7 +176,7 @@ def why_not(given: str | None, sandbox: str) -> str | None:
     if script:
         return (
             f"The harness at {found} is a script, and what it needs is not in the sandbox. Use "
-            "the one that claude-agent-sdk brings, or the native installation of Claude Code."
+            "the one in claude-agent-sdk, or the native installation of Claude Code."
         )
     from skill_eval_nb.grading.sandbox import available
 
@@ -187,30 +184,30 @@ def why_not(given: str | None, sandbox: str) -> str | None:
 
 
 MOST_LINE_BYTES = 64 * 1024 * 1024
-"""A message longer than this ends the run: nothing that is to be graded is so long."""
+"""A longer message ends the run: nothing that should be graded is so long."""
 _PIECE = 64 * 1024
 _TAIL = 4096
 
 
 class Process:
-    """A harness that runs, and the lines that it has said so far; it makes its own environment.
+    """A harness and its messages so far.
 
     Attributes:
-        lines: its messages as they came, each with the time where it had none.
-        fault: why its messages could not be read on, in words; None if they could.
-        over: whether it came to its end by itself.
-        left: how many processes it left behind when it ended by itself; they are ended.
+        lines: its messages in order; a time is added if a message has none.
+        fault: why no more messages could be read, in words; None if they could.
+        over: whether it ended by itself.
+        left: how many processes it left behind when it ended by itself; they are ended, too.
         silent: set when nothing more will be read from it.
     """
 
     def __init__(self, arguments: Sequence[str], box: Box, mark: str | None = None) -> None:
-        """One that is not started yet.
+        """Prepare a process, without starting it.
 
         Args:
             arguments: a program and its arguments.
-            box: where it is started.
-            mark: a variable of the environment, `NAME=value`, that its children inherit and by
-                which those are found that left its process group; None if there is none.
+            box: where to start it.
+            mark: an environment variable, `NAME=value`, which its children inherit, to find those
+                that left its process group; None if there is none.
         """
         self.lines: list[dict[str, Any]] = []
         self.fault: str | None = None
@@ -247,7 +244,7 @@ class Process:
         return self._process is not None and self._process.returncode is None
 
     async def write(self, data: str) -> None:
-        """Say something to it; what it no longer hears is lost, and its end tells why."""
+        """Write to its input; if it has closed that, the data is lost, and its end says why."""
         stdin = self._process.stdin if self._process is not None else None
         if stdin is not None and not stdin.is_closing():
             with contextlib.suppress(OSError):
@@ -255,24 +252,24 @@ class Process:
                 await stdin.drain()
 
     async def end_input(self) -> None:
-        """Say that nothing more will be said."""
+        """Close its input."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
 
     async def read_messages(self) -> AsyncIterator[dict[str, Any]]:
-        """Its messages, until it ends; each is kept in `lines` too."""
+        """Its messages, until it ends; each is kept in `lines`, too."""
         assert self._process is not None
         try:
             async for line in self._read_lines():
                 message = _read_message(line)
                 if message is None:
                     continue
-                if message.get("subtype") == "left_behind":  # by the forwarder, not the harness
+                if message.get("subtype") == "left_behind":  # from the forwarder, not the harness
                     self.left = int(message.get("left", 0))
                 else:
                     self.lines.append(message)
                     yield message
-            # It has closed its output, and is about to end: its exit code is wanted.
+            # It has closed its output and is about to end: wait for its exit code.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(_wait_for_end(self._process), timeout=5)
                 self.over = self.fault is None
@@ -294,14 +291,14 @@ class Process:
                 await self.close()
 
     async def close(self) -> None:
-        """End it, if it has not ended, and all that it started; it may be called again."""
+        """End it and everything that it started; this may be called again."""
         process = self._process
         if process is None:
             return
         if self.over and self._mark is not None and not self._boxed:
             self.left = len(find_marked(self._mark))
-        # Whether or not it has ended by itself: its children may live on. In any case, so that
-        # nothing is left even if this is cancelled.
+        # Even if it has ended by itself, its children may still run. In `finally`, so that nothing
+        # is left even if this is cancelled.
         try:
             await self._end_inside(process)
         finally:
@@ -313,12 +310,12 @@ class Process:
         if process.stdin is not None:
             process.stdin.close()
         if self._draining is not None:
-            # Ended with the last process that could write there.
+            # This ends with the last process that can write there.
             await asyncio.wait((self._draining,), timeout=5)
             self._draining.cancel()
 
     async def _end_inside(self, process: asyncio.subprocess.Process) -> None:
-        """End the first process inside; bubblewrap, which must not go before it, ends after."""
+        """End the first process inside; then bubblewrap, which must not end earlier, ends, too."""
         if not self._boxed or process.returncode is not None:
             return
         for pid in [*descendants(process.pid)][1:2]:
@@ -329,17 +326,17 @@ class Process:
 
     @property
     def pid(self) -> int | None:
-        """The process that leads its group; None if it was never started."""
+        """The id of the process that leads its group; None if it was never started."""
         return self._process.pid if self._process is not None else None
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code; None while it runs, and where it never did."""
+        """Its exit code; None while it runs, and if it was never started."""
         return self._process.returncode if self._process is not None else None
 
     @property
     def complaint(self) -> str:
-        """The end of what it wrote to its standard error."""
+        """The end of its standard error."""
         return self._errors.decode("utf-8", "replace").strip()
 
     async def _drain_errors(self) -> None:
@@ -351,13 +348,13 @@ class Process:
 
 
 async def _wait_for_end(process: asyncio.subprocess.Process) -> None:
-    """Wait for its end; its own `wait` awaits that of its output too, which may stand unread."""
-    while process.returncode is None:  # noqa: ASYNC110 -- nothing public tells of it
+    """Wait for its end; its own `wait` would also wait until its output is read."""
+    while process.returncode is None:  # noqa: ASYNC110 -- there is no public event for it
         await asyncio.sleep(0.01)
 
 
 def _read_message(line: bytes | bytearray) -> dict[str, Any] | None:
-    """A message with a timestamp; None for a line that is none."""
+    """A message with a timestamp; None for a line that is not one."""
     try:
         message = json.loads(line)
     except ValueError:
@@ -369,9 +366,9 @@ def _read_message(line: bytes | bytearray) -> dict[str, Any] | None:
 
 
 PORT = 8080
-"""On the loopback of the sandbox, where nothing else listens."""
+"""The port on the loopback of the sandbox, where nothing else listens."""
 MARK = "AGENT_RUN_ID"
-"""The variable by which the processes of one start are known."""
+"""The variable that marks the processes of one start."""
 _INSIDE = "/opt/harness"
 _MIB = 1024 * 1024
 _SOCKET = "relay"
@@ -379,12 +376,12 @@ _SOCKET = "relay"
 
 @dataclass(frozen=True)
 class Place:
-    """A place that is ready.
+    """A prepared place to work in.
 
     Attributes:
-        task: what is to be done there.
-        home: the run's own, thrown away with the task's scratch folder.
-        socket: where the relay is to listen; None for loopback, without a sandbox.
+        task: the task to do there.
+        home: the run's own home, deleted with the task's scratch folder.
+        socket: the socket for the relay; None for loopback, without a sandbox.
     """
 
     task: Task
@@ -392,11 +389,11 @@ class Place:
     socket: Path | None
 
     def process(self, program: Path, port: int) -> Process:
-        """What is to be started.
+        """The process to start.
 
         Args:
             program: the harness.
-            port: the relay's, where it listens on loopback.
+            port: the relay's port, if it listens on loopback.
         """
         boxed = self.socket is not None
         url = f"http://127.0.0.1:{PORT if boxed else port}"
@@ -407,7 +404,7 @@ class Place:
         return Process(argv, box, f"{MARK}={value}")
 
     def box(self, program: Path, given: Sequence[tuple[str, str]] = ()) -> Box:
-        """The box that the harness is in, with all that it needs."""
+        """The box for the harness, with everything that it needs."""
         shown: list[tuple[str, Path]] = []
         if self.socket is not None:
             relay = self.task.scratch / _SOCKET
@@ -428,9 +425,9 @@ class Place:
         )
 
     def _link_near(self, program: Path) -> Path:
-        """The harness under a path that tells nothing: the box's list of mounts shows it.
+        """The harness under a path that reveals nothing, since the box's list of mounts shows it.
 
-        Of another disk, or another user's, it stays where it is.
+        On another disk, or if it is another user's, it stays where it is.
         """
         near = self.task.scratch / "claude"
         try:
@@ -442,7 +439,7 @@ class Place:
 
 @contextmanager
 def make_place(task: Task) -> Iterator[Place]:
-    """Make a place ready, and clear it away.
+    """Prepare a place, and clean up afterwards.
 
     Raises:
         OSError: if a folder cannot be made or the skill cannot be copied.
@@ -450,13 +447,13 @@ def make_place(task: Task) -> Iterator[Place]:
     home = task.scratch / "home"
     home.mkdir(parents=True)  # HOME and TMPDIR, in a sandbox or not
     for skill in task.skills:
-        # A copy: it becomes the property of whoever the sandbox runs as.
+        # A copy, since the user that the sandbox runs as becomes its owner.
         shutil.copytree(skill.folder, home / ".claude" / "skills" / skill.name)
     if task.sandbox == "none":
         yield Place(task, home, None)
         return
-    # The path of a Unix socket has room for little more than a hundred bytes, so this is not its
-    # own; and whoever connects to it may ask for its path.
+    # The path of a Unix socket is limited to about a hundred bytes, and whoever connects can see
+    # it, so this is not its real path.
     folder = os.open(task.scratch, os.O_PATH)
     try:
         yield Place(task, home, Path(f"/proc/self/fd/{folder}", _SOCKET))
@@ -466,16 +463,16 @@ def make_place(task: Task) -> Iterator[Place]:
 
 @contextmanager
 def handed_over(at: Place) -> Iterator[None]:
-    """Let whoever the sandbox runs as write in the place's folders, and take them back."""
+    """Let the user that the sandbox runs as write in the place's folders, and take them back."""
     if at.socket is not None:
         at.task.scratch.chmod(0o700)
-        at.socket.chmod(0o666)  # its folder is ours alone
+        at.socket.chmod(0o666)  # only we can enter its folder
     with lent(at.box(Path())):
         yield
 
 
 @cache
 def _forwarder() -> list[str]:
-    """Sent in as text: a file would be known inside by where it lies on this machine."""
+    """The forwarder as a command; sent as text, since a file would reveal its path inside."""
     program = Path(__file__).with_name("forwarder.py").read_text("utf-8")
     return [python("bubblewrap"), "-I", "-S", "-c", program, f"{_INSIDE}/relay", str(PORT)]

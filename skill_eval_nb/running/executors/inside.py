@@ -1,10 +1,10 @@
 """Read, Write and Edit, as a program that runs inside the box: standard library only.
 
-It is sent into the box as text and reads one request from its standard input, so a link that
-the agent made leads to what it leads to in the box, and never to the host.
+It is sent into the box as text and reads one request from its standard input. So a link that the
+agent made is followed inside the box, and never on the host.
 """
 
-# pathlib takes longer to import than all that is done here:
+# importing pathlib would take longer than everything that is done here:
 # ruff: noqa: PTH103, PTH116, PTH120, PTH123
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST = 2000
 
 
 class ToolRefused(Exception):
-    """What the tool did not do, and why."""
+    """The tool refused; the message says why."""
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
 def read_file_lines(
     file_path: str, offset: int = 1, limit: int = LINES, characters: int = 30_000
 ) -> str:
-    """Lines of a file with their numbers; what is left out is told."""
+    """Lines of a file with their numbers, and a note about what is left out."""
     shown: list[str] = []
     room, number = characters, 0
     with os.fdopen(_open_regular(file_path), encoding="utf-8", errors="replace") as file:
@@ -77,7 +77,7 @@ def write_file(file_path: str, content: str) -> str:
 def edit_file(
     file_path: str, old_string: str, new_string: str, *, replace_all: bool = False
 ) -> str:
-    """Replace a piece of a file."""
+    """Replace a part of a file."""
     if not old_string:
         raise ToolRefused("`old_string` is empty; a new file is made with Write")
     if old_string == new_string:
@@ -99,7 +99,7 @@ def edit_file(
 
 
 def _open_regular(path: str) -> int:
-    """Open a regular file: a pipe would never end, a device neither."""
+    """Open a regular file; a pipe or a device might never end."""
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         is_folder = stat.S_ISDIR(os.fstat(file).st_mode)

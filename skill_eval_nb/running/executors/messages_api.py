@@ -1,8 +1,8 @@
 """The executor `messages-api`: a model and a few tools, with nothing in between.
 
-A plain loop over `/v1/messages`: the model asks for tools, they act in the sandbox, their
-results go back, until the model says that it is done. Both sides have the same tools; with a
-skill, its name and description are listed, and its body comes when the model opens it.
+A plain loop over `/v1/messages`: the model asks for tools, these run in the sandbox, and their
+results go back to the model, until it says that it is done. Both sides have the same tools; with a
+skill, its name and description are listed, and the model gets its body when it opens it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """The events of a run as they come, each with its time."""
+    """Collects the events of a run, each with its time."""
 
     def __init__(self) -> None:
         self.events: list[Mapping[str, Any]] = []
@@ -43,7 +43,7 @@ class Recording:
         self._begun = time.monotonic()
 
     def begin(self, model: str, tools: list[dict[str, Any]], skills: Iterable[Skill]) -> None:
-        """What the run begins with."""
+        """Add the beginning of the run."""
         self._add(
             "system",
             subtype="init",
@@ -53,7 +53,7 @@ class Recording:
         )
 
     def answer(self, reply: Reply) -> None:
-        """An answer of the model."""
+        """Add an answer of the model."""
         self.turns += 1
         message = {
             "id": reply.id,
@@ -67,11 +67,11 @@ class Recording:
         self._add("assistant", message=message)
 
     def results(self, blocks: list[dict[str, Any]]) -> None:
-        """The results of tools that go back to the model."""
+        """Add the results of tools that go back to the model."""
         self._add("user", message={"role": "user", "content": blocks})
 
     def end(self, reason: str | None, text: str, usage: Usage, cost_usd: float | None) -> None:
-        """How the run ended."""
+        """Add the end of the run."""
         self._add(
             "result",
             subtype="success" if reason is None else "error_during_execution",
@@ -113,12 +113,12 @@ class AgentLoop:
     """One run.
 
     Attributes:
-        task: what is to be done.
-        request: what is the same in each request of the run: model, tools and options.
-        client: what the model is asked through.
-        meter: what each call goes through.
-        toolbox: what the model works with.
-        recording: takes what happens.
+        task: what to do.
+        request: the part that all requests of the run share: model, tools and options.
+        client: how the model is reached.
+        meter: the meter for each call.
+        toolbox: the tools of the model.
+        recording: collects the events.
     """
 
     task: Task
@@ -129,15 +129,15 @@ class AgentLoop:
     recording: Recording
 
     async def done(self) -> str:
-        """Work to the end, or until the skill was opened if that is enough.
+        """Work to the end, or until the skill is opened if that is enough.
 
         Returns:
-            what the model said at last.
+            The model's last words.
 
         Raises:
-            Stopped: if it does not come to an end that can be graded.
-            ModelFault, BudgetSpent: as of `Client.send`.
-            SandboxMissing, OSError: as of `Toolbox.use`.
+            AgentStopped: if the run ends in a way that cannot be graded.
+            ModelFault, BudgetSpent: as for `Client.send`.
+            SandboxMissing, OSError: as for `Toolbox.use`.
         """
         limits = self.task.limits
         until = time.monotonic() + limits.seconds
@@ -166,7 +166,7 @@ class AgentLoop:
         request = {**self.request, "messages": mark_for_cache(messages)}
         try:
             return await self.client.send(request, meter=self.meter, deadline=seconds)
-        except ValueError as fault:  # what the model said last is not JSON, though it came as such
+        except ValueError as fault:  # the model's last answer cannot be sent back as JSON
             raise AgentStopped(f"The next request could not be made: {fault}") from fault
 
     async def _use_tool(self, block: Mapping[str, Any], until: float) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class AgentLoop:
 def common_fields(
     task: Task, tools: list[dict[str, Any]], *, effort: str | None, thinking: bool
 ) -> dict[str, Any]:
-    """What is the same in each request of a run."""
+    """The part that all requests of a run share."""
     return {
         "model": task.model,
         "max_tokens": task.limits.output_tokens,
@@ -205,10 +205,10 @@ def common_fields(
 
 
 def mark_for_cache(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages with marks for the cache on the last two of the user's.
+    """The messages, with cache marks on the user's last two.
 
-    The last is written for the next request to read, the one before is where this request
-    finds what the last one wrote. With the system prompt's that makes three; four may be set.
+    The last mark writes the cache for the next request; the one before lets this request read what
+    the previous one wrote. With the system prompt's mark these are three; four are allowed.
     """
     numbers = [number for number, message in enumerate(messages) if message["role"] == "user"][-2:]
     return [
@@ -223,7 +223,7 @@ def _goes_on(reply: Reply) -> bool:
     """Whether the model wants another turn; False if it is done.
 
     Raises:
-        Stopped: if it stopped for a reason that leaves nothing to grade.
+        AgentStopped: if it stopped for a reason that leaves nothing to grade.
     """
     reason = reply.stop_reason
     if reason in ("end_turn", "stop_sequence"):
@@ -258,13 +258,12 @@ class MessagesApi:
     """Runs tasks with a plain tool loop over the Messages API.
 
     Attributes:
-        effort: how much work the model is told to put in (`low` to `max`); None leaves it to
-            the model's own.
-        thinking: whether the model may think before it answers, as it sees fit.
-        command: what each command of the agent may use; its `disk_bytes` are those of the
-            whole run.
-        result_chars: characters of a tool's result that the model is shown; what is left
-            out is told.
+        effort: how much effort the model is told to make (`low` to `max`); None for the model's
+            default.
+        thinking: whether the model may think before it answers.
+        command: what each command of the agent may use; its `disk_bytes` are for the whole run.
+        result_chars: the most characters of a tool's result that the model sees; a note says how
+            much is left out.
     """
 
     effort: str | None = None
@@ -274,7 +273,7 @@ class MessagesApi:
 
     @property
     def name(self) -> str:
-        """Its name, as the files of a run state it."""
+        """Its name, as stated in a run's files."""
         return "messages-api"
 
     def why_not(self, sandbox: str) -> str | None:
@@ -318,7 +317,7 @@ class MessagesApi:
             raise SandboxMissing(reason)
         skills = [stage_for_agent(skill, task.sandbox, task.scratch) for skill in task.skills]
         for skill in skills:
-            skill.text  # noqa: B018 (read now: that it cannot be is no fault of the agent's)
+            skill.text  # noqa: B018 (read it now: if that fails, it is not the agent's fault)
         schemas = {tool["name"]: tool["input_schema"] for tool in listed}
         return Toolbox(task, skills, schemas, self.command, self.result_chars)
 

@@ -1,4 +1,4 @@
-"""The executor `offline`: another one against the stand-in model, with no network and no key."""
+"""The executor `offline`: another executor with the stand-in model, without network or key."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from ..protocol import Execution, Executor, Task
 
 @dataclass(frozen=True)
 class Offline:
-    """Runs tasks as another executor does, with the stand-in in the model's place.
+    """Runs tasks like another executor, with the stand-in instead of a model.
 
     Attributes:
         stand_in: how the stand-in answers.
-        through: the executor that works: "messages-api", or "claude-code", which is the
-            real harness.
+        through: the executor that works: "messages-api", or "claude-code", the real harness.
     """
 
     stand_in: StandIn = field(default_factory=StandIn)
@@ -33,7 +32,7 @@ class Offline:
 
     @property
     def name(self) -> str:
-        """Its name, as the files of a run state it."""
+        """Its name, as stated in a run's files."""
         return "offline"
 
     def why_not(self, sandbox: str) -> str | None:

@@ -1,14 +1,14 @@
 """The harness's only way to a model: it adds the key, and meters every call.
 
-It listens on a socket that only the sandbox's own forwarder reaches, or on loopback where the
-user does without a sandbox. What arrives may come from the agent's own commands, so it is bounded
-and refused early.
+It listens on a socket that only the sandbox's forwarder reaches, or on loopback if the user works
+without a sandbox. Requests may come from the agent's own commands, so they are limited, and refused
+early.
 
-Sent on is what the harness itself sends, and nothing else. What commands might ask for besides
-would be done by the API's servers (tools, addresses, files, a summary) or at another price (speed,
-tier, place), if neither the sandbox nor the meter holds. A field that is not named here is
-refused, so that a new one of the API's is; `Body` was read off the harness at work with the tools
-of `command.TOOLS`. What it names costs no more than `worst_case` says.
+Only what the harness itself sends is passed on. Other requests could make the API's servers do
+things (tools, addresses, files, a summary) or charge other prices (speed, tier, place), where
+neither sandbox nor meter has control. A field that is not listed here is refused, and so is any new
+field of the API; `Body` lists what the harness sends with the tools of `harness.TOOLS`. What it
+allows costs no more than `worst_case` says.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from skill_eval_nb.models.client import hidden, secrets_of, without_password
 from skill_eval_nb.models.usage import encode_body
 
 VERSION = "2023-06-01"
-"""Of the API: in another, the same fields may mean something else."""
+"""The API's version: in another one, the same fields may mean something else."""
 _MOST_PARTS = 1_000_000
-"""Ten million, which fit into a body, take seconds in which no other run goes on."""
+"""Ten million parts, which fit into a body, would block all other runs for seconds."""
 _HEADERS = ("accept", "user-agent", "x-app", "x-claude-code-session-id")
 _BETA = re.compile(
     r"(claude-code|context-management|effort|interleaved-thinking|mid-conversation-tool-changes"
     r"|per-turn-control|thinking-display-updates|thinking-token-count|token-counting)-[\d-]+"
 )
-"""Features that change what is said, not what it costs; they are the same at another date."""
+"""Features that change what is said, but not what it costs, whatever their date."""
 
 
 class _Part(msgspec.Struct, forbid_unknown_fields=True):
@@ -62,7 +62,7 @@ class _Source(_Part):
 
 class _Text(_Block, tag="text"):
     text: str
-    citations: None = None  # as the API's own answers have it, which are sent back
+    citations: None = None  # the API's own answers have it, and are sent back
 
 
 class _Image(_Block, tag="image"):
@@ -161,10 +161,11 @@ class Body(_Part):
 
 
 def allowed_body(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """A body that may be sent on, and its bytes, made again of what was read and looked at.
+    """A body that may be passed on, and its bytes, written anew from what was checked.
 
     Raises:
-        ValueError: if it is not a JSON object, or holds what is not sent on; it says what.
+        ValueError: if it is not a JSON object, or has something that is not passed on; it says
+            what.
     """
     if data.count(b"[") + data.count(b"{") > _MOST_PARTS:
         raise ValueError("its body has too many parts")
@@ -181,7 +182,7 @@ def allowed_body(data: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def allowed_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The headers that are sent on, and the values of `anthropic-beta` that are not.
+    """The headers that are passed on, and the values of `anthropic-beta` that are not.
 
     >>> allowed_headers({"cookie": "c", "x-app": "cli", "anthropic-beta": "effort-2025-11-24,web"})
     ({'x-app': 'cli', 'content-type': 'application/json', 'anthropic-version': '2023-06-01',
@@ -202,10 +203,10 @@ def allowed_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[st
 
 
 class AnswerReader:
-    """Reads what an answer used off its bytes, in whatever pieces they come.
+    """Reads the usage of an answer from its bytes, which come in pieces of any size.
 
-    An answer is one JSON object, or comes as events (SSE): the first states the input's tokens,
-    the last but one the output's, counted from the beginning; it is whole with `message_stop`.
+    An answer is one JSON object, or a stream of events (SSE): the first one states the input's
+    tokens, the last but one the output's in total; it is complete with `message_stop`.
 
     >>> reader = AnswerReader("application/json")
     >>> reader.feed(b'{"usage": {"input_tokens": 3, ')
@@ -218,35 +219,35 @@ class AnswerReader:
 
     def __init__(self, content_type: str) -> None:
         self._streamed = content_type.startswith("text/event-stream")
-        self._data = bytearray()  # of a stream, a line that is not whole
+        self._data = bytearray()  # for a stream: an incomplete line
         self._counts: dict[str, Any] = {}
         self._whole = False
 
     def feed(self, data: bytes) -> None:
-        """Look at the next piece."""
+        """Read the next piece."""
         self._data += data
         if not self._streamed:
             return
         *lines, rest = self._data.split(b"\n")
         self._data = bytearray(rest)
         for line in lines:
-            # Deltas of text are most of the lines, and none of them is needed.
+            # Most lines are deltas of text, which are not needed.
             if line.startswith(b"data:") and b'"message_' in line:
                 self._take_event(_object(line[5:]))
 
     def usage(self) -> Usage | None:
-        """What the answer used; None if it is not whole, or does not say so."""
+        """The usage of the answer; None if it is incomplete, or does not state it."""
         if not self._streamed:
             counts = _object(self._data).get("usage")
         else:
             counts = self._counts if self._whole else None
         try:
             return Usage.of(counts) if isinstance(counts, dict) else None
-        except ValueError:  # counts that cannot be understood are taken at their worst
+        except ValueError:  # if counts cannot be read, the worst case counts
             return None
 
     def error(self) -> str:
-        """The message, where the answer is one of the API's errors; else empty."""
+        """The message if the answer is an error of the API; else empty."""
         error = {} if self._streamed else _object(self._data).get("error")
         return str(error.get("message", "")) if isinstance(error, dict) else ""
 
@@ -268,7 +269,7 @@ def _object(data: bytes | bytearray) -> dict[str, Any]:
 
 @asynccontextmanager
 async def open_upstream(connection: Connection) -> AsyncIterator[tuple[Any, str, dict[str, str]]]:
-    """The way to the model: a client that one relay has to itself, where to, and the key's headers.
+    """The connection to the model: a client for one relay, the address, and the key's headers.
 
     Raises:
         LookupError: if a key is needed and there is none.
@@ -280,23 +281,23 @@ async def open_upstream(connection: Connection) -> AsyncIterator[tuple[Any, str,
 
     standin = connection.stand_in
     extra: dict[str, Any] = {} if standin is None else {"transport": transport(standin)}
-    # An answer may take as long as the run may. A redirection would take the key elsewhere.
+    # An answer may take as long as the run. A redirect would send the key elsewhere.
     timeout = Timeout(None, connect=30.0)
     async with DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, **extra) as http:
         base_url = "http://stand-in.invalid" if standin is not None else connection.base_url
-        # It is asked how a key is sent and where to; the requests are the harness's own.
+        # The SDK only says how and where a key is sent; the requests are the harness's.
         sdk = AsyncAnthropic(api_key=key, base_url=base_url, http_client=http, max_retries=0)
         yield http, str(sdk.base_url).rstrip("/"), dict(sdk.auth_headers)
 
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_BODY_BYTES = 32 * 1024 * 1024
-"""What the Messages API itself takes at most."""
+"""The most that the Messages API itself accepts."""
 _PIECE = 64 * 1024
 
 
 class UnreadableRequest(Exception):
-    """A request that is answered with a status and a message, and goes no further."""
+    """A request that is not passed on, but answered with a status and a message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -305,7 +306,7 @@ class UnreadableRequest(Exception):
 
 
 class Request(NamedTuple):
-    """One request; names of headers are in small letters, and of two of a name both are kept."""
+    """One request; header names are in lower case, and repeated headers are joined."""
 
     method: str
     target: str
@@ -314,7 +315,7 @@ class Request(NamedTuple):
 
 
 class Exchange:
-    """A request that is read whole, and an answer that is written in pieces."""
+    """Reads a whole request, and writes its answer in pieces."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -326,7 +327,7 @@ class Exchange:
         """Read the request; None if the other side closed before it sent one.
 
         Raises:
-            UnreadableRequest: if it is not a request, is too long, or ends too early.
+            UnreadableRequest: if it is not a request, too long, or incomplete.
         """
         head, body = None, bytearray()
         try:
@@ -356,12 +357,12 @@ class Exchange:
         return Request(head.method.decode(), target, headers, bytes(body))
 
     async def gone(self) -> None:
-        """Wait until the other side has closed; whatever it sends besides is thrown away."""
+        """Wait until the other side has closed; anything else it sends is ignored."""
         while await self._reader.read(_PIECE):
             pass
 
     def begin(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
-        """Begin the answer; without a length it comes in pieces, and is seen where it is cut."""
+        """Begin the answer; without a length it is chunked, so that a cut is noticed."""
         plain = [(k.encode(), v.encode("latin-1", "replace")) for k, v in headers]
         self._send(h11.Response(status_code=status, headers=[*plain, (b"connection", b"close")]))
 
@@ -379,7 +380,7 @@ class Exchange:
         self._writer.transport.abort()
 
     def refuse(self, status: int, message: str) -> None:
-        """A whole answer in the form of the API's errors, told not to be tried again."""
+        """Write a complete answer in the form of the API's errors, with a note not to retry."""
         kind = "api_error" if status >= 500 else "invalid_request_error"
         kind = "not_found_error" if status == 404 else kind
         body = json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
@@ -406,11 +407,11 @@ _HANDED_BACK = (
     "x-should-retry",
 )
 _HOPELESS = (401, 403)
-"""No other request of this run would fare better, though the harness would try for minutes."""
+"""Other requests of this run would fail as well, though the harness would retry for minutes."""
 _MOST_OPEN = 64
-"""Connections at a time: files of this process, which other runs need too."""
+"""Connections at a time: each is an open file of this process, and other runs need some, too."""
 _MOST_CALLS = 8
-"""Calls at a time; others wait for their turn. Each may have a body of the greatest size."""
+"""Calls at a time; others wait. Each may have a body of the largest size."""
 _MOST_NAMED = 20
 _LONGEST = 200
 
@@ -419,10 +420,9 @@ class Relay:
     """One run's relay.
 
     Attributes:
-        ended: done, with the reason in words, once no further call can succeed: the budget
-            is spent, or the key is refused. The run is then to be ended.
-        turned_away: what else was asked for and not passed on, once each, in order; no more
-            than can be read.
+        ended: done, with the reason in words, once no further call can succeed because the budget
+            is spent or the key is refused. Then the run must be ended.
+        turned_away: what was not passed on, each thing once, in order; limited in number.
     """
 
     def __init__(
@@ -451,16 +451,16 @@ class Relay:
         meter: Meter,
         socket: Path | None,
     ) -> AsyncIterator[tuple[Relay, int]]:
-        """A relay that listens on a Unix socket, or where that is None on loopback.
+        """A relay that listens on a Unix socket, or on loopback if that is None.
 
-        Gives the relay and its port, which is 0 on a Unix socket. When it is closed, calls in
-        flight are given up and settled at their worst.
+        Yields the relay and its port, which is 0 on a Unix socket. At the end, calls in flight are
+        given up and counted at their worst case.
 
         Args:
             connection: how it reaches the model.
-            model: the only one that is called.
-            output_tokens: of one answer, at most.
-            meter: what every call goes through.
+            model: the only model that may be called.
+            output_tokens: the most tokens of one answer.
+            meter: the meter for every call.
             socket: where it listens.
 
         Raises:
@@ -497,7 +497,7 @@ class Relay:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request, and close; give up as soon as the other side does."""
+        """Answer one request and close; give up as soon as the other side does."""
         exchange = Exchange(reader, writer)
         try:
             async with self._turns:
@@ -517,7 +517,7 @@ class Relay:
         except UnreadableRequest as fault:
             exchange.refuse(fault.status, fault.message)
         except OSError:
-            pass  # the other side is gone: there is nobody to tell
+            pass  # the other side is gone
         finally:
             with contextlib.suppress(OSError):
                 await writer.drain()
@@ -536,19 +536,19 @@ class Relay:
             exchange.refuse(fault.status, fault.message)
 
     def _turned_away(self, what: str, status: int = 400) -> UnreadableRequest:
-        """Note what is not passed on, in words that may be shown; gives the refusal of it."""
+        """Note what is not passed on, in printable words; returns the refusal."""
         plain = "".join(char if char.isprintable() else "?" for char in what[:_LONGEST])
         if len(self.turned_away) < _MOST_NAMED:
             self.turned_away[plain] = None
         return UnreadableRequest(
             status,
-            f"Only what the harness is known to send is passed on, not {plain}. Where the harness "
-            "itself sent it, it is newer than this skill-eval-nb: update that, or downgrade "
-            "claude-agent-sdk.",
+            f"Only what the harness is known to send is passed on, not {plain}. If the harness "
+            "itself sent it, it is newer than this skill-eval-nb: update skill-eval-nb, or "
+            "downgrade claude-agent-sdk.",
         )
 
     def _checked(self, request: Request) -> tuple[dict[str, Any], Request]:
-        """The body of a call for the one model of this run, and what is sent on of the call.
+        """The body of a call to this run's model, and the request to pass on.
 
         Raises:
             UnreadableRequest: if it is something else.
@@ -563,7 +563,7 @@ class Relay:
         most, limit = body.get("max_tokens"), self._output_tokens
         if most is not None and most > limit:
             raise self._turned_away(f"max_tokens={most}: the limit of this run is {limit}")
-        for beta in betas:  # without it, the API refuses what it would have allowed
+        for beta in betas:  # without it, the API refuses what it would allow
             self._turned_away(f"the beta {beta}")
         return body, request._replace(headers=headers, body=content)
 
@@ -586,7 +586,7 @@ class Relay:
                 self._meter.release(ticket)
 
     async def _pass_on(self, request: Request, exchange: Exchange, call: _Call) -> None:
-        """Send a request on, and hand its answer back line by line, without the key.
+        """Pass a request on, and return its answer line by line, without the key.
 
         Raises:
             UnreadableRequest: if the server cannot be reached.
@@ -595,7 +595,7 @@ class Relay:
 
         call.billed = True
         try:
-            # Compressed pieces could not be read as they pass.
+            # Compressed pieces could not be read on the way.
             own = {**request.headers, "accept-encoding": "identity", **self._credentials}
             url = f"{self._base_url}{request.target}"
             stream = self._http.stream("POST", url, headers=own, content=request.body)
@@ -610,7 +610,7 @@ class Relay:
                     if name.startswith(_HANDED_BACK)
                 }
                 exchange.begin(status, back.items())
-                held = bytearray()  # a line that is not whole: a key may end in the next piece
+                held = bytearray()  # an incomplete line: a key may end in the next piece
                 async for piece in answer.aiter_raw():
                     lines, end, rest = piece.rpartition(b"\n")
                     if end:
@@ -630,7 +630,7 @@ class Relay:
             message = without_password(f"The model cannot be reached: {fault}")
             raise UnreadableRequest(502, message) from fault
         except HTTPError:
-            exchange.cut()  # here as it was cut there: the harness asks again
+            exchange.cut()  # cut here, too, so that the harness asks again
 
     def _end(self, reason: str) -> None:
         if not self.ended.done():
@@ -638,7 +638,7 @@ class Relay:
 
 
 class _Call:
-    """Whether a call may be billed, and its answer; what it used counts at its worst till then."""
+    """Whether a call may be billed, and its answer; None counts as its worst case."""
 
     billed = False
     reader: AnswerReader | None = None

@@ -1,4 +1,4 @@
-"""The tools of one run, as the model is told of them: every one acts through the sandbox."""
+"""The tools of one run, and how they are described to the model; all act in the sandbox."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _FILE = "The file's path, absolute or from the working folder."
 
 
 def tools(skills: Sequence[Skill], seconds: float) -> list[dict[str, Any]]:
-    """The tools as a request offers them.
+    """The tools, in the form of a request.
 
     Args:
-        skills: those that are listed, in this order.
+        skills: the skills to list, in this order.
         seconds: how long a command may take.
     """
     return [
@@ -136,19 +136,20 @@ def _kind(value: object) -> str:
 
 
 MIN_LINE = 25
-"""Characters from which on a line is the skill's own; shorter ones stand anywhere."""
+"""A line with at least this many characters belongs to the skill; shorter ones occur anywhere."""
 ENOUGH = 3
-"""Such lines that a result must show, all if there are fewer, to count as the body."""
+"""A result counts as the skill's body if it shows this many such lines, or all if there are
+fewer."""
 
 
 @dataclass(frozen=True)
 class StagedSkill:
-    """A skill as the agent finds it.
+    """A skill as the agent sees it.
 
     Attributes:
         skill: the staged skill.
-        place: where the agent finds its folder.
-        folder: what is shown there.
+        place: the path of its folder for the agent.
+        folder: the folder that is shown there.
     """
 
     skill: Skill
@@ -160,7 +161,7 @@ class StagedSkill:
         """All of SKILL.md.
 
         Raises:
-            OSError: if there is none, or it is a link that leads out.
+            OSError: if there is none, or it is a link that leads out of the folder.
         """
         return skill_md.read_text(self.folder)
 
@@ -171,11 +172,11 @@ class StagedSkill:
 
     @property
     def opened(self) -> str:
-        """What the agent gets when it opens the skill."""
+        """The text that the agent gets when it opens the skill."""
         return f"Base directory for this skill: {self.place}\n\n{self.body}"
 
     def shown_in(self, text: str) -> bool:
-        """Whether a tool's result shows the skill's body, however the lines are led in."""
+        """Whether a tool's result shows the skill's body, with anything before its lines."""
         body = {" ".join(line.split()) for line in self.body.splitlines()}
         lines = {line for line in body if len(line) >= MIN_LINE} or body - {""}
         shown = " ".join(text.split()), {" ".join(line.split()) for line in text.splitlines()}
@@ -188,14 +189,14 @@ def stage_for_agent(skill: Skill, sandbox: SandboxKind, scratch: Path) -> Staged
 
     Args:
         skill: the staged skill.
-        sandbox: how the agent's commands are kept in.
-        scratch: where its copy is put.
+        sandbox: how the agent's commands are confined.
+        scratch: the folder for its copy.
 
     Raises:
         OSError: if the skill cannot be read.
     """
-    # A copy: the list of mounts inside has the path of what is shown, and what is staged lies in
-    # the workspace; and root's agent is nobody, who may read less than root.
+    # A copy, because the list of mounts inside shows the paths of folders, and staged skills are in
+    # the workspace; also, for root the agent runs as nobody, who may read less than root.
     folder = scratch / "skills" / skill.name
     shutil.copytree(skill.folder, folder, symlinks=True)
     for path in (folder, *folder.rglob("*")):
@@ -213,10 +214,10 @@ _THROUGH_A_FILE = 'cat > "$TMPDIR/.command" && exec "$0" "$TMPDIR/.command" < /d
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What a tool gave.
+    """The result of a tool.
 
     Attributes:
-        text: what the model is shown.
+        text: what the model sees.
         is_error: whether the tool failed.
     """
 
@@ -225,7 +226,7 @@ class ToolResult:
 
 
 class Toolbox:
-    """Uses tools as the model asks for them, and knows whether the task's skill was opened."""
+    """Uses tools for the model, and knows whether the task's skill was opened."""
 
     def __init__(
         self,
@@ -257,7 +258,7 @@ class Toolbox:
         Args:
             name: the tool's name, as the model gave it.
             given: its arguments, as the model gave them.
-            seconds: what is left of the run.
+            seconds: the time left for the run.
 
         Raises:
             SandboxMissing: no sandbox works here.
@@ -295,7 +296,7 @@ class Toolbox:
             verb = "is" if len(self._offered) == 1 else "are"
             return ToolResult(f"There is no skill {skill!r}. There {verb} {there}.", is_error=True)
         self.skill_used |= found is self._wanted
-        return ToolResult(found.opened)  # whole: the skill is what is tried here
+        return ToolResult(found.opened)  # never shortened: the skill is what is tested
 
     async def _run_bash(self, command: str, seconds: float) -> ToolResult:
         if "\0" in command:
@@ -316,10 +317,10 @@ class Toolbox:
     async def _file(self, name: str, given: Mapping[str, Any], seconds: float) -> ToolResult:
         request: dict[str, Any] = {"tool": name, "input": dict(given)}
         if name == "Read":
-            request["input"]["characters"] = self._characters - 200  # room for what is said below
+            request["input"]["characters"] = self._characters - 200  # leaves room for a note
         argv = [python(self._box.kind), "-I", "-S", "-c", _file_program()]
         limits = self._box_within_limits(seconds)
-        # numbers and escapes make a text longer; what was read is cut by lines, not by bytes
+        # line numbers and escapes make the text longer, and it is cut by lines, not by bytes
         limits = dataclasses.replace(
             limits,
             limits=dataclasses.replace(limits.limits, output_bytes=16 * self._characters + 65536),
@@ -332,10 +333,10 @@ class Toolbox:
         return answer
 
     def _box_within_limits(self, seconds: float) -> Box:
-        """The box for one command: time and disk are those of the run, as far as is left."""
+        """The box for one command, with what is left of the run's time and disk space."""
         limits = self._box.limits
         used_now, before = used(self._box), self._before
-        # with nothing left, a command that makes room may still run
+        # even with no space left, a command that frees some may run
         left = max(limits.disk_bytes - (used_now.bytes - before.bytes), 0)
         entries = max(limits.entries - (used_now.entries - before.entries), 0)
         return dataclasses.replace(
@@ -350,7 +351,7 @@ class Toolbox:
 
 
 def cap_text(text: str, most: int) -> str:
-    r"""A text of at most so many characters: its beginning and its end, and what is left out.
+    r"""A text of at most this many characters: beginning and end, with a note between them.
 
     >>> cap_text("a" * 300, 90)
     'aaaaaa\n[… 291 of 300 characters are left out here …]\naaa'
@@ -364,7 +365,7 @@ def cap_text(text: str, most: int) -> str:
 
 
 def _unsayable_fault(given: object) -> str | None:
-    """Why arguments cannot be handed on; None if they can."""
+    """Why arguments cannot be passed on; None if they can."""
     try:
         json.dumps(given, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -373,7 +374,7 @@ def _unsayable_fault(given: object) -> str | None:
 
 
 def _answer(ran: Ran) -> ToolResult | None:
-    """What the program in the box answered; None if it was ended before, or failed."""
+    """The answer of the program in the box; None if it was ended before that, or failed."""
     try:
         answer = json.loads(ran.stdout)
         return ToolResult(answer["text"], answer["is_error"])
