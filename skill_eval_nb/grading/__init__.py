@@ -1,8 +1,8 @@
-"""Grading what a run has put out: layer 1, the structural checks; layer 2, the judge.
+"""Grade what a run has produced: layer 1, the structural checks; layer 2, the judge.
 
-`check` looks with plain rules and asks nobody. The room `judge` asks a model; `grade` makes
-one grading of its judgings. The room `sandbox` holds what runs a command that nobody here
-has written. Nothing is imported before it is asked for.
+`check` applies fixed rules and asks no model. `judge` asks a model; `grade` combines its judgings
+into one grading. `sandbox` runs commands that somebody else has written. Modules are imported on
+first use.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def read_answer(raw: Any) -> Answer:
         raw: the answer's JSON.
 
     Raises:
-        BadAnswer: it is not of the form `SCHEMA`; or it says neither what the winner did well
-            nor what the loser did badly; or a text in it says nothing.
+        BadAnswer: it does not have the form `SCHEMA`; it says neither what the winner did well
+            nor what the loser did badly; or a text in it is empty.
     """
     answer = check_form(raw, SCHEMA)
     look = AnswerCheck()
@@ -83,7 +83,7 @@ def read_answer(raw: Any) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Analyst(GraderSettings):
-    """Who analyses, and how; `shown_chars` are of both skills and works together."""
+    """The model that analyses, and how; `shown_chars` is for both skills and works together."""
 
     ROLE = "an analyst"
     LEAST: ClassVar = {"shown_chars": 6000}
@@ -94,10 +94,10 @@ class ShownWork:
     """One side of a comparison, with its name.
 
     Args:
-        label: what it is called, as `with_skill of iteration-2`.
-        letter: A or B: what the comparator called it.
+        label: its name, such as `with_skill of iteration-2`.
+        letter: A or B, as the comparator called it.
         case: the run.
-        skill: which version of the skill it had, or why there is none to show.
+        skill: the version of its skill, or why there is none to show.
         files: name and text of the files of that version, SKILL.md first.
     """
 
@@ -117,14 +117,14 @@ def analysis_of(
     model: str | None = None,
     prices: Prices | None = None,
 ) -> Analysis:
-    """The document of one analysis; `comparison_summary` is of the first comparison.
+    """The document of one analysis; its `comparison_summary` is that of the first comparison.
 
     Args:
         answered: the answer, and what it used.
         winner: the side that won.
         loser: the other side.
-        comparisons: those that it is about.
-        model: who was asked.
+        comparisons: the comparisons that it is about.
+        model: the model that was asked.
         prices: what calls cost, for the record.
     """
     answer, usage, first = answered.value, answered.usage, comparisons[0]
@@ -243,24 +243,24 @@ Now analyse why the winner won. Answer with `transcript_insights`, `instruction_
 
 
 WHO = "the analyst"
-"""What the model is called in reasons."""
+"""The name of the model in reasons."""
 SKILLS, VERDICTS = 3, 6
-"""Of the room the skills may take one part in so many, and so may what was said."""
+"""The skills may take one third of the room, and the comparator's words one sixth."""
 SHOWN = ("winner", "reasoning", "key_differentiators", "rubric", "output_quality")
-"""What is told of a comparison, besides the expectations."""
+"""The fields of a comparison that are shown, besides the expectations."""
 
 
 def question(
     analyst: Analyst, winner: ShownWork, loser: ShownWork, comparisons: Sequence[Comparison]
 ) -> Question[Answer]:
-    """What is asked of a comparison; its key is a digest of all that is asked.
+    """The question about a comparison; its key is a digest of everything that is asked.
 
     Args:
-        analyst: who is asked.
+        analyst: the model to ask.
         winner: the side that won.
         loser: the other side.
-        comparisons: the first one, of which the sides' letters are, and the one in the other
-            order if there is one.
+        comparisons: the comparison that the sides' letters belong to, and the one in the other
+            order, if there is one.
 
     Raises:
         Unjudged: the files of a run cannot be read.
@@ -286,7 +286,7 @@ def question(
 def _analyst_texts(
     analyst: Analyst, sides: tuple[ShownWork, ShownWork], comparisons: Sequence[Comparison]
 ) -> Iterator[str]:
-    """The texts of the request: task and verdict, then both sides, then what is asked."""
+    """The texts of the request: task and verdict, both sides, and the question."""
     skills = _skill_files(sides, analyst.shown_chars // SKILLS)
     texts = [_verdict_text(comparison) for comparison in comparisons[:2]]
     texts = [cut(text, analyst.shown_chars // VERDICTS // len(texts))[0] for text in texts]
@@ -326,13 +326,13 @@ def _side_text(
         parts.append(NO_TRANSCRIPT)
     else:
         parts.append(OPENED.format(calls=transcript_of(side.case.transcript).setup_calls))
-    # Sides are no secret here: what was covered up for a judge is shown as it is.
+    # The sides are no secret here, so names that are covered for a judge are shown.
     parts += [uncover_names(block["text"], work.originals) for block in work.blocks]
     return "".join([*parts, CLOSE.format(nonce=nonce)])
 
 
 def _skill_files(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, str]]]:
-    """The files of both skills, within room; SKILL.md comes first."""
+    """The files of both skills within the given room, SKILL.md first."""
     files = [(at, name, text) for at, side in enumerate(sides) for name, text in side.files]
     given = shares([len(text) for *_, text in files], room)
     found: list[list[tuple[str, str]]] = [[] for _ in sides]
@@ -343,13 +343,13 @@ def _skill_files(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, 
 
 
 def _show_works(sides: Sequence[ShownWork], room: int) -> list[Showing]:
-    """What each put out and how; each has half of the room."""
+    """The outputs and transcript of each side; each has half of the room."""
     cases = (replace(side.case, hidden=(), configurations=()) for side in sides)
     return [showing_of(case, room // 2, images=False) for case in cases]
 
 
 def _verdict_text(comparison: Comparison) -> str:
-    """A comparator's verdict and reasons, and how it found the expectations."""
+    """A comparator's verdict and reasons, and its results for the expectations."""
     raw = dump(comparison)
     fields = {name: raw[name] for name in SHOWN if raw.get(name)}
     checks = {
@@ -361,7 +361,7 @@ def _verdict_text(comparison: Comparison) -> str:
 
 
 def _nonce(*texts: object) -> str:
-    """Letters that follow from all that is shown, so that nobody who wrote it knew them."""
+    """A nonce derived from everything shown, so that no author of it could have known it."""
     return hashlib.sha256(repr(texts).encode("utf-8", "replace")).hexdigest()[:16]
 
 

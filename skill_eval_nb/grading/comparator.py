@@ -44,21 +44,21 @@ from .judge import (
 )
 
 Answer = dict[str, Any]
-"""A whole and sound answer, of the form `SCHEMA`; what it is asked for in the order asked."""
+"""A complete and valid answer of the form `SCHEMA`, with its items in the order of the question."""
 
 
 def read_answer(raw: Any, n_expectations: int, n_criteria: int) -> Answer:
-    """Read a comparator's answer against what it was asked for.
+    """Read a comparator's answer, and check it against the question.
 
     Args:
         raw: the answer's JSON.
-        n_expectations: how many were asked for, as E1, E2, ….
-        n_criteria: how many were asked for, as C1, C2, ….
+        n_expectations: how many expectations were asked for, as E1, E2, ….
+        n_criteria: how many criteria were asked for, as C1, C2, ….
 
     Raises:
-        BadAnswer: it is not of the form `SCHEMA`; or an expectation or criterion is missing,
-            there twice, or was never asked for; or something has no evidence; or the winner is
-            the side that is scored lower, both by the criteria and as a whole.
+        BadAnswer: it does not have the form `SCHEMA`; an expectation or criterion is missing,
+            repeated, or was never asked for; something has no evidence; or the winner has the
+            lower scores, both by the criteria and as a whole.
     """
     answer = check_form(raw, SCHEMA)
     look = AnswerCheck()
@@ -102,12 +102,12 @@ _USUAL = {
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One thing that both works are scored by, from 1 to 5.
+    """One criterion by which both works are scored, from 1 to 5.
 
     Attributes:
         group: content or structure.
-        name: as documents keep it.
-        about: what it means, and what scores look like.
+        name: its name, as in documents.
+        about: what it means, and what the scores look like.
     """
 
     group: str
@@ -116,7 +116,7 @@ class Criterion:
 
 
 def criteria_of(dimensions: Sequence[Dimension]) -> tuple[Criterion, ...]:
-    """The criteria: every dimension of the rubric as content, else the usual six.
+    """The criteria: every dimension of the rubric, as content; without a rubric, the usual six.
 
     >>> [one.name for one in criteria_of([Dimension(name="depth")])], len(criteria_of([]))
     (['depth'], 6)
@@ -138,7 +138,7 @@ def _about(dimension: Dimension) -> list[str]:
 
 
 MIN_LINE = 24
-"""Characters from which on a line of a skill cannot stand in a transcript by chance."""
+"""A line of a skill with at least this many characters is not in a transcript by chance."""
 _PART = r'(<transcript part="[^"]*" nonce="{nonce}">\n)(.*?)(\n</transcript nonce="{nonce}">\n)'
 _LEFT_OUT = "[a line is left out here]"
 _NO_ROOM = "(This picture is not shown: there is no room for more pictures.)\n"
@@ -146,16 +146,16 @@ _NO_ROOM = "(This picture is not shown: there is no room for more pictures.)\n"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Two works as a comparator sees them, in whatever order.
+    """Two works as a comparator sees them, in either order.
 
     Attributes:
-        case: the first one's, whose task, criteria and expectations are those of both.
-        showings: what is shown of each.
-        prompt: the task, covered.
-        expected: what success looks like, covered; None if nobody says.
-        criteria: with names and meanings covered.
-        expectations: their texts, covered.
-        nonce: of the task's fences.
+        case: the first work's case; its task, criteria and expectations are used for both.
+        showings: what is shown of each work.
+        prompt: the task, with names covered.
+        expected: what success looks like, with names covered; None if that is not stated.
+        criteria: the criteria, with names covered.
+        expectations: the texts of the expectations, with names covered.
+        nonce: the nonce of the task's fences.
     """
 
     case: Case
@@ -177,19 +177,19 @@ def prepare(
 ) -> Prepared:
     """Read two runs of the same task and choose what is shown of them.
 
-    Names are covered as for a judge; those of both cases are covered in both works and in the
-    task. Each work has half of the room, and what the other one leaves of its half.
+    Names are covered as for a judge; the names of both cases are covered in both works and in the
+    task. Each work gets half of the room, and what the other one leaves of its half.
 
     Args:
         case: a run; task, rubric and expectations are taken from it.
         other: the run that it is compared with.
         shown_chars: the room for both, in characters.
-        skill_lines: lines of the skills' texts, which are left out of transcripts. In what was
-            put out they stay: a file may be made from a skill's template.
-        images: whether pictures may go as pictures.
+        skill_lines: lines of the skills' texts, which are removed from transcripts. They stay in
+            outputs: a file may be made from a skill's template.
+        images: whether pictures may be sent as pictures.
 
     Raises:
-        Unjudged: there is nothing to show, or no way to keep what is said of it.
+        Unjudged: there is nothing to show, or the rubric's names cannot be used.
     """
     names = [" ".join(each.name.split()) for each in case.dimensions]
     if len({*names, ""}) <= len(names):
@@ -227,7 +227,7 @@ def _show_both(cases: Iterable[Case], chars: int, images: bool) -> list[Showing]
 
 
 def _strip_skill_lines(showing: Showing, lines: Collection[str]) -> Showing:
-    """What is shown, without lines of a skill, and with half of a request's pictures at most."""
+    """What is shown, without lines of a skill, and with at most half of a request's pictures."""
     left_out = list(showing.shown.left_out)
     blocks: list[dict[str, Any]] = []
     hidden = pictures = size = 0
@@ -245,14 +245,14 @@ def _strip_skill_lines(showing: Showing, lines: Collection[str]) -> Showing:
             left_out.append(NotShown(what="a picture", reason="there is room for no more of them"))
             blocks.append(text_block(_NO_ROOM))
     if hidden:
-        reason = "lines of a skill would tell the side"
+        reason = "lines of a skill would reveal the side"
         left_out.append(NotShown(what=f"transcript: {hidden} lines", reason=reason))
     shown = msgspec.structs.replace(showing.shown, left_out=left_out, images=pictures)
     return replace(showing, blocks=tuple(blocks), shown=shown)
 
 
 def _remove_lines(text: str, nonce: str, lines: Collection[str]) -> tuple[str, int]:
-    """A text of which the transcripts have lost some lines, and how many."""
+    """A text with these lines removed from its transcripts, and how many were removed."""
     lost = 0
 
     def clean_transcript(found: re.Match[str]) -> str:
@@ -271,12 +271,12 @@ def _remove_lines(text: str, nonce: str, lines: Collection[str]) -> tuple[str, i
 
 
 def _is_piece_of(line: str, of: str) -> bool:
-    """Whether a line is what a cut has left of another one."""
+    """Whether a line is a cut piece of another one."""
     return len(line.strip()) >= MIN_LINE and line.strip() in of
 
 
 def _joint_nonce(nonce: str, other: str) -> str:
-    """Letters that belong to both works, whatever their order, and stand in no text of a suite."""
+    """A nonce for both works, whatever their order, that no text of a suite contains."""
     return hashlib.sha256("".join(sorted((nonce, other))).encode()).hexdigest()[: len(nonce)]
 
 
@@ -288,17 +288,17 @@ def comparison_of(
     model: str | None = None,
     prices: Prices | None = None,
 ) -> Comparison:
-    """The document of one comparison, without what stands behind its sides.
+    """The document of one comparison, without the identity of its sides.
 
-    `content_score` and `structure_score` are the means of their criteria, to one place, and
-    `overall_score` is their sum, from 2 to 10; if there is one group only, it counts twice.
-    Names that were covered in a work are put back in what is said of it.
+    `content_score` and `structure_score` are the means of their criteria, to one decimal, and
+    `overall_score` is their sum, from 2 to 10; a single group counts twice. Names that were covered
+    in a work are restored in what is said about it.
 
     Args:
         answered: the answer, and what it used.
         prepared: the two works.
-        swapped: whether the second of them was A.
-        model: who was asked.
+        swapped: whether the second one was A.
+        model: the model that was asked.
         prices: what calls cost, for the record.
     """
     answer, usage = answered.value, answered.usage
@@ -387,7 +387,7 @@ def _uncover_with(originals: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _common_names(names: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
-    """What stands behind covers of both works; one that means two things stays a cover."""
+    """The names behind the covers of both works; a cover with two meanings stays."""
     return {
         cover: name
         for cover, name in {**names, **other}.items()
@@ -442,7 +442,7 @@ CLOSE = '\n</work nonce="{nonce}">\n\n'
 
 
 def last_text(criteria: Sequence[Criterion], expectations: Sequence[str]) -> str:
-    """The last text of a request: what both works are to be compared by."""
+    """The last text of a request: the expectations and criteria of the comparison."""
     parts = ["Now compare work A with work B.\n"]
     if expectations:
         parts.append("Expectations. Answer each once for both works, under the id in brackets:\n")
@@ -469,7 +469,7 @@ _QUALITY = an_object(
 )
 
 SCHEMA: dict[str, Any] = an_object(
-    # The evidence stands before what rests on it, so that it is written first.
+    # The evidence comes before the verdict that is based on it, so that it is written first.
     expectations=a_list(
         an_object(id=TEXT, evidence_a=TEXT, passed_a=YES_OR_NO, evidence_b=TEXT, passed_b=YES_OR_NO)
     ),
@@ -485,15 +485,15 @@ SCHEMA: dict[str, Any] = an_object(
 
 
 WHO = "the comparator"
-"""What the model is called in reasons."""
+"""The name of the model in reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparator(GraderSettings):
-    """Who compares, and how; `shown_chars` are of both works together.
+    """The model that compares, and how; `shown_chars` is for both works together.
 
     Args:
-        images: whether pictures may go as pictures; not where the model's API refuses them.
+        images: whether pictures may be sent as pictures; set it to False if the API refuses them.
     """
 
     images: bool = True
@@ -505,13 +505,13 @@ class Comparator(GraderSettings):
 def question(
     comparator: Comparator, prepared: Prepared, key: str, *, swapped: bool = False
 ) -> Question[Answer]:
-    """What is asked of two works.
+    """The question about two works.
 
     Args:
-        comparator: who is asked.
+        comparator: the model to ask.
         prepared: the two works.
-        key: an opaque name of the question; it is sent, so it must give nothing away.
-        swapped: whether the second of them is A and stands first.
+        key: an opaque name of the question; it is sent, so it must not reveal anything.
+        swapped: whether the second one is A and comes first.
     """
     return Question(
         key=key,

@@ -1,4 +1,4 @@
-"""The judgings of a run, put together as its grading.json."""
+"""Combine the judgings of a run into its grading.json."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def grade(
     *,
     dimensions: Sequence[Dimension] = (),
 ) -> Grading:
-    """One grading of k judgings.
+    """One grading from k judgings.
 
-    A score is the mean over the judgings that gave one, with the evidence of the judging
-    nearest to their median. An expectation passes where more than half of the judgings pass
-    it: the burden of proof is on the output, so a tie has failed. `confidence` is `high` where
-    two or more agree, `medium` where most do, `low` at a tie, and absent with one judging.
+    A score is the mean over the judgings that gave one, with the evidence of the judging closest to
+    their median. An expectation passes if more than half of the judgings pass it: the burden of
+    proof is on the output, so a tie fails. `confidence` is `high` if two or more judgings all
+    agree, `medium` if most do, `low` for a tie, and absent with one judging.
 
     Args:
         structural: the verdicts of layer 1, which stay in their own file.
         judgings: at least one.
         metrics: what the executor used.
         timing: how long the run took.
-        dimensions: the rubric, for its weights; else those kept with the scores.
+        dimensions: the rubric, for its weights; if not given, the weights stored with the scores.
 
     Raises:
         ValueError: there is no judging, or the gate was not passed: `grade_unjudged` is for these.
@@ -86,7 +86,7 @@ def grade_unjudged(
 ) -> Grading:
     """The grading of a run that no judge looks at: the verdicts of layer 1, and why.
 
-    With it other tools, which read grading.json alone, count the run as it is counted here.
+    So other tools, which only read grading.json, count the run as it is counted here.
     """
     why = "No judge looked at this run: these are the verdicts of structural.json alone"
     if structural.gate_passed is False:
@@ -199,7 +199,7 @@ def _merge_feedback(judgings: Sequence[Judging]) -> EvalFeedback | None:
 
 
 def _once(items: Iterable[T], text: Callable[[T], str]) -> list[T]:
-    """The items without those whose text was there before, but for case and blanks."""
+    """The items without repeats; texts that differ only in case and spaces are repeats."""
     first: dict[str, T] = {}
     for item in items:
         first.setdefault(" ".join(text(item).lower().split()), item)
@@ -216,17 +216,17 @@ def _grading_timing(judgings: Sequence[Judging], timing: Timing | None) -> Gradi
             executor = timing.total_duration_seconds
     if grader is None and executor is None:
         return None
-    # Without a total: where one stands here, skill-creator's aggregator opens no timing.json,
-    # and counts the characters of the outputs as the run's tokens.
+    # Without a total: with one, skill-creator's aggregator would not open timing.json, and would
+    # count the characters of the outputs as the run's tokens.
     return GradingTiming(executor_duration_seconds=executor, grader_duration_seconds=grader)
 
 
 def rubric_summary(
     scores: Mapping[str, RubricScore], dimensions: Sequence[Dimension] = ()
 ) -> RubricSummary | None:
-    """Σ(score × weight) / Σ(weight), and that over 5; None if no score has a weight.
+    """Σ(score × weight) / Σ(weight), and that divided by 5; None if no score has a weight.
 
-    Weights are the rubric's, else those kept with the scores, else 1 each.
+    Weights are the rubric's, else those stored with the scores, else 1 each.
 
     >>> rubric_summary({"a": RubricScore(4, weight=2.0), "b": RubricScore(1, weight=1.0)})
     RubricSummary(weighted_mean=3.0, max_possible=5.0, normalized=0.6)

@@ -1,7 +1,7 @@
-"""Layer 2: a model judges outputs by expectations and by a rubric.
+"""Layer 2: a model judges outputs by expectations and a rubric.
 
-From a run to the calls of one judging (the rules, the order, the form of the answer), and from
-the replies to the judging: looked through, asked again if one is bad.
+It turns a run into the calls of one judging (the rules, the order, the form of the answer), and
+checked replies into a judging; a bad reply is asked for again.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ NO_REMARKS = (
 
 
 def last_text(part: JudgeCall) -> str:
-    """The last text of a request: what is to be judged, in this judging's order."""
+    """The last text of a request: what to judge, in this judging's order."""
     expectations, dimensions = part.expectations, part.dimensions
     parts = ["Now judge the work above.\n"]
     if expectations:
@@ -159,7 +159,7 @@ def _dimension_text(dimension: Dimension) -> str:
 
 
 def indent_further_lines(text: str) -> str:
-    """Further lines of a text are set in, so that none of them looks like a new item."""
+    """A text with its further lines indented, so that none of them looks like a new item."""
     return "\n    ".join(text.strip().splitlines())
 
 
@@ -172,13 +172,13 @@ class GraderSettings:
 
     Args:
         model: the model's name.
-        shown_chars: the most characters that are shown of outputs, transcripts and skills.
+        shown_chars: the most characters to show of outputs, transcripts and skills.
         max_tokens: the most tokens of one answer.
-        effort: how much the model is to think, if it takes such a setting.
-        deadline: seconds that one call may take, with all its retries.
+        effort: how much the model should think, if it has such a setting.
+        deadline: seconds that one call may take, including all retries.
 
     Raises:
-        ValueError: a figure that makes no sense.
+        ValueError: a setting is out of range.
     """
 
     model: str
@@ -192,31 +192,31 @@ class GraderSettings:
     LEAST: ClassVar[dict[str, int]]
 
     def __post_init__(self) -> None:
-        """Look at the figures before money is spent on them."""
+        """Check the settings before money is spent."""
         if not self.model:
             raise ValueError(f"{self.ROLE} needs the name of a model")
         for name, lowest in {**self.LEAST, "max_tokens": 256}.items():
             value = getattr(self, name)
             if value < lowest:
-                raise ValueError(f"{name} is {value}: it must be {lowest} at least")
+                raise ValueError(f"{name} is {value}: it must be at least {lowest}")
         if not self.deadline > 0:
-            raise ValueError(f"deadline is {self.deadline}: it must be some seconds")
+            raise ValueError(f"deadline is {self.deadline}: it must be a number of seconds above 0")
         if self.effort is not None and self.effort not in EFFORTS:
             raise ValueError(f"effort is {self.effort!r}: it is one of {', '.join(EFFORTS)}")
 
 
 WHO = "the judge model"
-"""What the model is called in reasons."""
+"""The name of the model in reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge(GraderSettings):
-    """Who judges, and how; `shown_chars` are of one run's outputs and transcript.
+    """The model that judges, and how; `shown_chars` is for one run's outputs and transcript.
 
     Args:
         judgings: how often each run is judged.
-        per_dimension: one call a dimension (and one for the expectations) instead of one call
-            for everything: dearer, and no score is coloured by the one before it.
+        per_dimension: one call per dimension (and one for the expectations) instead of one call
+            for everything: more expensive, but no score is influenced by another.
     """
 
     judgings: int = 1
@@ -228,22 +228,21 @@ class Judge(GraderSettings):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run's output, and what it is judged by.
+    """One run's outputs, and what they are judged by.
 
     Args:
         prompt: the task that the executor was given.
         expected_output: what success looks like, in the suite's words.
-        expectations: what the judge is to verify.
-        dimensions: the rubric; each is scored from 1 to 5.
+        expectations: what the judge has to verify.
+        dimensions: the rubric; each dimension is scored from 1 to 5.
         outputs: the folder of the output files.
         transcript: what the executor did, as `transcript.jsonl` or as text.
-        key: an opaque id of the run; the orders and the fence are drawn from it.
-        inputs: the folder of the files that the executor was given and left unchanged; it need
-            not exist.
-        hidden: names of skills, the same for every side: covered if they are spoken of as
-            skills.
-        configurations: names of configurations: covered if they are whole words.
-        ignored: files directly in `outputs` that the executor did not put out.
+        key: an opaque id of the run, from which the random orders and the nonce are derived.
+        inputs: the folder of the input files that the executor left unchanged; it need not exist.
+        hidden: names of skills, the same for every side; they are covered where the text means
+            the skill.
+        configurations: names of configurations; they are covered if they are whole words.
+        ignored: files directly in `outputs` that the executor did not produce.
     """
 
     prompt: str
@@ -260,11 +259,11 @@ class Case:
 
 
 Unjudged = Unanswered
-"""There is no judging, and `reason` says why: never a score in its place."""
+"""There is no judging, and `reason` says why; it never becomes a score."""
 
 
 def same_model(judge: Judge | str, executor_model: str | None) -> str | None:
-    """What to tell the user where the judge would judge its own work; else None.
+    """A warning if the judge would judge its own work; else None.
 
     >>> same_model(Judge("model-b"), "model-a") is None
     True
@@ -282,11 +281,10 @@ def same_model(judge: Judge | str, executor_model: str | None) -> str | None:
 
 
 def order(count: int, key: str, number: int) -> list[int]:
-    """The order of so many things in judging `number`, drawn from the run's key.
+    """The order of `count` things in judging `number`, derived from the run's key.
 
-    The first order is drawn; each further judging begins one place later in it, so that over
-    as many judgings as there are things, each thing has stood in each place once. Then a
-    new one is drawn.
+    The first order is random; each further judging begins one place later in it, so that after
+    `count` judgings each thing was in each place once. Then comes a new random order.
 
     >>> [order(3, "a run", number) for number in (1, 2, 3)]
     [[2, 1, 0], [1, 0, 2], [0, 2, 1]]
@@ -303,7 +301,7 @@ def order(count: int, key: str, number: int) -> list[int]:
 _TEXTS = a_list(TEXT)
 
 SCHEMA: dict[str, Any] = an_object(
-    # The evidence stands before what rests on it, so that it is written first.
+    # The evidence comes before the verdict that is based on it, so that it is written first.
     expectations=a_list(an_object(id=TEXT, evidence=TEXT, passed=YES_OR_NO)),
     dimensions=a_list(
         an_object(name=TEXT, evidence=TEXT, score={"type": "integer", "enum": [1, 2, 3, 4, 5]})
@@ -315,8 +313,8 @@ SCHEMA: dict[str, Any] = an_object(
         overall=TEXT,
     ),
 )
-"""The form of an answer, the same for every rubric and judging: a schema of its own would have to
-be compiled by the API each time, and would end what the cache of the prompt holds."""
+"""The form of an answer, the same for every rubric and judging: the API would have to compile a
+different schema each time, and could not use its cache of the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +328,7 @@ class JudgeCall:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run made ready to be judged any number of times: all of it that is the same each time."""
+    """A run prepared for any number of judgings: everything that they share."""
 
     judge: Judge
     case: Case
@@ -341,7 +339,7 @@ def prepare(judge: Judge, case: Case, *, images: bool = True) -> Prepared:
     """Read a run's files and choose what is shown of them.
 
     Raises:
-        Unjudged: there is nothing to judge by, or nothing to judge.
+        Unjudged: there are no criteria to judge by, or the files cannot be read.
     """
     if not case.expectations and not case.dimensions:
         raise Unjudged("the eval has neither expectations for a judge nor a rubric")
@@ -356,7 +354,7 @@ def prepare(judge: Judge, case: Case, *, images: bool = True) -> Prepared:
 
 
 def showing_of(case: Case, chars: int, *, images: bool = True) -> Showing:
-    """What is shown of a run, in so many characters.
+    """What is shown of a run, in at most this many characters.
 
     Raises:
         Unjudged: its files cannot be read.
@@ -381,7 +379,7 @@ def calls(judge: Judge, case: Case, number: int) -> tuple[JudgeCall, ...]:
     """What the calls of judging `number` ask for, in its order.
 
     One call for everything, or (`per_dimension`) one for the expectations and one for each
-    dimension. Claims, notes and critique come with the first.
+    dimension. Claims, notes and critique are part of the first.
     """
     named = tuple((f"E{n}", expectation) for n, expectation in enumerate(case.expectations, 1))
     expectations = tuple(
@@ -401,11 +399,11 @@ def calls(judge: Judge, case: Case, number: int) -> tuple[JudgeCall, ...]:
 def questions(
     prepared: Prepared, number: int, *, cached: bool | None = None
 ) -> tuple[Question[Answer], ...]:
-    """What judging `number` (from 1) of a run asks, in the order of `calls`.
+    """The questions of judging `number` (from 1) of a run, in the order of `calls`.
 
-    What is the same in all judgings of a run comes first and may be kept by the API's cache;
-    what differs (the order, a fault that is told) is all in the last block. `cached` says whether
-    the beginning is marked for the cache; without it, where more than one call will read it.
+    What all judgings of a run share comes first, so that the API's cache can store it; what differs
+    (the order, a fault of the last answer) is in the last block. `cached` says whether the
+    beginning is marked for the cache; by default, if more than one call will read it.
     """
     judge, case, nonce = prepared.judge, prepared.case, prepared.showing.nonce
     head = FENCED.format(nonce=nonce, prompt=case.prompt)
@@ -423,7 +421,7 @@ def questions(
 def _call_question(
     judge: Judge, case: Case, number: int, part: JudgeCall, content: Sequence[dict[str, Any]] = ()
 ) -> Question[Answer]:
-    """What one call asks; without content it only reads the reply."""
+    """The question of one call; without content it can only read a reply."""
     return Question(
         key=f"{case.key}-{number}",
         model=judge.model,
@@ -443,24 +441,24 @@ def _call_question(
 
 
 def worst(judge: Judge, case: Case, *, prepared: Prepared | None = None) -> Usage:
-    """The most that one judging can use, answers that are refused and asked for again included.
+    """The most that one judging can use, including refused answers.
 
     Raises:
-        Unjudged: there is nothing to judge by, or nothing to judge.
+        Unjudged: as for `prepare`.
     """
     ready = prepared or prepare(judge, case)
     return sum((question.worst for question in questions(ready, 1)), Usage())
 
 
 Answer = dict[str, Any]
-"""A whole and sound answer, of the form `SCHEMA`, but with expectations and dimensions by name."""
+"""A complete and valid answer of the form `SCHEMA`, with expectations and dimensions by name."""
 
 _CLAIM = ("claim", "type", "evidence", "verified")
 _NOTES = ("uncertainties", "needs_review", "workarounds")
 
 
 def read_answer(raw: Any, expectations: Iterable[str], dimensions: Iterable[str]) -> Answer:
-    """Read a judge's answer against what it was asked for.
+    """Read a judge's answer, and check it against the question.
 
     Args:
         raw: the answer's JSON.
@@ -468,9 +466,9 @@ def read_answer(raw: Any, expectations: Iterable[str], dimensions: Iterable[str]
         dimensions: the names that were asked for.
 
     Raises:
-        BadAnswer: it is not of the form `SCHEMA`; or an expectation or dimension is missing, there
-            twice, or was never asked for; or a score is no whole number from 1 to 5; or a
-            score or verdict has no evidence.
+        BadAnswer: it does not have the form `SCHEMA`; an expectation or dimension is missing,
+            repeated, or was never asked for; a score is not a whole number from 1 to 5; or a score
+            or verdict has no evidence.
 
     >>> raw = {"expectations": [], "dimensions": [{"name": "depth", "score": 4, "evidence": ""}],
     ...        "claims": [], "user_notes": {name: [] for name in _NOTES},
@@ -491,7 +489,7 @@ def read_answer(raw: Any, expectations: Iterable[str], dimensions: Iterable[str]
 
 
 def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """An answer, or any part of one, with all its texts changed; ids and names stay."""
+    """An answer, or any part of one, with all its texts changed, but not its keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -502,7 +500,7 @@ def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def usage_of(usage: Usage) -> JudgingUsage:
-    """Tokens as a document has them."""
+    """A usage in the form of a document."""
     return JudgingUsage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -520,11 +518,11 @@ def now() -> str:
 def read_judging(
     prepared: Prepared, number: int, replies: Sequence[Reply], prices: Prices | None = None
 ) -> Judging:
-    """The judging that came of the replies to its calls in a batch, in the order of `calls`.
+    """The judging from the replies to its calls in a batch, in the order of `calls`.
 
     Args:
         prepared: the run, and what was shown of it.
-        number: the judging, from 1.
+        number: the number of the judging, from 1.
         replies: one for each call.
         prices: what calls cost.
 
@@ -555,9 +553,9 @@ def judging_of(
     refused: Sequence[str] = (),
     seconds: float | None = None,
 ) -> Judging:
-    """The document of a judging, from sound answers to all of its calls.
+    """The document of a judging, from valid answers to all its calls.
 
-    Names that were covered up in what the judge was shown are put back in what it says.
+    Names that were covered in what the judge was shown are restored in what it says.
     """
     judge, case, showing = prepared.judge, prepared.case, prepared.showing
     parts = calls(judge, case, number)
@@ -632,27 +630,27 @@ async def judge(
 ) -> Judging:
     """Judge one run once.
 
-    An answer that cannot be used is asked for again, at most twice, telling what was wrong.
+    An unusable answer is asked for again, at most twice, with its faults.
 
     Args:
         client: how calls reach the model.
-        judge: who judges.
+        judge: the model that judges, and its settings.
         case: the run.
-        number: the judging, from 1.
-        meter: what every call goes through.
+        number: the number of the judging, from 1.
+        meter: the meter for every call.
         prices: what calls cost, for the record.
-        prepared: the run made ready; read from the disk if it is not given.
+        prepared: the prepared run; read from the disk if not given.
 
     Raises:
-        Unjudged: there is no judging, and why.
+        Unjudged: there is no judging; it says why.
         BudgetSpent: the meter allowed no further call.
     """
     began = time.monotonic()
     ready = prepared or await asyncio.to_thread(prepare, judge, case)
-    given: list[Answered[Answer]] = []  # refused and half a judging's too: they are paid for
+    given: list[Answered[Answer]] = []  # all of them, since even half a judging is paid for
 
     async def ask_all() -> list[Answer]:
-        """To all calls, one after the other: the first one fills the cache."""
+        """Ask all calls one after the other: the first one fills the cache."""
         before = len(given)
         for question in questions(ready, number):
             given.append(await ask(client, question, meter))  # noqa: PERF401 -- kept at once
@@ -663,7 +661,7 @@ async def judge(
     except ModelFault as fault:
         if fault.kind != "refused" or not ready.showing.shown.images:
             raise Unjudged(f"the judge model gave no answer: {fault}") from fault
-        # One picture that the API cannot read spoils the whole request, whatever we looked at.
+        # If the API cannot read one picture, it refuses the whole request, so try without any.
         ready = await asyncio.to_thread(prepare, judge, case, images=False)
         try:
             found = await ask_all()

@@ -1,4 +1,4 @@
-"""What a judge is shown of a run, by a stated rule; nothing is left out in silence."""
+"""What a judge is shown of a run, by a stated rule; nothing is left out silently."""
 
 from .contents import SHOWN_CHARS
 from .show import Cover, Showing, show, uncover_names

@@ -1,7 +1,7 @@
-"""The files of a folder, and what each can be shown as: a text, a picture, or its name alone.
+"""The files of a folder, and how each can be shown: as a text, a picture, or just its name.
 
-The text of PDF and office files comes through a process of its own in a sandbox (`extractor.py`),
-and which pictures the API takes is told from their bytes. All of it is bounded, in figures.
+The text of PDF and office files is extracted by a separate process in a sandbox (`extractor.py`);
+whether the API accepts a picture is determined from its bytes. Everything has a stated limit.
 """
 
 from __future__ import annotations
@@ -34,46 +34,46 @@ SHOWN_CHARS = 120_000
 LIST_SHARE = 8
 TRANSCRIPT_SHARE = 4
 INPUTS_SHARE = 4
-"""Shares of the room: one in so many."""
+"""These parts get at most one eighth, one quarter and one quarter of the room."""
 
 LEAST = 500
-"""Shorter shares of a file are of no use."""
+"""The shortest useful part of a file, in characters."""
 
 READ_WHOLE = 4 * 2**20
-"""Bytes: larger text files are read at their head and tail only."""
+"""Bytes; of larger text files only the beginning and the end are read."""
 
 READ_ENDS = 2**18
 """Bytes that are read at each end of such a file."""
 
 READ_TOGETHER = 64 * 2**20
-"""Bytes: once so much was read, what comes is read at its head and tail only."""
+"""Bytes; once this much was read, only the beginning and the end of further files are read."""
 
 EXTRACTED = 40
-"""Files whose text needs a library to be read: the others are named."""
+"""The most files whose text is extracted by a library; further ones are only named."""
 
 EXTRACTING_SECONDS = 120.0
-"""Seconds that reading them may take together, for one run."""
+"""Seconds that extracting may take in total, for one run."""
 
 UNPACKED = 2**29
-"""Bytes that pictures together may unpack to, to be looked through."""
+"""Bytes that all pictures together may unpack to while they are checked."""
 
 IMAGES = 20
-"""Pictures in one request; from the 21st on the API takes smaller ones only."""
+"""Pictures in one request; beyond 20, the API only accepts smaller ones."""
 
 IMAGE_BYTES = 3_750_000
-"""Bytes of one picture: 5 MB once they are written in base64."""
+"""Bytes of one picture; in base64 these are 5 MB."""
 
 IMAGES_BYTES = 18_000_000
-"""Bytes of all pictures together: a request may have 32 MB."""
+"""Bytes of all pictures together; a request may have 32 MB."""
 
 
 MARK = "\n[… {left:,} characters left out here …]\n"
 MARK_ROOM = 60
-"""Room that is kept for the line that says how much is left out."""
+"""Room reserved for the line that says how much is left out."""
 
 
 def shares(wanted: Sequence[int], room: int) -> list[int]:
-    """A fair share for each: none gets more than it wants, none loses to a larger one.
+    """A fair share for each: none gets more than it wants, and large ones do not crowd out small.
 
     >>> shares([10, 500, 300], 400)
     [10, 195, 195]
@@ -90,7 +90,7 @@ def shares(wanted: Sequence[int], room: int) -> list[int]:
 
 
 def count_admitted(wanted: Sequence[int], room: int, least: int) -> int:
-    """How many of the first pieces can have a share of `least`, or all that they want.
+    """How many of the first pieces can each get `least`, or all that they want.
 
     >>> count_admitted([900, 20, 900, 900], 1300, 500)
     3
@@ -103,7 +103,7 @@ def count_admitted(wanted: Sequence[int], room: int, least: int) -> int:
 
 
 def cut(text: str, room: int) -> tuple[str, int]:
-    r"""The text within so many characters, head and tail, and how many are left out.
+    r"""Beginning and end of a text within this many characters, and how many are left out.
 
     >>> cut("short", 100)
     ('short', 0)
@@ -130,20 +130,20 @@ _PROGRAM = Path(__file__).with_name("extractor.py")
 
 
 class NotExtracted(Exception):
-    """There is no text to be had; the message says why, for whoever reads the judging."""
+    """No text can be extracted; the message says why, for readers of the judging."""
 
 
 def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[str, bool]:
-    """The text of a file, and whether it has more text than was taken.
+    """The text of a file, and whether the file has more text than that.
 
     Args:
         path: the file.
         kind: one of `OFFICE_KINDS`; or `grid` for the cells of a workbook, `png` for a picture.
-        size: its bytes.
-        seconds: that its reader may take, `SECONDS` at most.
+        size: its size in bytes.
+        seconds: the time that reading may take, `SECONDS` at most.
 
     Raises:
-        NotExtracted: it is damaged, too large, without text, or no library reads it here.
+        NotExtracted: it is damaged, too large or without text, or no library can read it here.
     """
     if size > MOST_BYTES:
         raise NotExtracted(f"a {kind} file of {size:,} bytes; up to {MOST_BYTES:,} are read")
@@ -155,7 +155,7 @@ def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[
         answer = json.loads(ran.stdout)
     except ValueError:
         why = f" ({ran.message})" if ran.ended != "exit" else ""
-        raise NotExtracted(f"a {kind} file that its reader broke on{why}") from None
+        raise NotExtracted(f"a {kind} file that makes its reader fail{why}") from None
     if "missing" in answer:
         raise NotExtracted(
             f"a {kind} file; to show its text, `pip install 'skill-eval-nb[office]'` "
@@ -170,9 +170,9 @@ def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[
 
 
 def _run_extractor(path: str, kind: str, seconds: float) -> Ran:
-    """Run the program if it sees the file and the libraries, and nothing else.
+    """Run the program in a box with only the file and the libraries.
 
-    Without a sandbox it has its limits and no variables of ours, but the user's rights.
+    Without a sandbox it has limits and a clean environment, but the user's rights.
     """
     boxed = sandbox.available() is None
     libraries = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
@@ -204,7 +204,7 @@ def _run_extractor(path: str, kind: str, seconds: float) -> Ran:
 
 
 def _run_unlimited(command: list[str], seconds: float) -> Ran:
-    """Run it if there are no limits to be set: on Windows."""
+    """Run it without limits other than the time, on Windows."""
     own = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
     try:
         done = subprocess.run(  # noqa: S603 -- our own program, and no shell
@@ -227,7 +227,7 @@ SIGNATURES = {
     b"\xff\xd8\xff": "jpeg",
 }
 HERE = 2**24
-"""Bytes that a picture may unpack to in this process."""
+"""The most bytes that a picture may unpack to in this process."""
 PICTURE_ENDINGS = frozenset(("png", "jpg", "jpeg", "gif", "webp"))
 
 
@@ -245,22 +245,22 @@ def picture_kind(start: bytes) -> str | None:
 def picture_fault(data: bytes, kind: str, path: str, unpack: int = UNPACKED) -> str | None:
     """Why a picture cannot be shown; None if it can.
 
-    The API refuses a whole request for one picture that it cannot read, so each is looked
-    through first: its size in pixels, and whether it is whole. It is measured before anything
-    of it is unpacked: more than `unpack` bytes are not, and what is more than `HERE` is unpacked
-    in a process of its own, under limits.
+    The API refuses a whole request because of one picture that it cannot read, so each picture is
+    checked first: its size in pixels, and whether it is complete. Its unpacked size is worked out
+    beforehand: more than `unpack` bytes are not unpacked, and more than `HERE` only in a separate
+    process with limits.
 
     Args:
-        data: all of the picture.
-        kind: as `picture_kind` tells it.
-        path: the file that it is.
-        unpack: bytes.
+        data: the whole picture.
+        kind: the result of `picture_kind`.
+        path: its file.
+        unpack: the most bytes to unpack.
     """
     if len(data) > IMAGE_BYTES:
         return f"a picture of {len(data):,} bytes; the API takes {IMAGE_BYTES:,}"
     unpacked = weight(data, kind)
     if unpacked > unpack:
-        return "a picture too large to be looked through, with the pictures before it"
+        return "a picture too large to be checked, together with the pictures before it"
     if unpacked > HERE:
         try:
             extract(path, kind, len(data), EXTRACTING_SECONDS)
@@ -324,12 +324,12 @@ TOOLS_OWN = frozenset(
     ".git .hg .svn node_modules __pycache__ .venv venv .tox .mypy_cache .pytest_cache "
     ".ruff_cache .ipynb_checkpoints .cache".split()
 )
-"""Folders that tools fill: they are named with their size, and not looked into."""
+"""Folders that tools fill: only their names and sizes are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of the outputs; `reason` says why it cannot be looked into, if it cannot."""
+    """One file of the outputs; `reason` says why it cannot be read, if so."""
 
     name: str
     path: str
@@ -338,9 +338,9 @@ class Entry:
 
 
 def entries(outputs: Path, ignored: Collection[str] = ()) -> list[Entry]:
-    """The files below a folder in the natural order of their names.
+    """The files below a folder, in the natural order of their names.
 
-    `ignored` are names of files directly in the folder that are not listed at all.
+    Files directly in the folder with a name in `ignored` are not listed at all.
 
     Raises:
         OSError: the folder itself cannot be listed.
@@ -350,7 +350,7 @@ def entries(outputs: Path, ignored: Collection[str] = ()) -> list[Entry]:
 
 
 def natural(name: str) -> tuple[tuple[int, int | str], ...]:
-    """A key that puts `a-2` before `a-10`, and a folder's files together.
+    """A sort key that puts `a-2` before `a-10`, and keeps a folder's files together.
 
     >>> sorted(["a-10", "B", "a-2"], key=natural)
     ['a-2', 'a-10', 'B']
@@ -361,7 +361,7 @@ def natural(name: str) -> tuple[tuple[int, int | str], ...]:
 
 
 def safe(name: str) -> str:
-    r"""A file's name as it can be shown: on one line, with no quotes and no half characters.
+    r"""A file's name in a form that can be shown: on one line, without quotes and controls.
 
     >>> print(safe('a"b<c>\n.txt'))
     a&quot;b&lt;c&gt;\x0a.txt
@@ -420,7 +420,7 @@ def _tools_own(name: str, path: str) -> Entry:
             count += 1
             try:
                 size += os.lstat(f"{folder}/{file}").st_size
-            except OSError:  # it has gone meanwhile: there is nothing to count
+            except OSError:  # it was deleted meanwhile: there is nothing to count
                 continue
     return Entry(f"{name}/", path, size, f"a folder that tools fill, with {count:,} files")
 
@@ -429,7 +429,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def notebook_text(source: str) -> str | None:
-    r"""The cells of a notebook, each with its source and its text outputs; None if it is none.
+    r"""The cells of a notebook, each with its source and text outputs; None if it is not one.
 
     >>> cell = {"cell_type": "code", "source": ["1 + 1"], "outputs": [
     ...     {"output_type": "execute_result", "data": {"text/plain": "2"}}]}
@@ -464,7 +464,7 @@ def _cell_lines(number: int, cell: Any) -> Iterator[str]:
 
 
 def output_text(output: dict[str, Any]) -> str:
-    """What a cell gave, as text."""
+    """An output of a cell, as text."""
     if output.get("output_type") == "error":
         trace = "\n".join(map(str, _list(output.get("traceback"))))
         message = f"{output.get('ename')}: {output.get('evalue')}"
@@ -496,8 +496,8 @@ _START = 65_536
 class Content:
     """A file's text or picture, or the reason why there is neither.
 
-    `unread` are bytes in the middle of a very large file that were not read; a line in `text`
-    says so if they are missing. `unpacked` are bytes that a picture was unpacked to.
+    `unread` is the number of bytes in the middle of a very large file that were not read; a line
+    in `text` says so. `unpacked` is the number of bytes that a picture was unpacked to.
     """
 
     kind: str
@@ -510,7 +510,7 @@ class Content:
 
 
 def read_contents(found: Iterable[Entry]) -> Iterator[tuple[Entry, Content]]:
-    """What can be shown of each file, within bounds on all that is read."""
+    """What can be shown of each file, within limits for everything together."""
     read = extracted = unpacked = 0
     seconds = EXTRACTING_SECONDS
     for entry in found:
@@ -533,13 +533,13 @@ def content_of(
     seconds: float | None = EXTRACTING_SECONDS,
     unpack: int = UNPACKED,
 ) -> Content:
-    """What can be shown of a file. Never raises for what is in it.
+    """What can be shown of a file; its content never raises an error.
 
     Args:
         entry: the file.
-        whole: bytes; a larger text is read at its head and tail only.
-        seconds: that taking the text out of a PDF or office file may take; None: none are.
-        unpack: bytes that a picture may unpack to.
+        whole: bytes; of a larger text only the beginning and the end are read.
+        seconds: the time for extracting text from a PDF or office file; None to extract nothing.
+        unpack: the most bytes that a picture may unpack to.
     """
     if entry.reason is not None:
         return Content("other", reason=entry.reason)
@@ -562,11 +562,9 @@ def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float
     kind = "pdf" if start.startswith(b"%PDF") else ending
     if kind in OFFICE_KINDS:
         if seconds is None:
-            return Content(kind, reason=f"{EXTRACTED} such files come before it, which is the most")
+            return Content(kind, reason=f"{EXTRACTED} such files come before it, the most allowed")
         if seconds <= 0:
-            took = (
-                f"such files before it took {EXTRACTING_SECONDS:.0f} s to read, which is the most"
-            )
+            took = f"such files before it took {EXTRACTING_SECONDS:.0f} s to read, the most allowed"
             return Content(kind, reason=took)
         return _read_extracted(entry, kind, seconds)
     if decode_text(start) is None:

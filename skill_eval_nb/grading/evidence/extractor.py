@@ -1,11 +1,11 @@
-"""PDF and office files to text, and large pictures looked through, in a process of its own.
+"""Extract the text of PDF and office files, and check large pictures, in a separate process.
 
     python extractor.py KIND FILE MOST_CHARACTERS LIBRARIES...
 
-Such files come from a model and may be broken, or made to break things, so the libraries
-that read them run apart, under limits, and are looked for in the folders that are named. One
-line of JSON goes to stdout: `text`, or `missing` (a library), or `error`. Nothing of our own is
-imported, so that the process starts fast.
+Such files come from a model, and may be broken or malicious, so the libraries that read them run
+separately, with limits; they are imported from the given folders. One line of JSON goes to stdout:
+`text`, or `missing` (a library), or `error`. Nothing of our own is imported, so that the process
+starts fast.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 
 UNPACKED = 100 * 2**20
 GAP = 20
-"""Empty cells in a row, from which on they are told by their number."""
+"""More empty cells or rows in sequence than this are only counted."""
 
 
 def read_pdf(path: str) -> Iterator[str]:
@@ -44,7 +44,7 @@ def read_xlsx(path: str) -> Iterator[str]:
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     for sheet in book.worksheets:
         yield f"[sheet {sheet.title}]\n"
-        sheet.reset_dimensions()  # one cell far out would have every row before it filled up
+        sheet.reset_dimensions()  # otherwise one far-out cell would fill up all rows before it
         empty = 0
         for row in sheet.iter_rows(values_only=True):
             line = "\t".join("" if cell is None else str(cell) for cell in row).rstrip("\t")
@@ -88,17 +88,17 @@ def read_pptx(path: str) -> Iterator[str]:
 
 
 SHEETS, ROWS, COLUMNS, CELL = 12, 100, 30, 300
-"""What of a workbook a table shows: sheets, rows beside the head, columns, characters of a cell."""
+"""What is shown of a workbook: sheets, rows below the header, columns, characters of a cell."""
 
 
 def read_grid(path: str) -> Iterator[str]:
-    """A workbook as tables: a line of JSON for the titles, one a sheet with its size, one a row.
+    """A workbook as tables, in lines of JSON: the titles, then each sheet's size and its rows.
 
-    A formula stands where no value was saved for it.
+    A formula is shown where no value was saved for it.
     """
     import openpyxl
 
-    with Path(path).open("rb") as file:  # by its name it is not a workbook
+    with Path(path).open("rb") as file:  # its name does not say that it is a workbook
         values = openpyxl.load_workbook(file, read_only=True, data_only=True)
         formulas = openpyxl.load_workbook(file, read_only=True)
         titles = [worksheet.title for worksheet in values.worksheets]
@@ -123,11 +123,11 @@ IMAGE_SIDE = 8000
 """Pixels: the API refuses larger pictures."""
 _PNG_HEAD = struct.Struct(">16xIIBB")
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-"""Values of a pixel, by a PNG's type of colours."""
+"""Values per pixel, by a PNG's colour type."""
 
 
 def weight(data: bytes, kind: str) -> int:
-    """Bytes that a picture unpacks to, by what its head says; 0 of all that is not unpacked here.
+    """Bytes that a picture unpacks to, by its header; 0 for kinds that are not unpacked here.
 
     >>> head = bytes(8) + struct.pack(">I4sIIBB", 13, b"IHDR", 100, 10, 8, 6)
     >>> weight(head, "png"), weight(b"GIF89a", "gif")
@@ -136,13 +136,13 @@ def weight(data: bytes, kind: str) -> int:
     if kind != "png" or len(data) < _PNG_HEAD.size or data[12:16] != b"IHDR":
         return 0
     width, height, depth, colours = _PNG_HEAD.unpack_from(data)
-    if max(width, height) > IMAGE_SIDE:  # its size is enough to refuse it
+    if max(width, height) > IMAGE_SIDE:  # it is refused for its size anyway
         return 0
     return height * (1 + -(-width * depth * _CHANNELS.get(colours, 4) // 8))
 
 
 def png_size(data: bytes) -> tuple[int, int]:
-    """The size of a PNG in pixels, once it was looked through.
+    """The size of a PNG in pixels, after checking all of it.
 
     Raises:
         ValueError, struct.error, zlib.error: it is damaged.
@@ -163,7 +163,7 @@ def png_size(data: bytes) -> tuple[int, int]:
         elif name == b"IEND":
             if size is None or not packed:
                 raise ValueError("it has no content")
-            # Seven passes of an interlaced one have more rows, each with a byte of its own.
+            # The seven passes of an interlaced PNG have more rows, each with one extra byte.
             _unpack_png(packed, weight(data, "png") + 8 * (size[0] + size[1]) + 4096)
             return size
         position += 12 + length
@@ -171,7 +171,7 @@ def png_size(data: bytes) -> tuple[int, int]:
 
 
 def _unpack_png(packed: list[bytes], most: int) -> None:
-    """See whether it is whole, in steps, so that a small file cannot fill the memory."""
+    """Check that the content is complete, in steps, so that a small file cannot fill memory."""
     unpacking = zlib.decompressobj()
     for part in packed:
         rest = part
@@ -185,7 +185,7 @@ def _unpack_png(packed: list[bytes], most: int) -> None:
 
 
 def check_png(path: str) -> Iterator[str]:
-    """A picture, looked through."""
+    """The size of a picture, after checking it."""
     yield str(png_size(Path(path).read_bytes()))
 
 
@@ -200,7 +200,7 @@ READERS = {
 
 
 def extract_file(kind: str, path: str, most: int) -> dict[str, object]:
-    """The text of a file, at most so many characters of it, and whether there is more."""
+    """The text of a file, up to this many characters, and whether there is more."""
     if kind not in ("pdf", "png"):
         with zipfile.ZipFile(path) as packed:
             size = sum(member.file_size for member in packed.infolist())

@@ -1,23 +1,22 @@
-"""What a judge is shown of a run, by a stated rule, with what tells the side covered up.
+"""What a judge is shown of a run, by a stated rule, with everything that reveals the side covered.
 
 1. There is room for a number of characters, for everything together.
 2. All files are listed by name and size; the lists may take an eighth of the room.
-3. The transcript may take a quarter of the room, and more where the outputs leave it. Its last
-   message comes first and whole, if it fits.
-4. The inputs (the files that the executor was given, as far as it left them unchanged) may take
-   a quarter of the room, and more where outputs and transcript leave it.
-5. The outputs take the rest. Inputs and outputs come in the natural order of their names: short
-   files whole, the others an equal share each, of which half goes to the head and half to the
-   tail.
-6. Where the shares would be too short to be of use, the first files have one and the others
-   are named only.
-7. Pictures go as pictures, up to a number and a size, those of the outputs first; what is
-   neither text nor picture is named.
+3. The transcript may take a quarter of the room, and more if the outputs leave some. Its last
+   message has priority, and is shown whole if it fits.
+4. The inputs (the executor's input files that it left unchanged) may take a quarter of the room,
+   and more if outputs and transcript leave some.
+5. The outputs get the rest. Inputs and outputs come in the natural order of their names: short
+   files whole, the others with an equal share each, half for the beginning and half for the end.
+6. If the shares would be too short to be useful, only the first files get one, and the others are
+   just named.
+7. Pictures are sent as pictures, up to a number and a size, those of the outputs first; other
+   files that are not text are just named.
 
-Of the transcript a judge reads what the executor said, did and saw. Not shown is what the harness
-said to the executor (its prompt, its reminders, the list of skills) and calls that opened a skill,
-with their results and what was said when nothing else was done. That is the same on all sides, so
-its absence tells nothing; how often it was done is recorded.
+In the transcript a judge reads what the executor said, did and saw. It does not see what the
+harness told the executor (its prompt, reminders and list of skills), nor calls that opened a skill,
+with their results and the words around them if nothing else was done. That is left out on all
+sides, so its absence reveals nothing; how often it occurred is recorded.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _WRITING = frozenset(("Write", "Edit", "MultiEdit", "NotebookEdit"))
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A transcript in pieces; `final` is the last thing that the executor said."""
+    """A transcript in pieces; `final` is the executor's last message."""
 
     pieces: tuple[str, ...]
     final: str | None
@@ -77,9 +76,9 @@ class Transcript:
 
 
 def transcript_of(path: Path) -> Transcript:
-    """Read a transcript: one JSON object a line (or a list of them), else plain text.
+    """Read a transcript: one JSON object per line (or a list of them), else plain text.
 
-    Never raises for what is in the file; `reason` says why there is nothing.
+    The file's content never raises an error; `reason` says why there is nothing to show.
     """
     try:
         with open_file(path, path.parent) as file:
@@ -99,14 +98,14 @@ def transcript_of(path: Path) -> Transcript:
 
 
 def _is_read(told: Told) -> bool:
-    """Whether an event is in a form that is known, also if it says nothing."""
+    """Whether an event has a known form, even if it says nothing."""
     message = message_of(told.event)
     known = isinstance(message.get("content"), str | list) or "tool_calls" in message
     return known or bool(told.steps)
 
 
 def _build_transcript(told: Sequence[Told]) -> Transcript:
-    """What the steps tell, without calls that opened a skill."""
+    """The transcript of the steps, without calls that opened a skill."""
     pieces: list[str] = []
     final: int | None = None
     hidden: set[Any] = set()
@@ -140,7 +139,7 @@ def _opens_skill(call: Step) -> bool:
 
 
 def _compact_input(value: Any) -> str:
-    """A call's input: one string as it is, more of them as JSON."""
+    """A call's input: a single string unchanged, anything else as JSON."""
     if isinstance(value, dict) and len(value) == 1:
         (only,) = value.values()
         if isinstance(only, str):
@@ -149,7 +148,7 @@ def _compact_input(value: Any) -> str:
 
 
 SIDES = ("with_skill", "without_skill", "old_skill", "new_skill")
-"""Names of configurations that are covered whatever those at hand are called."""
+"""Names of configurations that are always covered."""
 
 _COVER = re.compile(r"\[name (\d+)\]")
 _TICKS = r"[\"'`*“”‘’]{0,3}"
@@ -157,14 +156,14 @@ _BLANK = r"(?:[ \t]++\s?|\s)[ \t]*+"
 
 
 class Cover:
-    """Covers names in texts as `[name 1]`, `[name 2]`, …, and keeps what stands behind each.
+    """Covers names in texts as `[name 1]`, `[name 2]`, …, and remembers the names behind them.
 
-    A skill's name is covered if it is spoken of as a skill: `/skills/NAME`, `NAME/SKILL.md`,
-    `the NAME skill`, `skill NAME`, `/NAME`. In file names and in other prose it stays: it is
-    made of words of the task. A configuration's name is covered where it stands as a whole
-    word, also in file names; one that could be a word of the task (a skill's name; no hyphen
-    or underscore, as `v2`) is covered as skills are, and in paths of runs (`v2/run-1`). Paths
-    of the run's own folder become relative.
+    A skill's name is covered where the text means the skill: `/skills/NAME`, `NAME/SKILL.md`,
+    `the NAME skill`, `skill NAME`, `/NAME`. It stays in file names and other prose, as it consists
+    of words of the task. A configuration's name is covered if it is a whole word, also in file
+    names; if it could be a word of the task (because it is also a skill's name, or has no hyphen or
+    underscore, such as `v2`), it is covered like a skill's, and in paths of runs (`v2/run-1`).
+    Paths of the run's own folder become relative.
 
     >>> cover = Cover(["release-notes"])
     >>> cover("By the release-notes skill I wrote release-notes.md, with_skill.")
@@ -188,7 +187,7 @@ class Cover:
 
     def __call__(self, text: str) -> str:
         """The text with the names covered."""
-        # Each run has folders of its own: their pattern is made only if one is spoken of.
+        # Each run has its own folders: their pattern is only made if the text mentions one.
         if any(form in text for form in self._folders):
             forms = "|".join(map(re.escape, self._folders))
             text, times = re.subn(rf"(?:{forms})(?![\w.-])", ".", text)
@@ -196,12 +195,12 @@ class Cover:
         return self._cover_pattern(self._names, text)
 
     def file_name(self, name: str) -> str:
-        """A file's name, where only configurations are covered."""
+        """A file's name, in which only configurations are covered."""
         return self._cover_pattern(self._sides, name)
 
     @property
     def originals(self) -> dict[str, str]:
-        """What stands behind each cover; without those that a text had in it as they are."""
+        """The name behind each cover, without covers that a text itself contained."""
         return {
             f"[name {number}]": name
             for name, number in self._numbers.items()
@@ -219,7 +218,7 @@ class Cover:
 
 
 def uncover_names(text: str, originals: Mapping[str, str]) -> str:
-    """A text of the judge's with the names that stand behind covers."""
+    """A text of the judge with its covers replaced by the names."""
     return _COVER.sub(lambda found: originals.get(found[0], found[0]), text)
 
 
@@ -227,7 +226,7 @@ def uncover_names(text: str, originals: Mapping[str, str]) -> str:
 def _cover_patterns(
     skills: frozenset[str], configurations: frozenset[str]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What is covered in texts, and in the names of files; the same for all runs of a job."""
+    """The patterns to cover in texts and in file names; the same for all runs of a job."""
     own = skills - {""}
     sides = {*SIDES, *configurations} - {""}
     whole = {*SIDES, *(side for side in sides - own if "_" in side or "-" in side)}
@@ -240,13 +239,13 @@ def _cover_patterns(
 
 
 def _any_name(names: Iterable[str], between: str) -> str:
-    """Any of the names, the longest first, whatever joins their pieces."""
+    """A pattern for any of the names, the longest first, with anything between their parts."""
     spelled = sorted(names, key=lambda name: (-len(name), name))
     return "|".join(between.join(map(re.escape, re.split(r"[-_ ]", name))) for name in spelled)
 
 
 def _spoken(names: str) -> str:
-    """Where one of the names is spoken of as a skill, or is a folder of runs."""
+    """A pattern for the places where a name means a skill, or is a folder of runs."""
     name = rf"(?<![\w-])(?:{names})(?![\w-])"
     before = (
         rf"(?:skill\()?skill(?:\s+(?:called|named)\s+|[\s\"'`*“‘:=(]{{1,5}})|skills:\s*{_TICKS}"
@@ -262,7 +261,7 @@ def _spoken(names: str) -> str:
 
 
 def _folder_forms(folder: Path) -> set[str]:
-    """The paths by which a run's folder may be spoken of; never one that is short and common."""
+    """The paths that may mean a run's folder, except short and common ones."""
     forms = {os.fspath(folder.absolute()), os.path.realpath(folder)}
     return {form for form in forms if form.count(os.sep) > 1}
 
@@ -272,12 +271,12 @@ _OPEN = '<{tag} file="{name}" nonce="{nonce}">\n'
 _CLOSE = '\n</{tag} nonce="{nonce}">\n'
 _FENCE = len((_OPEN + _CLOSE).format(tag="output", name="", nonce="0" * NONCE))
 _STATUS = 100
-"""Room in a line of the list for sizes and what became of a file, beyond a reason of its own."""
+"""Room in a line of the list for a file's size and status, apart from a reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file, which is shown between tags (`output`, `input`) and under a name."""
+    """A file that is shown between tags (`output`, `input`) under a name."""
 
     tag: str
     entry: Entry
@@ -286,7 +285,7 @@ class Piece:
 
     @property
     def wants(self) -> int:
-        """Characters that it would take whole, fence included; 0 if there is nothing to show."""
+        """Characters needed to show all of it, including the fence; 0 if there is nothing."""
         content = self.content
         if not content.text and content.picture is None:
             return 0
@@ -294,13 +293,13 @@ class Piece:
 
     @property
     def line(self) -> int:
-        """Characters that its line in the list of files takes at most."""
+        """The most characters of its line in the list of files."""
         return len(self.name) + len(self.content.reason or "") + _STATUS
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """Files as they are shown: the blocks, a line of the list for each, and the record."""
+    """Files as they are shown: the blocks, a line in the list for each, and the record."""
 
     blocks: list[str | dict[str, Any]]
     lines: list[str]
@@ -308,7 +307,7 @@ class Composed:
 
 
 def pieces_of(tag: str, folder: Path, cover: Cover, ignored: Collection[str] = ()) -> list[Piece]:
-    """The files of a folder, with names that tell the side covered.
+    """The files of a folder, with names covered that would reveal the side.
 
     Raises:
         OSError: it cannot be listed.
@@ -322,7 +321,7 @@ def pieces_of(tag: str, folder: Path, cover: Cover, ignored: Collection[str] = (
 
 
 def with_pictures(pieces: Sequence[Piece], wanted: bool) -> list[Piece]:
-    """The pieces, with the pictures that there is no place for named only."""
+    """The pieces, in which pictures beyond the limits are only named."""
     count = size = 0
     out = []
     for piece in pieces:
@@ -331,9 +330,9 @@ def with_pictures(pieces: Sequence[Piece], wanted: bool) -> list[Piece]:
             if not wanted:
                 reason = "the model's API refused the pictures"
             elif count == IMAGES:
-                reason = f"{IMAGES} pictures come before it, which is the most"
+                reason = f"{IMAGES} pictures come before it, the most allowed"
             elif size + piece.content.picture_bytes > IMAGES_BYTES:
-                reason = f"the pictures before it fill {IMAGES_BYTES:,} bytes with it"
+                reason = f"with it, the pictures would have more than {IMAGES_BYTES:,} bytes"
             if reason is None:
                 count, size = count + 1, size + piece.content.picture_bytes
             else:
@@ -343,7 +342,7 @@ def with_pictures(pieces: Sequence[Piece], wanted: bool) -> list[Piece]:
 
 
 def compose(pieces: Sequence[Piece], room: int, nonce: str, left_out: list[NotShown]) -> Composed:
-    """The files within their room; what does not fit, or cannot be shown, is noted."""
+    """The files within their room; what does not fit or cannot be shown is noted."""
     composed = Composed([], [], [])
     for piece, share in zip(
         pieces, _share_room([piece.wants for piece in pieces], room), strict=True
@@ -355,7 +354,7 @@ def compose(pieces: Sequence[Piece], room: int, nonce: str, left_out: list[NotSh
 
 
 def _share_room(wanted: Sequence[int], room: int) -> list[int]:
-    """Room for each file: a share of use to the first ones, if there is not enough for all."""
+    """Room for each file; if there is too little for all, a useful share for the first ones."""
     given = shares(wanted, room)
     if all(share >= min(want, LEAST) for share, want in zip(given, wanted, strict=True)):
         return given
@@ -370,7 +369,7 @@ def _compose_file(
     blocks: list[str | dict[str, Any]],
     left_out: list[NotShown],
 ) -> tuple[ShownFile, str]:
-    """The record of one file and a word on what became of it; its blocks are added."""
+    """The record and the status of one file; its blocks are added to `blocks`."""
     content, entry = piece.content, piece.entry
     name = safe(entry.name)
     what = name if piece.tag == "output" else f"{piece.tag}: {name}"
@@ -413,9 +412,9 @@ _PART_FENCE = 2 * NONCE + 100
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What is shown: blocks of a message, the fence's nonce, and the record of it all.
+    """What is shown: blocks of a message, the fence's nonce, and the record of it.
 
-    `originals` has what stands behind each cover, for `uncover_names`.
+    `originals` has the name behind each cover, for `uncover_names`.
     """
 
     blocks: tuple[dict[str, Any], ...]
@@ -441,13 +440,13 @@ def show(
     Args:
         outputs: the folder of the output files.
         transcript: what the executor did.
-        inputs: the folder of the files that it was given and left unchanged; it need not exist.
-        chars: the room, for everything together, fences included.
-        key: anything that belongs to the run; the nonce is drawn from it and from the files.
-        skills: names of skills, covered if they are spoken of as skills.
+        inputs: the folder of the input files that it left unchanged; it need not exist.
+        chars: the room for everything together, including fences.
+        key: any text that identifies the run; the nonce is derived from it and the files.
+        skills: names of skills, covered where the text means the skill.
         configurations: names of configurations, covered if they are whole words.
-        ignored: files directly in `outputs` that the executor did not put out.
-        images: whether pictures may go as pictures.
+        ignored: files directly in `outputs` that the executor did not produce.
+        images: whether pictures may be sent as pictures.
 
     Raises:
         OSError: `outputs` or `inputs` cannot be listed, or a link of that name leads elsewhere.
@@ -498,10 +497,10 @@ def _cover_transcript(transcript: Transcript, cover: Cover) -> Transcript:
 
 
 def _nonce(key: str, pieces: Sequence[Piece], transcript: Transcript | None) -> str:
-    """Letters that no file holds: whoever wrote the files could not know them.
+    """A nonce that no file contains, and that no author of a file could have known.
 
-    They depend on the run and on its files alone, so that all judgings of a run have the same
-    beginning, which a cache can keep.
+    It depends only on the run and its files, so that all judgings of a run begin the same way, and
+    the beginning can be cached.
     """
     texts = [piece.content.text or "" for piece in pieces]
     texts += [] if transcript is None else [*transcript.pieces, transcript.final or ""]
@@ -518,7 +517,7 @@ def _nonce(key: str, pieces: Sequence[Piece], transcript: Transcript | None) -> 
 def _split_room(
     chars: int, spare: int, given: Sequence[Piece], record: Transcript | None
 ) -> tuple[int, int]:
-    """Room for inputs and transcript: their shares, and what the outputs leave (`spare`)."""
+    """Room for inputs and transcript: their shares, plus what the outputs leave (`spare`)."""
     inputs = sum(piece.wants for piece in given)
     least = min(inputs, chars // INPUTS_SHARE)
     transcript = 0
@@ -533,7 +532,7 @@ def _list_wants(pieces: Sequence[Piece]) -> int:
 
 
 def _list(what: str, lines: Sequence[str], room: int, nonce: str, left_out: list[NotShown]) -> str:
-    """All files by name and size, and what became of them; the middle of a list too long is cut."""
+    """All files with size and status; if the list is too long, its middle is cut."""
     text, left = cut("\n".join(lines), room)
     if left:
         reason = "the list of all files is longer than its share"
@@ -544,11 +543,11 @@ def _list(what: str, lines: Sequence[str], room: int, nonce: str, left_out: list
 def _parts(
     transcript: Transcript, room: int, nonce: str, left_out: list[NotShown]
 ) -> tuple[str, ShownFile]:
-    """The transcript, its last message first in line for room and last in place."""
+    """The transcript; its last message has priority for room, but is shown last."""
     whole = len(transcript.text) + len(transcript.final or "")
     record = ShownFile(name="transcript", kind="transcript", chars=whole)
     if transcript.setup_calls:
-        reason = "calls that opened a skill would tell the side; the judge is not told of them"
+        reason = "calls that opened a skill would reveal the side, so the judge does not see them"
         left_out.append(NotShown(what=f"transcript: {transcript.setup_calls} calls", reason=reason))
     if transcript.reason is not None:
         left_out.append(NotShown(what="transcript", reason=transcript.reason))
@@ -569,7 +568,7 @@ def _parts(
 
 
 def _fit_pieces(pieces: Sequence[str], room: int) -> tuple[str, int]:
-    """The pieces within their room: a share each if that is of use, else head and tail."""
+    """The pieces within their room: a share for each if useful, else beginning and end."""
     breaks = max(len(pieces) - 1, 0)
     given = shares([len(piece) for piece in pieces], room - breaks)
     if any(share < min(len(text), LEAST) for share, text in zip(given, pieces, strict=True)):
@@ -579,7 +578,7 @@ def _fit_pieces(pieces: Sequence[str], room: int) -> tuple[str, int]:
 
 
 def _merge_texts(parts: Iterable[str | dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Blocks of a message: texts that follow each other in one."""
+    """The blocks of a message, with consecutive texts joined."""
     blocks: list[dict[str, Any]] = []
     for part in parts:
         if not isinstance(part, str):

@@ -1,8 +1,8 @@
-"""Where commands of others run: one folder, no network, no keys, and limits.
+"""Run untrusted commands: with one folder, no network, no keys, and limits.
 
-A `Box` says what a command may see and use, `run_in_box` runs one in it and says how it ended.
-The commands are those of an agent, or the scripts of a `custom_script` check: whatever they
-try, nothing outside their folder is read or changed, and no process of theirs stays behind.
+A `Box` says what a command may see and use; `run_in_box` runs a command in it and says how it
+ended. The commands come from an agent, or from a `custom_script` check: whatever they try, nothing
+outside their folder is read or changed, and none of their processes stays behind.
 """
 
 from .box import (

@@ -1,6 +1,6 @@
-"""What a command in the sandbox may see and use, and the command line that puts it there.
+"""What a command in the sandbox may see and use, and the command line that starts it there.
 
-The folders of a box are lent to its user, measured, and taken back.
+The folders of a box are given to its user, measured, and taken back.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Literal
 from skill_eval_nb.disk import remove_tree
 
 BoxKind = Literal["bubblewrap", "none"]
-"""How a command is kept in. "none" only bounds its time and its use of the machine: it may
-read, change and reach whatever its user may, so it is for users who spelled it out."""
+"""How a command is confined. "none" only limits its time and its use of the machine: it can read,
+change and reach whatever its user can, so it is only used if the user asked for it."""
 
 Ended = Literal["exit", "time", "disk", "killed"]
-"""Why a command ended: by itself, at its time limit, at its disk limit, or because it passed
+"""Why a command ended: by itself, at its time limit, at its disk limit, or because it exceeded
 another limit (processes, memory, output) or was cancelled."""
 
 MIB = 1024 * 1024
@@ -34,18 +34,18 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class BoxLimits:
-    """What one command may use; it is ended with all its processes if it passes one.
+    """What one command may use; if it exceeds a limit, all its processes are ended.
 
     Attributes:
         seconds: wall clock.
-        memory_bytes: of all its processes together, with what they hold in files in memory and
-            in sockets; also the most that one may ask for.
-        file_bytes: of one file that it writes.
-        processes: at one time.
-        disk_bytes: by which its folders may grow; each file counts 4 KiB at least.
-        entries: files and folders by which its folders may grow.
-        output_bytes: of stdout, and of stderr, that are kept; the rest is read and left out,
-            up to a hundred times as much.
+        memory_bytes: memory of all its processes together, including files in memory and data in
+            sockets; also the most that one process may request.
+        file_bytes: the size of one file that it writes.
+        processes: processes at one time.
+        disk_bytes: how much its folders may grow; each file counts as at least 4 KiB.
+        entries: by how many files and folders its folders may grow.
+        output_bytes: how much of stdout, and of stderr, is kept; more is read and dropped, up to
+            a hundred times as much.
     """
 
     seconds: float = 60.0
@@ -59,18 +59,18 @@ class BoxLimits:
 
 @dataclass(frozen=True)
 class Box:
-    """What a command sees: its folder, what else it may read, and nothing more of the host.
+    """What a command sees: its folder, some read-only paths, and nothing else of the host.
 
     Attributes:
-        folder: read and written, at /box, where the command starts; with kind "none" it is
-            the folder itself.
-        readable: pairs of a path inside and the path on the host that is shown there,
-            read-only; without meaning where the kind is "none".
+        folder: read and written, at /box, where the command starts; with kind "none" the folder
+            itself.
+        readable: pairs of a path inside and the path on the host that is shown there, read-only;
+            ignored if the kind is "none".
         limits: what the command may use.
         environment: names and values besides PATH, HOME, LANG, TMPDIR.
-        kind: how the command is kept in.
-        temporary: a folder of the host that is /tmp inside, for what is to last from one
-            command to the next; None for a small one in memory, gone with the command.
+        kind: how the command is confined.
+        temporary: a folder of the host that is /tmp inside, for files that should last from one
+            command to the next; None for a small one in memory that ends with the command.
     """
 
     folder: Path
@@ -86,14 +86,14 @@ class Ran:
     """How a command went.
 
     Attributes:
-        exit_code: what it ended with; 128 + N where signal N ended it.
-        stdout: the first `output_bytes` of what it printed.
-        stderr: the same of its errors.
+        exit_code: its exit code; 128 + N if signal N ended it.
+        stdout: the first `output_bytes` of its output.
+        stderr: the first `output_bytes` of its errors.
         cut: whether more was printed than is kept.
         ended: why it ended.
-        message: the same in words, with the limit that was passed and what was left behind.
-        left: processes that were still running when the command had ended by itself, and
-            were ended then. With kind "none" those of its group, counted on Linux only.
+        message: the same in words, with the exceeded limit and what was left behind.
+        left: processes that were still running when the command had ended by itself, and were
+            then ended. With kind "none" those of its group, counted on Linux only.
     """
 
     exit_code: int
@@ -106,7 +106,7 @@ class Ran:
 
     @property
     def left_words(self) -> str:
-        """What it left behind as a sentence; empty if nothing was left.
+        """How many processes it left behind, as a sentence; empty if there were none.
 
         >>> Ran(0, b"", b"", False, "exit", "", left=2).left_words
         '2 processes it left behind were ended.'
@@ -115,7 +115,7 @@ class Ran:
 
 
 def left_words(left: int) -> str:
-    """So many processes that were left behind, as a sentence; empty if there were none."""
+    """How many processes were left behind, as a sentence; empty if there were none."""
     if left < 1:
         return ""
     return (
@@ -126,24 +126,24 @@ def left_words(left: int) -> str:
 
 
 INSIDE = "/box"
-"""Where the folder of a bubblewrap box lies inside."""
+"""The path of the folder inside a bubblewrap box."""
 
 NOBODY = 65534
-"""The user inside. Root really becomes this user: root without rights, in a user namespace,
-still owns root's files, and with them /proc/sys and the devices; and the limit of processes
-does not hold for root."""
+"""The user inside. Root really becomes this user: in a user namespace, root without rights would
+still own root's files, including /proc/sys and the devices, and the limit of processes does not
+apply to root."""
 
 TEMPORARY_BYTES = 64 * MIB
 """Room in a /tmp in memory, and in /dev/shm."""
 
 OPEN_FILES = 4096
-"""That a process may have at one time, if it asks for more than the usual 1,024."""
+"""Open files of a process at one time, if it asks for more than the usual 1,024."""
 
 SHARED_BYTES = 64 * 1024
-"""Of one piece of System V shared memory, of which there are 4,096 at most."""
+"""The size of one piece of System V shared memory; there are at most 4,096."""
 _FAMILIES = (1, 2, 10, 16)
-"""Sockets that there are inside: of this machine, of IPv4 and IPv6, and netlink. Each network has
-its own of these; others, as those to the host of a virtual machine, are the same everywhere."""
+"""Allowed sockets: local ones, IPv4, IPv6, and netlink. Each network has its own of these; others,
+such as those to the host of a virtual machine, are shared."""
 _X32 = 0x40000000
 _MACHINES = (
     (0xC000003E, 29, 41, 248), (0xC000003E, _X32 | 29, _X32 | 41, _X32 | 248),  # x86-64, x32
@@ -151,11 +151,11 @@ _MACHINES = (
     (0xC00000B7, 194, 198, 217), (0x40000028, 307, 281, 309),  # ARM, 64 and 32
     (0xC00000F3, 194, 198, 217),  # RISC-V
 )  # fmt: skip
-"""As the kernel numbers them: the machine, its `shmget`, its `socket`, and the first of
-`add_key`, `request_key` and `keyctl`."""
+"""The kernel's numbers: of the machine, its `shmget`, its `socket`, and the first of `add_key`,
+`request_key` and `keyctl`."""
 _IO_URING, _SOCKETCALL, _IPC, _I386 = 425, 102, 117, 0x40000003
-"""Calls that make sockets, too: one on all machines, one of i386, where `ipc` makes pieces of
-shared memory."""
+"""Other calls that make sockets, on all machines and on i386; there, `ipc` also makes shared
+memory."""
 
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC = (
@@ -174,26 +174,26 @@ _STUBS = {
     "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files dns\n",
     "/etc/hosts": b"127.0.0.1 localhost\n::1 localhost\n",
 }
-"""Files of the box's own. They are no mounts: the list of mounts, which everybody inside may
-read, has the path that each has on its disk, and ours would tell what the box is for."""
+"""The box's own files. They are not mounts: everybody inside can read the list of mounts, which has
+the path of each on its disk, and our paths would reveal what the box is for."""
 _LIMITED = (
-    # dash says -p where bash says -u; an error means that a stricter limit holds already
+    # dash has -p where bash has -u; an error means that there is a stricter limit already
     "umask 022; {{ ulimit -c 0; ulimit -t {cpu}; ulimit -f {file}; ulimit -d {memory}; "
     "ulimit -u {processes} || ulimit -p {processes}; ulimit -Sn 1024; ulimit -Hn {open}; }} "
     "2>/dev/null; {then}"
 )
 _BECOME = 'exec "$@"'
 REPORT_FD = 9
-"""The descriptor that a counting shell writes to; the shell knows none above 9."""
+"""The descriptor that a counting shell writes to; shells know none above 9."""
 _COUNT = (
-    # the shell is process 1, which no signal from inside ends, and speaks of none itself
+    # the shell is process 1, which no signal from inside can end, and prints nothing itself
     f'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&- {REPORT_FD}>&-); code=$?; left=-1; '
     "for place in /proc/[0-9]*; do while read -r key state rest; do case $key$state in "
     "State:[ZX]) break;; State:*) left=$((left + 1)); break;; esac; "
     f"done < $place/status; done; echo $left >&{REPORT_FD}; exit $code"
 )
-"""Runs a command as its child and then counts who is still there: once the shell has ended,
-the kernel ends them too, and nobody can tell any more."""
+"""Runs a command as a child and then counts the remaining processes: once the shell has ended, the
+kernel ends them, too, and it is too late to count."""
 
 
 _SHOW = (
@@ -201,10 +201,10 @@ _SHOW = (
     'while [ "$1" != -- ]; do if [ -d "$1" ]; then mkdir "$hold/$n"; else : > "$hold/$n"; fi; '
     'mount --bind "$1" "$hold/$n"; n=$((n + 1)); shift; done; shift; exec "$@"'
 )
-"""Shows files and folders in one that everybody comes to, in a view of the disk of its own.
+"""Shows files and folders inside a folder that every user can reach, in its own mount namespace.
 
-A bubblewrap around the other would do that too. But its own process gives up the right to end
-processes of nobody, so that they would outlive a caller that is killed.
+A second bubblewrap around the first would do that, too. But its process gives up the right to end
+processes of the user nobody, which would then outlive a killed caller.
 """
 _HOLDS = ("/mnt", "/media", "/srv", "/opt", "/var/tmp")  # noqa: S108
 
@@ -213,10 +213,10 @@ _HOLDS = ("/mnt", "/media", "/srv", "/opt", "/var/tmp")  # noqa: S108
 def wrap_command(
     box: Box, argv: Sequence[str], *more: str
 ) -> Iterator[tuple[list[str], tuple[int, ...]]]:
-    """The command line that runs `argv` in the box, and the files that it must be passed.
+    """The command line that runs `argv` in the box, and the open files to pass to it.
 
-    Whoever starts it keeps the wall clock, the disk limit and the output; `lent` must hold the
-    folder meanwhile. The environment of the caller is not passed on. It serves for one start.
+    The caller watches the time, the disk limit and the output, and must hold the folder with `lent`
+    meanwhile. The caller's environment is not passed on. It can be used for one start.
 
     Args:
         box: what the command may see and use.
@@ -233,13 +233,13 @@ def wrap_command(
         options, hands = arrange_box(box)
         for path, file in files.items():
             options += ["--file", str(file), path]
-        # what is not a mount of its own lies in memory, with no limit
+        # whatever is not its own mount is in memory, without a limit
         options += ["--remount-ro", "/", "--chdir", INSIDE, "--seccomp", str(rules)]
-        # through a file: a command line tells whoever lists processes inside
+        # through a file, since everybody inside can read command lines
         arguments = stack.enter_context(
             _in_memory(b"".join(os.fsencode(option) + b"\0" for option in options))
         )
-        # a first process of bubblewrap's own is left to others to collect
+        # otherwise bubblewrap's own first process would be left for others to collect
         bubblewrap = [program("bwrap"), "--args", str(arguments), "--as-pid-1", *more]
         yield (
             [*hands, *bubblewrap, "--", *limit_command(box, argv)],
@@ -257,7 +257,7 @@ def _in_memory(data: bytes) -> Iterator[int]:
 
 @contextlib.contextmanager
 def above(file: int) -> Iterator[int]:
-    """An open file under another number, above those that shells use for themselves."""
+    """An open file under another number, above those that shells use themselves."""
     import fcntl
 
     try:
@@ -277,11 +277,10 @@ _Step = tuple[int, int, int, int]
 
 @cache
 def _kernel_filter() -> bytes:
-    """A program for the kernel that refuses what a box of namespaces alone would let out.
+    """A program for the kernel that refuses calls which namespaces alone would not contain.
 
-    Keys are the caller's wherever it is called from, and some sockets reach the host. Large
-    pieces of System V shared memory outlive the process that has filled them, and no other place
-    of this machine shows them.
+    The kernel's keys belong to the caller even from inside, and some sockets reach the host. Large
+    pieces of System V shared memory outlive the process that filled them, and appear nowhere else.
     """
     steps = [
         *_refuse(_I386, _SOCKETCALL, [], errno.ENOSYS),
@@ -296,14 +295,14 @@ def _kernel_filter() -> bytes:
 
 
 def _refuse(machine: int, call: int, test: list[_Step], error: int) -> list[_Step]:
-    """The steps that refuse a call of a machine, where a test of its arguments does not end."""
+    """The steps that refuse a call of a machine, unless a test of its arguments lets it pass."""
     rest = [*test, (_GIVE, 0, 0, _REFUSED | error)]
     own = [(_LOAD, 0, 0, 0), (_EQUAL, 0, len(rest), call), *rest]
     return [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(own), machine), *own]
 
 
 def _test_size(argument: int) -> list[_Step]:
-    """Goes on to the refusal where an argument is more than `SHARED_BYTES`."""
+    """Leads to the refusal if an argument is more than `SHARED_BYTES`."""
     low = 16 + 8 * argument
     return [
         *((_LOAD, 0, 0, low + 4), (_EQUAL, 0, 2, 0)),
@@ -312,20 +311,20 @@ def _test_size(argument: int) -> list[_Step]:
 
 
 def _test_family() -> list[_Step]:
-    """Goes on to the refusal where the first argument is none of `_FAMILIES`."""
+    """Leads to the refusal if the first argument is none of `_FAMILIES`."""
     left = range(len(_FAMILIES), 0, -1)
     pairs = zip(left, _FAMILIES, strict=True)
     return [(_LOAD, 0, 0, 16), *((_EQUAL, to_the_end, 0, one) for to_the_end, one in pairs)]
 
 
 def arrange_box(box: Box) -> tuple[list[str], list[str]]:
-    """The options of the bubblewrap that makes the box, and what must run before it.
+    """The options of bubblewrap for the box, and the commands that must run before it.
 
-    A user may come to a folder that nobody may (/root, a home), so root first shows the
-    folders where nobody comes to them, and only then becomes nobody.
+    The user nobody cannot reach some folders (in /root or a home). So root first shows these
+    folders in a place that nobody can reach, and only then becomes nobody.
     """
     shown = [("--bind", box.folder, INSIDE), *_extra_binds(box)]
-    # pid 1 of the box has the environment that bubblewrap was started with
+    # process 1 of the box has the environment that bubblewrap was started with
     clean = ["/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
     if os.geteuid() != 0:
         return _box_options(box, shown), clean
@@ -339,11 +338,11 @@ def arrange_box(box: Box) -> tuple[list[str], list[str]]:
 
 
 def limit_command(box: Box, argv: Sequence[str]) -> list[str]:
-    """`argv` behind limits of the kernel, which hold even if nobody watches.
+    """`argv` with limits of the kernel, which apply even if nobody watches.
 
-    They are set inside the box: set before, the limit of processes would count all that the
-    user runs on this machine. The shell that sets them stays there, as process 1, and tells
-    through `REPORT_FD`, if that is open, how many processes the command has left behind.
+    They are set inside the box: outside, the limit of processes would count everything that the
+    user runs on this machine. The shell that sets them stays as process 1, and reports through
+    `REPORT_FD`, if that is open, how many processes the command left behind.
     """
     boxed, limits = box.kind != "none", box.limits
     script = _LIMITED.format(
@@ -358,10 +357,10 @@ def limit_command(box: Box, argv: Sequence[str]) -> list[str]:
 
 
 def environment(box: Box) -> dict[str, str]:
-    """All that a command finds in its environment: no keys, nothing that was set for the caller."""
+    """The whole environment of a command: no keys, and nothing from the caller."""
     if box.kind == "none":
         home = os.fspath(box.temporary or box.folder)
-        path = os.environ.get("PATH", os.defpath)  # where programs are: they are the caller's
+        path = os.environ.get("PATH", os.defpath)  # it uses the caller's programs
     else:
         home = "/tmp"  # noqa: S108
         path = os.pathsep.join([*_python_on_path(), "/usr/local/bin", "/usr/bin", "/bin"])
@@ -370,9 +369,9 @@ def environment(box: Box) -> dict[str, str]:
 
 
 def python(kind: BoxKind) -> str:
-    """The Python that runs us, as a command in a box of this kind finds it.
+    """Our Python, as a command in a box of this kind.
 
-    It has the standard library; what is installed in our environment is not in the box.
+    It has the standard library, but not what is installed in our environment.
     """
     if kind == "none":
         return sys.executable
@@ -382,7 +381,7 @@ def python(kind: BoxKind) -> str:
 
 
 def program(name: str) -> str:
-    """Where a program is; its bare name where it is not found."""
+    """The path of a program; just its name if it is not found."""
     return shutil.which(name) or name
 
 
@@ -396,7 +395,7 @@ def _extra_binds(box: Box) -> Iterator[tuple[str, Path, str]]:
 
 
 def _python() -> list[Path]:
-    """The folders of the Python that runs us, if they do not come with the system's."""
+    """The folders of our Python, if it is not the system's."""
     prefix = Path(sys.base_prefix)
     if prefix.is_relative_to("/usr") or prefix == Path("/"):
         return []
@@ -408,12 +407,12 @@ def _python_on_path() -> list[str]:
 
 
 def _is_reachable(host: Path) -> bool:
-    """Whether nobody may come to a file or folder, whatever may be done there."""
+    """Whether the user nobody can reach a file or folder, whatever its own permissions."""
     return all(folder.stat().st_mode & 0o001 for folder in host.resolve().parents)
 
 
 def _choose_hold(far: list[Path]) -> str:
-    """A folder to show others in, that none of them lies in."""
+    """A folder in which to show others; none of them is inside it."""
     above = {
         os.fspath(folder) for host in far for folder in (host.resolve(), *host.resolve().parents)
     }
@@ -448,24 +447,24 @@ def _box_options(box: Box, shown: list[tuple[str, Path, str]]) -> list[str]:
 
 
 SMALLEST = 4096
-"""Bytes that a file or folder counts at least: empty ones fill a disk too."""
+"""Bytes that a file or folder counts at least: empty ones also fill a disk."""
 
 DEEPEST = 100
-"""Levels of folders that are kept, and LONGEST the bytes of a path: deeper ones can be made
-step by step, but hardly read or removed again."""
+"""Levels of folders that are kept, and LONGEST the bytes of a path: deeper ones can be created step
+by step, but hardly be read or removed."""
 LONGEST = 2000
 
 
 @contextlib.contextmanager
 def lent(box: Box) -> Iterator[None]:
-    """Hold the folders of a box so that its user may write there, and take them back after.
+    """Let the user of a box write in its folders, and take them back afterwards.
 
-    Root gives them to nobody, whom the commands run as, and gets them back. Whatever was
-    done inside, the files can then be read and removed by who lent them, and none makes
-    whoever runs it another user.
+    Root gives them to the user nobody, as whom the commands run, and takes them back. After that
+    the owner can read and remove all files, whatever was done inside, and no file runs as another
+    user.
 
     Raises:
-        OSError: if a folder is not there, or cannot be given.
+        OSError: if a folder does not exist, or cannot be given.
     """
     folders = _box_folders(box)
     owners = [_folder_owner(folder) for folder in folders]
@@ -487,9 +486,9 @@ class Used:
     """What folders take on disk.
 
     Attributes:
-        bytes: each file and folder in them counts 4 KiB at least.
-        entries: files and folders.
-        deep: whether some lie too deep to be counted.
+        bytes: the total size; each file and folder counts as at least 4 KiB.
+        entries: the number of files and folders.
+        deep: whether some are too deep to be counted.
     """
 
     bytes: int = 0
@@ -498,7 +497,7 @@ class Used:
 
 
 def used(box: Box, most: Used | None = None) -> Used:
-    """What the folders of a box take; it is counted until that is more than `most`.
+    """What the folders of a box take; counting stops once that is more than `most`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -508,7 +507,7 @@ def used(box: Box, most: Used | None = None) -> Used:
     total = entries = 0
     for folder in _box_folders(box):
         for entry, level in _below(os.fspath(folder)):
-            with contextlib.suppress(OSError):  # gone meanwhile
+            with contextlib.suppress(OSError):  # deleted meanwhile
                 total += max(entry.stat(follow_symlinks=False).st_blocks * 512, SMALLEST)
                 if _too_deep(entry, level) and entry.is_dir(follow_symlinks=False):
                     return Used(total, entries + 1, deep=True)
@@ -525,8 +524,8 @@ def _box_folders(box: Box) -> list[Path]:
 def take_back(folder: str | os.PathLike[str]) -> None:
     """Make everything in a folder readable and removable for its owner again.
 
-    Marks that would run a file as another user are taken off; folders too deep to be read
-    are removed.
+    Permissions that would run a file as another user are removed, and so are folders too deep to
+    be read.
     """
     _open_up(os.fspath(folder), Path(folder).stat().st_mode)
     for entry, level in _below(os.fspath(folder)):
@@ -548,7 +547,7 @@ def _below(top: str) -> Iterator[tuple[os.DirEntry[str], int]]:
                     yield entry, level
                     if entry.is_dir(follow_symlinks=False) and not _too_deep(entry, level):
                         pending.append((entry.path, level + 1))
-        except OSError:  # gone meanwhile, or closed by who works there
+        except OSError:  # deleted meanwhile, or not readable
             continue
 
 
@@ -565,7 +564,7 @@ def _open_up(path: str, mode: int) -> None:
 
 
 def _folder_owner(folder: Path) -> tuple[int, int]:
-    """Whose a folder is; root's where a box that was killed left it to nobody."""
+    """The owner of a folder; root if a killed box left it to the user nobody."""
     found = folder.stat()
     return (0, 0) if os.geteuid() == 0 and found.st_uid == NOBODY else (found.st_uid, found.st_gid)
 

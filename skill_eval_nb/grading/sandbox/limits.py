@@ -1,4 +1,4 @@
-"""What is watched while a command runs: its processes, their memory, and the disk."""
+"""Watch a running command: its processes, their memory, and the disk."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .box import DEEPEST, TEMPORARY_BYTES, Box, Ended, Used, used
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _KERNEL = 8192
-"""Bytes that a pipe or a socket takes, with nothing in a socket; a pipe may hold so much."""
+"""Bytes that an empty socket takes; also the most that can wait in a pipe."""
 _PIDFD_GETFD, _SO_MEMINFO, _FIGURES = 438, 55, struct.Struct("9I")
 _UNKNOWN = 1024 * 1024
-"""Bytes that are taken to wait in a socket that the kernel lets nobody look at."""
+"""Bytes assumed to wait in a socket if the kernel does not allow a look."""
 
 
 @dataclass
 class Opened:
-    """What processes have open, each once, however many have it.
+    """What processes have open, each thing once, however many have it.
 
     Attributes:
-        files: regular files, by device and number.
-        sockets: by number, with a process and its descriptor.
-        others: pipes and the like.
+        files: regular files, by device and inode.
+        sockets: a process and its descriptor for each socket, by inode.
+        others: inodes of pipes and the like.
     """
 
     files: dict[tuple[int, int], os.stat_result] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Opened:
 
     @classmethod
     def by(cls, tree: list[int]) -> Self:
-        """What is open now."""
+        """What these processes have open now."""
         opened = cls()
         for pid in tree:
             with contextlib.suppress(OSError):  # it has ended
@@ -58,7 +58,7 @@ class Opened:
         return opened
 
     def unlinked(self, disk: int) -> int:
-        """Bytes on a disk of files that no folder shows any more."""
+        """Bytes on a disk of deleted files that are still open."""
         return sum(
             found.st_blocks * 512
             for (device, _), found in self.files.items()
@@ -66,13 +66,13 @@ class Opened:
         )
 
     def memory(self, tree: list[int], enough: int) -> int:
-        """Bytes of memory of processes; exact only where a rough count is more than enough.
+        """Memory of processes in bytes; exact only if a rough count exceeds `enough`.
 
-        What waits in a socket counts while the one that sent it is open.
+        Data in a socket counts while the sending socket is open.
 
         Args:
             tree: the processes.
-            enough: what is no matter.
+            enough: up to this many bytes, a rough count is good enough.
         """
         held = self.unlinked(_shared_device()) + _KERNEL * (len(self.sockets) + len(self.others))
         held += sum(_queued_bytes(*where) for where in self.sockets.values())
@@ -80,9 +80,9 @@ class Opened:
         return rough if rough <= enough else held + sum(self._memory_share(pid) for pid in tree)
 
     def _memory_share(self, pid: int) -> int:
-        """Bytes of memory of a process, what is shared divided among its users.
+        """Memory of a process in bytes, with shared memory divided among its users.
 
-        Without those of files in memory that are counted as open ones.
+        Files in memory that already count as open files are left out.
         """
         total, counted = 0, False
         with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps", "rb") as file:  # noqa: PTH123
@@ -96,7 +96,7 @@ class Opened:
 
 
 def _resident_bytes(pid: int) -> int:
-    """Bytes of memory of a process, with all that it shares with others."""
+    """Memory of a process in bytes, including everything that it shares with others."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
             return int(file.read().split()[1]) * _PAGE
@@ -106,7 +106,7 @@ def _resident_bytes(pid: int) -> int:
 
 @cache
 def _shared_device() -> int:
-    """The device of files in memory that no folder shows."""
+    """The device of files in memory that are in no folder."""
     if not hasattr(os, "memfd_create"):
         return -1
     file = os.memfd_create("device")
@@ -125,19 +125,19 @@ def _queued_bytes(pid: int, file: int) -> int:
             copy = ctypes.CDLL(None, use_errno=True).syscall(_PIDFD_GETFD, process, file, 0)
             if copy < 0:
                 closed = ctypes.get_errno() in (errno.EBADF, errno.ESRCH)
-                return 0 if closed else _UNKNOWN  # a kernel that forbids it
+                return 0 if closed else _UNKNOWN  # this kernel forbids it
             seen = stack.enter_context(
                 socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=copy)
             )
             figures = seen.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _FIGURES.size)
-        except OSError:  # it has ended, or it is not a socket by now
+        except OSError:  # it has ended, or it is no longer a socket
             return 0
         received, _, sent, _, _, waiting, *_ = _FIGURES.unpack(figures)
         return received + max(sent, waiting)
 
 
 def inside_of(tree: Iterable[int]) -> int | None:
-    """A process that is in the box already; None if there is none, or no box."""
+    """A process that is already inside the box; None if there is none, or no box."""
     with contextlib.suppress(OSError):
         own = os.readlink("/proc/self/ns/net")  # noqa: PTH115
         for pid in tree:
@@ -148,13 +148,13 @@ def inside_of(tree: Iterable[int]) -> int | None:
 
 
 EVERY = 0.05
-"""Seconds between two looks, which take half of the time at most. At the disk less often, so that
-it takes a tenth, unless the disk fills fast."""
+"""Seconds between two looks, which take at most half of the time. The disk is checked less often,
+in at most a tenth of the time, unless it fills fast."""
 
 
 @dataclass
 class Watch:
-    """Looks at a running box, and says when it passes a limit."""
+    """Watches a running box, and says when it exceeds a limit."""
 
     box: Box
     used_before: Used = field(init=False)
@@ -168,11 +168,11 @@ class Watch:
         self._free = os.statvfs(self.box.folder)
 
     def passed(self, first: int | None) -> tuple[Ended, str] | None:
-        """The limit that is passed now, with words for it; None if none is.
+        """The limit that is exceeded now, in words; None if none is.
 
         Args:
-            first: the process whose descendants, with itself, are counted; None if
-                processes are not known.
+            first: the process that is counted with all its descendants; None if processes are
+                not known.
         """
         limits = self.box.limits
         tree = [] if first is None else list(descendants(first))
@@ -208,7 +208,7 @@ class Watch:
         return None
 
     def _is_filling(self, free: os.statvfs_result) -> bool:
-        """Whether the disk, which others use too, has lost a tenth of what the box may take."""
+        """Whether the disk, which others use, too, has lost a tenth of what the box may take."""
         limits = self.box.limits
         return (
             10 * (self._free.f_ffree - free.f_ffree) > limits.entries
@@ -217,7 +217,7 @@ class Watch:
 
 
 def descendants(first: int) -> Iterator[int]:
-    """A process and all that come from it, as far as they still run; Linux only."""
+    """A process and all its descendants that are still running; Linux only."""
     pending = [first]
     while pending:
         pid = pending.pop()
@@ -229,7 +229,7 @@ def descendants(first: int) -> Iterator[int]:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process has ended, collected by its parent or not; Linux only."""
+    """Whether a process has ended, even if its parent has not collected it; Linux only."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
             return file.read().rpartition(b")")[2].split()[0] in (b"Z", b"X")
@@ -238,7 +238,7 @@ def has_ended(pid: int) -> bool:
 
 
 def in_group(group: int) -> Iterator[int]:
-    """The processes of a group that still run; none if there is no /proc."""
+    """The processes of a group that are still running; none if there is no /proc."""
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended
             state, _, its = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:3]
@@ -247,7 +247,7 @@ def in_group(group: int) -> Iterator[int]:
 
 
 def many(processes: int) -> str:
-    """The words for a passed limit of processes."""
+    """The message about an exceeded limit of processes."""
     return f"it had more than {processes} processes at one time"
 
 
@@ -261,11 +261,11 @@ def size(count: int) -> str:
 
 
 def _in_memory(inside: int, box: Box) -> int:
-    """Files and folders in the box's own folders in memory, whose size alone is limited."""
+    """Files and folders in the box's own folders in memory, which only have a size limit."""
     count = 0
     for folder in ("/dev/shm", *(["/tmp"] if box.temporary is None else [])):  # noqa: S108
         with contextlib.suppress(OSError):  # it has ended
             found = os.statvfs(f"/proc/{inside}/root{folder}")
-            if found.f_blocks * found.f_frsize == TEMPORARY_BYTES:  # no more the machine's own
+            if found.f_blocks * found.f_frsize == TEMPORARY_BYTES:  # not the machine's own
                 count += found.f_files - found.f_ffree
     return count

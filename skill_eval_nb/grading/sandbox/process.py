@@ -1,4 +1,4 @@
-"""Running a command in a box, to its end or to a limit, and ending all that it started."""
+"""Run a command in a box, to its end or to a limit, and end everything that it started."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from .limits import EVERY, Watch, descendants, has_ended, in_group, many, size
 _TELL = (
     f'if [ -w "$0" ]; then exec {REPORT_FD}>"$0"; else exec {REPORT_FD}>/dev/null; fi; exec "$@"'
 )
-"""Opens what is told through under a number that a shell knows."""
+"""Opens the pipe for reports under a number that a shell knows."""
 
 
 LONGEST_END = 10.0
-"""Seconds that bubblewrap may take to end once what is inside was killed."""
+"""Seconds that bubblewrap may take to end after its first process was killed."""
 
 
 @dataclass
@@ -51,13 +51,13 @@ class Process:
     """A running box: the program that was started, and the first process inside.
 
     Attributes:
-        popen: what was started; its group is its own.
-        info: a pipe that tells the first process inside; None if the box has none of its
-            own, and once it has been read.
-        command: what the command line of the first process inside ends with.
-        counted: a pipe that tells how many processes were left behind, both ends; None if
-            the box has no first process of its own.
-        inside: the first process inside, as this machine counts; None while it is not known.
+        popen: the started program; it has its own process group.
+        info: a pipe that reports the first process inside; None if the box has no first process
+            of its own, and after it has been read.
+        command: the end of the command line of the first process inside.
+        counted: a pipe (both ends) that reports how many processes were left behind; None if the
+            box has no first process of its own.
+        inside: the first process inside, by its id outside; None while it is not known.
     """
 
     popen: subprocess.Popen[bytes]
@@ -71,13 +71,13 @@ class Process:
     _closed: bool = field(init=False, default=False)
 
     def look(self) -> int:
-        """The process to count from; learns the first one inside as soon as it is told."""
+        """The process to count from: the first one inside, as soon as it is known."""
         while self.info is not None and _is_readable(self.info, 0):
             part = os.read(self.info, 4096)
             self._text += part
             if b"}" in part:  # it comes in pieces
                 self._learn_first(int(json.loads(self._text)["child-pid"]))
-            if b"}" in part or not part:  # nothing more if it failed before there was a box
+            if b"}" in part or not part:  # empty if it failed before there was a box
                 os.close(self.info)
                 self.info = None
         return self.popen.pid if self.inside is None else self.inside
@@ -85,14 +85,14 @@ class Process:
     def _learn_first(self, inside: int) -> None:
         with contextlib.suppress(OSError):  # it is over already
             first = os.pidfd_open(inside)
-            # a number that was free again may be another's by now
+            # the id may already belong to another process
             if Path(f"/proc/{inside}/cmdline").read_bytes().endswith(self.command):
                 self.inside, self._first = inside, first
             else:
                 os.close(first)
 
     def count_left(self) -> int:
-        """How many processes are there that a command left behind when it ended by itself."""
+        """How many processes a command left behind when it ended by itself."""
         if self.counted is None:
             return sum(1 for _ in in_group(self.popen.pid))
         if not _is_readable(self.counted[0], 0):  # there never was a box
@@ -101,14 +101,14 @@ class Process:
         return int(last[0]) if last and last[0].isdigit() and len(last[0]) < len("10000") else 0
 
     def kill(self) -> None:
-        """End everything in the box: with its first process the kernel ends all others."""
+        """End everything in the box: when its first process ends, the kernel ends all others."""
         self.look()
         if self._first is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
-        # once the first has ended, the numbers of the others may be those of strangers
+        # once the first has ended, the ids of the others may belong to strangers
         others = [] if self._first or self.popen.returncode is not None else self._find_others()
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # none is left
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # the group is empty
             os.killpg(self.popen.pid, signal.SIGKILL)
         for pid in others:  # those that left the group
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -117,8 +117,8 @@ class Process:
     def _end_inside(self) -> None:
         """End the first process inside, and let bubblewrap end after it.
 
-        Killed at once, bubblewrap would leave it to a process 1 of the machine that, in a
-        container, may never ask after it.
+        If bubblewrap were killed first, the machine's process 1 would have to collect that
+        process, which may never happen in a container.
         """
         self.look()
         if self._first is not None:
@@ -139,17 +139,17 @@ class Process:
         self._end_inside()
         self.kill()
         self.popen.wait()
-        self.kill()  # whom it may have told of after the first
+        self.kill()  # the first process inside may have become known only now
         if self.info is not None:
             os.close(self.info)
         for end in self.counted or ():
             os.close(end)
         if self._first is not None:
-            _is_readable(self._first, None)  # it is once the process, and all below it, have ended
+            _is_readable(self._first, None)  # until it and everything below it has ended
             os.close(self._first)
         until = time.monotonic() + 2
         while not all(map(has_ended, self._others)) and time.monotonic() < until:
-            time.sleep(0.002)  # killed, but not gone yet
+            time.sleep(0.002)  # killed, but not ended yet
 
 
 @contextlib.contextmanager
@@ -174,7 +174,7 @@ def _start_plain(box: Box, argv: Sequence[str]) -> Process:
 def _start_boxed(box: Box, argv: Sequence[str]) -> Process:
     info_read, info_write = os.pipe()
     counted = os.pipe()
-    # opened by its name in /proc, so that no copy of it reaches the command
+    # opened through /proc, so that the command inherits no copy of it
     through = ["/bin/sh", "-c", _TELL, f"/proc/{os.getpid()}/fd/{counted[1]}"]
     try:
         with (
@@ -191,7 +191,7 @@ def _start_boxed(box: Box, argv: Sequence[str]) -> Process:
 
 
 def _is_readable(fd: int, seconds: float | None) -> bool:
-    poll = select.poll()  # not select, which knows no fd above 1,023
+    poll = select.poll()  # `select` does not support file descriptors above 1,023
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(None if seconds is None else 1000 * seconds))
 
@@ -221,7 +221,7 @@ CHUNK = 65536
 
 @dataclass
 class Kept:
-    """One stream: its beginning, and how much it was.
+    """The beginning of a stream, and its total size.
 
     >>> kept = Kept(most=4)
     >>> kept.take(b"abc")
@@ -236,7 +236,7 @@ class Kept:
     seen: int = 0
 
     def take(self, part: bytes) -> None:
-        """Keep what still fits."""
+        """Keep as much as still fits."""
         self.seen += len(part)
         if self.length < self.most:
             self.parts.append(part[: self.most - self.length])
@@ -244,12 +244,12 @@ class Kept:
 
     @property
     def data(self) -> bytes:
-        """What was kept."""
+        """The kept bytes."""
         return b"".join(self.parts)
 
 
 class Streams:
-    """What a command is fed and what it prints."""
+    """The input and output of a command."""
 
     def __init__(self, popen: subprocess.Popen[bytes], stdin: bytes, most: int) -> None:
         assert popen.stdin is not None
@@ -267,7 +267,7 @@ class Streams:
             self._selector.register(self._stdin, selectors.EVENT_WRITE)
         else:
             self._stdin.close()
-        # its end wakes us, even where the command closed its streams long before
+        # its end wakes us, even if the command closed its streams long before
         self._end = os.pidfd_open(popen.pid) if hasattr(os, "pidfd_open") else None
         if self._end is not None:
             self._selector.register(self._end, selectors.EVENT_READ)
@@ -291,7 +291,7 @@ class Streams:
         return any(kept.seen > kept.length for kept in (self.stdout, self.stderr))
 
     def move(self, seconds: float) -> bool:
-        """Move what is ready, waiting for it at most so long; whether anything was moved."""
+        """Move what is ready, after waiting at most this long; returns whether anything was."""
         moved = False
         for key, _ in self._selector.select(seconds):
             if isinstance(key.data, Kept):
@@ -301,7 +301,7 @@ class Streams:
         return moved
 
     def move_rest(self) -> None:
-        """Read what the pipes still hold; one that somebody keeps open is not waited for."""
+        """Read what is left in the pipes, without waiting for one that is kept open."""
         while self.move(0):
             pass
 
@@ -321,7 +321,7 @@ class Streams:
             written = os.write(self._stdin.fileno(), self._rest[:CHUNK])
         except BlockingIOError:
             return
-        except BrokenPipeError:  # it reads no more
+        except BrokenPipeError:  # it has stopped reading
             written = len(self._rest)
         self._rest = self._rest[written:]
         if not self._rest:
@@ -330,11 +330,11 @@ class Streams:
 
 
 MUCH = 100
-"""How many times the output that is kept may be printed: more is taken for output without end."""
+"""How many times the kept output may be printed; more counts as endless output."""
 
 
 def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) -> Ran:
-    """Stay with a running command until it has ended, by itself or at a limit."""
+    """Attend a running command until it has ended, by itself or at a limit."""
     limits = watch.box.limits
     deadline = time.monotonic() + limits.seconds
     with Streams(process.popen, stdin, limits.output_bytes) as streams:
@@ -352,7 +352,7 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
                 passed = watch.passed(process.look())
                 look_at = max(begun + EVERY, 2 * time.monotonic() - begun)
         left = process.count_left() if passed is None else 0
-        if left + 1 > limits.processes:  # between two looks, up to where the kernel stopped it
+        if left + 1 > limits.processes:  # it happened between two looks
             passed = "killed", many(limits.processes)
         process.close()
         streams.move_rest()
@@ -385,8 +385,8 @@ def _end_words(ended: Ended, why: str | None, code: int, limits: BoxLimits) -> s
 
 
 _OTHERWISE = (
-    'Without one, sandbox="none" may be spelled out: commands then run with your rights, and '
-    "can read your files and keys and reach your network."
+    'Without one, you can set sandbox="none": commands then run with your rights, and can read '
+    "your files and keys and reach your network."
 )
 _INSTALL = (
     "install it (Debian, Ubuntu: `apt install bubblewrap`; Fedora: `dnf install bubblewrap`; "
@@ -421,12 +421,12 @@ def why_not(kind: BoxKind) -> str | None:
 def available() -> str | None:
     """Why no sandbox works here, in words for the user; None if one does.
 
-    A command is really run in one, once a process.
+    It really runs a command in one, once per process.
     """
     if platform.system() != "Linux":
         return (
             f"The sandbox is bubblewrap, which runs on Linux only, and this is "
-            f"{platform.system()}. Run on Linux, in a virtual machine say. {_OTHERWISE}"
+            f"{platform.system()}. Run on Linux, for example in a virtual machine. {_OTHERWISE}"
         )
     if shutil.which("bwrap") is None:
         return f"The sandbox is bubblewrap, and no `bwrap` was found: {_INSTALL}. {_OTHERWISE}"
@@ -436,11 +436,11 @@ def available() -> str | None:
             fault = _start_fault(started)
     if fault is None:
         return None
-    return f"bubblewrap is installed, but makes no sandbox here: {fault} {_HINTS} {_OTHERWISE}"
+    return f"bubblewrap is installed, but cannot make a sandbox here: {fault} {_HINTS} {_OTHERWISE}"
 
 
 def _start_fault(started: tuple[list[str], tuple[int, ...]]) -> str | None:
-    """What went wrong with a command, which is passed files; None if nothing did."""
+    """What went wrong with a command that is passed open files; None if nothing did."""
     command, files = started
     try:
         ran = subprocess.run(  # noqa: S603 (our own command line)
@@ -464,17 +464,17 @@ def run_in_box(
 ) -> Ran:
     """Run a command in a box; it returns when no process of the command is left.
 
-    With kind "none" a process that leaves the group of its parents may stay.
+    With kind "none", a process that leaves its parents' group may stay.
 
     Args:
         box: what the command may see and use.
-        argv: the command and its arguments, as they are: no shell reads them.
-        stdin: what it reads.
-        stop: ends the command with all its processes once it is set.
+        argv: the command and its arguments; no shell interprets them.
+        stdin: its input.
+        stop: once set, the command is ended with all its processes.
 
     Raises:
         SandboxMissing: the box asks for a sandbox, and none works here.
-        OSError: the box's folder is not there, or cannot be used.
+        OSError: the box's folder does not exist, or cannot be used.
     """
     if (reason := why_not(box.kind)) is not None:
         raise SandboxMissing(reason)
@@ -485,11 +485,10 @@ def run_in_box(
 
 
 async def arun(box: Box, argv: Sequence[str], stdin: bytes = b"") -> Ran:
-    """The same, while others go on; if it is cancelled, it first ends the command.
+    """`run_in_box` without blocking the event loop; if cancelled, it first ends the command.
 
     Raises:
-        SandboxMissing: the box asks for a sandbox, and none works here.
-        OSError: the box's folder is not there, or cannot be used.
+        SandboxMissing, OSError: as for `run_in_box`.
     """
     stop = threading.Event()
     loop = asyncio.get_running_loop()
@@ -507,17 +506,17 @@ async def arun(box: Box, argv: Sequence[str], stdin: bytes = b"") -> Ran:
         ran, error = None, None
         try:
             ran = run_in_box(box, argv, stdin, stop=stop)
-        except BaseException as caught:  # noqa: BLE001 (it is raised if it is awaited)
+        except BaseException as caught:  # noqa: BLE001 (raised where it is awaited)
             error = caught
         loop.call_soon_threadsafe(settle_future, ran, error)
 
-    # A thread of its own: those that asyncio keeps are few, and a box may take minutes. And
-    # a box dies with the thread that started it, so that thread stays to its end.
+    # A new thread: asyncio has few, and a box may take minutes. And a box ends with the thread
+    # that started it, so that thread must stay.
     threading.Thread(target=work, name=f"box-{os.getpid()}", daemon=True).start()
     try:
         return await asyncio.shield(done)
     except asyncio.CancelledError:
         stop.set()
         await asyncio.wait([done])
-        done.exception()  # looked at, so that nobody misses it
+        done.exception()  # marks it as seen, so that asyncio does not complain
         raise

@@ -1,4 +1,4 @@
-"""Layer 1: deterministic checks of what a run has put out, and of what was done in it."""
+"""Layer 1: deterministic checks of what a run has produced, and of what was done in it."""
 
 from .checking import check, verdicts_on
 from .types import KINDS, OF_TRANSCRIPT, expectations_of, is_checked

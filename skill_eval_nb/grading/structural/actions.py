@@ -1,13 +1,13 @@
 """Checks of what was done: tools that were called, commands, the skill, turns and tokens.
 
-A tool is called what its harness calls it, upper and lower case alike (`Bash` is `bash`), and
-nothing else is an alias; `*` and `{a,b}` are those of globs. A command is what a call was given
-as `command` or `cmd`. A step is a turn: an answer of the agent, with the calls in it.
+Tools have the names that their harness gives them, in upper or lower case (`Bash` is `bash`), and
+no aliases; `*` and `{a,b}` work as in globs. A command is a call's `command` or `cmd`. A step is a
+turn: an answer of the agent with its calls.
 
-`no_errors` says whether the transcript shows an error. One of messages says itself which tool
-calls failed, and only that counts. In one of plain text a line counts that is an error message by
-its form; that a line merely holds the word does not: "0 errors", "error handling" and "Errors:
-none" are no errors.
+`no_errors` says whether the transcript shows an error. A transcript of messages states which tool
+calls failed, and only that counts. In plain text, a line counts if it has the form of an error
+message; the word alone is not enough: "0 errors", "error handling" and "Errors: none" are not
+errors.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from .search import SearchTerms, TextSearch
 from .types import compare, verdict_undecided
 
 MOST_SHOWN = 6
-"""Calls that evidence shows."""
+"""The most calls shown as evidence."""
 LONGEST_NAME = 200
-"""Characters of a tool's name that a pattern is held against."""
+"""Characters of a tool's name that are matched with a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionCheck:
-    """A check of what was done, the terms that it looks for in calls, and the transcript."""
+    """A check of what was done, the terms to search for in calls, and the transcript."""
 
     wanted: StructuralExpectation
     terms: SearchTerms | None
@@ -78,7 +78,7 @@ class ActionCheck:
         return open_ or self.record.unless_a_gap(CheckVerdict(not positive, f"{found}{few}"))
 
     def order(self) -> CheckVerdict:
-        """The verdict on `tools_in_order`: other calls may stand between them."""
+        """The verdict on `tools_in_order`: other calls may come between them."""
         if not self.wanted.tools:
             return verdict_unscored("no `tools` say which are to be called, in which order")
         found: list[Step] = []
@@ -154,14 +154,14 @@ def _given_fields(call: Step) -> Mapping[str, Any]:
 
 
 def _command_of(call: Step) -> str | None:
-    """The command that a call runs; None if it runs none."""
+    """The command of a call; None if it has none."""
     command = _given_fields(call).get("command") or _given_fields(call).get("cmd")
     command = " ".join(map(str, command)) if isinstance(command, list) else command
     return command if isinstance(command, str) else None
 
 
 def _call_words(call: Step) -> str:
-    """What a call was given: its command, else all of it."""
+    """The input of a call as text: its command, else all of it."""
     whole = call.given if isinstance(call.given, str) else None
     return _command_of(call) or whole or json.dumps(call.given, ensure_ascii=False)
 
@@ -179,7 +179,7 @@ def _place(call: Step) -> str:
 
 
 def _total_tokens(record: Record) -> int | None:
-    """As the run's end states them, else those of all answers; None if one does not say."""
+    """The tokens stated at the run's end, else those of all answers; None if one lacks them."""
     from skill_eval_nb.models import Usage
 
     usages: dict[int, Any] = {}
@@ -191,18 +191,18 @@ def _total_tokens(record: Record) -> int | None:
             usages[told.turn] = usage
     try:
         return sum(Usage.of(usage).total for usage in usages.values()) or None
-    except (AttributeError, ValueError):  # there is none, or it is in another form
+    except (AttributeError, ValueError):  # there is no usage, or it has another form
         return None
 
 
 # ── errors in a transcript ────────────────────────────────────────────────────────────────────────
 
 LONGEST = 400
-"""An error message says that it is one at its beginning."""
+"""Characters of a line that are checked: an error message is recognizable at its beginning."""
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _MARKS = re.compile(r"[\s>|*_`#$\-+•]*(?:\d{1,4}[.)]\s+)?[\s*_`]*(?=\S)")
-"""What lists, quotes and bold put before a line."""
+"""Marks of lists, quotes and bold at the beginning of a line."""
 
 _MESSAGES = re.compile(
     r"""
@@ -239,15 +239,15 @@ _NOTHING = re.compile(
         [\s.,;]*$""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""What follows if there was no error: `error: null`."""
+"""Text after the colon that means no error: `error: null`."""
 
 _EXPLAINED = re.compile(
     r"(?:if|when|whenever|where|raised|thrown|for|on|in case|means|occurs)\b", re.IGNORECASE
 )
-"""What follows where an error is described: `ValueError: if the list is empty`."""
+"""Text after the colon in a description of errors: `ValueError: if the list is empty`."""
 
 _CODE = re.compile(r"""["'\w\[\]<>|. ()$-]{0,80}[,;{]$""")
-"""What follows where a line of code has a field of that name: `error: string;`."""
+"""Text after the colon in a line of code with such a field: `error: string;`."""
 
 
 def is_error(line: str) -> bool:
@@ -277,7 +277,7 @@ _EXIT_CODE = re.compile(r"Exit code \d+")
 
 
 def find_failures(events: Sequence[Event], told: Sequence[Told]) -> Iterator[tuple[int | str, str]]:
-    """Each failure: where it is told (a line, or the number of the message), and what it says."""
+    """Each failure: its place (a line, or the number of a message), and its words."""
     for number, (event, one) in enumerate(zip(events, told, strict=True), 1):
         where = event.line or f"message {number}"
         for step in one.steps:
@@ -289,7 +289,7 @@ def find_failures(events: Sequence[Event], told: Sequence[Told]) -> Iterator[tup
 
 
 def _own_failure(event: Mapping[str, Any]) -> str | None:
-    """What an event itself says of a failure: the run's end, an API's error, a tool's answer."""
+    """The failure that an event itself states: a run's end, an API's error, a tool's answer."""
     kind = event.get("type")
     if kind == "result" and (has_failed(event)):
         why = _first_line(event.get("result") or event.get("errors") or "")
@@ -304,7 +304,7 @@ def _own_failure(event: Mapping[str, Any]) -> str | None:
 
 
 def _inner_text(value: Any, depth: int = 8) -> str:
-    """The text in a value, also if it is wrapped in others, up to a depth."""
+    """The text in a value, even if it is nested in others, up to a depth."""
     if isinstance(value, str) or value is None:
         return value or ""
     if depth == 0:
@@ -319,13 +319,13 @@ def _inner_text(value: Any, depth: int = 8) -> str:
 def _first_line(value: Any) -> str:
     lines = [bare for line in _inner_text(value).split("\n") if (bare := line.strip())]
     at = next((place for place, line in enumerate(lines) if is_error(line)), 0)
-    # Claude Code puts the exit code before what the command said.
+    # Claude Code puts the exit code before the output of the command.
     last = at + 2 if lines[at : at + 1] and _EXIT_CODE.fullmatch(lines[at]) else at + 1
     return ": ".join(lines[at:last]) or "without a word"
 
 
 MOST_ERRORS = 3
-"""Errors that evidence shows."""
+"""The most errors shown as evidence."""
 
 
 def no_errors(record: Record) -> CheckVerdict:

@@ -1,4 +1,4 @@
-"""What each check wants to see, and the verdicts on a run: each file is read once."""
+"""Plan checks and give the verdicts on a run; each file is read once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from .types import (
 def plan_check(
     expectation: StructuralExpectation, setting: CheckContext, *, spoken: bool
 ) -> PlannedCheck:
-    """What a check wants to see, and how its verdict will come about.
+    """The files that a check needs to see, and a function for its verdict.
 
     `spoken`: its dialect says in a sentence what others say in fields.
     """
@@ -70,7 +70,7 @@ def plan_check(
         tool = "tool" if expectation.type in OF_TRANSCRIPT else "pattern"
         field = "match_regex" if isinstance(error, BadPattern) else tool
         return PlannedCheck(partial(verdict_unscored, f"`{field}`: {error}"))
-    except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
+    except Exception as error:  # noqa: BLE001 -- it must not affect the other checks
         return PlannedCheck(partial(broken, error))
 
 
@@ -154,25 +154,25 @@ def check(
     allow_scripts: bool = False,
     sandbox: Sandbox = "bubblewrap",
 ) -> Structural:
-    """Check what a run has put out: layer 1, with no model.
+    """Check what a run has produced: layer 1, without a model.
 
-    Each file is read once at most, whatever the number of checks. Nothing is raised for what
-    the suite or the outputs hold: what cannot be checked is not scored (`passed` is null) and
-    its evidence says why.
+    Each file is read at most once, whatever the number of checks. The content of suite and outputs
+    never raises an error: what cannot be checked is not scored (`passed` is null), and its evidence
+    says why.
 
     Args:
-        expectations: structural expectations, or those of the `iterations` dialect that have
-            a type.
-        outputs: the folder of the outputs; one that is not there holds none.
-        transcript: what checks of what was done read; None if none was kept.
+        expectations: structural expectations, or expectations of the `iterations` dialect with a
+            type.
+        outputs: the folder of the outputs; if it does not exist, there are none.
+        transcript: the transcript, for checks of what was done; None if there is none.
         near: within how many lines of a match a text of `except_context` exempts it; 0 is the
             same line.
-        allow_scripts: whether `custom_script` may run what the suite's author wrote.
-        sandbox: what it runs in; `"none"` runs it with your own rights.
+        allow_scripts: whether `custom_script` may run the suite author's scripts.
+        sandbox: what scripts run in; `"none"` runs them with your own rights.
 
     Returns:
-        the verdicts in the order of the expectations; `gate_passed` is false where a critical
-        one failed, null if none failed but one was not scored, else true.
+        The verdicts in the order of the expectations. `gate_passed` is false if a critical one
+        failed, null if none failed but one was not scored, else true.
 
     >>> import tempfile
     >>> from skill_eval_nb.documents import StructuralExpectation
@@ -197,12 +197,12 @@ def check(
 def verdicts_on(
     wanted: Sequence[StructuralExpectation], spoken: Sequence[bool], setting: CheckContext
 ) -> list[CheckVerdict]:
-    """The verdicts alone, in the order of the checks: all that is needed of many runs.
+    """Only the verdicts, in the order of the checks; for use with many runs.
 
     Args:
         wanted: the checks.
         spoken: which of them say in a sentence what others say in fields.
-        setting: the outputs, and what all checks share.
+        setting: the outputs, and everything else that the checks share.
     """
     planned = [
         plan_check(check, setting, spoken=worded)
@@ -219,14 +219,14 @@ def _verdict(planned: PlannedCheck, failed: Mapping[FileVisitor, Exception]) -> 
         return broken(error)
     try:
         return planned.verdict()
-    except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
+    except Exception as error:  # noqa: BLE001 -- it must not affect the other checks
         return broken(error)
 
 
 def _visit_files(
     outputs: Outputs, planned: Sequence[PlannedCheck], failed: dict[FileVisitor, Exception]
 ) -> None:
-    """Show each file to whatever wants to see it, one file after the other."""
+    """Show each file to all visitors that need it, one file after the other."""
     groups: dict[int, tuple[Sequence[str], list[FileVisitor]]] = {}
     for check in planned:
         for looks, names in check.looks:
@@ -248,7 +248,7 @@ def _show_files(
     wanted: Iterable[tuple[str, Sequence[FileVisitor]]],
     failed: dict[FileVisitor, Exception],
 ) -> None:
-    """Show files to what wants to see them; what fails at one sees no more: it is in `failed`."""
+    """Show files to their visitors; a visitor that fails is added to `failed`, and sees no more."""
     for name, wanting in wanted:
         content = None
         for looks in wanting:
@@ -259,7 +259,7 @@ def _show_files(
                 looks.look(name, content)
             except OSError as error:
                 looks.cannot_read(name, error)
-            except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
+            except Exception as error:  # noqa: BLE001 -- it must not affect the other checks
                 failed[looks] = error
 
 

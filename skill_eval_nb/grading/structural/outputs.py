@@ -1,7 +1,7 @@
-"""What checks look into: the files that a run has put out, and its transcript; each read once.
+"""The files that a run has produced, and its transcript, as the checks read them; each once.
 
-Files are found without following links to elsewhere; a glob names some of them. Of a transcript
-is known what it leaves open.
+Files are listed without following links out of the folder, and selected by globs. A transcript
+records why something may have happened that it does not show.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from skill_eval_nb.documents.transcript import (
 from skill_eval_nb.text import count
 
 MOST_BRACES = 64
-"""So many patterns may one with braces stand for."""
+"""The most patterns that one with braces may stand for."""
 
 MOST_FOLDERS = 4
-"""So often may `**` stand in one: each more multiplies the ways in which a name is tried."""
+"""How often a pattern may have `**`: each one multiplies the ways to match a name."""
 
 LONGEST = 4096
-"""Characters of a pattern: more than a path may have."""
+"""The most characters of a pattern; no path can have more."""
 
 FLAGS = glob.GLOBSTAR | glob.DOTGLOB | glob.CASE | glob.MATCHBASE | glob.FORCEUNIX
 
@@ -51,11 +51,11 @@ class BadGlob(ValueError):
 def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
     """The names that a pattern matches, in their order.
 
-    `*`, `?` and `[…]` stop at slashes, `**` stands for any number of folders, `{a,b}` for
-    either; so do several patterns, a line each. A pattern without a slash matches at any
-    depth, one with a slash from the top. Upper and lower case differ; names that begin with
-    a dot are names like others. A leading `outputs/` stands for the outputs themselves,
-    if there is no such folder in them.
+    `*`, `?` and `[…]` stop at slashes, `**` stands for any number of folders, and `{a,b}` for
+    either; several patterns can be given, one per line. A pattern without a slash matches at any
+    depth, one with a slash from the top. Upper and lower case differ; names that begin with a dot
+    are not special. A leading `outputs/` stands for the outputs themselves, if they contain no
+    such folder.
 
     >>> names = ["a.md", "docs/b.md", "docs/deep/c.md"]
     >>> match_pattern("*.md", names), match_pattern("docs/*.md", names)
@@ -76,14 +76,14 @@ def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _split_patterns(pattern: str) -> tuple[str, ...]:
-    """The patterns that stand in one, a line each."""
+    """The patterns in a text, one per line."""
     given = [line for line in pattern.split("\n") if line.strip()] or [""]
     return tuple(_check_pattern(pattern) for pattern in given)
 
 
 @lru_cache(maxsize=256)
 def _acceptors_of(text: str) -> tuple[Callable[[str], object], ...]:
-    """A test for each pattern that one with braces stands for, and for the very name."""
+    """A test for each pattern that one with braces stands for, and for the literal name."""
     try:
         patterns = bracex.expand(text, keep_escapes=True, limit=MOST_BRACES)
     except bracex.ExpansionLimitException:
@@ -95,7 +95,7 @@ def _acceptors_of(text: str) -> tuple[Callable[[str], object], ...]:
 
 
 def _regexes_of(pattern: str) -> list[str]:
-    """The regular expressions of a pattern without braces; `[id]` is also such a name itself."""
+    """The regular expressions of a pattern without braces; `[id]` may also be a literal name."""
     pattern = re.sub(r"(?<![^/])(?:\*\*/){2,}", "**/", pattern)
     if pattern.count("**") > MOST_FOLDERS:
         raise BadGlob(f"{pattern!r} has `**` more than {MOST_FOLDERS} times")
@@ -126,10 +126,10 @@ def _check_pattern(pattern: str) -> str:
 
 
 LONGEST_LINE = 160
-"""Characters of a line that evidence shows."""
+"""The most characters of a line shown as evidence."""
 
 MOST_NAMES = 8
-"""Names that evidence lists."""
+"""The most names listed as evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def verdict_unscored(reason: str) -> CheckVerdict:
 
 
 def broken(error: Exception) -> CheckVerdict:
-    """The verdict where checking raised what it should not: it ends this check and no other."""
+    """The verdict if checking raised an unexpected error, which ends only this check."""
     what = f"{type(error).__name__}: {show_line(str(error))}".removesuffix(": ")
     return CheckVerdict(passed=None, evidence=f"{CHECK_FAILED} ({what}); please report it")
 
@@ -174,16 +174,16 @@ def natural_key(name: str) -> list[int | str]:
 
 
 SORTED_NATURALLY = 500
-"""Up to so many names are put in natural order; for more that takes longer than to read them."""
+"""More names are put in plain order: natural order would take longer than reading the files."""
 
 
 def in_order(names: Sequence[str]) -> list[str]:
-    """Names in natural order, or, very many, in plain order."""
+    """Names in natural order; very many in plain order."""
     return sorted(names, key=natural_key if len(names) <= SORTED_NATURALLY else None)
 
 
 def show_line(text: str, longest: int = LONGEST_LINE) -> str:
-    r"""A name or a line on one line, without what a terminal would act on.
+    r"""A name or text on one line, without control characters.
 
     >>> show_line("  two\tcolumns\x1b[31m  "), show_line("abcdef", 4)
     ('two\tcolumns\\x1b[31m', 'abc…')
@@ -200,7 +200,7 @@ def _escape_unprintable(char: str) -> str:
 
 
 def list_names(names: Sequence[str], most: int = MOST_NAMES) -> str:
-    """Names in their natural order, the first few of them; very many in plain order.
+    """The first few names in natural order, and how many more there are.
 
     >>> list_names(["b", "a10", "a9"]), list_names([str(n) for n in range(12)], 3)
     ('a9, a10, b', '0, 1, 2 and 9 more')
@@ -212,7 +212,7 @@ def list_names(names: Sequence[str], most: int = MOST_NAMES) -> str:
 
 
 def quote_text(text: str) -> str:
-    """A text as evidence names it.
+    """A text in quotes, for evidence.
 
     >>> quote_text("it("), quote_text("two words")
     ("'it('", "'two words'")
@@ -225,7 +225,7 @@ _OF_RUNNER = {
     "structural.json": frozenset(("gate_passed", "expectations")),
     "grading.json": frozenset(("expectations",)),
 }
-"""Files of the runner that may lie among the outputs, and keys by which they are known."""
+"""Files of the runner that may be among the outputs, with keys by which they are recognized."""
 
 RUNNER = tuple(_OF_RUNNER)
 """Their names."""
@@ -238,9 +238,9 @@ class Outputs:
     Attributes:
         root: the folder.
         names: their paths below it, with slashes, in order.
-        links: of those that are links, where they really lie.
+        links: the real paths of those that are links.
         folders: the paths of the folders below it.
-        left_out: what was not looked at, with the reason: links, unreadable folders.
+        left_out: what was not read, with the reason: links, unreadable folders.
     """
 
     root: str
@@ -259,10 +259,10 @@ class Outputs:
 
 
 def list_outputs(folder: str) -> Outputs:
-    """List the files below `folder`; one that is not there holds none.
+    """List the files below `folder`; if it does not exist, there are none.
 
-    Links to files inside of `folder` count as files; other links are left out, and so are
-    the runner's own documents.
+    Links to files inside `folder` count as files; other links are left out, and so are the runner's
+    own documents.
     """
     found = Outputs(folder.rstrip("/") or "/")
     waiting = [""]
@@ -290,7 +290,7 @@ def list_outputs(folder: str) -> Outputs:
 
 
 def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
-    """A link to a file among the outputs is a file too; whatever else there is is left out."""
+    """Add a link to a file among the outputs; anything else is left out."""
     try:
         real = inside(entry.path, found.root)
         is_file = Path(real).is_file()
@@ -310,12 +310,12 @@ def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
 
 
 def _is_of_runner(found: Outputs, name: str, keys: frozenset[str]) -> bool:
-    """Whether a file of the runner's name is the runner's: an output may have that name too."""
+    """Whether a file with such a name is the runner's: an output may have that name, too."""
     try:
         data = found.read(name)
         try:
             raw = msgspec.json.decode(data)
-        except (msgspec.DecodeError, RecursionError):  # `parse` may read it all the same
+        except (msgspec.DecodeError, RecursionError):  # `parse` may still be able to read it
             raw = parse(data, Faults())
     except (OSError, NotJSON):
         return False
@@ -327,10 +327,10 @@ _WIDE_BEGINS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Content:
-    """What a file holds. `text` is made when it is first asked for.
+    """The content of a file. `text` is made on first use.
 
-    `data` are its bytes as UTF-8, also if it is UTF-16 or UTF-32. It is `binary`, which is
-    no text, where a null byte stands in its head then.
+    `data` is its bytes as UTF-8, even if the file is UTF-16 or UTF-32. It is `binary` if there is
+    still a null byte near its beginning.
 
     >>> Content("héllo".encode("utf-16-le")).data.decode()
     'héllo'
@@ -348,7 +348,7 @@ class Content:
 
     @property
     def text(self) -> str:
-        r"""The text: what is not UTF-8 replaced, no byte-order mark, line ends as `\n`."""
+        r"""The text: invalid UTF-8 replaced, without byte-order mark, line ends as `\n`."""
         if self._text is None:
             text = self.data.decode("utf-8", "replace").removeprefix("\ufeff")
             if "\r" in text:
@@ -413,9 +413,9 @@ class Record:
         name: its file's.
         text: all of it.
         events: what happened; None if it is plain text.
-        told: what each event tells.
-        calls: the agent's calls of tools, each once, with what they gave.
-        gap: why something may have happened that it does not tell; None if it tells all.
+        told: the steps of each event.
+        calls: the agent's tool calls, each once, with their results.
+        gap: why something may have happened that it does not show; None if it shows everything.
     """
 
     name: str
@@ -427,13 +427,13 @@ class Record:
 
     @property
     def turns(self) -> int | None:
-        """How many answers the agent gave; None if calls stand in none."""
+        """How many answers the agent gave; None if calls are not part of answers."""
         alone = any(told.event.get("type") in ("tool_use", "tool_call") for told in self.told)
         return None if alone else max((told.turn for told in self.told), default=0)
 
     @property
     def skills(self) -> set[str] | None:
-        """The skills that were on offer; None if it does not say."""
+        """The skills that were on offer; None if the transcript does not say."""
         begun = (told.event for told in self.told if told.event.get("type") == "system")
         lists = (event["skills"] for event in begun if isinstance(event.get("skills"), list))
         return next(map(bare_names, lists), None)
@@ -445,12 +445,12 @@ class Record:
         return f"{self.name} ({', '.join(f'{tool} {n}' for tool, n in used) or 'no calls'})"
 
     def unless_a_gap(self, verdict: CheckVerdict) -> CheckVerdict:
-        """A verdict that rests on what did not happen; not scored if that is not known."""
+        """A verdict that something did not happen; not scored if that is uncertain."""
         return verdict if self.gap is None else verdict_unscored(self.gap)
 
 
 def read_record(transcript: Path | None) -> Record | CheckVerdict:
-    """Read a transcript; a verdict if there is none to read, or nothing in it."""
+    """Read a transcript; if there is none, or it is empty, a verdict that says so."""
     if transcript is None:
         return verdict_unscored("there is no transcript to look into")
     name = transcript.name

@@ -1,10 +1,9 @@
-r"""What a content check looks for, and what it finds in one file.
+r"""What a content check searches for, and what it finds in one file.
 
-Regular expressions have Python's meaning, and a time limit ends them. Python's `re` has none;
-the `regex` module has one, but reads some patterns otherwise:
-`\${e}` is the text `${e}` to Python and a fuzzy match to `regex`, and the two disagree on what a
-`\w` is outside of ASCII. So Python decides whether a pattern is valid, and the few things that
-`regex` would read otherwise are written so that it reads them alike.
+Regular expressions have Python's meaning, but a time limit. Python's `re` has no such limit; the
+`regex` module has one, but reads some patterns differently: `\${e}` is the text `${e}` in Python
+and a fuzzy match in `regex`, and they disagree about `\w` outside of ASCII. So Python decides
+whether a pattern is valid, and the few things that `regex` would read differently are rewritten.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from .outputs import Content, line_at, near_by, quote_text, show_line, with_plai
 LONGEST = 50_000
 """Characters of an expression."""
 MOST_PARTS = 200_000
-"""Its parts, each as often as it is to be there at least: so many are compiled one by one."""
+"""The most parts of an expression; a repeated part counts as often as it is required."""
 MOST_BRANCHES = 16
-"""More alternatives than this are as slow to look for as the expression itself."""
+"""Searching for more alternatives than this is as slow as the expression itself."""
 
 _WARNINGS = threading.Lock()
 
@@ -70,10 +69,9 @@ class Pattern:
     """A regular expression, multi-line, ready to search.
 
     Attributes:
-        source: as it was given.
-        needed: texts as UTF-8 of which at least one stands in whatever matches; empty if
-            none can be told.
-        compiled: what searches.
+        source: the expression as given.
+        needed: texts in UTF-8, at least one of which is in every match; empty if unknown.
+        compiled: the compiled expression.
     """
 
     source: str
@@ -91,12 +89,12 @@ def compile_pattern(source: str) -> Pattern:
     ((b'it(', b'test('), ())
 
     Raises:
-        BadPattern: if it is not a regular expression to Python, or too large.
+        BadPattern: if it is not a valid regular expression in Python, or too large.
     """
     import regex
 
     if len(source) > LONGEST:
-        raise BadPattern(f"it has {len(source):,} characters; {LONGEST:,} are the most")
+        raise BadPattern(f"it has {len(source):,} characters; at most {LONGEST:,} are allowed")
     try:
         with _WARNINGS, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -115,7 +113,7 @@ def compile_pattern(source: str) -> Pattern:
 
 
 def _tokens(source: str, flags: int) -> Iterator[re.Match[str]]:
-    """The tokens of a valid pattern, without what a verbose one has for people."""
+    """The tokens of a valid pattern, without the spaces and comments of a verbose one."""
     verbose = bool(flags & re.VERBOSE)
     at = 0
     while at < len(source):
@@ -131,7 +129,7 @@ def _tokens(source: str, flags: int) -> Iterator[re.Match[str]]:
 
 
 def _rewrite_token(token: re.Match[str], flags: int) -> str:
-    """A token as `regex` reads it alike."""
+    """A token, rewritten so that `regex` reads it like Python."""
     text = token[0]
     match token.lastgroup:
         case "escaped" if not flags & re.ASCII or text[1] == "z":
@@ -148,7 +146,7 @@ def _rewrite_token(token: re.Match[str], flags: int) -> str:
 
 
 def _rewrite_set(text: str) -> str:
-    """A set; sets in sets are written as alternatives."""
+    """A set of characters, with the complements in it written as alternatives."""
     negated = text.startswith("[^")
     inside, others = "", []
     for part in re.findall(r"\\.|.", text[1 + negated : -1], re.DOTALL):
@@ -170,7 +168,7 @@ def _rewrite_set(text: str) -> str:
 
 
 def _check_bounds(tokens: list[re.Match[str]]) -> None:
-    sizes, last = [0], 0  # of the groups that are open, and of the part before
+    sizes, last = [0], 0  # sizes of the open groups, and of the part before
     for token in tokens:
         if token["open"]:
             sizes.append(0)
@@ -181,17 +179,17 @@ def _check_bounds(tokens: list[re.Match[str]]) -> None:
             sizes[-1] += last
     if sizes[0] > MOST_PARTS:
         raise OverflowError(
-            f"its repeats add up to {sizes[0]:,} parts, {MOST_PARTS:,} are the most"
+            f"its repeats add up to {sizes[0]:,} parts; at most {MOST_PARTS:,} are allowed"
         )
 
 
 def _needed_texts(tokens: list[re.Match[str]]) -> tuple[bytes, ...]:
-    """Texts as UTF-8, of which at least one stands in every match; () if none is known.
+    """Texts in UTF-8, at least one of which is in every match; () if unknown.
 
-    A search for bytes is thirty times as fast as one for an expression, so files that hold
-    none of these texts need no second look.
+    A search for bytes is thirty times as fast as one for an expression, so files without any of
+    these texts need no further search.
     """
-    branches, depth = [[""]], 0  # of each the texts that stand outside of groups
+    branches, depth = [[""]], 0  # for each branch, the texts outside of groups
     for token in tokens:
         text, runs = token[0], branches[-1]
         if token["escaped"]:
@@ -213,10 +211,9 @@ def _needed_texts(tokens: list[re.Match[str]]) -> tuple[bytes, ...]:
 
 
 def _is_unchanged(text: str) -> bool:
-    """Whether a character stands in the file as it stands in the expression.
+    """Whether a character is the same in a file's bytes as in the expression.
 
-    Line ends may be written otherwise there; the character for what cannot be decoded
-    stands for anything.
+    Line ends may be written differently, and the replacement character can stand for anything.
     """
     return text not in "\n\r\ufeff\ufffd" and not "\ud800" <= text <= "\udfff"
 
@@ -225,17 +222,17 @@ FIRST_SECONDS = 0.3
 SECONDS_PER_MIB = 0.25
 MOST_SECONDS = 5.0
 LEAST_SECONDS = 0.005
-"""So long may a check look closely over all files: 0.3 s, and more if there is much text."""
+"""How long one check may search all files closely: 0.3 s, and more if there is much text."""
 
 
 class OutOfTime(Exception):
-    """Looking closely took too long."""
+    """A close search took too long."""
 
 
 class Clock:
-    """The time that one check has left for looking closely, over all the files it looks into.
+    """The time that one check has left for searching all its files closely.
 
-    It is processor time of this thread: a busy machine does not change a verdict.
+    It is CPU time of this thread, so a busy machine does not change a verdict.
     """
 
     __slots__ = ("_begun", "_more", "left")
@@ -246,11 +243,11 @@ class Clock:
         self._begun = 0.0
 
     def start(self) -> None:
-        """Begin with a file."""
+        """Begin a file."""
         self._begun = time.thread_time()
 
     def end(self, text: str) -> None:
-        """A file was looked through to its end: more text may take more time."""
+        """A file was searched to its end: more text may take more time."""
         self.left -= time.thread_time() - self._begun
         more = min(SECONDS_PER_MIB * len(text) / 2**20, self._more)
         self._more -= more
@@ -273,7 +270,7 @@ class Clock:
         Raises:
             OutOfTime: if the time is up.
         """
-        while True:  # `regex` counts what other threads take too: then there is time left
+        while True:  # `regex` also counts other threads' time; then there is time left
             try:
                 return pattern.compiled.search(text, start, timeout=self.remaining())
             except TimeoutError:
@@ -282,11 +279,11 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """What is looked for: any of these counts.
+    """What to search for: any of these counts.
 
     Attributes:
-        texts: texts, upper and lower case as they are.
-        needles: the same as UTF-8.
+        texts: texts, case-sensitive.
+        needles: the same texts in UTF-8.
         pattern: a regular expression.
         exempt: texts that exempt a match near them.
         near: how many lines above and below a match count as near.
@@ -299,7 +296,7 @@ class SearchTerms:
     near: int
 
     def __str__(self) -> str:
-        """As evidence names it: 'a' or 'b' or /c/."""
+        """The terms as shown in evidence: 'a' or 'b' or /c/."""
         return _name_terms(self.texts, None if self.pattern is None else self.pattern.source)
 
 
@@ -311,7 +308,7 @@ def _name_terms(texts: tuple[str, ...], regex: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match: from where to where in the text, and the text of `exempt` that exempts it.
+    """A match: its start and end in the text, and the text of `exempt` that exempts it.
 
     `text` is None for a match in a binary file, where `start` counts bytes.
     """
@@ -322,13 +319,13 @@ class Match:
     exempted_by: str | None = None
 
     def place(self, name: str) -> str:
-        """Where it stands, and the line there."""
+        """Its place, and the line there."""
         if self.text is None:
             return f"{show_line(name)}, at byte {self.start} of a binary file"
         start, end = _without_blanks(self.text, self.start, self.end)
         number, line = line_at(self.text, start)
         column = start - (self.text.rfind("\n", 0, start) + 1)
-        if column >= 120:  # a very long line: what stands around the match
+        if column >= 120:  # a very long line: only the part around the match
             line = f"…{line[column - 40 : max(column, end - start + column) + 200]}"
         return f"{show_line(name)}:{number}: {show_line(line)}"
 
@@ -336,10 +333,10 @@ class Match:
 def sought(
     texts: Sequence[str], regex: str | None, exempt: Sequence[str], near: int
 ) -> SearchTerms:
-    """What to look for; empty texts are none.
+    """What to search for; empty texts do not count.
 
     Raises:
-        BadPattern: if `regex` is no regular expression.
+        BadPattern: if `regex` is not a regular expression.
     """
     return _cached_terms(tuple(texts), regex, tuple(exempt), near)
 
@@ -348,7 +345,7 @@ def sought(
 def _cached_terms(
     texts: tuple[str, ...], regex: str | None, exempt: tuple[str, ...], near: int
 ) -> SearchTerms:
-    """`sought`: over many runs the same is asked again and again."""
+    """`sought`, cached: over many runs the terms are the same."""
     wanted = tuple(dict.fromkeys(with_plain_ends(text) for text in texts if text))
     return SearchTerms(
         wanted,
@@ -360,7 +357,7 @@ def _cached_terms(
 
 
 def matches_of_texts(what: SearchTerms, content: Content, clock: Clock) -> Iterator[Match]:
-    """The matches of the texts, one text after another, in the order they stand.
+    """The matches of the texts, one text after the other, in their order.
 
     Raises:
         OutOfTime: if so many are exempt that it takes too long.
@@ -384,7 +381,7 @@ def matches_of_texts(what: SearchTerms, content: Content, clock: Clock) -> Itera
 
 
 def matches_of_pattern(what: SearchTerms, content: Content, clock: Clock) -> Iterator[Match]:
-    """The matches of the regular expression in the order they stand; none in a binary file.
+    """The matches of the regular expression, in their order; none in a binary file.
 
     Raises:
         OutOfTime: if it takes too long.
@@ -415,36 +412,36 @@ def _make_match(what: SearchTerms, text: str, start: int, end: int) -> Match:
 
 
 def _without_blanks(text: str, start: int, end: int) -> tuple[int, int]:
-    """A match from its first character that is seen, so that its line is that of the match."""
+    """A match without its leading blanks, so that it has the line of its first character."""
     blanks = end - start - len(text[start:end].lstrip())
     return (start + blanks, end) if blanks < end - start else (start, end)
 
 
 class TextSearch:
-    """One content check on its way through the files.
+    """The search of one content check through all files.
 
     Attributes:
-        what: what is looked for.
-        one_is_enough: whether the first match settles the check.
+        what: what to search for.
+        one_is_enough: whether the first match decides the check.
         done: whether no further file can change the verdict.
-        n_files: how many files were looked into.
+        n_files: how many files were searched.
         seen: the names of the first of them.
-        n_found: how many of them hold a match that is not exempt.
+        n_found: how many of them have a match that is not exempt.
         found: the first of these matches in words, with file and line.
-        exempted: the first matches that are exempt, with what exempts them.
-        binary: files that the regular expression was not looked for in.
+        exempted: the first exempt matches, with what exempts them.
+        binary: files that were not searched for the regular expression.
         unread: files that could not be read, with the reason.
-        out_of_time: the file in which looking took too long; later ones are not looked into.
+        out_of_time: the file in which searching took too long; later ones are not searched.
     """
 
     KEPT = 5
     NAMED = 3
 
     def __init__(self, what: SearchTerms, *, one_is_enough: bool) -> None:
-        """Make ready to look.
+        """Prepare the search.
 
-        `_first` are bytes of which one stands in every file with a match; where `_settles`
-        is true, a file without them needs no closer look.
+        Every file with a match contains one of the bytes in `_first`; if `_settles` is true, a file
+        without any needs no close search.
         """
         self.what = what
         self.one_is_enough = one_is_enough
@@ -465,7 +462,7 @@ class TextSearch:
         self._settles = not across_lines and (bool(needed) or not self._by_pattern)
 
     def look(self, name: str, content: Content) -> None:
-        """Look into one file."""
+        """Search one file."""
         self.n_files += 1
         if self.n_files <= self.NAMED:
             self.seen.append(name)
@@ -481,7 +478,7 @@ class TextSearch:
         self._look_closely(name, content)
 
     def _look_closely(self, name: str, content: Content) -> None:
-        """Look for what the bytes alone do not rule out."""
+        """Search a file closely, if its bytes alone do not rule out a match."""
         what = self.what
         if self._by_pattern and content.binary:
             self.binary.append(name)
@@ -498,7 +495,7 @@ class TextSearch:
         self.unread[name] = error.strerror or str(error)
 
     def _note(self, name: str, matches: Iterator[Match]) -> bool:
-        """Keep the first match that counts; whether there is one."""
+        """Keep the first match that counts; returns whether there is one."""
         for match in matches:
             if match.exempted_by is None:
                 self.n_found += 1
@@ -514,11 +511,11 @@ class TextSearch:
 
     def _exemption_text(self, match: Match) -> str:
         lines = count(self.what.near, "line")
-        where = f"is within {lines} of it" if self.what.near else "stands on the same line"
+        where = f"is within {lines} of it" if self.what.near else "is on the same line"
         return f"{quote_text(match.exempted_by or '')} {where}"
 
     def evidence(self) -> str:
-        """The matches that were found, with file and line."""
+        """The found matches, with file and line."""
         more = self.n_found - len(self.found)
         tail = f"; and in {count(more, 'more file')}" if more > 0 else ""
         return "; ".join(self.found) + tail

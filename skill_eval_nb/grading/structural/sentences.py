@@ -1,4 +1,4 @@
-"""Checks that say in a sentence what they want, as those of the dialect `iterations` do."""
+"""Checks that say what they want in a sentence, as in the dialect `iterations`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FILE = re.compile(
     r"(?<![\w./\\@-])(?:[\w.-]+/)*(?:\.?[\w-][\w.-]*)?\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w/@(-])"
 )
 _NO_FILES = re.compile(r"(?:e\.g|i\.e|etc\.?|vs\.?|[A-Z]\w*\.(?:js|net|io|ai))", re.IGNORECASE)
-"""What is written like a file and is none: abbreviations, Node.js."""
+"""Words that look like files but are not: abbreviations, Node.js."""
 
 _QUOTED = re.compile(
     r'"([^"]+)"|“([^“”]+)[”“]|„([^„“”]+)[“”]|«([^«»]+)»|`([^`]+)`'
@@ -57,7 +57,7 @@ _ROWS = re.compile(
     re.IGNORECASE,
 )
 LONGEST = 2000
-"""Characters of a sentence in which a number of rows is looked for: more are no sentence."""
+"""The most characters of a sentence; longer texts are not searched for a number of rows."""
 
 _WORDS = {
     "at least": ">=",
@@ -75,7 +75,7 @@ _WORDS = {
 
 
 def quoted_texts(sentence: str) -> list[str]:
-    """The parts of a sentence that stand in quotes.
+    """The parts of a sentence in quotes.
 
     >>> quoted_texts("Says 'thank you' and “bye”, doesn't it")
     ['thank you', 'bye']
@@ -96,7 +96,7 @@ def files_named(sentence: str) -> list[str]:
 
 
 def texts_named(sentence: str) -> list[str]:
-    """The quoted parts that are no names of files, or all of them if there are no others.
+    """The quoted parts that are not file names; all of them if there are no others.
 
     >>> texts_named('"notes.md" holds "Summary"'), texts_named('mentions "setup.py"')
     (['Summary'], ['setup.py'])
@@ -115,12 +115,12 @@ def may_deny(sentence: str) -> bool:
 
 
 def either(sentence: str) -> bool:
-    """Whether one of the things that a sentence names is enough."""
+    """Whether one of the things named in a sentence is enough."""
     return re.search(r"\bor\b", _QUOTED.sub(" ", sentence), re.IGNORECASE) is not None
 
 
 def rows_named(sentence: str) -> tuple[int, str] | None:
-    """How many rows a sentence wants, and the operator; None if it does not say for certain.
+    """How many rows a sentence wants, and the operator; None if that is uncertain.
 
     >>> rows_named("clean.csv has 6 data rows: each row once"), rows_named("at least 10 rows")
     ((6, '=='), (10, '>='))
@@ -135,7 +135,7 @@ def rows_named(sentence: str) -> tuple[int, str] | None:
     return int(found[0]["number"].replace(",", "")), _WORDS.get(words, ">=" if more else "==")
 
 
-_DENIES = "the sentence may say that something is not to be; write a check that says so by its type"
+_DENIES = "the sentence may mean that something must not be; use a type of check that says so"
 
 
 def spoken_exists(
@@ -143,7 +143,7 @@ def spoken_exists(
 ) -> PlannedCheck:
     """`file_exists` without a pattern: each file that the sentence names.
 
-    If it names none, any file counts if `any_file` says so.
+    If it names none, any file counts if `any_file` is true.
     """
     sentence = expectation.description or ""
     if may_deny(sentence):
@@ -158,7 +158,7 @@ def spoken_exists(
 
 
 def contains_text(expectation: StructuralExpectation, outputs: Outputs, near: int) -> PlannedCheck:
-    """`contains_text`: what `match` says, else what the sentence quotes, stands in a file."""
+    """`contains_text`: a file has the text of `match`, or else what the sentence quotes."""
     sentence = expectation.description or ""
     what = sought_by(expectation, near)
     texts = [] if what is not None else texts_named(sentence)
@@ -184,7 +184,7 @@ def contains_text(expectation: StructuralExpectation, outputs: Outputs, near: in
 
 
 class Tables:
-    """The tables among the files that a check wants to see."""
+    """Collects the tables among the files of a check."""
 
     done = False
 
@@ -193,21 +193,21 @@ class Tables:
         self.unread: dict[str, str] = {}
 
     def look(self, name: str, content: Content) -> None:
-        """Read one."""
+        """Read a table."""
         self.tables.append(read_table(name, content))
 
     def cannot_read(self, name: str, error: OSError) -> None:
-        """Note one that cannot be read."""
+        """Note a file that cannot be read."""
         self.unread[name] = error.strerror or str(error)
 
 
 def spoken_rows(expectation: StructuralExpectation, outputs: Outputs) -> PlannedCheck:
-    """`row_count`: as many rows as `count` says, else the sentence."""
+    """`row_count`: the number of rows in `count`, or else in the sentence."""
     wanted, operator = expectation.count, expectation.operator
     if wanted is None:
         named = rows_named(expectation.description or "")
         if named is None:
-            return _plan_unscored("neither `count` nor the sentence says for certain how many rows")
+            return _plan_unscored("neither `count` nor the sentence clearly says how many rows")
         wanted, operator = named[0], operator or named[1]
     return _of_tables(
         expectation, outputs, lambda tables: row_count(tables, wanted, operator), alone=True
@@ -215,7 +215,7 @@ def spoken_rows(expectation: StructuralExpectation, outputs: Outputs) -> Planned
 
 
 def spoken_csv(expectation: StructuralExpectation, outputs: Outputs) -> PlannedCheck:
-    """`csv_valid`: every table that is meant can be read, and its rows are of one length."""
+    """`csv_valid`: every table can be read, and all its rows have the same number of fields."""
     return _of_tables(expectation, outputs, csv_valid, alone=False)
 
 
@@ -233,7 +233,7 @@ def _of_tables(
             reason = "There is no table among the outputs"
             return _settle_check(verdict_failed(f"{reason} ({count(len(outputs.names), 'file')})"))
         if alone and len(names) > 1:
-            return _plan_unscored(f"it does not say which table is meant: {list_names(names)}")
+            return _plan_unscored(f"it does not say which table: {list_names(names)}")
     elif not names:
         return _settle_check(verdict_failed(no_match(pattern, outputs)))
     seen = Tables()
@@ -250,7 +250,7 @@ def _of_tables(
 def _files(
     expectation: StructuralExpectation, outputs: Outputs, texts: Sequence[str]
 ) -> tuple[str | None, list[str]]:
-    """The files that are meant: those of the pattern, those named in the sentence, else all."""
+    """The files to check: those of the pattern, else those in the sentence, else all."""
     if expectation.pattern is not None:
         return expectation.pattern, match_pattern(expectation.pattern, outputs.names)
     named = [name for name in files_named(expectation.description or "") if name not in texts]
@@ -261,7 +261,7 @@ def _files(
 
 
 def _join_verdicts(verdicts: Sequence[CheckVerdict], any_counts: bool) -> CheckVerdict:
-    """The verdict on several things of which all, or any, are to hold."""
+    """The verdict on several things, all or any of which must be true."""
     if len(verdicts) == 1:
         return verdicts[0]
     marks = [verdict.passed for verdict in verdicts]

@@ -1,4 +1,4 @@
-"""The types of checks of outputs: files that are there, what they hold, tables, scripts."""
+"""The types of checks of outputs: existing files, their content, tables, scripts."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ Check = StructuralExpectation | Expectation
 
 
 def expectations_of(eval_: Eval) -> list[Check]:
-    """The expectations of an eval that layer 1 checks; the judge is not to be asked about them.
+    """The expectations of an eval that layer 1 checks, and that no judge is asked about.
 
-    Those are its structural expectations, whatever their type, and of the others those whose
-    type layer 1 knows; a `custom` one without a script is the judge's.
+    These are its structural expectations of any type, and other expectations with a type that layer
+    1 knows; but a `custom` one without a script is for the judge.
 
     >>> typed = Expectation("a.csv is written", type="file_exists")
     >>> one = Eval("Write a.csv", expectations=[typed, Expectation("It reads well")])
@@ -67,7 +67,7 @@ def expectations_of(eval_: Eval) -> list[Check]:
 
 
 def is_checked(expectation: Expectation) -> bool:
-    """Whether an expectation among the judged ones is layer 1's by its type."""
+    """Whether layer 1 checks an expectation, by its type, although it is not structural."""
     if expectation.type not in KINDS:
         return False
     return (
@@ -77,7 +77,7 @@ def is_checked(expectation: Expectation) -> bool:
 
 
 def as_structural(check: Check) -> StructuralExpectation:
-    """An expectation as a structural one, with all fields that its file gave it."""
+    """An expectation as a structural one, with all fields that it has in its file."""
     if isinstance(check, StructuralExpectation):
         return check
     origin = origin_of(check)
@@ -88,9 +88,9 @@ def as_structural(check: Check) -> StructuralExpectation:
 
 
 def lost_fields(expectation: StructuralExpectation) -> list[str]:
-    """The keys whose value could not be read as what it should be: a count in words.
+    """The keys whose values could not be read, such as a count in words.
 
-    A list of texts is lost too where one text is wanted; a list of patterns is read.
+    A list of texts instead of one text is lost, too, except that a list of patterns can be read.
     """
     origin = origin_of(expectation)
     if origin is None or not isinstance(origin.raw, dict):
@@ -110,7 +110,7 @@ def _is_lost(name: str, raw: Any, value: Any) -> bool:
 
 
 def unknown_type(kind: str) -> str:
-    """What to say of a type that layer 1 does not know."""
+    """The message about a type that layer 1 does not know."""
     if not kind:
         return "the expectation has no `type`"
     near = difflib.get_close_matches(kind, sorted(KINDS), n=1)
@@ -122,23 +122,23 @@ Sandbox = Literal["bubblewrap", "none"]
 
 
 class FileVisitor(Protocol):
-    """What wants to see the content of files."""
+    """Something that needs to see the content of files."""
 
     done: bool
-    """Whether it needs to see no more."""
+    """Whether it does not need to see more."""
 
     def look(self, name: str, content: Content) -> None:
-        """See one file."""
+        """Look at one file."""
         ...
 
     def cannot_read(self, name: str, error: OSError) -> None:
-        """Be told of a file that cannot be read."""
+        """Note a file that cannot be read."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCheck:
-    """A check that is under way: what wants to see which files, and its verdict when they did."""
+    """A planned check: its visitors with their files, and a function for the verdict after that."""
 
     verdict: Callable[[], CheckVerdict]
     looks: tuple[tuple[FileVisitor, Sequence[str]], ...] = ()
@@ -146,7 +146,7 @@ class PlannedCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What all checks of a run share."""
+    """Everything that the checks of a run share."""
 
     outputs: Outputs
     transcript: Path | None
@@ -157,13 +157,13 @@ class CheckContext:
     records: list[Record | CheckVerdict] = field(default_factory=list)
 
     def record(self) -> Record | CheckVerdict:
-        """The transcript, read when it is first asked for; a verdict if it tells nothing."""
+        """The transcript, read on first use; a verdict if there is nothing to read."""
         if not self.records:
             self.records.append(read_record(self.transcript))
         return self.records[0]
 
     def files(self, pattern: str | None) -> list[str]:
-        """The files that a pattern matches: the same list each time; all without one.
+        """The files that match a pattern, always as the same list; all files without one.
 
         Raises:
             BadGlob: if the pattern cannot name an output.
@@ -176,10 +176,10 @@ class CheckContext:
 
 
 def sought_by(expectation: StructuralExpectation, near: int) -> SearchTerms | None:
-    """What an expectation looks for; None if it says nothing to look for.
+    """The terms that an expectation searches for; None if it has none.
 
     Raises:
-        BadPattern: if its regular expression is none.
+        BadPattern: if its regular expression is invalid.
     """
     texts = [expectation.match or "", *expectation.match_any]
     what = sought(texts, expectation.match_regex, expectation.except_context, near)
@@ -187,7 +187,7 @@ def sought_by(expectation: StructuralExpectation, near: int) -> SearchTerms | No
 
 
 def contains(search: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
-    """The verdict on `file_contains`: at least one file holds it."""
+    """The verdict on `file_contains`: at least one file has a match."""
     if search.n_found:
         return verdict_passed(f"{search.evidence()}{_terms_text(search)}")
     if open_ := _nothing_to_look_into(search, pattern, outputs) or verdict_undecided(search):
@@ -197,7 +197,7 @@ def contains(search: TextSearch, pattern: str | None, outputs: Outputs) -> Check
 
 
 def contains_not(search: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
-    """The verdict on `file_not_contains`: no file holds it, but for what is exempt."""
+    """The verdict on `file_not_contains`: no file has a match that is not exempt."""
     if search.n_found:
         return verdict_failed(f"{search.evidence()}{_terms_text(search)}")
     if open_ := _nothing_to_look_into(search, pattern, outputs) or verdict_undecided(search):
@@ -208,14 +208,14 @@ def contains_not(search: TextSearch, pattern: str | None, outputs: Outputs) -> C
 
 
 def _terms_text(search: TextSearch) -> str:
-    """What was looked for, where the line alone may not tell."""
+    """The terms, in case the line alone does not show them."""
     what = search.what
     several = len(what.texts) + (what.pattern is not None) > 1
     return f" (any counts: {what})" if several else f" ({what})"
 
 
 def _files_text(search: TextSearch, pattern: str | None) -> str:
-    """The files that were looked into, by name where they are few."""
+    """The searched files, by name if they are few."""
     where = list_names(search.seen)
     if search.n_files > len(search.seen):
         of = "the outputs" if pattern is None else f"that match {show_line(pattern)}"
@@ -239,11 +239,11 @@ def _nothing_to_look_into(
 
 
 def verdict_undecided(search: TextSearch) -> CheckVerdict | None:
-    """The verdict where looking did not come to an end; None if it did."""
+    """The verdict if the search was not completed; None if it was."""
     if search.out_of_time is not None:
         return verdict_unscored(
-            f"looking for {search.what} ran out of time in {show_line(search.out_of_time)}; an "
-            "expression without repeats inside of repeats takes less"
+            f"searching for {search.what} took too long in {show_line(search.out_of_time)}; an "
+            "expression without nested repeats is faster"
         )
     if search.unread:
         lost = "; ".join(
@@ -254,7 +254,7 @@ def verdict_undecided(search: TextSearch) -> CheckVerdict | None:
 
 
 def no_match(pattern: str | None, outputs: Outputs) -> str:
-    """That no file matches, and what is there instead."""
+    """The message that no file matches, and which files there are."""
     names: Sequence[str] = outputs.names
     head = "There is no output" if pattern is None else f"No file matches {show_line(pattern)}"
     there = f"; there is {list_names(names)}" if names and pattern is not None else ""
@@ -277,7 +277,7 @@ OPERATORS: Mapping[str, tuple[str, Callable[[int, int], bool]]] = {
     "<": ("fewer than", lambda there, wanted: there < wanted),
     "!=": ("not", lambda there, wanted: there != wanted),
 }
-"""The documents know the first three; the others mean what they say."""
+"""The documents define the first three; the others are added here."""
 
 SPELLINGS = {"=": "==", "===": "==", "eq": "==", "gte": ">=", "lte": "<=", "≥": ">=", "≤": "<="}
 """Other ways to write an operator."""
@@ -298,7 +298,7 @@ def file_count(
     operator: str | None,
     left_out: Mapping[str, str],
 ) -> CheckVerdict:
-    """The verdict on `file_count`: as many files match as are wanted, and 0 may be wanted."""
+    """The verdict on `file_count`: the wanted number of files match; 0 may be wanted."""
     of = "in the outputs" if pattern is None else f"that match {show_line(pattern)}"
     compared = compare(len(found), wanted, operator, f"files {of}")
     if compared.passed is None:
@@ -323,14 +323,14 @@ def compare(there: int, wanted: int | None, operator: str | None, what: str) -> 
 
 
 ENDINGS = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson")
-"""Files that are taken for tables if nothing names one."""
+"""Files that count as tables if no table is named."""
 
 _DELIMITERS = ",;\t|"
 
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """A table: its header, how many rows lie below it, and what is wrong with it, if anything."""
+    """A table: its header, the number of rows below it, and a fault, if it has one."""
 
     name: str
     header: tuple[str, ...]
@@ -345,13 +345,13 @@ class CsvTable:
 
 
 def read_table(name: str, content: Content) -> CsvTable:
-    """Read a table: CSV with a header, its fields between commas, semicolons, tabs or bars.
+    """Read a table: CSV with a header, with commas, semicolons, tabs or bars between fields.
 
-    Blank lines are no rows. Of a file of JSON lines each line is a row.
+    Blank lines do not count as rows. In a file of JSON lines each line is a row.
     """
     if content.binary:
         return CsvTable(name, (), 0, "it is a binary file")
-    csv.field_size_limit(LARGEST)  # of the process: what others allow would fail a table
+    csv.field_size_limit(LARGEST)  # for the whole process, since a lower limit would fail tables
     text = content.text
     if name.lower().endswith((".jsonl", ".ndjson")):
         return CsvTable(name, (), sum(1 for line in text.split("\n") if line.strip()), None)
@@ -381,7 +381,7 @@ def read_table(name: str, content: Content) -> CsvTable:
 
 
 def _guess_delimiter(name: str, text: str) -> str:
-    """What stands between the fields: what the first line has most of."""
+    """The delimiter: the one that gives the first line the most fields."""
     if name.lower().endswith((".tsv", ".tab")):
         return "\t"
     first = next((line for line in text.split("\n") if line.strip()), "")
@@ -389,7 +389,7 @@ def _guess_delimiter(name: str, text: str) -> str:
 
 
 def row_count(tables: list[CsvTable], wanted: int | None, operator: str | None) -> CheckVerdict:
-    """The verdict on `row_count`: every table has as many rows below its header as are wanted."""
+    """The verdict on `row_count`: every table has the wanted number of rows below its header."""
     compared = [compare(table.n_rows, wanted, operator, "rows") for table in tables]
     if not compared or compared[0].passed is None:
         return compared[0] if compared else verdict_unscored("there is no table to count")
@@ -407,7 +407,7 @@ def row_count(tables: list[CsvTable], wanted: int | None, operator: str | None) 
 
 
 def csv_valid(tables: list[CsvTable]) -> CheckVerdict:
-    """The verdict on `csv_valid`: each has a header, and every row as many fields as that."""
+    """The verdict on `csv_valid`: each table has a header, and every row as many fields."""
     faults = [f"{show_line(table.name)}: {table.fault}" for table in tables if table.fault]
     if faults:
         return verdict_failed("; ".join(faults[:5]))
@@ -417,13 +417,13 @@ def csv_valid(tables: list[CsvTable]) -> CheckVerdict:
 
 
 SECONDS = 60.0
-"""A script may take so long."""
+"""How long a script may take."""
 
 ENTRIES = 20_000
-"""Files and folders that a script may add: each is removed again, before the next check begins."""
+"""Files and folders that a script may add; they are removed before the next check begins."""
 
 LARGEST_COPY = 2**30
-"""Bytes of outputs beyond which they are not copied for a script."""
+"""The most bytes of outputs that are copied for a script."""
 
 _UNKNOWN_COMMAND = re.compile(r"(?<![\w.+-])([\w.+-]++): command not found")
 
@@ -437,8 +437,8 @@ def custom_script(
 ) -> CheckVerdict:
     """The verdict on `custom_script`: the command ends with exit code 0.
 
-    It runs under bash in a copy of the outputs, which it may change, with no network and no
-    other file to read, under limits of time, memory, processes and size of files.
+    It runs in bash, in a copy of the outputs that it may change, without a network or other files,
+    and with limits on time, memory, processes and size of files.
     """
     if not script or not script.strip():
         return verdict_unscored("there is no `script` to run")
@@ -469,15 +469,15 @@ def custom_script(
 
 
 def _copy(outputs: Outputs, to: Path) -> None:
-    """Copy the files; of links that lead elsewhere there is nothing to copy.
+    """Copy the files; links that lead out of the folder are not copied.
 
     Raises:
-        OSError: if one cannot be copied, or where they are too large together.
+        OSError: if one cannot be copied, or all together are too large.
     """
     sources = {name: outputs.links.get(name, f"{outputs.root}/{name}") for name in outputs.names}
     size = sum(Path(source).stat().st_size for source in sources.values())
     if size > LARGEST_COPY:
-        raise OSError(0, f"they have {size >> 20} MiB, and {LARGEST_COPY >> 20} are copied at most")
+        raise OSError(0, f"they have {size >> 20} MiB; at most {LARGEST_COPY >> 20} are copied")
     to.mkdir()
     for name in outputs.folders:
         Path(to, name).mkdir(parents=True, exist_ok=True)
@@ -510,7 +510,7 @@ def _quote_script(script: str) -> str:
 
 
 def _last_line(stdout: bytes, stderr: bytes) -> str:
-    """The last line that the script wrote, errors first."""
+    """The last line that the script wrote, to its errors or else to its output."""
     for stream in (stderr, stdout):
         lines = [line for line in stream.decode("utf-8", "replace").split("\n") if line.strip()]
         if lines:

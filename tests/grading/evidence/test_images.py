@@ -79,7 +79,7 @@ def test_pictures_are_measured_together_before_they_are_unpacked(tmp_path, monke
     monkeypatch.setattr(contents, "UNPACKED", 7_000_000)
     seen = list(contents.read_contents(entries(tmp_path)))
     assert [content.picture is not None for _, content in seen] == [True, True, False]
-    assert "too large to be looked through" in (seen[2][1].reason or "")
+    assert "too large to be checked" in (seen[2][1].reason or "")
 
 
 def test_a_large_one_is_looked_through_in_a_process_of_its_own(tmp_path, monkeypatch) -> None:

@@ -194,7 +194,7 @@ def test_a_check_that_fails_itself_ends_no_other(tmp_path, monkeypatch, place):
         ("onSubmit\n1\nvi.fn()\n", 0, None),
         ("vi.fn()\n1\nonSubmit\n", 2, "'onSubmit' is within 2 line"),
         ("vi.fn()\n1\nonSubmit\n", 1, None),
-        ("onSubmit = vi.fn()\n", 0, "'onSubmit' stands on the same line"),
+        ("onSubmit = vi.fn()\n", 0, "'onSubmit' is on the same line"),
         ("onSubmit = vi.fn()\n\n\n\nconst y = vi.fn()", 1, None),
     ],
 )
