@@ -13,7 +13,7 @@ from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, tied
 from skill_eval_nb.text_diff import mark_changes
-from skill_eval_nb.widgets.explore import VIEWS, Explorer, nothing_view, safely
+from skill_eval_nb.widgets.explore.explorer import VIEWS, Explorer, nothing_view, safely
 from skill_eval_nb.workspace.files import iteration_folder
 from skill_eval_nb.workspace.read import nearest_metadata
 

@@ -1,0 +1,583 @@
+"""What explorers share: the choice, the tabs, and the runs behind what is clicked."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from threading import Thread
+from typing import Any, ClassVar
+
+from skill_eval_nb.charts.metrics import metric as metric_of
+from skill_eval_nb.stats.pairing import UNSTATED, swap_iterations
+from skill_eval_nb.stats.values import RUBRIC, RUN, model_name
+from skill_eval_nb.tables.frames import like
+from skill_eval_nb.text import as_label, count
+from skill_eval_nb.workspace import NO_ITERATION
+
+from ..show.documents import prepare_readers
+from ..show.run import find_counterpart, show_run
+from ..ui import Child, Node, Panel, action, h
+from ..ui.finding import RowSearch
+from ..ui.parts import button, choose, field, key_list, notice, options_of, tabs, ticks
+from ..ui.source import Later, RunKey, Source
+from . import figures
+from .choice import (
+    Borrowed,
+    Choice,
+    Selection,
+    SkillRuns,
+    borrow_baselines,
+    check_choice,
+    move_runs,
+    parts_of,
+    select_runs,
+    settle_choice,
+    suite_of,
+)
+from .evals import evals, outputs
+from .figures import Counted
+from .look import Look, Opened, behind
+from .others import CHARTS, models, notes_view, problems
+from .quality import checks, dimensions
+from .verdict import summary, trend, verdict
+
+log = logging.getLogger(__name__)
+
+NONE = ""
+"""The value of a list in which nothing is chosen."""
+
+KEYS = {
+    "/": "search the runs",
+    "Enter": "show the runs behind what has the focus",
+    "d": "what differs between two outputs",
+    "Esc": "close this list, then the runs that are open",
+}
+
+
+def choice_bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
+    """All that can be chosen, as far as there is anything to choose."""
+    return h(
+        "div",
+        skills(suites, look.suite),
+        _model_choice(look),
+        _iterations_menu(look),
+        _side_choices(look),
+        _metric_choice(look.suite, look.choice.metric),
+        _evals_menu(look),
+        key_list(KEYS),
+        cls="sen-row sen-x-choices",
+        role="group",
+        aria_label="What is looked at",
+        key="choices",
+    )
+
+
+def skills(suites: Sequence[SkillRuns], chosen: SkillRuns) -> Child:
+    """Which skill, where there are several."""
+    if len(suites) < 2:
+        return None
+    several = len({suite.workspace for suite in suites}) > 1
+    options: dict[str, str] = {}
+    for at, suite in enumerate(suites):
+        named = several and suite.workspace != suite.skill
+        where = f" · {as_label(suite.workspace, 60)}" if named else ""
+        runs = "" if suite.n_runs else " (no runs yet)"
+        options[str(at)] = f"{as_label(suite.skill, 60)}{where}{runs}"
+    return choose("Skill", options, str(suites.index(chosen)), ("choose_suite",))
+
+
+def _model_choice(look: Look) -> Child:
+    """Which model, where there are several: nothing is averaged over them."""
+    every = look.suite.models
+    if len(every) < 2:
+        return None
+    options = {str(at): as_label(model_name(dict(model)), 60) for at, model in enumerate(every)}
+    return choose("Model", options, str(every.index(look.choice.model)), ("choose_model",))
+
+
+def _iterations_menu(look: Look) -> Child:
+    names, chosen, turned = list(look.suite.iterations), look.choice.iterations, look.suite.turned
+    if len(names) < 2:
+        return None
+    label = "Configurations" if turned else "Iterations"
+    last = None if chosen == (names[-1],) else ("choose_iterations",)
+    content = h(
+        "div",
+        button("All", ("choose_iterations", *names) if len(chosen) < len(names) else None),
+        None if turned else button("Only the last", last),
+        ticks(label, {name: as_label(name) for name in names}, chosen, ("tick_iteration",)),
+    )
+    caption = as_label(chosen[0]) if len(chosen) == 1 else f"{len(chosen):,} of {len(names):,}"
+    return _menu(look, "iterations", label, caption, content)
+
+
+def _side_choices(look: Look) -> list[Node]:
+    own, other = look.choice.configuration, look.choice.baseline
+    names = {name: as_label(name, 40) for name in look.suite.configurations}
+    if len(names) < 2:
+        return []
+    label = "Iteration" if look.suite.turned else "Configuration"
+    swap = ("choose_configuration", other) if own and other and other != UNSTATED else None
+    known = {name: words for name, words in names.items() if name != UNSTATED}
+    none = {NONE: "choose …"}
+    return [
+        choose(label, names if own else none | names, own or NONE, ("choose_configuration",)),
+        button("⇄", swap, aria_label=f"Swap the two {label.lower()}s", title="Swap"),
+        choose("Against", known if other else none | known, other or NONE, ("choose_baseline",)),
+    ]
+
+
+def _metric_choice(suite: SkillRuns, chosen: str) -> Node:
+    """Figures of runs, and rubric dimensions, in one list: one of all is looked at."""
+    columns = list(suite.metrics)
+    if chosen not in columns and not chosen.startswith(RUBRIC):
+        columns.append(chosen)
+    groups = {
+        "Figures of a run": {name: metric_of(name).name for name in columns},
+        "Rubric dimensions": {RUBRIC + name: as_label(name) for name in suite.dimensions},
+    }
+    options = [
+        h("optgroup", options_of(own, chosen), label=label) for label, own in groups.items() if own
+    ]
+    control = h("select", options, value=chosen, on={"change": ("choose_metric",)})
+    return field("Metric or dimension", control)
+
+
+def _evals_menu(look: Look) -> Child:
+    """All evals, or some."""
+    evals = look.suite.evals
+    if len(evals) < 2:
+        return None
+    chosen = look.choice.evals or tuple(evals)
+    caption = "all" if len(chosen) == len(evals) else f"{len(chosen):,} of"
+    twins = look.suite.has_twins
+    names = {
+        key: as_label(name) + (f" ({as_label(key)})" if twins else "")
+        for key, name in evals.items()
+    }
+    content = h(
+        "div",
+        button("All", ("choose_evals",) if look.choice.evals else None),
+        ticks("Evals that count", names, chosen, ("tick_eval",)),
+    )
+    return _menu(look, "evals", "Evals", f"{caption} {len(evals):,}", content)
+
+
+def _menu(look: Look, name: str, label: str, caption: str, content: Node) -> Node:
+    """A list that opens below its label; it is only made while it is open."""
+    is_open = name in look.seen.unfolded
+    return h(
+        "div",
+        h("span", label, cls="sen-x-label"),
+        h(
+            "details",
+            h("summary", caption, aria_label=f"{label}: {caption}"),
+            h("div", content, cls="sen-x-drop") if is_open else None,
+            on={"toggle": ("unfold", name)},
+            pops=True,
+            cls="sen-x-menu",
+        ),
+        cls="sen-field",
+        key=f"menu-{name}",
+    )
+
+
+def choice_heading(choice: Choice, suite: SkillRuns, n_runs: int, n_evals: int) -> Node:
+    """What is looked at, in a line."""
+    iterations = [as_label(name) for name in choice.iterations if name != NO_ITERATION]
+    shown = iterations if len(iterations) <= 3 else [iterations[0], "…", iterations[-1]]
+    sides = " against ".join(as_label(name, 40) for name in choice.sides)
+    model = [as_label(model_name(dict(choice.model)), 60)] if choice.model else []
+    facts = [", ".join(shown), *model, sides, f"{count(n_evals, 'eval')}, {count(n_runs, 'run')}"]
+    return h(
+        "p",
+        h("b", as_label(suite.skill)),
+        [part for fact in facts if fact for part in (" · ", fact)],
+        cls="sen-x-looked-at",
+        key="looked-at",
+    )
+
+
+VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
+    "evals": ("Evals", evals),
+    "outputs": ("Outputs", outputs),
+    "dimensions": ("Dimensions", dimensions),
+    "checks": ("Checks", checks),
+    "models": ("Models", models),
+    "notes": ("Notable", notes_view),
+    "problems": ("Problems", problems),
+}
+"""Tabs that need no more than what is looked at: what each is called, and its view."""
+
+PAGED = {"kind": "checks", "severity": "problems"}
+"""What is paged, by what is chosen of it."""
+
+
+def nothing_view(suites: Sequence[SkillRuns], suite: SkillRuns | None, source: Source) -> Child:
+    """What stands there where nothing was run yet."""
+    if source.lacking is not None:
+        why = source.lacking
+    elif suite is not None:
+        why = f"The evals of {as_label(suite.skill)} are here, but nothing was run yet."
+    else:
+        why = f"There are no runs in {source.path or 'these tables'}."
+    lands = h("p", "Runs are shown here as they land.", cls="sen-soft") if source.path else None
+    return [
+        skills(suites, suite) if suite is not None else None,
+        h("div", h("h3", "Nothing to look at yet"), h("p", why), lands, cls="sen-card"),
+    ]
+
+
+def safely(make: Callable[[Look], Child], look: Look) -> Child:
+    """A part of the page, or why there is none: the other parts stay, and the choices."""
+    try:
+        return make(look)
+    except Exception as error:  # a fault of one view must not take the others with it
+        log.exception("A part of the page could not be made.")
+        return notice(f"This could not be shown. {type(error).__name__}: {error}")
+
+
+FIRST_PATIENCE, PATIENCE = 1.2, 0.06
+"""Seconds that the first view, and every other one, waits for what is being counted."""
+
+
+class Explorer(Panel):
+    """A workspace that is looked through: a choice, tabs, and the runs behind what is clicked.
+
+    Attributes:
+        source: the workspace, as it was last read.
+        counted: its figures.
+        request: the choice as it was made.
+        seen: what is open.
+    """
+
+    TABS: ClassVar[Mapping[str, str]]
+    WITHOUT_RUNS: ClassVar[frozenset[str]]
+    """Tabs below which no runs are listed."""
+    borrowed: Borrowed = {}  # noqa: RUF012 -- replaced, never changed
+    turned: ClassVar[bool] = False
+    """Whether iterations are compared, and not configurations."""
+
+    def __init__(self, ws: Any, request: Choice) -> None:
+        """Look at a workspace.
+
+        Raises:
+            ValueError: for a name in the request that is not there.
+        """
+        self._later = Later(self.show, FIRST_PATIENCE)
+        self.source = Source(ws, self._read_anew)
+        self._count()
+        self.request = self._checked(self.counted.suites, request)
+        self.seen = Opened()
+        super().__init__()
+        self._later.patience = PATIENCE
+        Thread(target=prepare_readers, daemon=True).start()  # for the first run that is opened
+
+    def _checked(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
+        return check_choice(suites, request)
+
+    @property
+    def suite(self) -> SkillRuns | None:
+        """The skill that is looked at; None where there is none."""
+        return suite_of(self.counted.suites, self.request)
+
+    @property
+    def choice(self) -> Choice:
+        """What is looked at, with all that was left open chosen."""
+        return settle_choice(self.suite, self.request)
+
+    @property
+    def selection(self) -> Any:
+        """The runs that are listed: those clicked, else all, and of these what is searched for.
+
+        Rows of `ws.runs`, in the backend of the workspace, polars or pandas.
+        """
+        runs = self.counted.find_runs(self.choice, self.seen.clicked, *self.seen.sought)
+        for name, (lender, baseline) in self._lent.items():
+            runs = move_runs(runs, name, lender, baseline)
+        if self.turned:
+            keys = swap_iterations(runs.select(RUN))
+            every = self.source.ws.polars("runs")
+            runs = every.join(keys, on=RUN, how="semi", maintain_order="left")
+        return like(self.source.ws, runs)
+
+    def settle(self, seconds: float = 60) -> bool:
+        """Wait until nothing is being counted or drawn; whether it came to that."""
+        return self._later.wait(seconds)
+
+    def view(self) -> Child:
+        """All of it."""
+        self._later.begin()
+        suite = self.suite
+        if suite is None or not suite.n_runs:
+            return nothing_view(self.counted.suites, suite, self.source)
+        gone = notice(self.source.gone, key="gone") if self.source.gone else None
+        return [gone, self._shown(self._make_look(self.counted, suite, self.choice))]
+
+    def _shown(self, look: Look) -> Node:
+        every = self.counted.runs(look.choice, None)
+        n_evals = every.select("eval_id", "eval_name").n_unique() if every.height else 0
+        answer = safely(verdict, look)
+        # asked for before the table of means, which waits for the figures that take longest
+        content = safely(self._content, look)
+        beside, trend_rows = self._summary_beside(look), safely(trend, look)
+        names = {
+            name: words + self._number_of(look, name)
+            for name, words in self.TABS.items()
+            if name != "models" or len(look.suite.models) > 1
+        }
+        own_runs = look.placed or self.seen.tab in self.WITHOUT_RUNS
+        return h(
+            "div",
+            choice_heading(look.choice, look.suite, every.height, n_evals),
+            choice_bar(look, self.counted.suites),
+            trend_rows,
+            h("div", answer, beside, cls="sen-x-top", key="top"),
+            tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page_id),
+            None
+            if own_runs
+            else [h("h4", "The runs behind it", key="behind-title"), safely(behind, look)],
+            cls="sen-x-explore",
+            key="explore",
+            keys={"Escape": ("close_runs",)},
+        )
+
+    def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
+        lent = {name: lender for name, (lender, _) in self._lent.items()}
+        return Look(counted, suite, choice, self.seen, self._show_run, borrowed=lent)
+
+    @property
+    def _lent(self) -> dict[str, tuple[str, str]]:
+        """Of the skill that is looked at, by iteration whose baseline it has, and the baseline."""
+        place = (self.choice.workspace, self.choice.skill)
+        return {key[2]: lent for key, lent in self.borrowed.items() if key[:2] == place}
+
+    def _show_run(self, key: RunKey) -> Node:
+        own = key
+        if self.turned:
+            own = key._replace(iteration=key.configuration, configuration=key.iteration)
+        lender, baseline = self.borrowed.get(key[:3], ("", ""))
+        if key.configuration == baseline:
+            own = key._replace(iteration=lender)
+        return show_run(self.source.ws, own)
+
+    def _content(self, look: Look) -> Child:
+        """What the open tab holds."""
+        return VIEWS[self.seen.tab][1](look)
+
+    def _summary_beside(self, look: Look) -> Child:
+        """What stands beside the verdict."""
+        return safely(summary, look)
+
+    def _number_of(self, look: Look, tab: str) -> str:
+        """What stands behind the name of a tab: how much there is in it."""
+        number = len(look.problems) if tab == "problems" else 0
+        return f" ({number:,})" if number else ""
+
+    def _read_anew(self) -> None:
+        """Runs have landed: count anew, and keep what was chosen."""
+        self._count()
+        self.show()
+
+    def _count(self) -> None:
+        ws = borrow_baselines(self.source.ws, self.borrowed)
+        self.counted = Counted(ws, self._later, turned=self.turned)
+
+    # ── what is looked at ─────────────────────────────────────────────────────────────────────
+
+    def _choose(self, request: Choice) -> None:
+        """Look at something else: what was clicked is of what was looked at before."""
+        self.request = request
+        self.seen = replace(self.seen, clicked=None, opened=(), pages={})
+
+    @action
+    def choose_suite(self, number: str) -> None:
+        """Look at another skill."""
+        suite = self.counted.suites[int(number)]
+        self._choose(Choice(suite.workspace, suite.skill, metric=self.request.metric))
+
+    @action
+    def choose_model(self, number: str) -> None:
+        """Look at the runs of another model."""
+        suite = self.suite
+        if suite is not None:
+            self._choose(replace(self.request, model=suite.models[int(number)]))
+
+    @action
+    def choose_iterations(self, *names: str) -> None:
+        """Look at these iterations; at the last one where none is named."""
+        self._choose(replace(self.request, iterations=names))
+
+    @action
+    def tick_iteration(self, name: str, on: bool) -> None:
+        """Look at one iteration more, or less."""
+        self._choose(
+            replace(self.request, iterations=_with_ticked(self.choice.iterations, name, on=on))
+        )
+
+    @action
+    def borrow(self, iteration: str, lender: str, baseline: str) -> None:
+        """Compare an iteration with the baseline of another one; with none where it is empty."""
+        key = (self.choice.workspace or "", self.choice.skill or "", iteration)
+        kept = {own: of for own, of in self.borrowed.items() if own != key}
+        if lender:
+            kept[key] = lender, baseline
+        self.borrowed = kept
+        self._count()
+        self._choose(replace(self.request, iterations=(iteration,)))
+
+    @action
+    def choose_configuration(self, name: str) -> None:
+        """Compare this one; where it was the baseline, the two change places."""
+        self._set_sides(name, self.choice.baseline)
+
+    @action
+    def choose_baseline(self, name: str) -> None:
+        """Compare against this one; where it was the other side, the two change places."""
+        self._set_sides(self.choice.configuration, name)
+
+    def _set_sides(self, own: str | None, other: str | None) -> None:
+        for name in (own, other):
+            if name is not None and self.suite is not None:
+                check_name(name, self.suite.configurations)
+        if own == other:
+            own, other = self.choice.baseline, self.choice.configuration
+        self._choose(replace(self.request, configuration=own, baseline=other))
+
+    @action
+    def choose_metric(self, name: str) -> None:
+        """Look at another metric or dimension; the runs that were clicked stay."""
+        self.request = replace(self.request, metric=name)
+
+    @action
+    def choose_evals(self, *ids: str) -> None:
+        """Count these evals alone; all where none is named."""
+        self._choose(replace(self.request, evals=ids))
+
+    @action
+    def tick_eval(self, eval_id: str, on: bool) -> None:
+        """Count one eval more, or less."""
+        suite = self.suite
+        every = tuple(suite.evals) if suite is not None else ()
+        chosen = _with_ticked(self.choice.evals or every, eval_id, on=on)
+        self._choose(replace(self.request, evals=chosen))
+
+    # ── what is open ──────────────────────────────────────────────────────────────────────────
+
+    @action
+    def unfold(self, name: str, is_open: bool) -> None:
+        """Open a list to choose from, or close it."""
+        kept = self.seen.unfolded - {name}
+        self.seen = replace(self.seen, unfolded=kept | {name} if is_open else kept)
+
+    @action
+    def see(self, name: str, value: str) -> None:
+        """Open a `tab`, draw a `chart`, show a `kind` or `severity` alone."""
+        options = {"tab": self.TABS, "chart": CHARTS}
+        if name in options:
+            check_name(value, options[name])
+        pages = {**self.seen.pages, PAGED[name]: 0} if name in PAGED else self.seen.pages
+        changed = {check_name(name, (*options, *PAGED)): value}
+        self.seen = replace(self.seen, pages=pages, **changed)
+
+    @action
+    def sort(self, name: str, column: str, direction: str = "up") -> None:
+        """Sort what is listed by a column, "up" or "down"; as it was where neither."""
+        check_name(direction, ("up", "down", ""))
+        check_name(name, ("runs", "evals", "dimensions", "checks"))
+        orders = {of: order for of, order in self.seen.sorted.items() if of != name}
+        if direction:
+            orders[name] = (column, direction == "down")
+        self.seen = replace(self.seen, sorted=orders, pages={**self.seen.pages, name: 0})
+
+    @action
+    def turn(self, name: str, page: int) -> None:
+        """Show another page of what is paged."""
+        self.seen = replace(self.seen, pages={**self.seen.pages, name: page})
+
+    @action
+    def pick(self, kind: str, *values: Any) -> None:
+        """Show the runs behind an eval, a figure, a note, …; see `choice.selected`."""
+        if kind == "problem":
+            rows = self.source.ws.polars("problems")
+            values = (*values, rows.row(values[0], named=True))
+        elif kind == "note":
+            part = next(part for part in parts_of(self.choice) if part.iteration == values[0])
+            notes = self.counted.figures(figures.notes, [part], self.choice.metric)[part]
+            if notes is None:
+                return
+            values = (*values, notes[values[1]])
+        self._pick(select_runs(kind, *values))
+
+    @action
+    def clear(self) -> None:
+        """Show all runs again."""
+        self._pick(None)
+
+    def _pick(self, clicked: Selection | None) -> None:
+        pages = {**self.seen.pages, "runs": 0}
+        self.seen = replace(self.seen, clicked=clicked, opened=(), pages=pages)
+
+    @action
+    def find(self, kind: str | None, value: str) -> None:
+        """List only runs with these words, or with this thing of a kind; all where it is None."""
+        condition = None if kind is None else self.seen.condition
+        search, pages = self.search.choose(kind, value), {**self.seen.pages, "runs": 0}
+        self.seen = replace(self.seen, search=search, condition=condition, pages=pages)
+
+    @property
+    def search(self) -> RowSearch:
+        """What is searched for."""
+        return self.seen.search
+
+    @action
+    def close_runs(self) -> None:
+        """Close the runs that are open, or else show all runs again."""
+        if self.seen.opened:
+            self.seen = replace(self.seen, opened=())
+        else:
+            self._pick(None)
+
+    @action
+    def open_run(self, *key: Any) -> None:
+        """Show a run as a whole, beside one of the other side; once more hides it."""
+        run = RunKey(*key)
+        others = (other for other in self.seen.opened if other.configuration != run.configuration)
+        opened = (*others, run) if run not in self.seen.opened else tuple(others)
+        self.seen = replace(self.seen, opened=opened)
+
+    @action
+    def open_pair(self, *key: Any) -> None:
+        """Show a run beside one of the other side, with what differs between their outputs."""
+        run = RunKey(*key)
+        other = find_counterpart(self.counted.ws, run, self.choice.sides)
+        opened = (run,) if other is None else (other, run)
+        unfolded = self.seen.unfolded | {"difference"}
+        self.seen = replace(self.seen, opened=opened, unfolded=unfolded)
+
+    @action
+    def open_outputs(self, name: str, *key: Any) -> None:
+        """Show an output of that eval beside one of the other side; once more hides it."""
+        run = RunKey(*key)
+        if run in self.seen.opened[-1:]:
+            self._pick(None)
+        else:
+            self._pick(select_runs("outputs", run.iteration, run.eval_id, name))
+            self.open_pair(*run)
+
+
+def check_name(name: str, names: Any) -> str:
+    """The name, if there is such a thing.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if name not in names:
+        raise ValueError(f"There is no `{name}` here. There are: {', '.join(names)}.")
+    return name
+
+
+def _with_ticked(chosen: tuple[str, ...], name: str, *, on: bool) -> tuple[str, ...]:
+    kept = tuple(item for item in chosen if item != name)
+    return (*kept, name) if on else kept
