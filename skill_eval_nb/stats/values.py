@@ -390,6 +390,8 @@ def by_model(runs: pl.DataFrame, keys: Sequence[str] = ITERATION) -> pl.DataFram
     """
     import polars as pl
 
+    if all(runs[name].n_unique() <= 1 for name in MODEL):
+        return runs  # one model and one harness, or none that is known: nothing to tell apart
     known = [pl.col(name).drop_nulls() for name in MODEL]
     own = runs.with_columns(
         column.n_unique().over(*keys, "configuration").alias(f"{name} of a side")
