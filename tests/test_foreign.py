@@ -149,13 +149,13 @@ DOCUMENTS = {
 }
 
 
-@pytest.mark.parametrize("by_a_link_inside", [False, True])
-@pytest.mark.parametrize("places", DOCUMENTS.values(), ids=DOCUMENTS)
-def test_no_document_of_the_user_s_is_taken_for_one_of_theirs(
-    ws, tmp_path, places, by_a_link_inside
-):
+@pytest.mark.parametrize(
+    ("kind", "by_a_link_inside"),
+    [("files", False), ("files", True), ("the suite", True), ("folders", False)],
+)
+def test_no_document_of_the_user_s_is_taken_for_one_of_theirs(ws, tmp_path, kind, by_a_link_inside):
     """Though it is just what would lie there: nothing that is sent or written has it."""
-    twin = shutil.copytree(ws, tmp_path / "home/twin")
+    places, twin = DOCUMENTS[kind], shutil.copytree(ws, tmp_path / "home/twin")
     for path in twin.rglob("*.*"):
         text, is_json = path.read_text(), path.suffix == ".json"
         path.write_text(text.replace('": "', f'": "{SECRET}, ') if is_json else text + SECRET)

@@ -34,6 +34,7 @@ SHELL = [
     for line in [*"".join(blocks("sh")).replace("\\\n", "").splitlines(), *CELLS]
     if line.startswith("skill-eval-nb ") and not line.startswith("skill-eval-nb lab")
 ]
+PYTHON, SHELL = (list(dict.fromkeys(lines)) for lines in (PYTHON, SHELL))  # several pages say it
 
 
 @pytest.fixture(scope="module")

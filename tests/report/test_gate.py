@@ -15,7 +15,7 @@ from scipy import stats as oracle
 
 import skill_eval_nb as sen
 from tests.checkout import ROOT
-from tests.cli.calls import PROGRAM, started
+from tests.cli import calls
 from tests.report.made import HOSTILE, check, run, workspace
 
 SIDES = ("with_skill", "without_skill")
@@ -282,8 +282,8 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("arguments", "end", "short"), CALLS)
-def test_ci_has_the_end_as_exit_code_and_the_files(arguments, end, short, tmp_path):
-    """In a shell without a terminal or a variable, with a workspace that cannot be written."""
+def test_ci_has_the_end_as_exit_code_and_the_files(arguments, end, short, tmp_path, monkeypatch):
+    """With a workspace that cannot be written; as a process the action's step starts it."""
     here = tmp_path / "ws"
     shutil.copytree(arguments[0], here)
     for path in (here, *here.rglob("*")):
@@ -292,11 +292,10 @@ def test_ci_has_the_end_as_exit_code_and_the_files(arguments, end, short, tmp_pa
     summary.write_text("before\n")
     forms = ("--junit", tmp_path / "out" / "j.xml", "--badge", tmp_path / "b.svg")
     options = [here if one == arguments[0] else one for one in arguments[1:]]
-    env = {"GITHUB_STEP_SUMMARY": str(summary)}
-    done = started(
-        "gate", here, *options, *forms, "--json", env=env, cwd=tmp_path, stdin=subprocess.DEVNULL
-    )
-    assert done.returncode == end, done.stderr
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.chdir(tmp_path)
+    done = calls.run("gate", here, *options, *forms, "--json")
+    assert done.exit_code == end, done.stderr
     if end == 2:
         assert (done.stdout, summary.read_text()) == ("", "before\n")
         return
@@ -331,7 +330,7 @@ def test_the_action_calls_the_shell_as_it_is(path, options, code, end, tmp_path)
     env = {name: given[value[4:-3]] for name, value in step["env"].items()}
     out, summary = tmp_path / "output", tmp_path / "summary"
     env |= {"GITHUB_OUTPUT": str(out), "GITHUB_STEP_SUMMARY": str(summary)}
-    env["PATH"] = os.pathsep.join([str(PROGRAM.parent), os.environ["PATH"]])
+    env["PATH"] = os.pathsep.join([str(calls.PROGRAM.parent), os.environ["PATH"]])
     bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
     done = subprocess.run(bash, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, out.read_text()) == (code, f"end={end}\n"), done.stderr
