@@ -10,6 +10,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving.drafting import change_text
+from tests.running.made_jobs import until
 from tests.triggers.made import make_skill
 from tests.widgets.drafts.made import do, files, panel, suite, workspace
 from tests.widgets.trees import find, text
@@ -185,8 +186,7 @@ def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> N
     do(made, "spend", key, 0)
     do(made, "judge", key)
     (judging,) = made._judgings.values()
-    while judging.running:
-        made.settle()
+    until(lambda: not judging.running)
     assert judging.message is None
     assert judging.result.status == "tried"
     assert judging.result.answer in text(made.view())
