@@ -250,9 +250,9 @@ def aggregate(
         threshold: two wordings up to this distance, 0-1, are treated as the same.
         merge_model: a model that is asked which suggestions say the same in other words; it can
             join groups but not split them. Without it, no model is asked.
-        connection: how the model is reached; if it is not given, the stand-in answers in
-            process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table if it is not given.
+        connection: how the model is reached; if not given, the stand-in answers in process for
+            its own models; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
         budget_usd: the most that may be spent, in US dollars.
         dry_run: do not ask; `merging.worst_usd` is the most that asking can cost.
 
@@ -299,7 +299,7 @@ def free(path: PathLike, *, force: bool = False) -> Path:
         raise refuse(f"{file} cannot be written: {fault}")
     if not force and file.exists() and not _is_ours(file):
         raise refuse(
-            f"{file} is there already and states no threshold, so something else made it: "
+            f"{file} already exists and states no threshold, so something else made it: "
             "name another file, or ask for it to be replaced (force)"
         )
     return file
@@ -528,7 +528,7 @@ def _read_same(about: Sequence[str], answer: Any) -> Same:
     """The lists of an answer; `about` has what each suggestion is about, "" for what is missing.
 
     Raises:
-        BadAnswer: it has a number that is not there or stands twice, or joins expectations.
+        BadAnswer: a number is unknown or given twice, or it joins different expectations.
     """
     look = AnswerCheck()
     same = check_form(answer, SCHEMA)["same"]

@@ -179,9 +179,9 @@ def analyse(
             then assumed to show the side's first run.
         model: the model that analyses; use an `Analyst` for settings. If not given, the model that
             compared.
-        connection: how the model is reached; if it is not given, the stand-in judge answers
-            in process, and any other model from outside.
-        prices: what calls cost; the bundled table if it is not given.
+        connection: how the model is reached; if not given, the stand-in judge answers in
+            process; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
         budget_usd: the most that may be spent, in US dollars; questions that do not fit are not
             asked.
         concurrency: how many questions to ask at a time.

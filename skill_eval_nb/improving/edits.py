@@ -122,7 +122,7 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     text = text_of(path.name, data)
     home = _home_of(path) if workspace is None else Path(workspace).expanduser().resolve()
     if home is not None and not home.is_dir():
-        raise refuse(f"workspace {home} is not there, or is not a folder")
+        raise refuse(f"workspace {home} does not exist, or is not a folder")
     found = find([path] if home is None else [home, path])
     files = read_files(found.layout.files, Problems())
     index = catalogue_files(found.layout, files, found.base, Problems())
@@ -238,9 +238,9 @@ DIALECTS: dict[str, dict[str, str]] = {
     "iterations": {"expectations": "assertions", "text": "description"},
     "test-cases": {"expectations": "assertions", "evals": "test_cases"},
 }
-"""Fields for which a dialect has another name than `skill-evaluator`."""
+"""Fields that a dialect calls differently from `skill-evaluator`."""
 FIRST: dict[str, str | int] = {"structural_expectations": "S1", "dimensions": "Q1", "evals": 1}
-"""The first id of a list if nothing in the file shows the way; expectations have none."""
+"""The first id of a list if the file has none to follow; expectations have none."""
 LETTERS = {"structural_expectations": "S", "dimensions": "Q", "expectations": "E", "evals": "eval-"}
 """The beginning of a new id if the others have no numbers."""
 KEPT = dict.fromkeys(KINDS, frozenset(("id",))) | {
@@ -333,7 +333,7 @@ class _List(NamedTuple):
         for which in range(3):
             found = [at for at, names in named if names[which] == target.strip()]
             if len(found) > 1:
-                raise refuse(f"`{target}` stands {len(found)} times in `{self.part}`")
+                raise refuse(f"`{target}` is {len(found)} times in `{self.part}`")
             if found:
                 return found[0]
         for number, (at, names) in enumerate(named, 1):
@@ -601,9 +601,9 @@ class _Editor:
             return
         place = self._suite.eval_of(draft.target)
         if (place, PART) in by:
-            raise refuse(f"{by[place, PART]} changes a part of this eval already")
+            raise refuse(f"{by[place, PART]} already changes a part of this eval")
         if (place, WHOLE) in by:
-            raise refuse(f"{by[place, WHOLE]} changes `{draft.target}` already")
+            raise refuse(f"{by[place, WHOLE]} already changes `{draft.target}`")
         by[place, WHOLE] = draft.key
         own = places.index(place)
         places[own : own + 1] = fresh
@@ -614,18 +614,18 @@ class _Editor:
     def _on_eval(self, draft: Draft, place: int) -> None:
         name, target, by = self._suite.keys[place].id, draft.target, self.now.by
         if (place, WHOLE) in by:
-            raise refuse(f"{by[place, WHOLE]} changes the whole of eval {name} already")
+            raise refuse(f"{by[place, WHOLE]} already changes the whole of eval {name}")
         eval_ = self._document.evals[self.now.places.index(place)]
         listed, at = self._of_eval(draft.part, eval_), None
         where = self._suite.described.get(name)
         if draft.part == "expectations" and not listed.known and where is not None:
             raise refuse(
-                f"the expectations of eval {name} stand in its eval_metadata.json ({where}), and "
+                f"the expectations of eval {name} are in its eval_metadata.json ({where}), and "
                 f"one in {self._suite.path.name} would hide them: change them there"
             )
         if target is not None:
             if (place, target.strip()) in by:
-                raise refuse(f"{by[place, target.strip()]} changes `{target}` already")
+                raise refuse(f"{by[place, target.strip()]} already changes `{target}`")
             lists = [listed]
             if draft.part in OTHER:
                 lists.append(self._of_eval(OTHER[draft.part], eval_))
@@ -658,7 +658,7 @@ class _Editor:
         """Put the new items in place of one, or at the end.
 
         Raises:
-            Refused: there is such an item already.
+            Refused: such an item already exists.
         """
         part, style = listed.part, self._style
         taken = self.now.taken.setdefault((place, part), _own_ids(listed.known))
@@ -669,7 +669,7 @@ class _Editor:
             items = [style.added(item, part, listed.known, taken) for item in draft.new]
             for other, known in zip(listed.value, listed.documents, strict=True):
                 if any(style.is_there(item, other, part) for item in items):
-                    raise refuse(f"such an item is there already: {_call_item(known)}")
+                    raise refuse(f"such an item already exists: {_call_item(known)}")
         end = len(listed.value)
         listed.value[slice(end, end) if at is None else slice(at, at + 1)] = items
         listed.above[listed.name] = listed.value

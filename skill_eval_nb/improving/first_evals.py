@@ -133,7 +133,7 @@ def draft_evals(
 
     Raises:
         Refused: the skill cannot be read, n is out of bounds, the budget cannot be kept, evals
-            are being drafted there already, or the folder cannot be written. It is a ValueError.
+            are already being drafted there, or the folder cannot be written. It is a ValueError.
         ModelFault: the model cannot be reached without a key.
         OSError: the answer cannot be written.
 

@@ -188,7 +188,7 @@ def _reason_unseen(status: str, folder: str, shared: bool, base: str) -> str | N
         return None if fault is None else f"its outputs are not looked at: {fault}"
     if os.path.isdir(folder):  # noqa: PTH112
         return "it has no stored outputs"
-    return f"its folder is not there: {folder}"
+    return f"its folder does not exist: {folder}"
 
 
 # ── verdicts ─────────────────────────────────────────────────────────────────────────────────

@@ -50,7 +50,7 @@ async def submit(
         created: called with each batch's id at once, so that it can be stored.
 
     Returns:
-        The id, or several ids separated by commas. `collect` and `cancel` take either.
+        The id, or several ids separated by commas. `collect` takes either.
 
     Raises:
         ValueError: for no requests, and for an id that is not 1 to 64 of a–z, A–Z, 0–9, _ and -.
@@ -69,7 +69,7 @@ async def submit(
             call = Call("post", _PATH, _id, body, once=True)
             ids.append(await client.exchange(call, deadline=deadline))
         except ModelFault as fault:
-            before = f" Submitted before: {','.join(ids)}; cancel or collect it." if ids else ""
+            before = f" Submitted before, and billed: {','.join(ids)}." if ids else ""
             may = " The batch may have been accepted anyway." if fault.sent else ""
             sent = fault.sent or bool(ids)
             raise ModelFault(fault.kind, f"{fault.message}{may}{before}", sent) from None
@@ -99,25 +99,6 @@ async def collect(client: Client, batch_id: str, *, deadline: float = 600.0) -> 
         call = Call("get", f"{_PATH}/{quote(id_, safe='')}/results", _lines(size))
         results |= await client.exchange(call, deadline=_seconds_left(end))
     return results
-
-
-async def cancel(client: Client, batch_id: str, *, deadline: float = 60.0) -> None:
-    """Ask for a batch to end early; requests answered by then are kept and billed.
-
-    Raises:
-        ModelFault: if the API does not answer, or the batch has already ended. If there are several
-            batches, the others were still asked.
-    """
-    end = time.monotonic() + deadline
-    faults: list[ModelFault] = []
-    for id_ in batch_id.split(","):
-        call = Call("post", f"{_PATH}/{quote(id_, safe='')}/cancel", _id, b"{}")
-        try:
-            await client.exchange(call, deadline=_seconds_left(end))
-        except ModelFault as fault:
-            faults.append(fault)
-    if faults:
-        raise faults[0]
 
 
 class Reserved:

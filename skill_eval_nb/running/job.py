@@ -348,7 +348,7 @@ def picture(progress: Progress) -> RenderableType:
 
 
 def _in_a_notebook() -> bool:
-    """Whether a Jupyter kernel shows what we print; IPython is there already if so."""
+    """Whether a Jupyter kernel shows what we print; if so, IPython is already imported."""
     shell = sys.modules.get("IPython")
     return shell is not None and hasattr(shell.get_ipython(), "kernel")
 

@@ -177,7 +177,7 @@ async def _judgings(
     for run, number in items:
         work = by_name.get(run)
         if work is None:
-            job.message = f"{run} is in the batch, and is not there any more"
+            job.message = f"{run} is in the batch, but no longer exists"
             continue
         name = f"r{places[run]}-j{number}-p"
         mark = f"{','.join(ids)}/{name}0"

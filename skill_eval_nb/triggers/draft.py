@@ -270,9 +270,9 @@ def draft_queries(
             descriptions.
         existing: queries that already exist; none of them is repeated.
         folder: where the answer is stored; by default NAME-workspace next to the skill.
-        connection: how the model is reached; if it is not given, the stand-in answers in
-            process for its own models, and any other model from outside.
-        prices: what calls cost; the bundled table if it is not given.
+        connection: how the model is reached; if not given, the stand-in answers in process for
+            its own models; other models are called over the network.
+        prices: what calls cost; the bundled table if not given.
         budget_usd: the most that may be spent, in US dollars; without it, a model that costs money
             is not asked, and `unasked` says so.
         dry_run: do not ask; `price_usd` is the most that the answer can cost.

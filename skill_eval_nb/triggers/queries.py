@@ -254,7 +254,7 @@ def _there(file: Path) -> TriggerSet:
 
 
 def _merged(there: Iterable[TriggerQuery], queries: Iterable[Query]) -> list[TriggerQuery]:
-    """The rows of the queries: those that are there already, changed, and new ones."""
+    """The rows of the queries: existing ones, changed ones and new ones."""
     known: defaultdict[str, list[TriggerQuery]] = defaultdict(list)
     for row in there:
         known[row.query].append(row)

@@ -80,15 +80,15 @@ AGAIN = {"type": "file_contains", "pattern": "*.md", "match": "# "}
 @pytest.mark.parametrize(
     ("refused", "why"),
     [
-        (draft(CHECKS, CHECK, target="S1"), "changes `S1` already"),
-        (draft(CHECKS, CHECK, key="d-2"), "there already"),
+        (draft(CHECKS, CHECK, target="S1"), "already changes `S1`"),
+        (draft(CHECKS, CHECK, key="d-2"), "already exists"),
         (draft(CHECKS, target="S9"), "eval 1: there is no item `S9`; there are S2, S3, It"),
         (draft("expectations", target="It was polite"), "did you mean `It is polite`?"),
         (draft("expectations", "New", evals=["9"]), "no eval `9`"),
         (draft("expectations", "New", evals=[]), "names no eval"),
-        (draft("expectations", "It is polite"), "there already"),
-        (draft(CHECKS, AGAIN), "there already: S2"),
-        (draft("dimensions", {"name": "short"}), "there already: Q2"),
+        (draft("expectations", "It is polite"), "already exists"),
+        (draft(CHECKS, AGAIN), "already exists: S2"),
+        (draft("dimensions", {"name": "short"}), "already exists: Q2"),
         # A draft goes in whole or not at all.
         (draft(CHECKS, target="S2", evals=["1", "2"]), "eval 2: there is no item `S2`"),
     ],

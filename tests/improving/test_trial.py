@@ -60,7 +60,7 @@ def test_each_run_that_cannot_be_looked_at_is_a_row_with_its_reason(own):
     assert (row["runs"], row["passed"], row["errored"], row["not_scored"]) == (16, 13, 1, 2)
     evidence = tried.by_run.filter(eval_id="1", configuration="with_skill")["evidence"]
     assert evidence[0] == "Not scored: the run errored"
-    assert evidence[1].startswith("Not scored: its folder is not there")
+    assert evidence[1].startswith("Not scored: its folder does not exist")
     assert evidence[2] == "Not scored: it has no stored outputs"
     assert any("no stored outputs" in note for note in tried.notes)
 

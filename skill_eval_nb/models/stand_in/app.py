@@ -53,10 +53,6 @@ class Batches:
         entry = self.look_up(name)
         return entry["batch"] if entry else None
 
-    def cancel(self, name: str) -> dict[str, Any] | None:
-        """The current state of a batch: asked for, it has ended, so there is nothing to cancel."""
-        return self.batch(name)
-
     def results(self, name: str) -> list[dict[str, Any]] | None:
         """The results, in random order; None if there are none."""
         entry = self.look_up(name)
@@ -182,7 +178,7 @@ class App:
         raise RefusedRequest(404, "not_found_error", "Not found")
 
     def _of_batch(self, wanted: str, name: str) -> httpx2.Response:
-        ways = {"GET": "batch", "POST cancel": "cancel", "GET results": "results"}
+        ways = {"GET": "batch", "GET results": "results"}
         found = getattr(self.batches, ways[wanted])(name) if wanted in ways else None
         if found is None:
             raise RefusedRequest(404, "not_found_error", "Not found")
