@@ -181,10 +181,10 @@ def statements(node):
 def tops(requirement):
     """The modules that a distribution brings; none where it is not installed."""
     try:
-        listed = distribution(Requirement(requirement).name).files or ()
+        listed = distribution(Requirement(requirement).name).read_text("RECORD") or ""
     except PackageNotFoundError:
         return set()
-    return {file.parts[0].removesuffix(".py") for file in listed}
+    return {line.partition("/")[0].partition(".py,")[0] for line in listed.splitlines()}
 
 
 def test_nothing_is_required_that_is_not_imported():

@@ -171,6 +171,8 @@ def leave_out(paired: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
     """`pairs` without the figures of `others`, of what checks decide, if that leaves any."""
     import polars as pl
 
+    if others.is_empty():
+        return paired
     keys = [name for name in others.columns if name in paired.columns]
     flagged = paired.join(others, on=keys, how="left", nulls_equal=True, maintain_order="left")
     other = pl.col("n").is_not_null() & pl.col("metric").is_in(CHECKED)
