@@ -267,8 +267,10 @@ _OF_JUDGE = re.compile(
     re.IGNORECASE,
 )
 """A judge, reading, and that it failed, in one line; that it failed; or as inspect_ai says it."""
-_JUDGES = ("grade", "grading", "judge", "llm", "rubric", "verdict")
+_JUDGES = ("grad", "judge", "llm", "rubric", "verdict")
 """One of them is in whatever is matched."""
+_SEARCHED = 120
+"""Characters at the beginning of evidence that are searched for it."""
 
 
 def is_unread(evidence: str | None) -> bool:
@@ -277,9 +279,7 @@ def is_unread(evidence: str | None) -> bool:
     >>> is_unread("grading parse error"), is_unread("the output is not JSON: parse error")
     (True, False)
     """
-    first = (evidence or "")[:120].partition("\n")[0]
-    lower = first.lower()  # most evidence speaks of no judge, and is told by that
-    return any(word in lower for word in _JUDGES) and bool(_OF_JUDGE.match(first))
+    return bool(_OF_JUDGE.match((evidence or "")[:_SEARCHED].partition("\n")[0]))
 
 
 def leave_unread(grading: Grading) -> list[tuple[str, str]]:
@@ -288,6 +288,10 @@ def leave_unread(grading: Grading) -> list[tuple[str, str]]:
     Returns what was checked, and what it rests on.
     """
     checks = [check for check in grading.expectations if check.passed is False]
+    given = [one.evidence or "" for one in (*checks, *grading.rubric_scores.values())]
+    lower = "\n".join([evidence[:_SEARCHED] for evidence in given]).lower()
+    if not any(word in lower for word in _JUDGES):  # most evidence mentions no judge
+        return []
     unread = [check for check in checks if is_unread(check.evidence)]
     scores = {k: v for k, v in grading.rubric_scores.items() if is_unread(v.evidence)}
     for check in unread:

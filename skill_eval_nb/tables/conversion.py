@@ -8,7 +8,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -259,7 +259,7 @@ def _without_tool(run: Counted, losses: Problems) -> Counted:
             message = "its verdicts are left out: its pass rate is stated, and not their share"
             losses.add("warning", "loss", own.path, message)
         grading = copy_with(grading, expectations=[], summary=Summary(pass_rate=own.rate))
-    return run._replace(documents=replace(own, grading=grading))
+    return run._replace(documents=msgspec.structs.replace(own, grading=grading))
 
 
 @contextmanager

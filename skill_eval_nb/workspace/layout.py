@@ -15,6 +15,8 @@ from sys import intern
 from types import MappingProxyType
 from typing import NamedTuple
 
+import msgspec
+
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.documents.sides import (
@@ -104,16 +106,18 @@ def _list_folder(folder: Folder, names: Names, problems: Problems, root: str) ->
         with os.scandir(path) as entries:
             for entry in entries:
                 name = entry.name
-                if entry.is_symlink() and not is_followed(entry.path, root, problems):
+                is_plain = entry.is_file(follow_symlinks=False)  # as most are
+                is_link = not is_plain and entry.is_symlink()
+                if is_link and not is_followed(entry.path, root, problems):
                     continue
-                if not is_folder(entry):
+                if is_plain or not is_folder(entry):
                     files.append(name)
                 elif name.endswith(".json"):
                     message = "a folder with the name of a file; nothing in it was loaded"
                     problems.add("error", "no-file", entry.path, message)
                 elif name in NOT_ENTERED:
                     others.append(name)
-                elif entry.is_symlink():
+                elif is_link:
                     there = f"it leads to {os.path.realpath(entry.path)}, which is loaded anyway"
                     problems.add("info", "link", entry.path, f"not followed: {there}")
                 else:
@@ -446,8 +450,7 @@ _SUMMARY = re.compile(
 )
 
 
-@dataclass(slots=True)
-class RunPlace:
+class RunPlace(msgspec.Struct):
     """A run on disk: its keys, its folder, and what lies there.
 
     `grading` is the path of its grading if that is not `<path>/grading.json`; `about` are
@@ -741,10 +744,11 @@ def _graded_elsewhere(folders: list[Folder], runs: set[str]) -> dict[str, str]:
     Whether it holds verdicts on a run is known when it was read.
     """
     around: set[str] = set()
-    for path in runs:
-        while path not in around:
-            around.add(path)
-            path = os.path.dirname(path)  # noqa: PLW2901 -- all that it lies in
+    for folder in folders:
+        at: Folder | None = folder if folder.path in runs else None
+        while at is not None and at.path not in around:
+            around.add(at.path)
+            at = at.parent
     return {
         folder.path: name
         for folder in folders

@@ -62,6 +62,7 @@ def is_iteration(name: str) -> bool:
     return _ITERATION.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=4096)
 def is_eval(name: str) -> bool:
     """Whether a folder is named like an eval.
 
@@ -93,6 +94,7 @@ def is_container(name: str) -> bool:
     return name.lower() in _CONTAINERS
 
 
+@lru_cache(maxsize=4096)
 def eval_parts(name: str) -> tuple[str | None, str]:
     """The id and the name that an eval's folder name holds.
 

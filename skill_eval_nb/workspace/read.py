@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from skill_eval_nb.disk import TooLarge, read_bytes
+from skill_eval_nb.disk import NO_LINK, TooLarge, read_bytes
 from skill_eval_nb.documents import (
     BenchmarkRun,
     Document,
@@ -119,13 +119,20 @@ def load_strictly(path: str, document: type[D]) -> D | None:
         return None
 
 
-def load_if_there(path: str, document: type[D], problems: Problems) -> D | None:
-    """As `load_document`, but a file that is not there is no problem."""
+def load_if_there(
+    path: str, document: type[D], problems: Problems, root: str | None = None
+) -> D | None:
+    """As `load_document`, but a file that is not there is no problem.
+
+    A link that leads out of `root`, if that is given, is a problem and not followed.
+    """
     try:
-        return decoder(document).decode(read_bytes(path))
+        return decoder(document).decode(read_bytes(path, flags=NO_LINK))
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        if root is not None and not is_followed(path, root, problems):
+            return None
         return load_document(path, document, problems)
 
 
@@ -359,8 +366,7 @@ def _say_unknown(raw: Any) -> str:
     return f"not read: {what} is none of the known documents"
 
 
-@dataclass(slots=True)
-class RunDocuments:
+class RunDocuments(msgspec.Struct):
     """What lies in a run's folder, as far as it could be read."""
 
     path: str
@@ -368,7 +374,7 @@ class RunDocuments:
     structural: Structural | None = None
     timing: Timing | None = None
     metrics: Metrics | None = None
-    judgings: list[Judging] = field(default_factory=list)
+    judgings: list[Judging] = []
     took_place: bool = False
     unreadable: bool = False
     executor_model: str | None = None
@@ -377,7 +383,7 @@ class RunDocuments:
     skill: str | None = None
     unnamed: bool = False
     """Whether a row that states it does not tell of which eval it is."""
-    others: list[RunDocuments] = field(default_factory=list)
+    others: list[RunDocuments] = []
     """What second graders say of it."""
     rate: float | None = None
     """Its pass rate, where a tool states one that is not a count of verdicts."""
@@ -535,11 +541,10 @@ def _grading_path(run: RunPlace, agents_alone: bool, problems: Problems) -> str 
 def _read_metrics(run: RunPlace, agents_alone: bool, problems: Problems) -> Metrics | None:
     if "metrics.json" in run.files:
         return load_document(f"{run.path}/metrics.json", Metrics, problems)
+    if not run.has_outputs or agents_alone:
+        return None
     inside = f"{run.path}/outputs/metrics.json"
-    there = run.has_outputs and not agents_alone
-    if there and is_followed(inside, run.place.workspace, problems):
-        return load_if_there(inside, Metrics, problems)
-    return None
+    return load_if_there(inside, Metrics, problems, run.place.workspace)
 
 
 def _read_judgings(run: RunPlace, problems: Problems) -> Iterator[Judging]:
@@ -637,9 +642,8 @@ def nearest_metadata(run: Path, iteration: Path) -> EvalMetadata | None:
     What had to be repaired in it is a row of `problems` already, and is not told again.
     """
     for folder in (run, *run.parents):
-        path, found = str(folder / METADATA), None
-        if is_followed(path, str(iteration.parent), Problems()):
-            found = load_if_there(path, EvalMetadata, Problems())
+        path = str(folder / METADATA)
+        found = load_if_there(path, EvalMetadata, Problems(), str(iteration.parent))
         if found is not None or folder == iteration:
             return found
     return None
