@@ -217,7 +217,7 @@ def analyse(
     there = {item.what: answers.values[item.key] for item in items if item.key in answers.values}
     alone = sum(pair.first.document.pair is None for pair in won)
     note = (
-        f"{alone} of {len(won)} comparisons were made in one order only: whoever stood first may "
+        f"{alone} of {len(won)} comparisons were made in one order only: the run shown first may "
         "have won because of that."
     )
     return Analysed(
@@ -366,7 +366,7 @@ def _is_other_order(first: Comparison, other: Comparison) -> bool:
     return other.order != first.order
 
 
-# ── what stands behind them ──────────────────────────────────────────────────────────────────
+# ── the runs that were compared ──────────────────────────────────────────────────────────────
 
 
 def _explain_comparison(comparison: str, path: Path, document: Analysis) -> Explained:

@@ -192,7 +192,8 @@ def text_of(name: str, data: bytes) -> Text:
         value = plain_value(data.decode("utf-8-sig"))
     except (NotPlain, UnicodeDecodeError) as error:
         raise refuse(
-            f"{name} is not plain enough to be changed in place ({error}): mend it, and try again"
+            f"{name} is not plain enough to be changed in place ({error}): correct it, and try "
+            "again"
         ) from None
     kind = kind_of(name, value)
     if kind != "evals":
@@ -648,7 +649,7 @@ class _Editor:
             raw[outer] = {}
             return _list_of(part, raw[outer], inner, ())
         if rubric is None:
-            raise refuse(f"`{outer}` is not a rubric that can be read: mend it first")
+            raise refuse(f"`{outer}` is not a rubric that can be read: correct it first")
         if not isinstance(raw[outer], dict):
             return _list_of(part, raw, outer, rubric.dimensions)
         inner = keys_of(rubric).get("dimensions", inner)
@@ -689,7 +690,7 @@ def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) ->
     waiting = list(documents)
     found = [waiting.pop(0) if waiting and raw_of(waiting[0]) is item else None for item in value]
     if waiting:
-        raise refuse(f"`{part}` is not plain enough to be changed in place: mend it first")
+        raise refuse(f"`{part}` is not plain enough to be changed in place: correct it first")
     return _List(part, above, name, value, found)
 
 

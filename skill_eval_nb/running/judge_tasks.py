@@ -69,7 +69,7 @@ class ExistingGrades:
         judgings: by number; from `judgings/N.json`, or the grading itself as the first.
         grading: as it was found; None if there is none.
         preserve: the judging that has to be written before the grading is made again, since
-            what it holds stands in the grading alone.
+            what it holds is only in the grading.
         keep: why grading.json must not be rebuilt; None if it may be.
     """
 
@@ -295,7 +295,7 @@ def _read_needed(path: Path, kind: type[D], run: Path) -> tuple[D, Any]:
         raw = parse(read_bytes(path, run), Faults())
     except (NotJSON, OSError) as error:
         raise UnreadableGrading(
-            f"{path} cannot be read ({error}); mend or remove it first"
+            f"{path} cannot be read ({error}); correct or remove it first"
         ) from error
     return mend(raw, kind)
 

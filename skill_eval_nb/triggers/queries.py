@@ -244,7 +244,7 @@ def write_queries(path: PathLike, queries: Iterable[Query]) -> Path:
 def _there(file: Path) -> TriggerSet:
     document, faults = read_set(file)
     if faults:
-        raise Refused([f"{fault}; mend it before it is written to" for fault in faults])
+        raise Refused([f"{fault}; correct it before it is written to" for fault in faults])
     if any(map(for_several, document.queries)):
         raise refuse(
             f"{file} names the `expected` skill of each query, for several skills: write the "

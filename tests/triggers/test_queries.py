@@ -308,7 +308,7 @@ def test_what_else_stands_there_stays(
         ({"name": "package"}, "is not a trigger set"),
         ("{", "is not a trigger set"),
         ([{"query": "a", "expected": "pdf"}], "for several skills"),
-        ([{"query": "a", "should_trigger": [1]}], "mend it before"),
+        ([{"query": "a", "should_trigger": [1]}], "correct it before"),
     ],
 )
 def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, there: Any, said: str) -> None:
