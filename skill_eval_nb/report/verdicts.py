@@ -316,7 +316,7 @@ def list_runs(measured: IterationFigures) -> Iterator[Part]:
                 f"run {row['run_number']}",
                 line(row["eval_name"], 60),
                 line(row["configuration"], 60),
-                row["status"],
+                row["status"] or MISSING,
                 *(figure(row[name], name) for name in metrics),
             )
             for row in runs.iter_rows(named=True)
