@@ -51,8 +51,11 @@ def test_what_is_written_is_read_again(kind: str, data: Any) -> None:
     """
     drawn = data.draw(documents(NEUTRAL[kind]))
     value = msgspec.json.decode(to_json(canonical(drawn)))
-    assert _texts(dump(drawn)) <= _texts(value)  # what has its default need not be said
     document, faults = mend(value, NEUTRAL[kind])
+    # what is left out because it is the default comes back when it is read
+    assert _texts(msgspec.to_builtins(drawn)) <= _texts(value) | _texts(
+        msgspec.to_builtins(document)
+    )
     assert not [fault for fault in faults if fault.code in ("not-used", "unknown")]
     written = msgspec.json.decode(to_json(canonical(document)))
     again, _ = mend(written, NEUTRAL[kind])
