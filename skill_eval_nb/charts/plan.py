@@ -359,7 +359,11 @@ def _draw_named_designs(
             ring = plot.mark_point(shape=shape, size=230, strokeWidth=2.5, color=INK, opacity=1)
             left = point["x"] > middle
             name = plot.mark_text(
-                align="right" if left else "left", baseline="bottom", dx=-10 if left else 10, dy=-8
+                align="right" if left else "left",
+                baseline="bottom",
+                dx=-10 if left else 10,
+                dy=-8,
+                color=INK,
             )
             marks += [
                 ring.encode(x=x, y=y, tooltip=list(about)),

@@ -100,14 +100,16 @@ def make_mimebundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     """The forms in which a notebook keeps a chart: Vega-Lite 5, PNG (base64), its title as text.
 
     The picture is drawn from the specification as Altair wrote it, so that it also holds where a
-    user's own chart needs more than version 5. The live chart is light or dark as the page is.
+    user's own chart needs more than version 5. Live, a chart of ours is light or dark as the page.
     """
     import base64
 
     import vl_convert
 
     picture = compress_png(vl_convert.vegalite_to_png(spec, scale=SCALE))
-    live = {key: own if key == "datasets" else use_page_ink(own) for key, own in spec.items()}
+    live = spec
+    if spec.get("config", {}).get("font") == FONT:  # one of ours: a user's own keeps its colours
+        live = {key: own if key == "datasets" else use_page_ink(own) for key, own in spec.items()}
     return {
         MIME: live | {"$schema": SCHEMA},
         "image/png": base64.b64encode(picture).decode("ascii"),
@@ -132,7 +134,7 @@ def use_page_ink(part: Any) -> Any:
         return [use_page_ink(own) for own in part]
     if not isinstance(part, dict):
         return ON_ANY_PAPER.get(part, part) if isinstance(part, str) else part
-    is_text = part.get("type") == "text" and part.get("color", INK) in OPACITY
+    is_text = part.get("type") == "text" and part.get("color") in OPACITY
     of_theme = {"background", "subtitleColor"}  # a subtitle has no opacity of its own
     if is_text or "type" not in part:
         of_theme.add("color")
@@ -146,8 +148,7 @@ def use_page_ink(part: Any) -> Any:
         else:
             kept[key] = use_page_ink(own)
     if is_text:
-        opacity = OPACITY[part.get("color", INK)]
-        kept |= {"color": "white", "blend": "difference", "opacity": opacity}
+        kept |= {"color": "white", "blend": "difference", "opacity": OPACITY[part["color"]]}
     return kept
 
 
@@ -607,7 +608,7 @@ def draw_rings(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         return []
     plot = chart_of(rows).encode(x=x, y=y)
     ring = plot.mark_point(shape="circle", size=400, strokeWidth=2, color=INK, opacity=1)
-    name = plot.mark_text(dy=-22, align="center", fontWeight="bold")
+    name = plot.mark_text(dy=-22, align="center", fontWeight="bold", color=INK)
     return [ring, name.encode(text=alt.Text("text:N"))]
 
 

@@ -170,7 +170,7 @@ def question_of(model: str, wanted: Demand) -> Question[tuple[Query, ...]]:
     return keyed_question(
         model,
         SYSTEM,
-        _shown(wanted),
+        _demand_text(wanted),
         schema=SCHEMA,
         read=partial(read, wanted=wanted),
         max_tokens=TOKENS_AROUND + TOKENS_A_QUERY * wanted.n,
@@ -178,7 +178,7 @@ def question_of(model: str, wanted: Demand) -> Question[tuple[Query, ...]]:
     )
 
 
-def _shown(wanted: Demand) -> str:
+def _demand_text(wanted: Demand) -> str:
     body = read_text(wanted.skill.folder)
     existing = [
         f"- ({'should' if query.should_trigger else 'should not'}) {_line(query.query)}"

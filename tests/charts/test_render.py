@@ -11,9 +11,9 @@ import altair as alt
 import pytest
 import vl_convert
 
-from skill_eval_nb import charts
+from skill_eval_nb import charts, stats
 from skill_eval_nb.charts import theme as render
-from tests.charts.specs import LAB, drawn, spec_of, title_of, vega_lite
+from tests.charts.specs import LAB, drawn, spec_of, title_of, vega_lite, walk
 from tests.charts.worlds import workspace, world
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -64,6 +64,21 @@ def test_a_live_chart_is_light_or_dark_as_the_page_is(default, name, theme, pape
     on_paper = "#000" if theme is None else "#fff"
     assert inks <= {"opposite", on_paper, render.CELL_INK}
     assert len(inks) > 1
+
+
+def test_text_in_the_colour_of_its_data_and_a_users_own_chart_keep_their_colours(default) -> None:
+    curve = charts.plan_curve(
+        stats.plan(components={"effect": 0.02, "run": 0.05}, effect=0.2, max_evals=12)
+    )
+    spec = render.make_mimebundle(curve.to_dict())["application/vnd.vegalite.v5+json"]
+    texts = [node for node in walk(spec) if node.get("type") == "text"]
+    assert {"blend" in text for text in texts} == {True, False}
+    coloured = [node for node in walk(spec) if "color" in (node.get("encoding") or {})]
+    assert not any("blend" in node["mark"] for node in coloured if isinstance(node["mark"], dict))
+    own = alt.Chart(alt.Data(values=[{"a": "b"}])).mark_text(color=render.INK).encode(text="a:N")
+    own = own.configure(background="white").to_dict()
+    bundle = render.make_mimebundle(own)
+    assert bundle["application/vnd.vegalite.v5+json"] | {"$schema": ""} == own | {"$schema": ""}
 
 
 def test_the_picture_has_two_pixels_for_each_of_the_chart() -> None:

@@ -527,7 +527,7 @@ class Relay:
         try:
             if request.method != "POST" or request.target not in (*MESSAGES, *COUNT):
                 raise self._turned_away(f"{request.method} {request.target}", 404)
-            body, safe = self._checked(request)
+            body, safe = self._check_request(request)
             if request.target in MESSAGES:
                 await self._message(body, safe, exchange)
             else:
@@ -547,7 +547,7 @@ class Relay:
             "downgrade claude-agent-sdk.",
         )
 
-    def _checked(self, request: Request) -> tuple[dict[str, Any], Request]:
+    def _check_request(self, request: Request) -> tuple[dict[str, Any], Request]:
         """The body of a call to this run's model, and the request to pass on.
 
         Raises:

@@ -307,7 +307,7 @@ class Diff(Explorer):
         """Of which file, and from which row on, unchanged lines are shown."""
         super().__init__(ws, Choice(configuration=b, baseline=a))
 
-    def _checked(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
+    def _check_request(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
         return checked_pair(suites, request)
 
     def view(self) -> Child:
@@ -358,14 +358,14 @@ class Diff(Explorer):
 
     # ── what is seen ──────────────────────────────────────────────────────────────────────────
 
-    def _shown(self, look: Look) -> Node:
+    def _draw_look(self, look: Look) -> Node:
         configuration = look.choice.iteration
         found = skill_pair(self.source.ws, look.suite, _pair_of(look), configuration, self.versions)
         self._skills = found
         self._compared = None
         if found.old and found.new:
             self._compared = compare(found.old.folder, found.new.folder)
-        return super()._shown(look)
+        return super()._draw_look(look)
 
     def _content(self, look: Look) -> Child:
         if self.seen.tab == "skill":

@@ -119,7 +119,7 @@ class Drafts(Panel):
             self._later.forget()
         work, seen = self._at_work(), self._seen
         drafts = work.drafts()
-        shown = None if drafts is None else self._shown(drafts)
+        shown = None if drafts is None else self._cards_of(drafts)
         return [
             self._iteration_choice(work),
             written_notice(self.written),
@@ -281,12 +281,12 @@ class Drafts(Panel):
             self._work.first = self._first
         return self._work
 
-    def _shown(self, drafts: Sequence[Draft]) -> list[Card]:
+    def _cards_of(self, drafts: Sequence[Draft]) -> list[Card]:
         """The drafts in their order, each as it now is."""
         return [self._changed.get(draft.key) or Card(draft.key, draft) for draft in drafts]
 
     def _cards(self) -> list[Card]:
-        return self._shown(self._wait_for(lambda work: work.drafts()))
+        return self._cards_of(self._wait_for(lambda work: work.drafts()))
 
     def _set(self, key: str, **changed: Any) -> None:
         self._changed[key] = replace(self._card(key), **changed)

@@ -268,13 +268,13 @@ class Explorer(Panel):
         self._later = Later(self.show, FIRST_PATIENCE)
         self.source = Source(ws, self._read_anew)
         self._count()
-        self.request = self._checked(self.counted.suites, request)
+        self.request = self._check_request(self.counted.suites, request)
         self.seen = Opened()
         super().__init__()
         self._later.patience = PATIENCE
         Thread(target=prepare_readers, daemon=True).start()  # for the first run that is opened
 
-    def _checked(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
+    def _check_request(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
         return check_choice(suites, request)
 
     @property
@@ -313,9 +313,9 @@ class Explorer(Panel):
         if suite is None or not suite.n_runs:
             return nothing_view(self.counted.suites, suite, self.source)
         gone = notice(self.source.gone, key="gone") if self.source.gone else None
-        return [gone, self._shown(self._make_look(self.counted, suite, self.choice))]
+        return [gone, self._draw_look(self._make_look(self.counted, suite, self.choice))]
 
-    def _shown(self, look: Look) -> Node:
+    def _draw_look(self, look: Look) -> Node:
         every = self.counted.runs(look.choice, None)
         n_evals = every.select("eval_id", "eval_name").n_unique() if every.height else 0
         answer = safely(verdict, look)
