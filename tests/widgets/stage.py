@@ -53,7 +53,7 @@ window.senRender = (place) => widget.render({model, el: document.getElementById(
 window.senClose = window.senRender("here");
 window.senReady = true;
 for (;;) {
-  const news = JSON.parse(await window.senNews());
+  const news = JSON.parse(await window.senNews(state.page));
   if (!news) break;
   for (const {tree, message, buffers} of news) {
     const given = await Promise.all((buffers ?? []).map(bytes));
@@ -101,6 +101,7 @@ class Stage:
         """Set for the page to be answered: it has all that was sent, and waits for more."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._open = True
+        self._page_number = 0
         panel.observe(lambda _: self._tell({"tree": self._put(panel._wire)}), names="_wire")
         panel.send = self._queue  # type: ignore[method-assign]
         page.on(
@@ -170,8 +171,12 @@ class Stage:
         self.page.screenshot(path=path, full_page=True)
 
     def _state(self) -> str:
+        """What a page begins with. A page before it, which may be slow, gets no more news."""
+        self._page_number += 1
+        self._forget()
         state = self.panel.get_state()
-        return json.dumps({"_wire": self._put(state["_wire"]), "_name": state["_name"]})
+        begun = {"_wire": self._put(state["_wire"]), "_name": state["_name"]}
+        return json.dumps(begun | {"page": self._page_number})
 
     def _put(self, data: Any) -> str:
         """Lay bytes out for the page; under what name."""
@@ -194,8 +199,10 @@ class Stage:
         if asking and self._loop:
             self._loop.call_soon_threadsafe(asking.set)
 
-    async def _news(self) -> str:
+    async def _news(self, page_number: int) -> str:
         """What the page does not have yet, once there is something; null where it is to go."""
+        if page_number != self._page_number:
+            return "null"
         self._forget()
         mine = self._asking = asyncio.Event()
         self._loop = asyncio.get_running_loop()
