@@ -71,6 +71,21 @@ def body(text: str) -> str:
         return text
 
 
+MIN_LINE = 25
+"""A line with at least this many characters belongs to the skill; shorter ones occur anywhere."""
+ENOUGH = 3
+"""A text shows a skill's body if it shows this many such lines, or all if there are fewer."""
+
+
+def shows_body(text: str, body: str) -> bool:
+    """Whether a tool's result shows a skill's body, with anything before its lines."""
+    body_lines = {" ".join(line.split()) for line in body.splitlines()}
+    lines = {line for line in body_lines if len(line) >= MIN_LINE} or body_lines - {""}
+    shown = " ".join(text.split()), {" ".join(line.split()) for line in text.splitlines()}
+    found = sum(line in (shown[0] if len(line) >= MIN_LINE else shown[1]) for line in lines)
+    return 0 < min(ENOUGH, len(lines)) <= found
+
+
 def fields(matter: str) -> dict[str, Any]:
     r"""What front matter says, neither long nor deep.
 

@@ -272,6 +272,23 @@ def calls_once(steps: Iterable[Step]) -> list[Step]:
     return [*dict(zip(ids, calls, strict=True)).values()]
 
 
+def bare_names(names: Iterable[Any]) -> set[str]:
+    """Names of skills, without those of their plugins.
+
+    >>> bare_names(["/tidy", "plugin:notes", None]) == {"tidy", "notes"}
+    True
+    """
+    texts = (name for name in names if isinstance(name, str))
+    return {text.strip().lstrip("/").rpartition(":")[2] for text in texts}
+
+
+def skills_asked_for(call: Step) -> set[str] | None:
+    """What a call of the tool Skill names, without plugins; None for a call of another tool."""
+    if call.text.lower() != "skill":
+        return None
+    return bare_names(call.given.values() if isinstance(call.given, Mapping) else ())
+
+
 def has_failed(end: Mapping[str, Any]) -> bool:
     """Whether the event that ends a run says that it failed."""
     return bool(end.get("is_error")) or end.get("subtype") not in (None, "success")

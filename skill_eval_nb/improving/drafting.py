@@ -25,8 +25,6 @@ from skill_eval_nb.models.ask import (
     TEXT,
     YES_OR_NO,
     AnswerCheck,
-    Answered,
-    Question,
     a_list,
     an_object,
     check_form,
@@ -37,7 +35,7 @@ from skill_eval_nb.models.ask import (
     short,
     shorten_text,
 )
-from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
+from skill_eval_nb.running.asking import PaidAnswer, Terms, ask_once
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.skill_md import SkillMd, find_leaks, read_skill_of
 from skill_eval_nb.text import brief, count, in_quotes, some
@@ -632,28 +630,7 @@ def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[
     reader = partial(drafts_of_answer, evidence=evidence, given=given, model=model)
     run = next(iter(evidence.stored.values()), None)
     folder, wish = run and run.workspace / OWN / "drafts", "Now draft the changes.\n"
-    return ask_once(model, SYSTEM, given.text, wish, folder, terms, schema=SCHEMA, read=reader)
-
-
-def ask_once(
-    model: str, system: str, shown: str, wish: str, folder: Path | None, terms: Terms, **more: Any
-) -> PaidAnswer[tuple[Draft, ...]]:
-    """Drafts stored in a folder, else a model's, which are then stored there.
-
-    `more` is as for `keyed_question`.
-    """
-    question: Question[tuple[Draft, ...]] = keyed_question(
-        model, system, shown, wish=wish, who="the drafter", **more
+    question = keyed_question(
+        model, SYSTEM, given.text, wish=wish, schema=SCHEMA, read=reader, who="the drafter"
     )
-    file = folder and folder / f"{question.key}.json"
-
-    def read_stored() -> dict[str, tuple[Draft, ...]]:
-        return {question.key: read_drafts(file)} if file and file.is_file() else {}
-
-    def save_drafts(answered: Answered[tuple[Draft, ...]]) -> tuple[Draft, ...]:
-        if file:
-            write_drafts(file, answered.value)
-        return answered.value
-
-    item = Item(question.key, "drafts", question, folder, save_drafts)
-    return answer_of(item, read_stored, "a draft by a model", terms)
+    return ask_once(question, folder, read_drafts, write_drafts, "evals", terms)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import decode_text, read_bytes
@@ -20,19 +19,20 @@ from skill_eval_nb.models.ask import (
     check_form,
     drop_empty,
     fence_lines,
+    keyed_question,
     short,
     shorten_text,
 )
 from skill_eval_nb.models.stand_in import JUDGE, MODELS
-from skill_eval_nb.running.asking import Terms
+from skill_eval_nb.running.asking import Terms, ask_once
 from skill_eval_nb.running.protocol import refuse
-from skill_eval_nb.running.skill import SkillSource, read_skill
+from skill_eval_nb.running.skill import SkillSource, folder_beside, read_skill
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md, read_text
 from skill_eval_nb.workspace.layout import OWN
 
-from .drafting import ITEM, Drafts, ask_once, read_item
+from .drafting import ITEM, Drafts, read_item
 from .inputs import INPUTS, find_fault
-from .values import ANCHORS, Draft, new_draft, plain
+from .values import ANCHORS, Draft, new_draft, plain, read_drafts, write_drafts
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
@@ -149,18 +149,18 @@ def draft_evals(
         f"Now write exactly {n} evals of which {n - UNCHANGED} are tasks that the skill should "
         f"help with, and {UNCHANGED} that it should not change."
     )
-    home = source.folder.with_name(f"{source.folder.name}-workspace") if folder is None else folder
-    answer = ask_once(
+    home = folder_beside(source.folder, folder)
+    question = keyed_question(
         model,
         SYSTEM,
         _prompt_text(source, wish),
-        "",
-        Path(home).expanduser() / OWN / "evals",
-        Terms(connection, prices, budget_usd, dry_run=dry_run),
         schema=SCHEMA,
         read=partial(read_first_evals, n=n, skill=source.name, model=model),
         max_tokens=TOKENS_AROUND + TOKENS_AN_EVAL * n,
+        who="the drafter",
     )
+    terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
+    answer = ask_once(question, home / OWN / "evals", read_drafts, write_drafts, "evals", terms)
     measured = read_skill_md(source.folder / SKILL_FILE)
     return Drafts(answer.value or (), answer, source.folder, measured)
 

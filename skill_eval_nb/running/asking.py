@@ -398,29 +398,50 @@ class PaidAnswer(Generic[V]):
     unasked: str | None = None
 
 
-def answer_of(
-    item: Item[V], stored: Callable[[], Mapping[str, V]], doing: str, terms: Terms
+def ask_once(
+    question: Question[V],
+    folder: Path | None,
+    read: Callable[[Path], V],
+    write: Callable[[Path, V], object],
+    what: str,
+    terms: Terms,
 ) -> PaidAnswer[V]:
-    """The answer to one question; if it costs something, it is asked only within a budget.
+    """The stored answer to a question, else a new one, which is stored then.
+
+    If it costs something, the model is asked only within a budget.
 
     Args:
-        item: the question.
-        stored: as for `answers_of`.
-        doing: as for `answers_of`.
+        question: the question.
+        folder: where answers are stored, each in a file of its own; None if none is stored.
+        read: reads a stored answer.
+        write: writes one.
+        what: the answer in a word, such as "queries".
         terms: how the model is asked.
 
     Raises:
         Refused, ModelFault, OSError: as for `answers_of`.
     """
-    price = worst_usd([item.question], terms.known_prices)
+    file = folder and folder / f"{question.key}.json"
+
+    def read_stored() -> dict[str, V]:
+        return {question.key: read(file)} if file and file.is_file() else {}
+
+    def save_answer(answered: Answered[V]) -> V:
+        if file:
+            write(file, answered.value)
+        return answered.value
+
+    item = Item(question.key, what, question, folder, save_answer)
+    price = worst_usd([question], terms.known_prices)
     dry_run = terms.dry_run or (price != 0 and terms.budget_usd is None)
-    answers = answers_of([item], stored, doing, replace(terms, dry_run=dry_run))
+    bounded = replace(terms, dry_run=dry_run)
+    answers = answers_of([item], read_stored, f"a draft of {what}", bounded)
     worst, cost = answers.worst_usd, answers.cost_usd
     if item.key in answers.values:
         return PaidAnswer(answers.values[item.key], worst, cost)
     if item.key in answers.failed:
         return PaidAnswer(None, worst, cost, answers.failed[item.key].reason)
-    model = item.question.model
+    model = question.model
     if price is None:
         why = f"{model} was not asked: its price is not known; add it to the table of prices"
     else:

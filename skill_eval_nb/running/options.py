@@ -28,7 +28,7 @@ from .protocol import (
     refuse,
 )
 from .protocol import executor as make_executor
-from .skill import SkillSource, read_skill
+from .skill import SkillSource, folder_beside, read_skill
 from .spec import SNAPSHOTS, Side, Spec
 from .suite import PlannedEval, Suite, find_suite, read_suite
 
@@ -50,8 +50,8 @@ def read_all(
     """
     root = Path(skill).expanduser()
     root = Path(os.path.realpath(root.parent if root.is_file() else root))
-    given = workspace if workspace is not None else root.with_name(f"{root.name}-workspace")
-    home = Path(os.path.realpath(Path(given).expanduser()))
+    given = folder_beside(root, workspace)
+    home = Path(os.path.realpath(given))
     if home.is_symlink():
         raise refuse(f"workspace {given} is a link that leads in a circle")
     if home.exists() and not home.is_dir():

@@ -209,6 +209,15 @@ class SkillSource:
     warnings: tuple[str, ...] = ()
 
 
+def folder_beside(
+    skill: Path, folder: str | os.PathLike[str] | None, *below: str | os.PathLike[str]
+) -> Path:
+    """The given folder, else the one that is `below` in NAME-workspace next to a skill's folder."""
+    if folder is not None:
+        return Path(folder).expanduser()
+    return skill.with_name(f"{skill.name}-workspace").joinpath(*below)
+
+
 def read_skill(
     folder: str | os.PathLike[str],
     evals: str | os.PathLike[str] | None = None,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, TriggerSet, dump, parse, to_json
-from skill_eval_nb.documents.transcript import Step, read_steps
+from skill_eval_nb.documents.transcript import Step, read_steps, skills_asked_for
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.files import read_document, remove
 from skill_eval_nb.running.protocol import (
@@ -308,13 +308,10 @@ def opened_in(execution: Execution, skill: str, offered: Container[str]) -> tupl
         skill: the measured one; the executor says whether it was opened.
         offered: the names of all skills on offer.
     """
-    found: dict[str, None] = {}
-    steps = [step for told in read_steps(execution.events) for step in told.steps]
-    given = {step.id for step in steps if step.who == "result" and not step.failed}
-    for step in steps:
-        name = _wanted_skill(step) if step.who == "call" and step.id in given else None
-        if name is not None and name in offered:
-            found[name] = None
+    steps = (step for told in read_steps(execution.events) for step in told.steps)
+    given = (step.call for step in steps if step.who == "result" and not step.failed)
+    names = (name for call in given if call for name in _wanted_skills(call))
+    found = dict.fromkeys(name for name in names if name in offered)
     if execution.skill_used:
         found[skill] = None
     else:
@@ -336,29 +333,19 @@ def instead_of(execution: Execution, opened: Sequence[str]) -> str:
     return f"used {call.text}: {argument}" if argument else f"used {call.text}"
 
 
-def _wanted_skill(call: Step) -> str | None:
-    """The skill that a call of a tool would open; None if it would open none."""
-    given = call.given
-    if not isinstance(given, Mapping):
-        return None
-    if call.text == "Skill":
-        wanted = given.get("skill")
-        return wanted.strip().lstrip("/") if isinstance(wanted, str) else None
-    path = given.get("file_path")
-    if call.text != "Read" or not isinstance(path, str):
-        return None
+def _wanted_skills(call: Step) -> Iterable[str]:
+    """The skills that a call of a tool would open."""
+    asked = skills_asked_for(call)
+    path = call.given.get("file_path") if isinstance(call.given, Mapping) else None
+    if asked is not None or call.text != "Read" or not isinstance(path, str):
+        return asked or ()
     file = PurePosixPath(path)
-    return file.parent.name if file.name == "SKILL.md" else None
+    return [file.parent.name] if file.name == "SKILL.md" else ()
 
 
 SUMMARY = "trigger_eval.json"
 KEPT = ("outcome", "reason", "instead", "opened", "seconds", "cost_usd")
 """The fields of an attempt that its file holds, apart from the query and the run number."""
-
-
-def default_folder(skill: Path) -> Path:
-    """Where measurements go if no folder is given: next to the skill."""
-    return skill.parent / f"{skill.name}-workspace" / "triggers"
 
 
 def place(home: Path, attempt: Attempt) -> Path:

@@ -14,7 +14,6 @@ from skill_eval_nb.models.ask import (
     TEXT,
     YES_OR_NO,
     AnswerCheck,
-    Answered,
     Question,
     a_list,
     an_object,
@@ -25,9 +24,9 @@ from skill_eval_nb.models.ask import (
     short,
     shorten_text,
 )
-from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
+from skill_eval_nb.running.asking import PaidAnswer, Terms, ask_once
 from skill_eval_nb.running.protocol import refuse
-from skill_eval_nb.running.skill import SkillSource
+from skill_eval_nb.running.skill import SkillSource, folder_beside
 from skill_eval_nb.skill_md import read_text
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike
@@ -293,20 +292,11 @@ def draft_queries(
     source = offer.skill
     wanted = Demand(n, source, offer.others, tuple(existing))
     question = question_of(model, wanted)
-    home = source.folder.with_name(f"{source.folder.name}-workspace")
-    home = home if folder is None else Path(folder).expanduser()
-    kept = home / KEPT / f"{question.key}.json"
-
-    def stored() -> dict[str, tuple[Query, ...]]:
-        return {question.key: read_queries(kept)} if kept.is_file() else {}
-
-    def save(answered: Answered[tuple[Query, ...]]) -> tuple[Query, ...]:
-        write_queries(kept, answered.value)
-        return answered.value
-
-    item = Item(question.key, "queries", question, kept.parent, save)
+    home = folder_beside(source.folder, folder)
     terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
-    found = DraftedQueries(answer_of(item, stored, "a draft of queries", terms))
+    found = DraftedQueries(
+        ask_once(question, home / KEPT, read_queries, write_queries, "queries", terms)
+    )
     if found:
         found.doubts = check_queries([*wanted.existing, *found], source.name)
     return found

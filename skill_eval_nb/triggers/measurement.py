@@ -39,6 +39,7 @@ from skill_eval_nb.running.protocol import (
     find_unpriced,
     gather_refusals,
 )
+from skill_eval_nb.running.skill import folder_beside
 from skill_eval_nb.running.spec import Ended
 from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
 from skill_eval_nb.text import brief, count, dollars
@@ -52,7 +53,6 @@ from .attempt import (
     MeasureConfig,
     Others,
     Query,
-    default_folder,
     further_attempts,
     make_attempt,
     read_attempt,
@@ -382,7 +382,7 @@ def measure(
         offer = read_offer(skill, others, description)
     if faults or offer is None or runner is None or worker is None:
         raise Refused(dict.fromkeys(faults))
-    base = default_folder(offer.skill.folder) if folder is None else Path(folder).expanduser()
+    base = folder_beside(offer.skill.folder, folder, "triggers")
     attempts = (Attempt(query, run, "not run") for query in listed for run in range(1, runs + 1))
     planned = {attempt.key: attempt for attempt in attempts}
     with staged(offer) as offered:

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.disk import read_bytes
@@ -23,11 +22,12 @@ from skill_eval_nb.running.protocol import (
     find_unpriced,
     gather_refusals,
 )
+from skill_eval_nb.running.skill import folder_beside
 from skill_eval_nb.skill_md import SKILL_FILE, read_text
 from skill_eval_nb.skill_md import body as body_of
 from skill_eval_nb.workspace import PathLike
 
-from .attempt import Query, SkillSet, default_folder, mark, read_offer
+from .attempt import Query, SkillSet, mark, read_offer
 from .describe import MOST, faults_of, with_description
 from .measured import CostRange, Price, QueryOutcome
 from .measurement import measure, reached_from
@@ -170,7 +170,7 @@ def optimise(
         raise Refused(dict.fromkeys(faults))
     source = offer.skill
     known = prices or load_prices()
-    base = default_folder(source.folder) if folder is None else Path(folder).expanduser()
+    base = folder_beside(source.folder, folder, "triggers")
     measuring = partial(
         measure,
         source.folder,

@@ -19,14 +19,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from skill_eval_nb.documents import StructuralExpectation
-from skill_eval_nb.documents.transcript import Event, Step, Told, has_failed, message_of, role_of
+from skill_eval_nb.documents.transcript import (
+    Event,
+    Step,
+    Told,
+    has_failed,
+    message_of,
+    role_of,
+    skills_asked_for,
+)
 from skill_eval_nb.text import count, some
 
 from .outputs import (
     CheckVerdict,
     Content,
     Record,
-    bare_names,
     match_pattern,
     quote_text,
     show_line,
@@ -105,10 +112,8 @@ class ActionCheck:
             given, text = str(call.given), call.result or ""
             if call.failed:
                 continue
-            if call.text.lower() == "skill" and name in (
-                None,
-                *bare_names(_given_fields(call).values()),
-            ):
+            asked = skills_asked_for(call)
+            if asked is not None and name in (None, *asked):
                 return verdict_passed(_place(call))
             if "SKILL.md" in given:
                 if head.search(text) and "description:" in text:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import bracex
 import msgspec
@@ -26,6 +25,7 @@ from skill_eval_nb.documents.transcript import (
     Event,
     Step,
     Told,
+    bare_names,
     calls_once,
     read_events,
     read_steps,
@@ -393,16 +393,6 @@ def near_by(text: str, start: int, end: int, near: int) -> str:
 
 
 # ── the transcript ───────────────────────────────────────────────────────────────────────────
-
-
-def bare_names(names: Iterable[Any]) -> set[str]:
-    """Names of skills, without those of their plugins.
-
-    >>> bare_names(["/tidy", "plugin:notes", None]) == {"tidy", "notes"}
-    True
-    """
-    texts = (name for name in names if isinstance(name, str))
-    return {text.strip().lstrip("/").rpartition(":")[2] for text in texts}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from skill_eval_nb import skill_md
-from skill_eval_nb.documents.transcript import event_blocks, text_of
+from skill_eval_nb.documents.transcript import read_steps, skills_asked_for
 from skill_eval_nb.grading.sandbox import Box, left_words
 from skill_eval_nb.grading.sandbox.limits import Watch
 from skill_eval_nb.models import Meter, Tally, load_prices
@@ -292,27 +292,18 @@ def body_of(skill: Skill) -> str:
 
 
 def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether the tool Skill opened a skill, or another tool showed most lines of its body.
+    """Whether the tool Skill opened a skill, or a tool showed its body.
 
     Args:
         name: the skill's name.
         body: the skill's body.
         events: the events of the run.
     """
-    lines = {line.strip() for line in body.splitlines()} - {""}
-    ids: set[Any] = set()
-    for block in (block for event in events for block in event_blocks(event)):
-        if block.get("type") == "tool_use" and block.get("name") == "Skill":
-            given = block.get("input")
-            wanted = given.get("skill") if isinstance(given, Mapping) else None
-            if isinstance(wanted, str) and wanted.strip().lstrip("/") == name:
-                ids.add(block.get("id"))
-        elif block.get("type") == "tool_result" and not block.get("is_error"):
-            if block.get("tool_use_id") in ids:
-                return True
-            shown = text_of(block.get("content"))
-            if sum(line in shown for line in lines) * 2 > len(lines):
-                return True
+    for step in (step for told in read_steps(events) for step in told.steps):
+        asked = step.call and skills_asked_for(step.call)
+        shows = step.who == "result" and not step.failed
+        if shows and (name in (asked or ()) or skill_md.shows_body(step.text, body)):
+            return True
     return False
 
 

@@ -135,13 +135,6 @@ def _kind(value: object) -> str:
     return "null" if value is None else kinds.get(type(value), "object")
 
 
-MIN_LINE = 25
-"""A line with at least this many characters belongs to the skill; shorter ones occur anywhere."""
-ENOUGH = 3
-"""A result counts as the skill's body if it shows this many such lines, or all if there are
-fewer."""
-
-
 @dataclass(frozen=True)
 class StagedSkill:
     """A skill as the agent sees it.
@@ -174,14 +167,6 @@ class StagedSkill:
     def opened(self) -> str:
         """The text that the agent gets when it opens the skill."""
         return f"Base directory for this skill: {self.place}\n\n{self.body}"
-
-    def shown_in(self, text: str) -> bool:
-        """Whether a tool's result shows the skill's body, with anything before its lines."""
-        body = {" ".join(line.split()) for line in self.body.splitlines()}
-        lines = {line for line in body if len(line) >= MIN_LINE} or body - {""}
-        shown = " ".join(text.split()), {" ".join(line.split()) for line in text.splitlines()}
-        found = sum(line in (shown[0] if len(line) >= MIN_LINE else shown[1]) for line in lines)
-        return 0 < min(ENOUGH, len(lines)) <= found
 
 
 def stage_for_agent(skill: Skill, sandbox: SandboxKind, scratch: Path) -> StagedSkill:
@@ -281,7 +266,7 @@ class Toolbox:
             else self._file(str(name), given, seconds)
         )
         text = cap_text(result.text, self._characters)
-        if self._wanted is not None and self._wanted.shown_in(text):
+        if self._wanted is not None and skill_md.shows_body(text, self._wanted.body):
             self.skill_used = True
         return ToolResult(text, result.is_error)
 
