@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Annotated, ClassVar
 
+from msgspec import Struct
+
 from skill_eval_nb.text import count
 
 from .base import Amount, Count, Document, Rate, Score, Seconds, says
+from .sides import UNSTATED
 
 
 class Metrics(Document):
@@ -477,3 +480,45 @@ class Timing(Document):
     cache_read_tokens: Annotated[Count | None, says("tokens read from the cache")] = None
     cache_write_tokens: Annotated[Count | None, says("tokens read and put into the cache")] = None
     model_calls: Annotated[Count | None, says("answers that the model gave")] = None
+
+
+class RunRecord(Struct):
+    """A run, whoever tells of it: its names there, and the documents that its folder has, or would.
+
+    Attributes:
+        path: the folder or file that it was read from.
+        rate: its pass rate, where a tool states one that is not a count of verdicts.
+        score: the weighted figure of the tool that ran it.
+        incomplete: why the tool that ran it does not take it for a result.
+        took_place: whether anything but its documents says that it was run.
+        unreadable: whether it has a grading that could not be read.
+        unnamed: whether the row that states it does not tell of which eval it is.
+        others: what second graders say of it.
+    """
+
+    configuration: str = UNSTATED
+    eval_id: str | int | None = None
+    eval_name: str | None = None
+    run_number: int | None = None
+    skill: str | None = None
+    model: str | None = None
+    harness: str | None = None
+    judge_model: str | None = None
+    path: str = ""
+    grading: Grading | None = None
+    structural: Structural | None = None
+    timing: Timing | None = None
+    metrics: Metrics | None = None
+    judgings: list[Judging] = []
+    rate: float | None = None
+    score: float | None = None
+    incomplete: str | None = None
+    took_place: bool = False
+    unreadable: bool = False
+    unnamed: bool = False
+    others: list[RunRecord] = []
+
+    @property
+    def measured(self) -> Metrics | None:
+        """Its metrics, else those that its grading holds."""
+        return self.metrics or (self.grading.execution_metrics if self.grading else None)

@@ -58,8 +58,7 @@ from skill_eval_nb.workspace.layout import (
 )
 from skill_eval_nb.workspace.names import slug
 
-from .columns import RUN_KEYS, TABLES
-from .counted import Counted, count_runs
+from .counted import CountedRun, count_runs
 
 LONGEST = 120
 """So many bytes of UTF-8 a name has at most; two of them fit into the name of a folder."""
@@ -170,8 +169,6 @@ UNREAD = frozenset(("link", "not-a-document", "not-kept", "not-used"))
 OF_A_SKILL = "triggers-by-skill/{}.json"
 """The place of a trigger set, where a workspace has those of several skills: it tells whose."""
 
-_FIGURES = TABLES["runs"].names[len(RUN_KEYS) :]
-
 
 @dataclass(frozen=True, slots=True)
 class Converted:
@@ -219,10 +216,10 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
     files = read_files(found.layout.files, problems)
     catalogue = catalogue_files(found.layout, files, found.base, problems)
     _refuse_inside(target, catalogue.names)
-    runs: dict[str, list[Counted]] = {folder: [] for folder in catalogue.names}
+    runs: dict[str, list[CountedRun]] = {folder: [] for folder in catalogue.names}
     of_tools = Problems()
     for run in count_runs(found.layout, files, catalogue, problems):
-        runs[run.folder].append(_without_tool(run, of_tools))
+        runs[run.side.run.workspace].append(_without_tool(run, of_tools))
     for benchmark in catalogue.benchmarks:
         if benchmark.tool and benchmark.document.run_summary:
             of_tools.add("info", "loss", benchmark.path, "left out: what the tool itself sums up")
@@ -239,15 +236,15 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
     with _keep_mark(target / MARK):
         for folder, below in zip(catalogue.names, _target_folders(catalogue, target), strict=True):
             mine = runs[folder]
-            paths = Counter(run.documents.path for run in mine)
+            paths = Counter(run.record.path for run in mine)
             workspace = _Workspace(folder, mine, files, catalogue, disk, paths)
             written += _Writer(workspace, below, losses).write_all()
     return Converted(written, Problems(group_problems(losses, found.base)))
 
 
-def _without_tool(run: Counted, losses: Problems) -> Counted:
+def _without_tool(run: CountedRun, losses: Problems) -> CountedRun:
     """A run whose documents say all that can be said without the tool that ran it."""
-    own, grading = run.documents, run.documents.grading
+    own, grading = run.record, run.record.grading
     if own.score is not None:
         losses.add("warning", "loss", own.path, "left out: the tool's own score")
     if own.incomplete is not None:
@@ -259,7 +256,7 @@ def _without_tool(run: Counted, losses: Problems) -> Counted:
             message = "its verdicts are left out: its pass rate is stated, and not their share"
             losses.add("warning", "loss", own.path, message)
         grading = copy_with(grading, expectations=[], summary=Summary(pass_rate=own.rate))
-    return run._replace(documents=msgspec.structs.replace(own, grading=grading))
+    return run._replace(record=msgspec.structs.replace(own, grading=grading))
 
 
 @contextmanager
@@ -299,7 +296,7 @@ class _Workspace:
     """A workspace that was loaded: its folder, its runs, and what else was read of all."""
 
     folder: str
-    runs: list[Counted]
+    runs: list[CountedRun]
     files: Files
     catalogue: Catalogue
     disk: dict[str, RunPlace]
@@ -333,7 +330,7 @@ class _Workspace:
         """The eval that a row of a benchmark names."""
         id_ = None if row.eval_id is None else str(row.eval_id)
         name = stated_text(row.eval_name)
-        key = self.catalogue.index.find(self.folder, benchmark.iteration, id_, name)
+        key = self.catalogue.index.find(self.folder, benchmark.place.iteration, id_, name)
         return key or (EvalKey(id_ or name or "", name or id_ or "") if id_ or name else None)
 
     def evals(self) -> Iterator[EvalKey]:
@@ -357,7 +354,7 @@ class _Writer:
         used = {run.keys.iteration for run in ws.runs if not self._is_row(run)}
         used |= {iteration for iteration, _, _ in ws.metadata()}
         used |= {file.place.iteration for _, file, _ in ws.others()}
-        stated = {benchmark.iteration: stem(benchmark.path) for benchmark in ws.benchmarks()}
+        stated = {benchmark.place.iteration: stem(benchmark.path) for benchmark in ws.benchmarks()}
         alone = {name for name, file in stated.items() if file == name} - used
         self.iterations = name_iterations((used | stated.keys()) - alone) | dict.fromkeys(alone, "")
         sides = dict.fromkeys(run.keys.configuration for run in ws.runs)
@@ -379,12 +376,12 @@ class _Writer:
         self._others()
         return [*self.written, *copied]
 
-    def _is_row(self, run: Counted) -> bool:
+    def _is_row(self, run: CountedRun) -> bool:
         """Whether a run that only a benchmark tells of stays a row of it, which holds it whole."""
-        grading, metrics = run.documents.grading, run.documents.metrics
+        grading, metrics = run.record.grading, run.record.metrics
         more = (grading and grading.rubric_scores) or (metrics and metrics.cost_usd is not None)
         stating = {benchmark.path for benchmark in self.source.benchmarks()}
-        return not more and run.documents.path in stating
+        return not more and run.record.path in stating
 
     def _write_suites(self) -> None:
         definitions = self.source.defined()
@@ -397,7 +394,7 @@ class _Writer:
                 own = suite.document.skill_name or self.source.skill()
                 self.write("evals", copy_with(suite.document, evals=evals, skill_name=own))
 
-    def _write_metadata(self, runs: list[Counted]) -> None:
+    def _write_metadata(self, runs: list[CountedRun]) -> None:
         """The metadata of each eval of an iteration, where its folder does not tell all of it."""
         there = {(iteration, key): metadata for iteration, key, metadata in self.source.metadata()}
         suites = {key.id: definition for key, definition in reversed([*self.source.defined()])}
@@ -420,17 +417,17 @@ class _Writer:
         """The names in the paths of what belongs to an eval."""
         return {"iteration": self.iterations[iteration], "eval": self.evals[key].folder}
 
-    def _write_run(self, run: Counted) -> list[Path]:
+    def _write_run(self, run: CountedRun) -> list[Path]:
         """Write a run's documents; gives the outputs that were copied."""
-        keys, documents = run.keys, run.documents
+        keys, record = run.keys, run.record
         names = self._eval(keys.iteration, key_of(run))
         names |= {"side": self.sides[keys.configuration], "run": keys.run_number}
         for kind, document in self._documents_of_run(run):
             self.write(kind, document, **names)
-        for number, judging in enumerate(documents.judgings, 1):
+        for number, judging in enumerate(record.judgings, 1):
             self.write("judging", judging, **names, file=number)
-        disk = self.source.disk.get(documents.path)
-        if disk is None or self.source.paths[documents.path] > 1:
+        disk = self.source.disk.get(record.path)
+        if disk is None or self.source.paths[record.path] > 1:
             return []
         return copy_outputs(disk, self._below(RUN.format(**names)), self.losses)
 
@@ -438,47 +435,46 @@ class _Writer:
         """A path in the target, of which levels may be empty."""
         return self.folder.joinpath(*filter(None, path.split("/")))
 
-    def _documents_of_run(self, run: Counted) -> Iterator[tuple[str, Document]]:
+    def _documents_of_run(self, run: CountedRun) -> Iterator[tuple[str, Document]]:
         """The documents of a run: what its row in the tables says stands in one of them."""
-        row = dict(zip(_FIGURES, run.figures, strict=True))
-        grading, structural = run.documents.grading, run.documents.structural
-        if grading is None and row["status"] == "ungraded":
+        row = run.figures
+        grading, structural = run.record.grading, run.record.structural
+        if grading is None and row.status == "ungraded":
             grading = Grading([])
-        timing, metrics = self._costs(run, grading, row)
+        timing, metrics = self._costs(run, grading)
         if grading is not None:
-            yield "grading", _strip_grading(grading, run, row)
+            yield "grading", _strip_grading(grading, run)
         if structural is not None:
             yield "structural", structural
-        untold = grading is None and (structural is None or row["status"] == "executed")
+        untold = grading is None and (structural is None or row.status == "executed")
         if timing != Timing() or untold:  # something tells of it, and that it took place
             yield "timing", timing
         shadowed = grading is not None and grading.execution_metrics is not None
-        if metrics != Metrics() or (shadowed and run.documents.metrics is not None):
+        if metrics != Metrics() or (shadowed and run.record.metrics is not None):
             yield "metrics", metrics
 
-    def _costs(
-        self, run: Counted, grading: Grading | None, row: dict[str, Any]
-    ) -> tuple[Timing, Metrics]:
+    def _costs(self, run: CountedRun, grading: Grading | None) -> tuple[Timing, Metrics]:
         """What a run took: what the tables have of it stands in these two."""
-        timing = run.documents.timing or Timing()
-        metrics = run.documents.metrics or Metrics()
-        if timing.total_duration_seconds is None or row["time_seconds"] is not None:
-            timing = copy_with(timing, total_duration_seconds=row["time_seconds"])
-        timing = copy_with(timing, total_tokens=row["tokens"] or timing.total_tokens)
+        row = run.figures
+        timing = run.record.timing or Timing()
+        metrics = run.record.metrics or Metrics()
+        if timing.total_duration_seconds is None or row.time_seconds is not None:
+            timing = copy_with(timing, total_duration_seconds=row.time_seconds)
+        timing = copy_with(timing, total_tokens=row.tokens or timing.total_tokens)
         inside = grading.execution_metrics if grading is not None else None
-        if metrics == Metrics() and inside is None and row["tool_calls"] is not None:
-            metrics = Metrics(total_tool_calls=row["tool_calls"])
+        if metrics == Metrics() and inside is None and row.tool_calls is not None:
+            metrics = Metrics(total_tool_calls=row.tool_calls)
             timing = copy_with(timing, tool_calls=None)
         if grading is not None and grading.skill_used is not None:
-            metrics = copy_with(metrics, skill_used=row["skill_used"])
-        return copy_with(timing, model=row["executor_model"]), metrics
+            metrics = copy_with(metrics, skill_used=row.skill_used)
+        return copy_with(timing, model=row.executor_model), metrics
 
-    def _benchmarks(self, kept: list[Counted]) -> None:
-        runs: dict[tuple[str, str, str], list[Counted]] = defaultdict(list)
+    def _benchmarks(self, kept: list[CountedRun]) -> None:
+        runs: dict[tuple[str, str, str], list[CountedRun]] = defaultdict(list)
         for run in kept:
             runs[run.keys.iteration, run.keys.eval_id, run.keys.configuration].append(run)
         for benchmark in self.source.benchmarks():
-            document, iteration = benchmark.document, self.iterations[benchmark.iteration]
+            document, iteration = benchmark.document, self.iterations[benchmark.place.iteration]
             rows = [self._row(benchmark, row, runs) for row in document.runs]
             metadata = document.metadata
             if skill_named(metadata.skill_name) is None:
@@ -487,13 +483,13 @@ class _Writer:
             self.write("benchmark", copy_with(document, runs=rows, metadata=metadata), **names)
 
     def _row(
-        self, benchmark: BenchmarkFile, row: Any, runs: dict[tuple[str, str, str], list[Counted]]
+        self, benchmark: BenchmarkFile, row: Any, runs: dict[tuple[str, str, str], list[CountedRun]]
     ) -> Any:
         """A row of a benchmark with the eval of the target; what its run knows is filled in."""
         key = self.source.row_eval(benchmark, row)
         if key is None:
             return row
-        there = runs[benchmark.iteration, key.id, row.configuration]
+        there = runs[benchmark.place.iteration, key.id, row.configuration]
         of_it = [run for run in there if row.run_number in (None, run.keys.run_number)]
         row = copy_with(row, eval_id=keep_id(row.eval_id, self.ids[key.id]))
         filled = (
@@ -547,31 +543,30 @@ class _Writer:
             self.written[write_atomic(path, data)] = data
 
 
-def _strip_grading(grading: Grading, run: Counted, row: dict[str, Any]) -> Grading:
+def _strip_grading(grading: Grading, run: CountedRun) -> Grading:
     """A grading that says what the folders do not, and nothing else of its run."""
     said = {name: getattr(run.keys, name) for name in ("eval_id", "eval_name", "configuration")}
     known = {name: text for name, text in said.items() if str(getattr(grading, name)) == text}
     grading = copy_with(grading, **dict.fromkeys(known))
     weights = {name: score.weight for name, score in grading.rubric_scores.items() if score.weight}
-    mean = row["rubric_weighted_mean"]  # None if the run errored
-    of_its_own = not run.documents.judgings and not weights.items() <= run.weights.items()
+    mean = run.figures.rubric_weighted_mean  # None if the run errored
+    of_its_own = not run.record.judgings and not weights.items() <= run.side.weights.items()
     if of_its_own and mean is not None:
         grading = copy_with(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))
     return grading
 
 
-def _fill_result(result: RunResult, run: Counted) -> RunResult:
+def _fill_result(result: RunResult, run: CountedRun) -> RunResult:
     """The figures of a row, with those of the run that it does not state."""
-    row = dict(zip(_FIGURES, run.figures, strict=True))
     known = {
-        name: row[name]
+        name: figure
         for name in ("pass_rate", "time_seconds", "tokens")
-        if getattr(result, name) is None and row[name] is not None
+        if getattr(result, name) is None and (figure := getattr(run.figures, name)) is not None
     }
     return copy_with(result, **known) if known else result
 
 
-def key_of(run: Counted) -> EvalKey:
+def key_of(run: CountedRun) -> EvalKey:
     """The eval of a run."""
     return EvalKey(run.keys.eval_id, run.keys.eval_name)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from skill_eval_nb.documents import Expectation, TriggerQuery, TriggerSet
+from skill_eval_nb.documents import Expectation, RunRecord, TriggerQuery, TriggerSet
 from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.workspace import (
     Catalogue,
@@ -15,7 +15,6 @@ from skill_eval_nb.workspace import (
     Layout,
     Place,
     Problems,
-    RunDocuments,
     RunId,
     SecondGraders,
     StatedRuns,
@@ -29,14 +28,8 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.layout import eval_parts
 
-from .columns import RUN_KEYS, TABLES, RunRef
-from .run_rows import figures, match_checks
-
-_PLACES = {
-    column.name: position for position, column in enumerate(TABLES["runs"].columns[len(RUN_KEYS) :])
-}
-_RESULTS = tuple(_PLACES[name] for name in ("passed", "failed", "total", "rubric_weighted_mean"))
-_MEASURED = tuple(_PLACES[name] for name in ("time_seconds", "tokens", "pass_rate"))
+from .columns import RunRef
+from .run_rows import Figures, figures, match_checks
 
 Results = tuple[Any, ...]
 """What tells two runs of the same keys apart; most runs share theirs with others."""
@@ -56,18 +49,16 @@ class SeenRuns:
         self._unknown: dict[tuple[Any, ...], str | None] = {}
         self._claimed: set[tuple[str | None, str]] = set()
 
-    def number(
-        self, run: RunId, row: tuple[Any, ...], documents: RunDocuments, problems: Problems
-    ) -> RunId | None:
+    def number(self, run: RunId, row: Figures, problems: Problems) -> RunId | None:
         """The id under which to count a run on disk, or None for one that was counted.
 
         Folders with the same keys and the same results are one run, kept twice, if they took
         the same time and tokens, or their paths differ only in how they name the eval. Any other
         folder is a further run: two runs may well come out alike.
         """
-        path, results = documents.path, _results_of_row(row)
-        seconds, tokens, _ = (row[place] for place in _MEASURED)
-        took = None if seconds is None or tokens is None else (seconds, tokens)
+        path, results = row.path, _results_of_row(row)
+        took = (row.time_seconds, row.tokens)
+        took = None if None in took else took
         results = self._results.setdefault(results, results)
         beside = self._runs.setdefault(run[:-1], {})
         number = run.number
@@ -87,19 +78,17 @@ class SeenRuns:
         beside[number] = run.number, path, results, took
         run = run._replace(number=number)
         if self._benchmarked:
-            self._remember_run(run, row, path)
+            self._remember_run(run, row)
         return run
 
-    def _remember_run(self, run: RunId, row: tuple[Any, ...], path: str) -> None:
-        fingerprint = _run_fingerprint(run, row)
+    def _remember_run(self, run: RunId, row: Figures) -> None:
+        fingerprint, path = _run_fingerprint(run, row), row.path
         if fingerprint is not None:
             self._measured.setdefault(fingerprint, path)
             several = self._unknown.setdefault(fingerprint[1:], path) != path
             self._unknown[fingerprint[1:]] = None if several else path
 
-    def elsewhere(
-        self, run: RunId, row: tuple[Any, ...], documents: RunDocuments, problems: Problems
-    ) -> bool:
+    def elsewhere(self, run: RunId, row: Figures, unnamed: bool, problems: Problems) -> bool:
         """Whether a run that only a benchmark states is one on disk, of another iteration.
 
         Benchmarks of later iterations repeat earlier runs, above all those of the
@@ -108,16 +97,16 @@ class SeenRuns:
         """
         fingerprint = _run_fingerprint(run, row)
         path = self._measured.get(fingerprint) if fingerprint is not None else None
-        if fingerprint is not None and documents.unnamed:
+        if fingerprint is not None and unnamed:
             path = self._unknown.get(fingerprint[1:])
-            path = None if (path, documents.path) in self._claimed else path
-            self._claimed.add((path, documents.path))
+            path = None if (path, row.path) in self._claimed else path
+            self._claimed.add((path, row.path))
         if path is None:
             return False
         message = (
             f"its {run.eval_id} / {run.configuration} duplicates the run in {path}; counted once"
         )
-        problems.add("info", "repeated-run", documents.path, message, where="$.runs")
+        problems.add("info", "repeated-run", row.path, message, where="$.runs")
         return True
 
 
@@ -136,19 +125,18 @@ def _is_kept_twice(path: str, first: str) -> bool:
     return one == other
 
 
-def _results_of_row(row: tuple[Any, ...]) -> Results:
+def _results_of_row(row: Figures) -> Results:
     """The verdicts and the rubric score of a run; all its figures if it has neither."""
-    results = tuple([row[place] for place in _RESULTS])
-    return row[: _PLACES["path"]] if results.count(None) == len(results) else results
+    results = (row.passed, row.failed, row.total, row.rubric_weighted_mean)
+    return row[:-1] if results.count(None) == len(results) else results
 
 
-def _run_fingerprint(run: RunId, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _run_fingerprint(run: RunId, row: Figures) -> tuple[Any, ...] | None:
     """What only the same run has; None if too little was measured to tell."""
-    seconds, tokens, rate = (row[place] for place in _MEASURED)
-    if seconds is None or rate is None:
+    if row.time_seconds is None or row.pass_rate is None:
         return None
-    side = run.configuration.split(" ")[0]
-    return (run.eval_id, run.workspace, side, seconds, tokens, round(rate, 2))
+    side, rate = run.configuration.split(" ")[0], round(row.pass_rate, 2)
+    return (run.eval_id, run.workspace, side, row.time_seconds, row.tokens, rate)
 
 
 class Copies:
@@ -213,96 +201,84 @@ def join_queries(sets: list[tuple[str, str, TriggerSet]], problems: Problems) ->
             own.queries = [query for query, key in both if key not in measured]
 
 
-class Shared(NamedTuple):
-    """What the runs of an eval and a configuration share."""
+class Side(NamedTuple):
+    """What the runs of an eval and a configuration share; `run` is the id of any of them."""
 
     names: tuple[str, str]
     key: EvalKey
-    ids: tuple[str, str, str, str]
+    run: RunId
     weights: Mapping[str, float]
-    model: str | None
-    skill: str | None = None
     checks: Sequence[Expectation] = ()
+    skill: str | None = None
+    model: str | None = None
 
     def keys(self, number: int, skill: str | None) -> RunRef:
         """The keys of the run of this number, which may name a skill of its own."""
-        _, iteration, _, configuration = self.ids
         workspace, named = self.names
         own = skill_named(skill) or skill_named(self.skill) or named
-        return RunRef(workspace, own, iteration, *self.key, configuration, number)
-
-    def run_id(self, number: int) -> RunId:
-        """The id of the run of this number."""
-        return RunId(*self.ids, number)
+        return RunRef(workspace, own, self.run.iteration, *self.key, self.run.configuration, number)
 
 
-class Counted(NamedTuple):
-    """A run: its keys, its columns of `runs` after them, its documents, its rubric's weights.
-
-    `folder` is that of its workspace.
-    """
+class CountedRun(NamedTuple):
+    """A run that counts: its keys, its columns of `runs` after them, what was read of it."""
 
     keys: RunRef
-    figures: tuple[Any, ...]
-    documents: RunDocuments
-    weights: Mapping[str, float]
-    folder: str
+    figures: Figures
+    record: RunRecord
+    side: Side
 
 
 def count_runs(
     layout: Layout, files: Files, catalogue: Catalogue, problems: Problems
-) -> Iterator[Counted]:
+) -> Iterator[CountedRun]:
     """The runs on disk, completed by what benchmarks state of them; then those only stated."""
     sides = _Sides(files, catalogue)
-    on_disk = {sides[run.place].run_id(run.number) for run in layout.runs if catalogue.benchmarks}
+    on_disk = {
+        sides[run.place].run._replace(number=run.number)
+        for run in layout.runs
+        if catalogue.benchmarks
+    }
     stated = stated_runs(catalogue.benchmarks, catalogue.index, on_disk, problems)
     met = SeenRuns(bool(catalogue.benchmarks))
     second = SecondGraders()
-    yield from _on_disk(layout, sides, stated, met, second, problems)
-    for run_id, (key, documents) in stated.items():
-        side = sides.of(run_id, key)
-        match_checks(side.checks, documents, problems)
-        row = figures(documents, side.weights, problems)
-        if documents.others:
-            second.add(run_id, row[1], documents)
-        if not met.elsewhere(run_id, row, documents, problems):
-            keys = side.keys(run_id.number, documents.skill)
-            yield Counted(keys, row, documents, side.weights, run_id.workspace)
+    for run_id, side, record in _all_runs(layout, sides, stated, problems):
+        entry = stated.pop(run_id, None)
+        if entry is not None and entry is not record:
+            complete(record, entry, problems)
+        match_checks(side.checks, record, problems)
+        row = figures(record, side.weights, problems)
+        rate = row.pass_rate
+        if entry is record:
+            if record.others:
+                second.add(run_id, rate, record)
+            numbered = None if met.elsewhere(run_id, row, record.unnamed, problems) else run_id
+        else:
+            if entry is not None and not second.add(run_id, rate, entry):
+                compare(run_id, rate, entry, record.path, problems)
+            numbered = met.number(run_id, row, problems)
+        if numbered is not None:
+            grading = record.grading
+            keys = side.keys(numbered.number, (grading and grading.skill) or record.skill)
+            yield CountedRun(keys, row, record, side)
     second.report(problems)
 
 
-def _on_disk(
-    layout: Layout,
-    sides: _Sides,
-    stated: StatedRuns,
-    met: SeenRuns,
-    second: SecondGraders,
-    problems: Problems,
-) -> Iterator[Counted]:
-    """The runs on disk; what benchmarks state of them is taken out of `stated`."""
+def _all_runs(
+    layout: Layout, sides: _Sides, stated: StatedRuns, problems: Problems
+) -> Iterator[tuple[RunId, Side, RunRecord]]:
+    """The runs on disk; after them those that are still among the `stated`."""
     met_place, side = None, None
     for run in layout.runs:
-        for place, number, documents in read_run(run, problems):
+        for place, record in read_run(run, problems):
             if side is None or place is not met_place:  # runs of a side follow one another
                 met_place, side = place, sides[place]
-            run_id = side.run_id(number)
-            documents.executor_model = side.model
-            of_it = stated.pop(run_id, None)
-            if of_it is not None:
-                complete(documents, of_it[1], problems)
-            match_checks(side.checks, documents, problems)
-            row = figures(documents, side.weights, problems)
-            if of_it is not None and not second.add(run_id, row[1], of_it[1]):
-                compare(run_id, row[1], of_it[1], documents.path, problems)
-            run_id = met.number(run_id, row, documents, problems)
-            if run_id is not None:
-                grading = documents.grading
-                own = (grading and grading.skill) or (of_it and of_it[1].skill)
-                keys = side.keys(run_id.number, own)
-                yield Counted(keys, row, documents, side.weights, run_id.workspace)
+            record.model = side.model
+            yield side.run._replace(number=record.run_number or 0), side, record
+    for run_id, record in list(stated.items()):
+        yield run_id, sides.of(run_id, EvalKey(str(record.eval_id), record.eval_name or "")), record
 
 
-class _Sides(dict[Place, Shared]):
+class _Sides(dict[Place, Side]):
     """The sides by their places, each worked out when it is first asked for."""
 
     def __init__(self, files: Files, catalogue: Catalogue) -> None:
@@ -314,28 +290,28 @@ class _Sides(dict[Place, Shared]):
             for workspace, key, definition in catalogue.definitions
         }
 
-    def __missing__(self, place: Place) -> Shared:
-        described = self._files.metadata.get(folder_of(place))
+    def __missing__(self, place: Place) -> Side:
         key = self._catalogue.eval_of(place)
-        run_id = RunId(place.workspace, place.iteration, key.id, place.configuration, 0)
-        side = self.of(run_id, key)
-        if described is not None or place.model is not None:
-            model = stated_text(described.model) if described else None
-            own = (described and described.skill) or side.skill
-            side = side._replace(model=model or place.model, skill=own)
-        if described is not None and described.assertions:
-            side = side._replace(checks=described.assertions)
+        side = self.of(
+            RunId(place.workspace, place.iteration, key.id, place.configuration, 0), key
+        )._replace(model=place.model)
+        if (described := self._files.metadata.get(folder_of(place))) is not None:
+            side = side._replace(
+                checks=described.assertions or side.checks,
+                skill=described.skill or side.skill,
+                model=stated_text(described.model) or place.model,
+            )
         self[place] = side
         return side
 
-    def of(self, run_id: RunId, key: EvalKey) -> Shared:
+    def of(self, run: RunId, key: EvalKey) -> Side:
         """The side of a run."""
-        return Shared(
-            self._catalogue.names[run_id.workspace],
+        known, eval_ = self._catalogue, (run.workspace, run.eval_id)
+        return Side(
+            known.names[run.workspace],
             key,
-            run_id[:4],
-            self._catalogue.weights.get((run_id.workspace, run_id.eval_id), {}),
-            None,
-            self._catalogue.skills.get((run_id.workspace, run_id.eval_id)),
-            self._checks.get((run_id.workspace, run_id.eval_id), ()),
+            run,
+            known.weights.get(eval_, {}),
+            self._checks.get(eval_, ()),
+            known.skills.get(eval_),
         )

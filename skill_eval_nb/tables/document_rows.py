@@ -38,8 +38,8 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.layout import eval_parts
 
-from .columns import RUN_KEYS, TABLES, RunRef
-from .counted import Counted
+from .columns import RunRef
+from .counted import CountedRun
 from .run_rows import Row, Rows
 
 
@@ -207,9 +207,7 @@ Figures = dict[str, float | str]
 """What is stated of a metric: statistic to figure."""
 
 
-_PLACES = {
-    name: TABLES["runs"].names.index(name) - len(RUN_KEYS) for name in ("tokens", "time_seconds")
-}
+_SUMMED = ("tokens", "time_seconds")
 
 
 class Sums:
@@ -218,18 +216,19 @@ class Sums:
     def __init__(self) -> None:
         self._values: dict[tuple[str, str, str, str], list[float]] = {}
 
-    def add(self, folder: str, run: Counted) -> None:
-        """Note a run of a workspace's folder."""
-        for metric, place in _PLACES.items():
-            if run.figures[place] is not None:
-                side = (folder, run.keys.iteration, run.keys.configuration, metric)
-                self._values.setdefault(side, []).append(run.figures[place])
+    def add(self, run: CountedRun) -> None:
+        """Note a run."""
+        for metric in _SUMMED:
+            if (figure := getattr(run.figures, metric)) is not None:
+                side = (*run.side.run[:2], run.keys.configuration, metric)
+                self._values.setdefault(side, []).append(figure)
 
     def as_means(self, benchmark: BenchmarkFile, problems: Problems) -> None:
         """Turn totals that a benchmark states where means are meant into means, saying so."""
         for configuration, summary in benchmark.document.run_summary.items():
-            for metric in _PLACES:
-                side = (benchmark.place.workspace, benchmark.iteration, configuration, metric)
+            for metric in _SUMMED:
+                place = benchmark.place
+                side = (place.workspace, place.iteration, configuration, metric)
                 values, stated = self._values.get(side, []), getattr(summary, metric)
                 if (
                     len(values) > 1
@@ -247,17 +246,17 @@ class Sums:
 def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows: Rows) -> None:
     """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
     if benchmark.document.notes:
-        keys = (*names, benchmark.iteration, *_OF_NO_RUN)
+        keys = (*names, benchmark.place.iteration, *_OF_NO_RUN)
         rows["notes"].extend((*keys, "analyst", text) for text in benchmark.document.notes)
     for configuration, summary in benchmark.document.run_summary.items():
         for metric, figures in _stated_metrics(summary, configuration == DELTA):
             values = _as_numbers(figures, metric)
-            about = (*names, benchmark.iteration, configuration, metric)
+            about = (*names, benchmark.place.iteration, configuration, metric)
             for statistic, figure in figures.items():
                 printed = figure if isinstance(figure, str) else json.dumps(figure)
                 rows["stated"].append((*about, statistic, values[statistic], printed, path))
     for configuration, metric, statistic, figure in _beside_summary(benchmark.document):
-        about = (*names, benchmark.iteration, configuration, metric, statistic)
+        about = (*names, benchmark.place.iteration, configuration, metric, statistic)
         rows["stated"].append((*about, float(figure), json.dumps(figure), path))
 
 
@@ -274,7 +273,7 @@ def _beside_summary(document: Benchmark) -> Iterator[tuple[str, str, str, float]
         if number is not None:
             yield configuration, RUNS_EACH, "value", number
         summary = document.run_summary.get(configuration)
-        for metric in _PLACES:
+        for metric in _SUMMED:
             own = [figure for result in results if (figure := getattr(result, metric)) is not None]
             if own and getattr(summary, metric, None) is None:
                 yield configuration, metric, "runs", fmean(own) if len(set(own)) > 1 else own[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, namedtuple
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
@@ -13,6 +13,7 @@ from skill_eval_nb.documents import (
     Grading,
     RubricScore,
     RubricSummary,
+    RunRecord,
     Structural,
     Summary,
     Timing,
@@ -20,7 +21,9 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.documents.base import origin_of, plainly
 from skill_eval_nb.documents.run import CHECK_FAILED, leave_unread, unread_message
 from skill_eval_nb.text import in_quotes, some
-from skill_eval_nb.workspace import Problems, RunDocuments
+from skill_eval_nb.workspace import Problems
+
+from .columns import RUN_KEYS, TABLES
 
 FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
 """What a run's `status` says where the executor failed."""
@@ -39,12 +42,10 @@ def share(passed: int, failed: int) -> float | None:
     return passed / scored if scored else None
 
 
-Counted = tuple[float | None, int | None, int | None, int | None]
+Counts = tuple[float | None, int | None, int | None, int | None]
 """pass rate, passed, failed, total; all None if there is no figure."""
 
-NOTHING: Counted = (None, None, None, None)
-_NO_RESULT = (None, *NOTHING)
-"""The same, with the tool's own score."""
+NOTHING: Counts = (None, None, None, None)
 
 
 def count(
@@ -52,7 +53,7 @@ def count(
     summary: Summary | None,
     path: str,
     problems: Problems,
-) -> Counted:
+) -> Counts:
     """The figures of a grading: counted from the verdicts, else as its summary states them.
 
     Where the two disagree the verdicts count, and the summary is a problem.
@@ -66,15 +67,13 @@ def count(
     return rate, passed, failed, passed + failed + unscored
 
 
-def match_checks(
-    defined: Sequence[Expectation], documents: RunDocuments, problems: Problems
-) -> None:
+def match_checks(defined: Sequence[Expectation], run: RunRecord, problems: Problems) -> None:
     """Report the checks of an eval that a grading lacks, doubles or adds.
 
     What is doubled counts once, by its first verdict. A check that is lacking and one that is
     added are one that the grader worded again; if no text is the same nothing is said.
     """
-    grading = documents.grading
+    grading = run.grading
     if grading is None or not grading.expectations:
         return
     if [one.text for one in grading.expectations] == [one.text for one in defined]:
@@ -114,10 +113,10 @@ def match_checks(
     ]
     if said:
         message = f"compared with its eval's checks, the grading {', '.join(said)}"
-        problems.add("warning", "other-checks", documents.path, message, where="$.expectations")
+        problems.add("warning", "other-checks", run.path, message, where="$.expectations")
 
 
-def _counts_stated(summary: Summary | None) -> Counted:
+def _counts_stated(summary: Summary | None) -> Counts:
     if summary is None:
         return NOTHING
     passed, failed, total = summary.passed, summary.failed, summary.total
@@ -152,49 +151,47 @@ def _percent(rate: float | None) -> str:
     return "no pass rate" if rate is None else f"{rate:.0%}"
 
 
-def scores_of(documents: RunDocuments) -> list[tuple[int, str | None, Mapping[str, RubricScore]]]:
+def scores_of(run: RunRecord) -> list[tuple[int, str | None, Mapping[str, RubricScore]]]:
     """The rubric scores of a run, one a judging: number, model, dimension to score."""
-    if documents.judgings:
+    if run.judgings:
         return [
             (judging.judging or index, judging.judge_model, judging.rubric_scores)
-            for index, judging in enumerate(documents.judgings, 1)
+            for index, judging in enumerate(run.judgings, 1)
         ]
-    grading = documents.grading
+    grading = run.grading
     if grading is None or not grading.rubric_scores:
         return []
-    return [(1, grading.judge_model or documents.judge_model, grading.rubric_scores)]
+    return [(1, grading.judge_model or run.judge_model, grading.rubric_scores)]
 
 
 MOST_DIMENSIONS = 500
 """No rubric that people write has more, and each is a metric of its own in every comparison."""
 
 
-def _refuse_dimensions(documents: RunDocuments, problems: Problems) -> None:
+def _refuse_dimensions(run: RunRecord, problems: Problems) -> None:
     """Leave out the scores of a grading or judging that has too many of them."""
-    for document in (documents.grading, *documents.judgings):
+    for document in (run.grading, *run.judgings):
         if document is not None and (found := len(document.rubric_scores)) > MOST_DIMENSIONS:
             document.rubric_scores = {}
             message = (
                 f"{found:,} rubric dimensions, of which a grading or judging may have "
                 f"{MOST_DIMENSIONS}: none of its rubric scores was used"
             )
-            problems.add("error", "too-large", documents.path, message, where="$.rubric_scores")
+            problems.add("error", "too-large", run.path, message, where="$.rubric_scores")
 
 
-def rubric_mean(
-    documents: RunDocuments, weights: Mapping[str, float], problems: Problems
-) -> float | None:
+def rubric_mean(run: RunRecord, weights: Mapping[str, float], problems: Problems) -> float | None:
     """The weighted mean over dimensions of a run's scores, each averaged over its judgings.
 
     Weights are the suite's, else those in the grading. If neither has them, the mean
     that the grading itself states is used, else every dimension weighs the same.
     """
-    grading = documents.grading
+    grading = run.grading
     summary = grading.rubric_summary if grading else None
     stated_mean = _stated_mean(summary) if summary is not None else None
     scored = total = 0.0
     unweighted = False
-    for dimension, score, own_weight in _mean_scores(documents):
+    for dimension, score, own_weight in _mean_scores(run):
         weight = weights.get(dimension, own_weight)
         if weight is None:
             unweighted, weight = True, 1.0
@@ -203,13 +200,13 @@ def rubric_mean(
     if not total or (unweighted and stated_mean is not None):
         return stated_mean
     mean = scored / total
-    if stated_mean is not None and abs(stated_mean - mean) > 0.051 and not documents.judgings:
+    if stated_mean is not None and abs(stated_mean - mean) > 0.051 and not run.judgings:
         message = (
             f"rubric_summary states a weighted mean of {stated_mean:.2f}, the scores and weights "
             f"give {mean:.2f}; the latter was used"
         )
         where = "$.rubric_summary.weighted_mean"
-        problems.add("warning", "disagree", documents.path, message, where=where)
+        problems.add("warning", "disagree", run.path, message, where=where)
     return mean
 
 
@@ -219,17 +216,17 @@ def _stated_mean(summary: RubricSummary) -> float | None:
     return summary.weighted_mean
 
 
-def _mean_scores(documents: RunDocuments) -> list[tuple[str, float, float | None]]:
+def _mean_scores(run: RunRecord) -> list[tuple[str, float, float | None]]:
     """Each dimension that was scored, its mean over the judgings, and the weight given with it."""
-    if not documents.judgings:
-        scores = documents.grading.rubric_scores if documents.grading is not None else {}
+    if not run.judgings:
+        scores = run.grading.rubric_scores if run.grading is not None else {}
         return [
             (dimension, score.score, score.weight)
             for dimension, score in scores.items()
             if score.score is not None
         ]
     every: dict[str, list[RubricScore]] = {}
-    for judging in documents.judgings:
+    for judging in run.judgings:
         for dimension, score in judging.rubric_scores.items():
             if score.score is not None:
                 every.setdefault(dimension, []).append(score)
@@ -252,41 +249,45 @@ def mean_efficiency(
     return (checks + rubric) / 2
 
 
-def figures(
-    documents: RunDocuments, weights: Mapping[str, float], problems: Problems
-) -> tuple[Any, ...]:
-    """The columns of `runs` after its keys, in their order."""
-    _refuse_dimensions(documents, problems)
-    grading, structural = documents.grading, documents.structural
+Figures = namedtuple("Figures", TABLES["runs"].names[len(RUN_KEYS) :])  # noqa: PYI024
+"""The columns of `runs` after its keys."""
+
+
+def figures(run: RunRecord, weights: Mapping[str, float], problems: Problems) -> Figures:
+    """The figures of a run, by the documents that were read of it and the rubric's weights."""
+    _refuse_dimensions(run, problems)
+    grading, structural = run.grading, run.structural
     judged = NOTHING
     if grading is not None:
         if unread := leave_unread(grading):
-            problems.add("warning", "judge-unread", documents.path, unread_message(unread))
-        judged = count(grading.expectations, grading.summary, documents.path, problems)
+            problems.add("warning", "judge-unread", run.path, unread_message(unread))
+        judged = count(grading.expectations, grading.summary, run.path, problems)
     checked = NOTHING
     if structural is not None:
-        checked = count(structural.expectations, structural.summary, documents.path, problems)
+        checked = count(structural.expectations, structural.summary, run.path, problems)
         for expectation in structural.expectations:
             if expectation.evidence is not None and expectation.evidence.startswith(CHECK_FAILED):
                 message = f"{expectation.id or expectation.text}: {expectation.evidence}"
-                problems.add("error", "check-failed", documents.path, message)
-    gate = _passed_gate(structural)
-    beside = (*_run_costs(documents, problems), documents.path)
-    if gate is not False and _ended_in_error(documents.timing) and not judged[0]:
+                problems.add("error", "check-failed", run.path, message)
+    gate, status = _passed_gate(structural), None
+    if gate is not False and _ended_in_error(run.timing) and not judged[0]:
         # what an error left behind, checks passed or one judging of two, is no result; what was
         # graded after it is one, but for a plain 0
-        return ("errored", *_NO_RESULT, checked[0], gate, None, None, None, *beside)
-    if documents.incomplete is not None:
-        return ("executed", *_NO_RESULT, None, None, None, None, None, *beside)
-    if documents.rate is not None:
-        judged = (documents.rate, None, None, None)
+        status = "errored"
+    elif run.incomplete is not None:
+        status, checked, gate = "executed", NOTHING, None
+    elif run.rate is not None:
+        judged = (run.rate, None, None, None)
+    costs = _run_costs(run, problems)
     rate, passed, failed, total = checked if judged == NOTHING else judged
-    mean = rubric_mean(documents, weights, problems)
+    mean = None if status else rubric_mean(run, weights, problems)
     normalized = None if mean is None else mean / 5
-    return (
-        _status_of_run(documents, rate, mean, gate),
+    if status:
+        rate, passed, failed, total = judged = NOTHING
+    return Figures(
+        status or _status_of_run(run, rate, mean, gate),
         rate,
-        documents.score,
+        None if status else run.score,
         passed,
         failed,
         total,
@@ -294,8 +295,9 @@ def figures(
         gate,
         mean,
         normalized,
-        mean_efficiency(checked[0], judged[0], normalized),
-        *beside,
+        None if status else mean_efficiency(checked[0], judged[0], normalized),
+        *costs,
+        run.path,
     )
 
 
@@ -311,15 +313,15 @@ def _passed_gate(structural: Structural | None) -> bool | None:
 
 
 def _status_of_run(
-    documents: RunDocuments, rate: float | None, rubric: float | None, gate: bool | None
+    run: RunRecord, rate: float | None, rubric: float | None, gate: bool | None
 ) -> str:
-    if documents.grading is None and gate is False:
+    if run.grading is None and gate is False:
         return "gated"
-    if rate is not None or rubric is not None or documents.score is not None:
+    if rate is not None or rubric is not None or run.score is not None:
         return "graded"
-    if _ended_in_error(documents.timing):
+    if _ended_in_error(run.timing):
         return "errored"
-    if documents.grading is not None or documents.unreadable or not documents.took_place:
+    if run.grading is not None or run.unreadable or not run.took_place:
         return "ungraded"
     return "executed"
 
@@ -331,14 +333,14 @@ def _ended_in_error(timing: Timing | None) -> bool:
     )
 
 
-def _run_costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
+def _run_costs(run: RunRecord, problems: Problems) -> tuple[Any, ...]:
     """time_seconds … judged_at: from timing.json and metrics.json, else as the grader noted.
 
     A 0 counts only if nobody measured more, and then as not known.
     """
-    timing, grading = documents.timing, documents.grading
+    timing, grading = run.timing, run.grading
     noted = grading.timing if grading else None
-    metrics = documents.measured
+    metrics = run.measured
     seconds: float | None = None
     tokens: int | None = None
     started = None
@@ -351,7 +353,7 @@ def _run_costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
         seconds = seconds or _seconds_of(noted.total_duration_seconds, noted.duration_ms) or seconds
         tokens = tokens or noted.total_tokens or tokens
     if seconds == 0 or tokens == 0:
-        seconds, tokens = _not_measured(seconds, tokens, documents.path, problems)
+        seconds, tokens = _not_measured(seconds, tokens, run.path, problems)
     calls = _calls(metrics.tool_calls, metrics.total_tool_calls) if metrics else None
     if calls is None and timing is not None:
         calls = _calls(timing.tool_calls, None)
@@ -366,18 +368,18 @@ def _run_costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
         timing.cache_read_tokens if timing else None,
         _first(metrics and metrics.cost_usd, timing and timing.cost_usd),
         _first(metrics and metrics.skill_used, grading and grading.skill_used),
-        _first(timing and _first(timing.executor, timing.harness), documents.harness),
-        _first(timing and timing.model, documents.executor_model),
-        _first(grading and grading.judge_model, documents.judge_model),
+        _first(timing and _first(timing.executor, timing.harness), run.harness),
+        _first(timing and timing.model, run.model),
+        _first(grading and grading.judge_model, run.judge_model),
         None if started is None else str(started),
-        _judged_at(documents),
+        _judged_at(run),
     )
 
 
-def _judged_at(documents: RunDocuments) -> str | None:
-    grading, timing = documents.grading, documents.timing
+def _judged_at(run: RunRecord) -> str | None:
+    grading, timing = run.grading, run.timing
     stamps = [grading and grading.timestamp, timing and timing.grader_start]
-    stamps += [judging.timestamp for judging in documents.judgings]
+    stamps += [judging.timestamp for judging in run.judgings]
     return next((str(stamp) for stamp in stamps if stamp), None)
 
 
@@ -412,14 +414,14 @@ Rows = Mapping[str, list[Row]]
 """The rows of all tables while they are read."""
 
 
-def add_texts(keys: Row, documents: RunDocuments, weights: Mapping[str, float], rows: Rows) -> None:
+def add_texts(keys: Row, run: RunRecord, weights: Mapping[str, float], rows: Rows) -> None:
     """Add the rows of a run, which begin with its keys, to the tables that hold texts."""
     found = {
-        "expectations": _expectation_rows(documents),
-        "rubric_scores": _rubric_scores(documents, weights),
-        "tool_calls": _tool_calls(documents),
+        "expectations": _expectation_rows(run),
+        "rubric_scores": _rubric_scores(run, weights),
+        "tool_calls": _tool_calls(run),
     }
-    if (grading := documents.grading) is not None:
+    if (grading := run.grading) is not None:
         found["claims"] = _claim_rows(grading)
         found["notes"] = _note_rows(grading)
         found["suggestions"] = _suggestion_rows(grading)
@@ -427,15 +429,15 @@ def add_texts(keys: Row, documents: RunDocuments, weights: Mapping[str, float], 
         rows[table].extend(keys + row for row in own)
 
 
-def _expectation_rows(documents: RunDocuments) -> Iterator[Row]:
-    for layer, document in (("structural", documents.structural), ("judged", documents.grading)):
+def _expectation_rows(run: RunRecord) -> Iterator[Row]:
+    for layer, document in (("structural", run.structural), ("judged", run.grading)):
         for one in document.expectations if document is not None else ():
             about = one.critical, one.confidence, one.evidence
             yield layer, one.id, one.text, one.type, one.passed, *about
 
 
-def _rubric_scores(documents: RunDocuments, weights: Mapping[str, float]) -> Iterator[Row]:
-    for judging, model, scores in scores_of(documents):
+def _rubric_scores(run: RunRecord, weights: Mapping[str, float]) -> Iterator[Row]:
+    for judging, model, scores in scores_of(run):
         for dimension, score in scores.items():
             weight = weights.get(dimension, 1.0 if score.weight is None else score.weight)
             yield judging, model, dimension, score.score, weight, score.evidence
@@ -476,8 +478,8 @@ def _suggestion_rows(grading: Grading) -> Iterator[Row]:
                 yield None, kind, text
 
 
-def _tool_calls(documents: RunDocuments) -> Iterator[Row]:
-    metrics = documents.measured
+def _tool_calls(run: RunRecord) -> Iterator[Row]:
+    metrics = run.measured
     if metrics is not None and isinstance(metrics.tool_calls, dict):
         for tool, number in metrics.tool_calls.items():
             if number is not None:

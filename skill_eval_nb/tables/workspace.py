@@ -31,7 +31,7 @@ from skill_eval_nb.workspace import (
 )
 
 from .columns import MODELS, RUN_KEYS, TABLES, RunRef
-from .counted import Copies, Counted, count_runs, join_queries
+from .counted import Copies, CountedRun, count_runs, join_queries
 from .document_rows import Home, Sums, add_document, add_stated, add_suites
 from .frames import Backend, frame_of, frame_of_rows, schema, to_pandas, to_polars
 from .run_rows import Rows, add_texts
@@ -156,27 +156,26 @@ def assemble(
 
 
 def _add_runs(
-    runs: Iterable[Counted], catalogue: Catalogue, texts: bool, rows: Rows, gaps: Gaps
+    runs: Iterable[CountedRun], catalogue: Catalogue, texts: bool, rows: Rows, gaps: Gaps
 ) -> list[RunRef]:
     """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs."""
     found: list[RunRef] = []
-    for run in runs:
-        found.append(run.keys)
-        path = run.documents.path
-        timing, incomplete = run.documents.timing, run.documents.incomplete
-        reason = incomplete or (timing.reason if timing and run.figures[0] == "errored" else None)
-        gaps.add(run.keys, run.figures[0], path, reason)
-        rows["runs"].append((*run.keys, *run.figures[:-1], catalogue.below(path)))
+    for keys, figures, record, side in runs:
+        found.append(keys)
+        timing, status = record.timing, figures.status
+        reason = record.incomplete or (timing.reason if timing and status == "errored" else None)
+        gaps.add(keys, status, record.path, reason)
+        rows["runs"].append((*keys, *figures[:-1], catalogue.below(record.path)))
         if texts:
-            add_texts(run.keys, run.documents, run.weights, rows)
+            add_texts(keys, record, side.weights, rows)
     return found
 
 
-def _note_runs(runs: Iterable[Counted], copies: Copies, sums: Sums) -> Iterator[Counted]:
+def _note_runs(runs: Iterable[CountedRun], copies: Copies, sums: Sums) -> Iterator[CountedRun]:
     """The same runs, of which note is taken."""
     for run in runs:
-        copies.add(run.folder, (run.keys[2:], run.figures[:-1]))
-        sums.add(run.folder, run)
+        copies.add(run.side.run.workspace, (run.keys[2:], run.figures[:-1]))
+        sums.add(run)
         yield run
 
 

@@ -4,7 +4,6 @@ from skill_eval_nb.disk import write_atomic
 
 from .benchmarks import RunId, SecondGraders, StatedRuns, compare, complete, stated_runs
 from .catalogue import (
-    BenchmarkFile,
     Catalogue,
     Definition,
     EvalIndex,
@@ -17,7 +16,7 @@ from .catalogue import (
     stated_text,
     suite_keys,
 )
-from .files import Files, SuiteFile, add_results
+from .files import BenchmarkFile, Files, SuiteFile, add_results
 from .find import NothingToLoad, PathLike, Sides, find
 from .layout import (
     NO_ITERATION,
@@ -41,7 +40,7 @@ from .problems import (
     report_broken_rates,
     settle_problems,
 )
-from .read import RunDocuments, collector_paused, read_files, read_run
+from .read import collector_paused, read_files, read_run
 
 __all__ = [
     "NO_ITERATION",
@@ -62,7 +61,6 @@ __all__ = [
     "Place",
     "Problem",
     "Problems",
-    "RunDocuments",
     "RunId",
     "RunPlace",
     "SecondGraders",

@@ -15,19 +15,20 @@ from skill_eval_nb.documents import (
     BenchmarkRun,
     Grading,
     Metrics,
+    RunRecord,
     RunResult,
     Summary,
     Timing,
 )
 from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
-from skill_eval_nb.documents.tools import Run
 
-from .catalogue import BenchmarkFile, EvalIndex, EvalKey, is_benchmark_file, stated_text
+from .catalogue import EvalIndex, EvalKey, stated_text
+from .files import BenchmarkFile, is_benchmark_file
+from .layout import Place
 from .problems import Problems
-from .read import RunDocuments
 
-StatedRuns = dict["RunId", tuple[EvalKey, RunDocuments]]
-"""Runs that benchmarks state, with the eval they are of and their figures as documents."""
+StatedRuns = dict["RunId", RunRecord]
+"""Runs that benchmarks state, with the eval that they are of."""
 
 
 class RunId(NamedTuple):
@@ -54,22 +55,19 @@ def stated_runs(
     iterations = {(run.workspace, run.iteration) for run in on_disk}
     found: StatedRuns = {}
     for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
-        mine = _rename_configurations(
-            _runs_of(benchmark, index, iterations, problems), on_disk, problems
-        )
+        mine = _runs_of(benchmark, index, iterations, problems)
+        mine = _rename_configurations(mine, on_disk, problems)
         if not benchmark.is_benchmark:
             mine = _of_known(mine, on_disk, benchmark.path, problems)
-        for run, (key, documents) in _renumber_runs(
-            mine, on_disk, benchmark.path, problems
-        ).items():
-            _, known = found.setdefault(run, (key, documents))
-            if known is documents:
+        for run, record in _renumber_runs(mine, on_disk, benchmark.path, problems).items():
+            known = found.setdefault(run, record)
+            if known is record:
                 continue
             if benchmark.is_benchmark:
-                compare(run, _rate(known), documents, known.path, problems)
+                compare(run, _rate(known), record, known.path, problems)
             else:
-                known.others.append(documents)
-                known.timing = known.timing or documents.timing
+                known.others.append(record)
+                known.timing = known.timing or record.timing
     return found
 
 
@@ -105,56 +103,58 @@ def _runs_of(
     Rows that name no eval are never runs of the same: where a configuration has several, each
     is an eval of its own.
     """
+    place = benchmark.place
+    runs = benchmark.runs or [_record_of_row(row, benchmark) for row in benchmark.document.runs]
     found: StatedRuns = {}
     met: Counter[tuple[str, str]] = Counter()
-    unnamed = _has_unnamed_rows(benchmark, problems)
-    numbers = [run.run_number for run in benchmark.document.runs if run.run_number is not None]
-    from_zero = 0 in numbers
-    for position, run in enumerate(benchmark.document.runs, 1):
+    each = _has_unnamed_rows(runs, benchmark.path, problems)
+    from_zero = any(run.run_number == 0 for run in runs)
+    for position, run in enumerate(runs, 1):
         id_ = None if run.eval_id is None else str(run.eval_id)
         name = stated_text(run.eval_name)
-        model, iteration, configuration = None, benchmark.iteration, run.configuration
-        if not isinstance(run, Run):
-            iteration, configuration = _own_iteration(
-                stated_text(configuration) or UNSTATED, benchmark, iterations
-            )
-            model, configuration = model_and_side(configuration)
-        if unnamed and id_ is None and name is None:
-            name = f"row {position}"
-        key = index.find(benchmark.place.workspace, iteration, id_, name)
+        unnamed = each and id_ is None and name is None
+        name = f"row {position}" if unnamed else name
+        model, iteration, side = None, place.iteration, run.configuration
+        if benchmark.tool is None:
+            iteration, side = _own_iteration(side, place, iterations)
+            model, side = model_and_side(side)
+        key = index.find(place.workspace, iteration, id_, name)
         key = key or EvalKey(id_ or name or UNSTATED, name or id_ or UNSTATED)
-        met[key.id, configuration] += 1
-        number = met[key.id, configuration]
-        if run.run_number is not None:
-            number = run.run_number + from_zero
-        run_id = RunId(benchmark.place.workspace, iteration, key.id, configuration, number)
+        met[key.id, side] += 1
+        number = met[key.id, side] if run.run_number is None else run.run_number + from_zero
+        run_id = RunId(place.workspace, iteration, key.id, side, number)
         while run_id in found and run.run_number is None:
             run_id = run_id._replace(number=run_id.number + 1)
-        again = run_id in found
-        if again:
-            key, run_id = _of_another(key, run_id, found, benchmark, problems)
-        found[run_id] = key, _stated_documents(run, benchmark, model)
-        found[run_id][1].unnamed = again or (id_ is None and name == f"row {position}")
+        if again := run_id in found:
+            key, run_id = _of_another(key, run_id, found, benchmark.path, problems)
+        found[run_id] = msgspec.structs.replace(
+            run,
+            eval_id=key.id,
+            eval_name=key.name,
+            model=run.model or model,
+            unnamed=unnamed or again,
+            others=[],
+        )
     return found
 
 
 def _of_another(
-    key: EvalKey, run: RunId, found: StatedRuns, benchmark: BenchmarkFile, problems: Problems
+    key: EvalKey, run: RunId, found: StatedRuns, path: str, problems: Problems
 ) -> tuple[EvalKey, RunId]:
     """The eval and the id of a row that gives the keys of another row: one of another eval."""
     message = "a row of the eval, configuration and run number of another: taken as a separate eval"
-    problems.add("warning", "duplicate-id", benchmark.path, message, where="$.runs[*]")
+    problems.add("warning", "duplicate-id", path, message, where="$.runs[*]")
     copy = 2
     while (other := run._replace(eval_id=f"{key.id} ({copy})")) in found:
         copy += 1
     return EvalKey(other.eval_id, f"{key.name} ({copy})"), other
 
 
-def _has_unnamed_rows(benchmark: BenchmarkFile, problems: Problems) -> bool:
+def _has_unnamed_rows(runs: Iterable[RunRecord], path: str, problems: Problems) -> bool:
     """Whether a configuration has several rows that name no eval, which is a problem."""
     sides = Counter(
         run.configuration
-        for run in benchmark.document.runs
+        for run in runs
         if run.eval_id is None and stated_text(run.eval_name) is None
     )
     several = max(sides.values(), default=0) > 1
@@ -163,7 +163,7 @@ def _has_unnamed_rows(benchmark: BenchmarkFile, problems: Problems) -> bool:
             f"{sides.total()} rows name no eval: each is an eval of its own, and is compared with "
             "no other; write `eval_id`"
         )
-        problems.add("warning", "unnamed-eval", benchmark.path, message, where="$.runs[*]")
+        problems.add("warning", "unnamed-eval", path, message, where="$.runs[*]")
     return several
 
 
@@ -173,7 +173,7 @@ class SecondGraders:
     def __init__(self) -> None:
         self._rates: dict[str, dict[str, list[tuple[float, float]]]] = {}
 
-    def add(self, run: RunId, used: float | None, stated: RunDocuments) -> bool:
+    def add(self, run: RunId, used: float | None, stated: RunRecord) -> bool:
         """Note what `stated` gives for a run and what was used; whether a second grader has it."""
         others = [other for other in (stated, *stated.others) if not is_benchmark_file(other.path)]
         for other in others:
@@ -200,31 +200,28 @@ class SecondGraders:
             problems.add("warning" if differ else "info", "second-grader", path, message)
 
 
-def _rate(documents: RunDocuments) -> float | None:
+def _rate(record: RunRecord) -> float | None:
     """The pass rate that a stated run gives."""
-    grading = documents.grading
-    if grading is None or grading.summary is None or grading.summary.pass_rate is None:
-        verdicts = (
-            [expectation.passed for expectation in grading.expectations]
-            if grading is not None
-            else []
-        )
-        passed, scored = verdicts.count(True), len(verdicts) - verdicts.count(None)
-        return passed / scored if scored else None
-    return grading.summary.pass_rate
+    grading = record.grading
+    if grading is None:
+        return None
+    if grading.summary is not None and grading.summary.pass_rate is not None:
+        return grading.summary.pass_rate
+    verdicts = [one.passed for one in grading.expectations if one.passed is not None]
+    return verdicts.count(True) / len(verdicts) if verdicts else None
 
 
 def compare(
-    run: RunId, known: float | None, documents: RunDocuments, path: str, problems: Problems
+    run: RunId, known: float | None, record: RunRecord, path: str, problems: Problems
 ) -> None:
     """Report where a benchmark states another pass rate for a run than `path` gives."""
-    other = _rate(documents)
+    other = _rate(record)
     if known is not None and other is not None and abs(known - other) > 0.011:
         message = (
             f"states a pass rate of {other:.2f} for {run.eval_id} / {run.configuration} / run "
             f"{run.number}, but {path} gives {known:.2f}, which was used"
         )
-        problems.add("warning", "disagree", documents.path, message, where="$.runs")
+        problems.add("warning", "disagree", record.path, message, where="$.runs")
 
 
 def _rename_configurations(
@@ -251,7 +248,7 @@ def _rename_configurations(
             continue
         if len(sides) > 1 and sides[alone[0]] == there[other[0]]:
             names[(*iteration, alone[0])] = other[0]
-            path = next(entry.path for run, (_, entry) in entries.items() if run[:2] == iteration)
+            path = next(row.path for run, row in entries.items() if run[:2] == iteration)
             message = f"its {alone[0]} are the runs that are called {other[0]} on disk"
             problems.add("info", "renamed-configuration", path, message)
     return {
@@ -289,44 +286,33 @@ def _renumber_runs(
 
 
 def _own_iteration(
-    configuration: str, benchmark: BenchmarkFile, iterations: set[tuple[str, str]]
+    configuration: str, place: Place, iterations: set[tuple[str, str]]
 ) -> tuple[str, str]:
     """A configuration such as ``with_skill (iter5)`` names the iteration its runs are of."""
     found = re.fullmatch(r"(?P<plain>[^()]+?) \((?:.*\()?(?P<told>[^()]+)\)+", configuration)
     if found:
         number = re.sub(r"^(?:iteration|iter)[-_ ]?", "", found["told"], flags=re.IGNORECASE)
         iteration = f"iteration-{number}"
-        if (benchmark.place.workspace, iteration) in iterations:
+        if (place.workspace, iteration) in iterations:
             return iteration, found["plain"]
-    return benchmark.iteration, configuration
+    return place.iteration, configuration
 
 
-def _stated_documents(
-    run: BenchmarkRun, benchmark: BenchmarkFile, model: str | None
-) -> RunDocuments:
-    """A stated run as the documents that would lie in its folder."""
-    if isinstance(run, Run):
-        return RunDocuments(
-            run.path or benchmark.path,
-            grading=run.grading,
-            structural=run.structural,
-            timing=run.timing,
-            metrics=run.metrics,
-            judgings=run.judgings,
-            took_place=True,
-            executor_model=run.model,
-            harness=run.harness,
-            judge_model=run.judge_model,
-            skill=run.skill,
-            rate=run.rate,
-            score=run.score,
-            incomplete=run.incomplete,
-        )
+def _record_of_row(run: BenchmarkRun, benchmark: BenchmarkFile) -> RunRecord:
+    """A stated run, with its figures in the documents that would lie in its folder."""
     result = run.result or RunResult()
     calls = result.tool_calls
     metadata = benchmark.document.metadata
-    return RunDocuments(
-        benchmark.path,
+    return RunRecord(
+        configuration=stated_text(run.configuration) or UNSTATED,
+        eval_id=run.eval_id,
+        eval_name=run.eval_name,
+        run_number=run.run_number,
+        skill=run.skill,
+        model=stated_text(run.model) or stated_text(metadata.executor_model),
+        harness=stated_text(run.harness) or stated_text(metadata.harness),
+        judge_model=stated_text(metadata.analyzer_model),
+        path=benchmark.path,
         grading=Grading(
             expectations=run.expectations,
             summary=Summary(
@@ -349,21 +335,16 @@ def _stated_documents(
             cost_usd=result.cost_usd,
         ),
         took_place=True,
-        executor_model=stated_text(run.model) or stated_text(metadata.executor_model) or model,
-        harness=stated_text(run.harness) or stated_text(metadata.harness),
-        judge_model=stated_text(metadata.analyzer_model),
-        skill=run.skill,
     )
 
 
-def complete(run: RunDocuments, entry: RunDocuments, problems: Problems) -> None:
+def complete(run: RunRecord, entry: RunRecord, problems: Problems) -> None:
     """Fill in what a run's own files lack with what a benchmark states of it.
 
     A pass rate that the two state differently is a problem; the run's own counts.
     """
-    run.executor_model = run.executor_model or entry.executor_model
-    run.harness = run.harness or entry.harness
-    run.judge_model = run.judge_model or entry.judge_model
+    for name in ("skill", "model", "harness", "judge_model"):
+        setattr(run, name, getattr(run, name) or getattr(entry, name))
     if run.grading is None and (run.structural is None or run.structural.gate_passed is not False):
         run.grading = entry.grading
         if entry.grading is not None:
@@ -386,7 +367,7 @@ def complete(run: RunDocuments, entry: RunDocuments, problems: Problems) -> None
 
 
 def _fill_nulls(own: Any, entry: Any) -> Any:
-    """A copy of `own` in which what is null or 0 there is taken from `told`."""
+    """A copy of `own` in which what is null or 0 there is taken from `entry`."""
     if own is None:
         return entry
     gaps = {

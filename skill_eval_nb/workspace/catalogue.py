@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, groupby
 from typing import NamedTuple
@@ -15,12 +15,13 @@ from skill_eval_nb.documents.dialects.home_made_runs import configuration_in
 from skill_eval_nb.documents.sides import find_side
 from skill_eval_nb.text import some
 
-from .files import Files, SuiteFile
+from .files import BenchmarkFile, Files, SuiteFile, is_benchmark_file
 from .layout import (
     NO_ITERATION,
     RESULTS,
     UNSTATED,
     EvalFolder,
+    FilePlace,
     Layout,
     Place,
     eval_parts,
@@ -475,15 +476,9 @@ def catalogue_files(layout: Layout, files: Files, base: str, problems: Problems)
     keys = identify_evals([*run_places, *files.metadata_places], files.metadata, problems)
     iterations = {place.iteration for place in run_places}
     iterations |= {file.place.iteration for file, _ in files.benchmarks}
-    benchmarks = [
-        benchmark
-        for file, documents in files.benchmarks
-        for benchmark in (
-            [BenchmarkFile(file.path, file.place, documents[0], file.place.iteration, file.tool)]
-            if file.tool
-            else benchmark_files(file.path, file.place, documents, iterations)
-        )
-    ]
+    iterations |= {file.place.iteration for file in files.of_tools}
+    of_iterations = (split_benchmarks(*found, iterations) for found in files.benchmarks)
+    benchmarks = [*chain.from_iterable(of_iterations), *files.of_tools]
     benchmarks = _without_copies(_of_the_only_one(benchmarks, run_places), problems)
     named = _named_skills([*run_places, *files.metadata_places], benchmarks)
     _tell_models(layout, problems)
@@ -625,22 +620,6 @@ def named_by(run_id: str, known: Iterable[str]) -> Named:
     return Named(eval_, usual[0], number) if usual and eval_ else Named(name, None, number)
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkFile:
-    """A benchmark.json that was read, of one iteration."""
-
-    path: str
-    place: Place
-    document: Benchmark
-    iteration: str
-    tool: str | None = None
-
-    @property
-    def is_benchmark(self) -> bool:
-        """Whether it is called so, or a tool's: others state runs of their own, or grade again."""
-        return self.tool is not None or is_benchmark_file(self.path)
-
-
 def _of_the_only_one(
     benchmarks: Iterable[BenchmarkFile], places: Iterable[Place]
 ) -> list[BenchmarkFile]:
@@ -651,23 +630,23 @@ def _of_the_only_one(
 
     def place_in_only(benchmark: BenchmarkFile) -> BenchmarkFile:
         (only, *others) = known.get(benchmark.place.workspace) or {NO_ITERATION}
-        is_open = benchmark.iteration == NO_ITERATION and benchmark.tool is None and not others
-        return replace(benchmark, iteration=only) if is_open else benchmark
+        place = benchmark.place
+        is_open = place.iteration == NO_ITERATION and benchmark.tool is None and not others
+        return replace(benchmark, place=replace(place, iteration=only)) if is_open else benchmark
 
     return [place_in_only(benchmark) for benchmark in benchmarks]
 
 
-def benchmark_files(
-    path: str, place: Place, documents: Iterable[Benchmark], iterations: Iterable[str]
+def split_benchmarks(
+    file: FilePlace, documents: Sequence[Benchmark], iterations: Iterable[str]
 ) -> list[BenchmarkFile]:
-    """The benchmarks of a file, each with the iteration it is of.
+    """The benchmarks of a file, each at the iteration it is of.
 
     That is the folder's, where the file is of one iteration and lies in its folder, else
     the one that the benchmark names; a file of a name of its own is an iteration of its own,
     but for one that is called a summary.
     """
-    documents = list(documents)
-    known = list(iterations)
+    path, place, known = file.path, file.place, list(iterations)
     lies_in = place.iteration != NO_ITERATION
     name = os.path.basename(path)
     stem = name.removesuffix(".json")
@@ -677,25 +656,8 @@ def benchmark_files(
     for run in (run for document in documents for run in document.runs):
         if side and run.configuration == UNSTATED:
             run.configuration = side
-    return [
-        BenchmarkFile(
-            path,
-            place,
-            document,
-            place.iteration
-            if lies_in and len(documents) == 1
-            else iteration_named(document.metadata.iteration or own, known),
-        )
-        for document in documents
-    ]
-
-
-def is_benchmark_file(path: str) -> bool:
-    """Whether a file is called a benchmark, or after its folder and a benchmark.
-
-    >>> is_benchmark_file("pdf/benchmark.json"), is_benchmark_file("pdf/pdf-benchmark.json")
-    (True, True)
-    """
-    folder, name = os.path.split(path)
-    whole = f"{slug(os.path.basename(folder))}-benchmark"
-    return name.startswith("benchmark") or slug(name.removesuffix(".json")) == whole
+    if lies_in and len(documents) == 1:
+        return [BenchmarkFile(path, place, documents[0])]
+    named = (iteration_named(document.metadata.iteration or own, known) for document in documents)
+    places = [replace(place, iteration=iteration) for iteration in named]
+    return [BenchmarkFile(path, *both) for both in zip(places, documents, strict=True)]

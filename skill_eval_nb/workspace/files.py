@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, Evals
+from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, Evals, RunRecord
 from skill_eval_nb.documents.sides import UNSTATED, is_earlier, is_model
 from skill_eval_nb.documents.tools import Results, Run, settle_runs
 from skill_eval_nb.skill_md import SKILL_FILE
@@ -42,6 +42,36 @@ class SuiteFile:
     document: Evals
 
 
+@dataclass(frozen=True, slots=True)
+class BenchmarkFile:
+    """A benchmark.json, or what a tool tells, of one iteration, which its `place` names.
+
+    `runs` are those of a tool; the rows of a benchmark.json are in its document.
+    """
+
+    path: str
+    place: Place
+    document: Benchmark
+    tool: str | None = None
+    runs: Sequence[RunRecord] = ()
+
+    @property
+    def is_benchmark(self) -> bool:
+        """Whether it is called so, or a tool's: others state runs of their own, or grade again."""
+        return self.tool is not None or is_benchmark_file(self.path)
+
+
+def is_benchmark_file(path: str) -> bool:
+    """Whether a file is called a benchmark, or after its folder and a benchmark.
+
+    >>> is_benchmark_file("pdf/benchmark.json"), is_benchmark_file("pdf/pdf-benchmark.json")
+    (True, True)
+    """
+    folder, name = os.path.split(path)
+    whole = f"{slug(os.path.basename(folder))}-benchmark"
+    return name.startswith("benchmark") or slug(name.removesuffix(".json")) == whole
+
+
 @dataclass(slots=True)
 class Files:
     """The documents besides the runs, with where each lies."""
@@ -50,6 +80,7 @@ class Files:
     metadata_places: list[Place] = field(default_factory=list)
     suites: list[SuiteFile] = field(default_factory=list)
     benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
+    of_tools: list[BenchmarkFile] = field(default_factory=list)
     others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
     results: list[tuple[FilePlace, Results]] = field(default_factory=list)
     gradings: set[str] = field(default_factory=set)
@@ -80,7 +111,7 @@ def place_results(files: Files, problems: Problems) -> None:
             if results.aggregates and _is_sole(results, group):
                 about = BenchmarkMetadata(skill_name=results.skill)
                 summary = Benchmark(about, [], dict(results.aggregates))
-                files.benchmarks.append((own, [summary]))
+                files.of_tools.append(BenchmarkFile(own.path, own.place, summary, own.tool))
 
 
 def add_results(place: FilePlace, group: list[Results], files: Files, problems: Problems) -> None:
@@ -106,9 +137,8 @@ def add_results(place: FilePlace, group: list[Results], files: Files, problems: 
         _tell_unstated(runs, problems)
     skill = skills[0] if len(skills) == 1 else None
     if runs:
-        files.benchmarks.append(
-            (place, [Benchmark(BenchmarkMetadata(skill_name=skill), list(runs))])
-        )
+        about = Benchmark(BenchmarkMetadata(skill_name=skill), [])
+        files.of_tools.append(BenchmarkFile(place.path, place.place, about, place.tool, runs))
 
 
 def _once(found: Iterable[ToolFile], problems: Problems) -> list[ToolFile]:
@@ -129,7 +159,7 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
     loose: dict[str | None, set[str]] = {}
     for file, results in found:
         if file.place.iteration == NO_ITERATION and results.below is results.iteration is None:
-            of_run = any(run.path not in (None, file.path) for run in results.runs)
+            of_run = any(run.path and run.path != file.path for run in results.runs)
             above = os.path.dirname(file.path)
             loose.setdefault(file.tool, set()).add(os.path.dirname(above) if of_run else above)
     homes = {tool: _holder(_common_folder(folders)) for tool, folders in loose.items()}
@@ -222,7 +252,7 @@ def _tell_unstated(runs: list[Run], problems: Problems) -> None:
             'compared with nothing. Give `load(…, configuration="without_skill")`, or a mapping '
             "from names of files to sides, or call a file or folder with_skill or without_skill"
         )
-        problems.add("warning", "no-configuration", min(filter(None, lost)), message)
+        problems.add("warning", "no-configuration", min(lost), message)
 
 
 def _is_sole(results: Results, group: list[ToolFile]) -> bool:

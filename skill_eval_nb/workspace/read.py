@@ -27,6 +27,7 @@ from skill_eval_nb.documents import (
     Judging,
     Metrics,
     NotJSON,
+    RunRecord,
     RunResult,
     Structural,
     Timing,
@@ -368,45 +369,13 @@ def _say_unknown(raw: Any) -> str:
     return f"not read: {what} is none of the known documents"
 
 
-class RunDocuments(msgspec.Struct):
-    """What lies in a run's folder, as far as it could be read."""
-
-    path: str
-    grading: Grading | None = None
-    structural: Structural | None = None
-    timing: Timing | None = None
-    metrics: Metrics | None = None
-    judgings: list[Judging] = []
-    took_place: bool = False
-    unreadable: bool = False
-    executor_model: str | None = None
-    harness: str | None = None
-    judge_model: str | None = None
-    skill: str | None = None
-    unnamed: bool = False
-    """Whether a row that states it does not tell of which eval it is."""
-    others: list[RunDocuments] = []
-    """What second graders say of it."""
-    rate: float | None = None
-    """Its pass rate, where a tool states one that is not a count of verdicts."""
-    score: float | None = None
-    """The weighted figure of the tool that ran it."""
-    incomplete: str | None = None
-    """Why the tool that ran it does not take it for a result."""
-
-    @property
-    def measured(self) -> Metrics | None:
-        """Its metrics, else those that its grading holds."""
-        return self.metrics or (self.grading.execution_metrics if self.grading else None)
-
-
-def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:
-    """The run of a folder, with its place and number; several if one file grades several."""
+def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, RunRecord]]:
+    """The run of a folder, numbered, with its place; several if one file grades several."""
     found = _read_folder(run, problems)
     if "result.json" in run.files and len(found) == 1:
         raw = load_raw(f"{run.path}/result.json", Problems())
         if _says_end(raw):
-            _add_end(found[0][2], raw)
+            _add_end(found[0][1], raw)
     return found
 
 
@@ -415,7 +384,7 @@ def _says_end(raw: Any) -> bool:
     return isinstance(raw, dict) and isinstance(raw.get("execution_status"), str)
 
 
-def _add_end(run: RunDocuments, raw: dict[str, Any]) -> None:
+def _add_end(run: RunRecord, raw: dict[str, Any]) -> None:
     """Add what it took and on which target; what did not run to its end was not graded either."""
     run.timing = timing = run.timing or _timing_in_object(raw)
     timing.model = timing.model or str(raw.get("target") or raw.get("model") or "") or None
@@ -424,8 +393,8 @@ def _add_end(run: RunDocuments, raw: dict[str, Any]) -> None:
         timing.reason = str(raw.get("error") or raw["execution_status"])
 
 
-def _read_folder(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:
-    documents = RunDocuments(run.path)
+def _read_folder(run: RunPlace, problems: Problems) -> list[tuple[Place, RunRecord]]:
+    documents = RunRecord(run_number=run.number, path=run.path)
     path, files = run.path, run.files
     if "structural.json" in files:
         documents.structural = load_document(f"{path}/structural.json", Structural, problems)
@@ -439,11 +408,11 @@ def _read_folder(run: RunPlace, problems: Problems) -> list[tuple[Place, int, Ru
         grading = load_strictly(f"{path}/grading.json", Grading)
         if grading is not None:
             _take(documents, grading)
-            return [(run.place, run.number, documents)]
+            return [(run.place, documents)]
     return _read_unusual(run, documents, problems)
 
 
-def _take(documents: RunDocuments, grading: Grading | None) -> None:
+def _take(documents: RunRecord, grading: Grading | None) -> None:
     """Keep a grading; one that repeats structural.json is no judge's, and speaks only for it."""
     if grading is None or grading.layer != STRUCTURAL:
         documents.grading = grading
@@ -452,26 +421,26 @@ def _take(documents: RunDocuments, grading: Grading | None) -> None:
 
 
 def _read_unusual(
-    run: RunPlace, documents: RunDocuments, problems: Problems
-) -> list[tuple[Place, int, RunDocuments]]:
+    run: RunPlace, documents: RunRecord, problems: Problems
+) -> list[tuple[Place, RunRecord]]:
     """A run without a grading, or whose grading lies elsewhere or is of several runs."""
     documents.took_place = run.has_outputs or not TRACES.isdisjoint(run.files)
     grading = _grading_path(run, _agents_alone(documents), problems)
     if grading is None:
-        return [(run.place, run.number, documents)]
+        return [(run.place, documents)]
     raw = load_raw(grading, problems)
     if is_too_large(raw):
         problems.add("error", "too-large", grading, TOO_LARGE)
         raw = None
     faults = Faults()
     sides = [
-        (place, number, _documents_of_graded(part, run.path, grading, problems))
+        (place, _record_of_graded(part, number, run.path, grading, problems))
         for place, number, part in sides_in(raw, run.place, faults)
     ]
     if sides:
         problems.add_faults(grading, faults)
         _report_unowned(run, documents, problems)
-        if any(place.eval.startswith("row ") for place, _, _ in sides):
+        if any(place.eval.startswith("row ") for place, _ in sides):
             message = "rows that name no eval: each is a separate eval, named by its position"
             problems.add("warning", "unnamed-eval", grading, message)
         return sides
@@ -483,10 +452,10 @@ def _read_unusual(
     documents.unreadable, documents.score = raw is None, share_of(raw)
     if run.about:
         documents.timing = _timing_by_name(run.about, problems)
-    return [(_stated_place(run.place, documents.grading), run.number, documents)]
+    return [(_stated_place(run.place, documents.grading), documents)]
 
 
-def _report_unowned(run: RunPlace, documents: RunDocuments, problems: Problems) -> None:
+def _report_unowned(run: RunPlace, documents: RunRecord, problems: Problems) -> None:
     """Name what lies beside a grading of several runs, and says of none that it is its."""
     for name in ("structural", "timing", "metrics"):
         if getattr(documents, name) is not None:
@@ -494,11 +463,12 @@ def _report_unowned(run: RunPlace, documents: RunDocuments, problems: Problems) 
             problems.add("warning", "whose", f"{run.path}/{name}.json", message)
 
 
-def _documents_of_graded(raw: Any, path: str, file: str, problems: Problems) -> RunDocuments:
-    """The documents of one of several runs that a file grades, with what was measured of it."""
+def _record_of_graded(raw: Any, number: int, path: str, file: str, problems: Problems) -> RunRecord:
+    """One of several runs that a file grades, with what was measured of it."""
     counted = bool(_PASSED & raw.keys()) and not any(key in raw for key in _VERDICTS)
     grading = _from_raw({"expectations": [], **raw} if counted else raw, file, problems)
-    return RunDocuments(path, grading, timing=_timing_in_object(raw))
+    timing = _timing_in_object(raw)
+    return RunRecord(run_number=number, path=path, grading=grading, timing=timing)
 
 
 def _timing_by_name(files: tuple[str, ...], problems: Problems) -> Timing:
@@ -521,7 +491,7 @@ def _timing_in_object(raw: dict[str, Any]) -> Timing:
     return timing
 
 
-def _agents_alone(run: RunDocuments) -> bool:
+def _agents_alone(run: RunRecord) -> bool:
     """Whether all that lies in a run's outputs is the agent's, as it is in runs made here.
 
     Other tools put their own results there; of our runs, a grading there would be the agent's

@@ -154,20 +154,20 @@ def _without_copies(runs: list[Run], tell: Tell) -> list[Run]:
             f"{number} of its {of_file[path]} results repeat others (copies, answers from a cache, "
             "attempts made again): each is counted once"
         )
-        tell("warning", "copy", path or "", message)
+        tell("warning", "copy", path, message)
     replayed = Counter(run.path for run in runs if run.cached and id(run) not in copies)
     for path, number in replayed.items():
         message = (
             f"{count(number, 'run')} with an answer from a cache, and the run that it was first "
             "given in is not here: counted, but time and tokens are not its own"
         )
-        tell("info", "cached", path or "", message)
+        tell("info", "cached", path, message)
     return [run for run in runs if id(run) not in copies]
 
 
 def _settle_errors(runs: list[Run], tell: Tell) -> None:
     """A run that ended in an error and has no result is errored; else its result counts."""
-    scored: dict[str | None, list[str]] = defaultdict(list)
+    scored: dict[str, list[str]] = defaultdict(list)
     for run in runs:
         if run.error is None:
             continue
@@ -184,7 +184,7 @@ def _settle_errors(runs: list[Run], tell: Tell) -> None:
             f"({', '.join(dict.fromkeys(reasons))}), scored all the same: the scores count, as in "
             "the tool's own figures"
         )
-        tell("info", "error-beside-score", path or "", message)
+        tell("info", "error-beside-score", path, message)
 
 
 def _has_result(run: Run) -> bool:
@@ -197,7 +197,7 @@ def _has_result(run: Run) -> bool:
 
 def _leave_unread(runs: list[Run], tell: Tell) -> None:
     """Checks without a verdict, as the judge gave none: no score of the run counts them either."""
-    found: dict[str | None, list[tuple[str, str]]] = defaultdict(list)
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for run in runs:
         unread = leave_unread(run.grading) if run.grading is not None else []
         if unread:
@@ -206,7 +206,7 @@ def _leave_unread(runs: list[Run], tell: Tell) -> None:
             run.scores = {name: row for name, row in run.scores.items() if name not in names}
             found[run.path] += unread
     for path, checks in found.items():
-        tell("warning", "judge-unread", path or "", unread_message(checks))
+        tell("warning", "judge-unread", path, unread_message(checks))
 
 
 def _place_scores(runs: list[Run], tell: Tell) -> None:
@@ -242,7 +242,7 @@ def _place_dimension(name: str, rows: list[tuple[Run, Any, str | None]], tell: T
         run.grading.rubric_scores[name] = score
     if by == 5:
         message = f"{name}: shares of 1, read as shares of 5, as rubric dimensions are"
-        tell("warning", "converted", rows[0][0].path or "", message)
+        tell("warning", "converted", rows[0][0].path, message)
 
 
 def _tell_unused(name: str, rows: list[Any], known: list[float], tell: Tell) -> None:
@@ -255,7 +255,7 @@ def _tell_unused(name: str, rows: list[Any], known: list[float], tell: Tell) -> 
         f"{name} is {found} in {count(len(rows), 'run')}: neither verdicts nor scores of 0 to 1 "
         "or of 1 to 5 throughout, so none of them is in a table"
     )
-    tell("warning" if known else "info", "not-used", rows[0][0].path or "", message)
+    tell("warning" if known else "info", "not-used", rows[0][0].path, message)
 
 
 def _tell_scorers(runs: list[Run], tell: Tell) -> None:
@@ -269,4 +269,4 @@ def _tell_scorers(runs: list[Run], tell: Tell) -> None:
             f"the pass rates of {count(len(mixed), 'eval')} are of several scorers "
             f"({', '.join(sorted(mixed[0]))}): what is compared is not one thing"
         )
-        tell("warning", "scorers-differ", min(run.path or "" for run in runs), message)
+        tell("warning", "scorers-differ", min(run.path for run in runs), message)

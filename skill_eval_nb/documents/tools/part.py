@@ -14,11 +14,11 @@ from ..base import MOST, Faults, names_of
 from ..evals import EvalMetadata, TriggerSet
 from ..parsing import Unreadable, read_number
 from ..results import BenchmarkRun, Comparison, ConfigurationSummary, Stated
-from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Structural, Timing
+from ..run import GradedExpectation, Grading, Judging, RubricScore, RunRecord
 from ..sides import WITH, WITHOUT, is_side, model_and_side, side_in
 
 
-class Run(BenchmarkRun):
+class Run(RunRecord):
     """A run as a tool tells of it: what names it, and the documents that would lie in its folder.
 
     `rate` is its pass rate if that is not a count of verdicts, `score` the tool's own weighted
@@ -50,17 +50,7 @@ class Run(BenchmarkRun):
     weights: dict[str, float] = {}
     checked: bool = False
     scorer: str | None = None
-
-    grading: Grading | None = None
-    structural: Structural | None = None
-    timing: Timing | None = None
-    metrics: Metrics | None = None
-    judgings: list[Judging] = []
-    judge_model: str | None = None
-    rate: float | None = None
-    score: float | None = None
-    incomplete: str | None = None
-    path: str | None = None
+    took_place: bool = True
 
 
 class Aggregate(ConfigurationSummary):

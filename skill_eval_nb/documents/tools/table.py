@@ -471,7 +471,7 @@ def _read_keys(table: Table, at: int) -> Run:
         model=table.text(at, "model"),
         harness=table.text(at, "harness"),
         judge_model=None if table.has("dimension") else table.text(at, "judge_model"),
-        path=table.paths[at] if table.paths else None,
+        path=table.paths[at] if table.paths else "",
     )
 
 
