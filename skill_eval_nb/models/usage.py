@@ -34,6 +34,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from operator import attrgetter
 from pathlib import Path
@@ -570,8 +571,7 @@ class Prices:
 @cache
 def _published_prices() -> Prices:
     """Today's prices of Anthropic's models, from the installed genai-prices."""
-    from genai_prices import data
-
+    data: Any = import_module("genai_prices.data")  # pyright would take 20 s to read it
     now, models = datetime.now(UTC), dict[str, Rates]()
     (provider,) = (provider for provider in data.providers if provider.id == "anthropic")
     # Models of today come first: they are those that a batch has a price for.
