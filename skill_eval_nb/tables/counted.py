@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from skill_eval_nb.documents import Expectation, RunRecord, TriggerQuery, TriggerSet
 from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.workspace import (
+    UNSTATED,
     Catalogue,
     EvalKey,
     Files,
@@ -139,43 +141,18 @@ def _run_fingerprint(run: RunId, row: Figures) -> tuple[Any, ...] | None:
     return (run.eval_id, run.workspace, side, row.time_seconds, row.tokens, rate)
 
 
-class Copies:
-    """Tells what was read before, byte for byte or result for result, from somewhere else."""
-
-    def __init__(self) -> None:
-        self._sets: dict[Any, str] = {}
-        self._runs: dict[str, set[int]] = {}
-
-    def is_copy(self, document: TriggerSet, path: str, problems: Problems) -> bool:
-        """Whether a set of queries is another file's as well: then it is a problem, too."""
-        first = self._sets.setdefault(repr(document), path)
-        if first != path:
-            problems.add("info", "copy", path, f"the same queries as in {first}; counted once")
-        return first != path
-
-    def add(self, folder: str, run: tuple[Any, ...]) -> None:
-        """Note a run of a workspace's folder: its keys in it and its figures."""
-        self._runs.setdefault(folder, set()).add(hash(run))
-
-    def report(self, problems: Problems) -> None:
-        """Report workspaces that hold the runs of another one."""
-        first: dict[frozenset[int], str] = {}
-        for folder, runs in self._runs.items():
-            other = first.setdefault(frozenset(runs), folder)
-            if other != folder and len(runs) > 1:
-                message = f"the same {len(runs)} runs as in {other}: a copy? Both are counted"
-                problems.add("info", "copy", folder, message)
-
-
-def join_queries(sets: list[tuple[str, str, TriggerSet]], problems: Problems) -> None:
+def join_queries(files: Files, catalogue: Catalogue, problems: Problems) -> None:
     """Give measured queries the words of their set, and leave out what the set repeats of them.
 
-    A result may know a query by its id alone, and a set beside it is the same queries once.
-
-    Args:
-        sets: each with the skill that it is of, and its file.
-        problems: gets how many of a set's queries were measured elsewhere.
+    A result may know a query by its id alone, and a set beside it is the same queries once; how
+    many of a set's queries were measured elsewhere is a problem.
     """
+    skills = {folder: skill for folder, (_, skill) in catalogue.names.items()}
+    sets: list[tuple[str, str, TriggerSet]] = [
+        (skill_named(own.skill_name) or skills[file.place.workspace], file.path, own)
+        for kind, file, own in files.others
+        if kind == "triggers"
+    ]
     found = [(skill, path, query) for skill, path, own in sets for query in own.queries]
     asked: dict[tuple[str, str], TriggerQuery] = {}
     for skill, _, query in found:
@@ -220,12 +197,63 @@ class Side(NamedTuple):
 
 
 class CountedRun(NamedTuple):
-    """A run that counts: its keys, its columns of `runs` after them, what was read of it."""
+    """A run that counts: its keys, its columns of `runs` after them, its side, what was read of it.
+
+    `reason` says why it ended in an error, or is not taken for a result.
+    """
 
     keys: RunRef
     figures: Figures
-    record: RunRecord
     side: Side
+    reason: str | None
+    record: RunRecord
+
+
+_UNGRADED = {
+    "executed": "was run but not graded",
+    "errored": "ended in an error and was not graded",
+    "ungraded": "has nothing that could be used as a grading",
+}
+
+
+def report_gaps(runs: Iterable[CountedRun], problems: Problems) -> None:
+    """Report runs without grading, and evals that lack a configuration of their iteration."""
+    ungraded: Counter[tuple[str, str, str | None]] = Counter()
+    iterations: dict[tuple[str, ...], dict[str, tuple[str, str, set[str]]]] = {}
+    for keys, row, _, reason, _ in runs:
+        if row.status in _UNGRADED:
+            ungraded[row.status, row.path, reason] += 1
+        if keys.configuration != UNSTATED:
+            evals = iterations.setdefault(keys[:3], {})
+            _, _, sides = evals.setdefault(keys.eval_id, (keys.eval_name, row.path, set()))
+            sides.add(keys.configuration)
+    for (status, path, reason), number in ungraded.items():
+        why = f" ({reason})" if reason else ""
+        each = "" if number == 1 else f"each of {number} runs "
+        message = f"{each}{_UNGRADED[status]}{why}; it enters no rate"
+        problems.add("warning", f"{status}-run", path, message)
+    for (_, _, iteration), evals in iterations.items():
+        every = set[str]().union(*(sides for _, _, sides in evals.values()))
+        for eval_id, (name, path, sides) in evals.items():
+            for side in sorted(every - sides):
+                message = (
+                    f"eval {eval_id} ({name}) has no run of {side} in {iteration}: "
+                    "it cannot be compared"
+                )
+                problems.add("warning", "missing-side", path, message)
+
+
+def report_copies(runs: Iterable[CountedRun], problems: Problems) -> None:
+    """Report workspaces that hold the runs of another one."""
+    folders: dict[str, set[int]] = {}
+    for keys, row, side, *_ in runs:
+        folders.setdefault(side.run.workspace, set()).add(hash((keys[2:], row[:-1])))
+    first: dict[frozenset[int], str] = {}
+    for folder, own in folders.items():
+        other = first.setdefault(frozenset(own), folder)
+        if other != folder and len(own) > 1:
+            message = f"the same {len(own)} runs as in {other}: a copy? Both are counted"
+            problems.add("info", "copy", folder, message)
 
 
 def count_runs(
@@ -259,7 +287,9 @@ def count_runs(
         if numbered is not None:
             grading = record.grading
             keys = side.keys(numbered.number, (grading and grading.skill) or record.skill)
-            yield CountedRun(keys, row, record, side)
+            timing = record.timing if row.status == "errored" else None
+            reason = record.incomplete or (timing and timing.reason)
+            yield CountedRun(keys, row, side, reason, record)
     second.report(problems)
 
 

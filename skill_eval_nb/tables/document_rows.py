@@ -28,19 +28,23 @@ from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.workspace import (
     UNSTATED,
     BenchmarkFile,
+    Catalogue,
     Definition,
     EvalIndex,
     EvalKey,
+    Files,
     Problems,
     SeenEval,
     named_by,
+    report_broken_rates,
     skill_named,
 )
 from skill_eval_nb.workspace.layout import eval_parts
 
 from .columns import RunRef
-from .counted import CountedRun
-from .run_rows import Row, Rows
+from .counted import CountedRun, join_queries
+from .frames import Rows
+from .run_rows import Row
 
 
 class Home(NamedTuple):
@@ -56,17 +60,31 @@ class Home(NamedTuple):
     runs: Sequence[RunRef]
 
 
-def add_document(
-    kind: str, home: Home, document: Any, index: EvalIndex, rows: Rows, problems: Problems
+def add_documents(
+    files: Files, catalogue: Catalogue, runs: Sequence[RunRef], rows: Rows, problems: Problems
 ) -> None:
-    """Add the rows of a document that is neither of a run, nor a suite, nor a benchmark."""
-    if kind == "feedback":
-        _add_feedback(home, document, index, rows, problems)
-    elif kind == "suggestions":
-        _add_aggregate(home, document, rows)
-    else:
-        table, rows_of = _ROWS_OF[kind]
-        rows[table].extend(rows_of(home, document))
+    """Add the rows of the documents that are neither of a run, nor a suite, nor a benchmark."""
+    join_queries(files, catalogue, problems)
+    sets: dict[str, str] = {}
+    for kind, file, document in files.others:
+        if kind == "triggers":
+            if not document.queries:
+                continue
+            first = sets.setdefault(repr(document), file.path)
+            if first != file.path:
+                message = f"the same queries as in {first}; counted once"
+                problems.add("info", "copy", file.path, message)
+                continue
+            report_broken_rates(document, file.path, problems)
+        folder, path = file.place.workspace, catalogue.below(file.path)
+        home = Home(folder, catalogue.names[folder], file.place.iteration, path, runs)
+        if kind == "feedback":
+            _add_feedback(home, document, catalogue.index, rows, problems)
+        elif kind == "suggestions":
+            _add_aggregate(home, document, rows)
+        else:
+            table, rows_of = _ROWS_OF[kind]
+            rows[table].extend(rows_of(home, document))
 
 
 def _add_feedback(
@@ -97,7 +115,8 @@ def _add_feedback(
         keys = RunRef(*home.names, home.iteration, *key, side or UNSTATED, number)
         given = scores_text(review.scores), labels_text(review.labels)
         said = review.feedback if review.reviewed else None
-        rows["feedback"].append((*keys, said, review.timestamp, document.status, *given))
+        rows.begin_run(keys)
+        rows.add("feedback", [(said, review.timestamp, document.status, *given)])
 
 
 def scores_text(scores: Mapping[str, float]) -> str | None:
@@ -188,12 +207,12 @@ _OF_NO_RUN = (UNSTATED, UNSTATED, UNSTATED, 0)
 
 def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> None:
     """Add the suggestions that were collected over runs; they belong to no single one."""
-    keys = (*home.names, home.iteration, *_OF_NO_RUN)
+    rows.begin_run(RunRef(*home.names, home.iteration, *_OF_NO_RUN))
     for suggestion in document.suggestions:
         times = "once" if suggestion.frequency == 1 else f"{suggestion.frequency} times"
         reason = f"{suggestion.reason} (said {times})"
         reason += f" Proposed: {suggestion.action}" if suggestion.action else ""
-        rows["suggestions"].append((*keys, suggestion.assertion, "aggregate", reason))
+        rows.add("suggestions", [(suggestion.assertion, "aggregate", reason)])
 
 
 DELTA = "delta"
@@ -210,34 +229,27 @@ Figures = dict[str, float | str]
 _SUMMED = ("tokens", "time_seconds")
 
 
-class Sums:
-    """What the runs of each side took in all, to tell a stated total from a mean."""
-
-    def __init__(self) -> None:
-        self._values: dict[tuple[str, str, str, str], list[float]] = {}
-
-    def add(self, run: CountedRun) -> None:
-        """Note a run."""
+def turn_sums_into_means(
+    benchmarks: Iterable[BenchmarkFile], runs: Iterable[CountedRun], problems: Problems
+) -> None:
+    """Turn totals of runs that a benchmark states where means are meant into means, saying so."""
+    values: dict[tuple[str, str, str, str], list[float]] = {}
+    for run in runs if benchmarks else ():
         for metric in _SUMMED:
             if (figure := getattr(run.figures, metric)) is not None:
                 side = (*run.side.run[:2], run.keys.configuration, metric)
-                self._values.setdefault(side, []).append(figure)
-
-    def as_means(self, benchmark: BenchmarkFile, problems: Problems) -> None:
-        """Turn totals that a benchmark states where means are meant into means, saying so."""
+                values.setdefault(side, []).append(figure)
+    for benchmark in benchmarks:
+        place = benchmark.place
         for configuration, summary in benchmark.document.run_summary.items():
             for metric in _SUMMED:
-                place = benchmark.place
-                side = (place.workspace, place.iteration, configuration, metric)
-                values, stated = self._values.get(side, []), getattr(summary, metric)
-                if (
-                    len(values) > 1
-                    and isinstance(stated, int | float)
-                    and isclose(stated, sum(values), rel_tol=0.01)
-                ):
-                    setattr(summary, metric, stated / len(values))
+                own = values.get((place.workspace, place.iteration, configuration, metric), [])
+                stated = getattr(summary, metric)
+                is_number = len(own) > 1 and isinstance(stated, int | float)
+                if is_number and isclose(stated, sum(own), rel_tol=0.01):
+                    setattr(summary, metric, stated / len(own))
                     message = (
-                        f"{metric} of {configuration}: {stated} is the sum of its {len(values)} "
+                        f"{metric} of {configuration}: {stated} is the sum of its {len(own)} "
                         "runs; read as their mean"
                     )
                     problems.add("info", "sum-over-runs", benchmark.path, message)
@@ -246,8 +258,8 @@ class Sums:
 def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows: Rows) -> None:
     """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
     if benchmark.document.notes:
-        keys = (*names, benchmark.place.iteration, *_OF_NO_RUN)
-        rows["notes"].extend((*keys, "analyst", text) for text in benchmark.document.notes)
+        rows.begin_run(RunRef(*names, benchmark.place.iteration, *_OF_NO_RUN))
+        rows.add("notes", (("analyst", text) for text in benchmark.document.notes))
     for configuration, summary in benchmark.document.run_summary.items():
         for metric, figures in _stated_metrics(summary, configuration == DELTA):
             values = _as_numbers(figures, metric)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from .columns import TABLES, Table
+from .columns import RUN_KEYS, TABLES, Column, RunRef, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +17,10 @@ Backend = Literal["polars", "pandas"]
 
 def schema(table: Table) -> dict[str, Any]:
     """The polars types of a table's columns."""
+    return _types(table.columns)
+
+
+def _types(columns: Iterable[Column]) -> dict[str, Any]:
     import polars as pl
 
     types = {
@@ -26,7 +30,7 @@ def schema(table: Table) -> dict[str, Any]:
         "flag": pl.Boolean,
         "list": pl.List(pl.String),
     }
-    return {column.name: types[column.type] for column in table.columns}
+    return {column.name: types[column.type] for column in columns}
 
 
 def to_polars(table: Table, values: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
@@ -38,6 +42,47 @@ def frame_of_rows(types: Mapping[str, Any], rows: Sequence[tuple[Any, ...]]) -> 
     """A frame of rows that have a value for each of the columns, in their order."""
     columns = zip(*rows, strict=True)
     return frame_of_columns(types, dict(zip(types, columns, strict=bool(rows))))
+
+
+class Rows(dict[str, list[tuple[Any, ...]]]):
+    """The rows of all tables while they are read, by the tables' names.
+
+    Those of tables that are about runs stand there without the keys of their run, which may come
+    many times: `runs` says for each which of the `refs` it is of.
+    """
+
+    def __init__(self) -> None:
+        super().__init__((name, []) for name in TABLES)
+        self.refs: list[RunRef] = []
+        self.runs: dict[str, list[int]] = {
+            name: [] for name, table in TABLES.items() if table.columns[: len(RUN_KEYS)] == RUN_KEYS
+        }
+
+    def begin_run(self, keys: RunRef) -> None:
+        """Let the rows that are added next be of the run of these keys."""
+        self.refs.append(keys)
+
+    def add(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Add rows of the run that was begun last to a table."""
+        mine = self[table]
+        before = len(mine)
+        mine.extend(rows)
+        self.runs[table] += [len(self.refs) - 1] * (len(mine) - before)
+
+    def frames(self, names: Iterable[str] = TABLES) -> dict[str, pl.DataFrame]:
+        """The tables of these names."""
+        import polars as pl
+
+        keys = frame_of_rows(_types(RUN_KEYS), self.refs)
+        found = {}
+        for name in names:
+            columns = TABLES[name].columns
+            own = columns[len(RUN_KEYS) :] if name in self.runs else columns
+            found[name] = frame_of_rows(_types(own), self[name])
+            if name in self.runs:
+                of_runs = keys[pl.Series(self.runs[name], dtype=pl.UInt32)]
+                found[name] = of_runs.hstack(found[name])
+        return found
 
 
 def frame_of_columns(types: Mapping[str, Any], values: Mapping[str, Sequence[Any]]) -> pl.DataFrame:

@@ -24,6 +24,7 @@ from skill_eval_nb.text import in_quotes, some
 from skill_eval_nb.workspace import Problems
 
 from .columns import RUN_KEYS, TABLES
+from .frames import Rows
 
 FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
 """What a run's `status` says where the executor failed."""
@@ -410,23 +411,17 @@ def _first(value: Any, other: Any) -> Any:
 
 
 Row = tuple[Any, ...]
-Rows = Mapping[str, list[Row]]
-"""The rows of all tables while they are read."""
 
 
-def add_texts(keys: Row, run: RunRecord, weights: Mapping[str, float], rows: Rows) -> None:
-    """Add the rows of a run, which begin with its keys, to the tables that hold texts."""
-    found = {
-        "expectations": _expectation_rows(run),
-        "rubric_scores": _rubric_scores(run, weights),
-        "tool_calls": _tool_calls(run),
-    }
+def add_texts(run: RunRecord, weights: Mapping[str, float], rows: Rows) -> None:
+    """Add the rows of the run that was begun last to the tables that hold texts."""
+    rows.add("expectations", _expectation_rows(run))
+    rows.add("rubric_scores", _rubric_scores(run, weights))
+    rows.add("tool_calls", _tool_calls(run))
     if (grading := run.grading) is not None:
-        found["claims"] = _claim_rows(grading)
-        found["notes"] = _note_rows(grading)
-        found["suggestions"] = _suggestion_rows(grading)
-    for table, own in found.items():
-        rows[table].extend(keys + row for row in own)
+        rows.add("claims", _claim_rows(grading))
+        rows.add("notes", _note_rows(grading))
+        rows.add("suggestions", _suggestion_rows(grading))
 
 
 def _expectation_rows(run: RunRecord) -> Iterator[Row]:

@@ -6,10 +6,10 @@ From what lies on disk to the tables, every document is read once and every run 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.documents import RunRecord
 from skill_eval_nb.text import did_you_mean
 from skill_eval_nb.view import Block, Shown
 from skill_eval_nb.workspace import (
@@ -25,66 +25,17 @@ from skill_eval_nb.workspace import (
     collector_paused,
     find,
     read_files,
-    report_broken_rates,
     settle_problems,
-    skill_named,
 )
 
-from .columns import MODELS, RUN_KEYS, TABLES, RunRef
-from .counted import Copies, CountedRun, count_runs, join_queries
-from .document_rows import Home, Sums, add_document, add_stated, add_suites
-from .frames import Backend, frame_of, frame_of_rows, schema, to_pandas, to_polars
-from .run_rows import Rows, add_texts
+from .columns import MODELS, RUN_KEYS, TABLES
+from .counted import CountedRun, count_runs, report_copies, report_gaps
+from .document_rows import add_documents, add_stated, add_suites, turn_sums_into_means
+from .frames import Backend, Rows, frame_of, to_pandas, to_polars
+from .run_rows import add_texts
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-_UNGRADED = {
-    "executed": "was run but not graded",
-    "errored": "ended in an error and was not graded",
-    "ungraded": "has nothing that could be used as a grading",
-}
-
-
-class Gaps:
-    """Takes note of the runs as they are met, of what may be missing among them."""
-
-    def __init__(self) -> None:
-        self._ungraded: list[tuple[str, str, str | None]] = []
-        self._first: dict[tuple[str, ...], str] = {}
-
-    def add(self, run: RunRef, status: str, path: str, reason: str | None = None) -> None:
-        """Note a run: what became of it and why."""
-        if status in _UNGRADED:
-            self._ungraded.append((status, path, reason))
-        self._first.setdefault(run[:-1], path)
-
-    def report(self, problems: Problems) -> None:
-        """Report runs without grading, and evals that lack a configuration of their iteration."""
-        for (status, path, reason), number in Counter(self._ungraded).items():
-            why = f" ({reason})" if reason else ""
-            each = "" if number == 1 else f"each of {number} runs "
-            message = f"{each}{_UNGRADED[status]}{why}; it enters no rate"
-            problems.add("warning", f"{status}-run", path, message)
-        for (_, _, iteration), evals in self._evals().items():
-            every = set[str]().union(*(sides for _, _, sides in evals.values()))
-            for eval_id, (name, path, sides) in evals.items():
-                for side in sorted(every - sides):
-                    message = (
-                        f"eval {eval_id} ({name}) has no run of {side} in {iteration}: "
-                        "it cannot be compared"
-                    )
-                    problems.add("warning", "missing-side", path, message)
-
-    def _evals(self) -> dict[tuple[str, str, str], dict[str, tuple[str, str, set[str]]]]:
-        """By iteration, the evals by their ids: the name, the first run, the configurations."""
-        found: dict[tuple[str, str, str], dict[str, tuple[str, str, set[str]]]] = {}
-        for (workspace, skill, iteration, eval_id, name, side), path in self._first.items():
-            if side != UNSTATED:
-                evals = found.setdefault((workspace, skill, iteration), {})
-                evals.setdefault(eval_id, (name, path, set()))[2].add(side)
-        return found
 
 
 def assemble(
@@ -100,84 +51,43 @@ def assemble(
     `base` is the folder below which workspaces and paths are told; `problems` are those
     that the laying out met, and take up those of the reading; `files` are read unless given.
     """
+    import polars as pl
+
     with collector_paused():
         files = files or read_files(layout.files, problems)
         catalogue = catalogue or catalogue_files(layout, files, base, problems)
-        gaps = Gaps()
-        rows: Rows = {name: [] for name in TABLES}
-        runs = count_runs(layout, files, catalogue, problems)
-        if not texts:
-            _add_runs(runs, catalogue, texts, rows, gaps)
-            return {"runs": frame_of_rows(schema(TABLES["runs"]), rows["runs"])}
-        copies, sums = Copies(), Sums()
-        if catalogue.benchmarks or len(catalogue.names) > 1:
-            runs = _note_runs(runs, copies, sums)
-        known = _add_runs(runs, catalogue, texts, rows, gaps)
-        add_suites(catalogue.definitions, catalogue.seen, catalogue.names, known, rows)
-        for benchmark in catalogue.benchmarks:
-            sums.as_means(benchmark, problems)
-            add_stated(
-                catalogue.names[benchmark.place.workspace],
-                benchmark,
-                catalogue.below(benchmark.path),
-                rows,
+        rows, runs = Rows(), list[CountedRun]()
+        for run in count_runs(layout, files, catalogue, problems):
+            rows.begin_run(run.keys)
+            rows.add("runs", [run.figures])
+            if texts:
+                add_texts(run.record, run.side.weights, rows)
+                runs.append(run._replace(record=_LET_GO))
+        if texts:
+            refs = [run.keys for run in runs]
+            add_suites(catalogue.definitions, catalogue.seen, catalogue.names, refs, rows)
+            turn_sums_into_means(catalogue.benchmarks, runs, problems)
+            for benchmark in catalogue.benchmarks:
+                names = catalogue.names[benchmark.place.workspace]
+                add_stated(names, benchmark, catalogue.below(benchmark.path), rows)
+            report_gaps(runs, problems)
+            report_copies(runs if len(catalogue.names) > 1 else (), problems)
+            add_documents(files, catalogue, refs, rows, problems)
+            rows["problems"].extend(
+                (own.severity, own.code, own.path, own.where, own.message, own.workspace)
+                for own in settle_problems(problems, catalogue.names, base)
             )
-        gaps.report(problems)
-        copies.report(problems)
-        skills = {folder: skill for folder, (_, skill) in catalogue.names.items()}
-        sets = (entry for entry in files.others if entry[0] == "triggers")
-        join_queries(
-            [
-                (skill_named(own.skill_name) or skills[file.place.workspace], file.path, own)
-                for _, file, own in sets
-            ],
-            problems,
-        )
-        for kind, file, document in files.others:
-            if kind == "triggers" and (
-                not document.queries or copies.is_copy(document, file.path, problems)
-            ):
-                continue
-            folder = file.place.workspace
-            if kind == "triggers":
-                report_broken_rates(document, file.path, problems)
-            path, names = catalogue.below(file.path), catalogue.names[folder]
-            home = Home(folder, names, file.place.iteration, path, known)
-            add_document(kind, home, document, catalogue.index, rows, problems)
-        told = settle_problems(problems, catalogue.names, base)
-        rows["problems"].extend(
-            (own.severity, own.code, own.path, own.where, own.message, own.workspace)
-            for own in told
-        )
-        frames = {name: frame_of_rows(schema(TABLES[name]), own) for name, own in rows.items()}
-    layers = single_layers(frames["runs"], frames["evals"])
-    frames["problems"] = frames["problems"].vstack(layers)
+        frames = rows.frames(TABLES if texts else ("runs",))
+    told = pl.col("path").str.strip_prefix(f"{base}/")
+    frames["runs"] = frames["runs"].with_columns(told)
+    if texts:
+        layers = single_layers(frames["runs"], frames["evals"])
+        frames["problems"] = frames["problems"].vstack(layers)
     return frames
 
 
-def _add_runs(
-    runs: Iterable[CountedRun], catalogue: Catalogue, texts: bool, rows: Rows, gaps: Gaps
-) -> list[RunRef]:
-    """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs."""
-    found: list[RunRef] = []
-    for keys, figures, record, side in runs:
-        found.append(keys)
-        timing, status = record.timing, figures.status
-        reason = record.incomplete or (timing.reason if timing and status == "errored" else None)
-        gaps.add(keys, status, record.path, reason)
-        rows["runs"].append((*keys, *figures[:-1], catalogue.below(record.path)))
-        if texts:
-            add_texts(keys, record, side.weights, rows)
-    return found
-
-
-def _note_runs(runs: Iterable[CountedRun], copies: Copies, sums: Sums) -> Iterator[CountedRun]:
-    """The same runs, of which note is taken."""
-    for run in runs:
-        copies.add(run.side.run.workspace, (run.keys[2:], run.figures[:-1]))
-        sums.add(run)
-        yield run
-
+_LET_GO = RunRecord()
+"""In the place of a run's documents, which weigh more than all else, once their rows are there."""
 
 EFFICIENCY_OF_ONE = "efficiency-of-one"
 
