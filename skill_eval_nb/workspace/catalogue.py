@@ -11,7 +11,7 @@ from itertools import chain, count, groupby
 from typing import NamedTuple
 
 from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
-from skill_eval_nb.documents.dialects.home_made_runs import configuration_in
+from skill_eval_nb.documents.dialects.home_made_rows import configuration_in
 from skill_eval_nb.documents.sides import find_side
 from skill_eval_nb.text import some
 

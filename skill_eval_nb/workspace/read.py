@@ -37,10 +37,8 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.documents.base import names_of
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared
 from skill_eval_nb.documents.dialects.home_made import components, share_of
-from skill_eval_nb.documents.dialects.home_made_runs import (
+from skill_eval_nb.documents.dialects.home_made_rows import (
     SURE_OF_EVAL,
-    apart_by_skill,
-    named_run,
     rows_of_several,
     with_own_verdict,
 )
@@ -539,8 +537,7 @@ def sides_in(raw: Any, place: Place, faults: Faults) -> Iterator[tuple[Place, in
     """
     is_side = place.configuration != UNSTATED and not _VERSION.match(place.configuration)
     known = {"configuration": place.configuration} if is_side else {}
-    rows = rows_of_several(raw, faults)
-    parts = apart_by_skill([named_run({**known, **part}) for part in rows])
+    parts = rows_of_several(raw, known, faults)
     told = {_first(part, (*SURE_OF_EVAL, "id")) for part in parts}
     listed = isinstance(raw, dict) and "runs" in raw
     many = eval_parts(place.eval)[0] is None and not listed and len(told - {None}) > 1

@@ -18,7 +18,7 @@ from ..repair import KEYS_OF_A_LIST, find_unused, mend, not_in, not_used
 from ..results import Benchmark, BenchmarkMetadata, ConfigurationSummary, Stats
 from ..run import Grading
 from ..sides import UNSTATED
-from .home_made_runs import (
+from .home_made_rows import (
     GROUPS,
     PLACES,
     Figure,
@@ -26,10 +26,9 @@ from .home_made_runs import (
     figure_of,
     is_configuration,
     is_number,
-    is_score,
-    runs_of,
     sides_in,
 )
+from .home_made_runs import is_score, runs_of
 
 SUMMARIES = ("run_summary", *GROUPS, "summary", "totals", "aggregate")
 _INSIDE = ("summary", "aggregate", "stats", "metrics", "averages")

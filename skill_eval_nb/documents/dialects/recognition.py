@@ -28,7 +28,7 @@ from ..run import Grading, Judging, Metrics, Structural, Timing
 from .codingbuddy import CODINGBUDDY
 from .form import Form, objects
 from .home_made import HOME_MADE, components, outcomes, speaks_of_triggers, suits
-from .home_made_runs import has_rows, is_measurement, is_of_side
+from .home_made_rows import has_rows, is_measurement, is_of_side
 from .iterations import ITERATIONS
 from .skill_creator import SKILL_CREATOR
 from .skill_evaluator import SKILL_EVALUATOR

@@ -1,0 +1,641 @@
+"""Where the rows of a home-made document are, and what its keys name.
+
+A document is walked as a tree. A key names a side, a list of rows, or a group of sides; below a
+list of rows, the keys of an object name evals, models or sides. What lies deepest and has figures
+or verdicts is a row, together with what names the objects around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from ..base import Faults, names_of, plainly
+from ..parsing import is_verdict
+from ..repair import not_in, not_used
+from ..results import BenchmarkRun, RunResult, Stats
+from ..run import TEXT_NAMES, GradedExpectation, Grading
+from ..sides import WITH, find_side, is_lettered, is_model, is_side, likeness
+
+_DELTA = re.compile(r"(?<![a-z])delta(?![a-z])", re.IGNORECASE)
+_STATISTICS = {
+    **{name: field for field in names_of(Stats, own=True) for name in names_of(Stats, field)},
+    "overall": "mean",
+    "total": "total",
+    "median": "median",
+}
+_METRICS = {
+    plainly(name): (field, 1.0)
+    for field in ("time_seconds", "tokens", "tool_calls", "cost_usd")
+    for name in names_of(RunResult, field)
+}
+_METRICS |= {"passrate": ("pass_rate", 1.0), "time": ("time_seconds", 1.0)}
+_METRICS |= dict.fromkeys(("ms", "durationms"), ("time_seconds", 0.001))
+"""What is measured, by the words that are left of a key, and its factor to the shared unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a key names: whose figure, of what, which statistic, and the factor to our unit."""
+
+    configuration: str | None
+    metric: str | None
+    statistic: str
+    factor: float
+    rest: str
+
+
+def configuration_in(key: str) -> str | None:
+    """The configuration that a key names, in lower case.
+
+    >>> configuration_in("eval-0-with_skill"), configuration_in("cost_efficiency")
+    ('with_skill', None)
+    """
+    found = find_side(key) or _DELTA.search(key)
+    return found[0].lower().replace("-", "_") if found else None
+
+
+def is_configuration(key: str) -> bool:
+    """Whether a key is nothing but the name of a configuration.
+
+    >>> is_configuration("old_skill"), is_configuration("with_skill_prompt")
+    (True, False)
+    """
+    return configuration_in(key) == key.lower().replace("-", "_")
+
+
+def figure_of(key: str) -> Figure:
+    """What a key like `avg_duration_ms` or `tokens_with_skill_mean` names.
+
+    >>> figure_of("time_without_skill_mean")
+    Figure(configuration='without_skill', metric='time_seconds', statistic='mean', factor=1.0,
+           rest='time')
+    >>> figure_of("avg_humor").metric is None, figure_of("avg_humor").rest
+    (True, 'humor')
+    """
+    configuration = configuration_in(key)
+    rest = key.lower().replace("-", "_").replace(configuration or "", "", 1)
+    words = [word for word in re.split(r"[_\s-]+", rest) if word]
+    statistic = "mean"
+    if len(words) > 1:
+        for place in (0, -1):
+            if words[place] in _STATISTICS and not (
+                words[place] == "total" and words[1:] == ["tokens"]
+            ):
+                statistic = _STATISTICS[words.pop(place)]
+                break
+    left = "".join(words)
+    metric, factor = _METRICS.get(left, (None, 1.0))
+    return Figure(configuration, metric, statistic, factor, "_".join(words))
+
+
+Plain = dict[str, Any]
+
+PLACES = (
+    *("runs", "evals", "eval_results", "results", "rows", "tests", "test_cases", "cases"),
+    *("scenarios", "per_eval", "evaluations", "per_case", "by_case"),
+)
+"""Where people keep what runs can be made of, best first: later ones repeat earlier ones."""
+
+LAST = ("details", "detail")
+"""Where they keep it too, but in a row its checks."""
+
+GROUPS = ("configs", "configurations", "conditions", "variants", "arms", "sides")
+"""Where people keep an object for each configuration, with its rows in one of `PLACES`."""
+
+_SUMMARIES = ("run_summary", "summary", "totals", "aggregate", "metadata", "delta")
+_OF_ALL = {*_SUMMARIES, "overall", "total", "average", "mean", "comparison"}
+"""Keys beside evals that name none."""
+
+EVAL = {*names_of(BenchmarkRun, "eval_id"), *names_of(BenchmarkRun, "eval_name")}
+SURE_OF_EVAL = [
+    key
+    for field in ("eval_id", "eval_name")
+    for key in names_of(BenchmarkRun, field)
+    if key not in ("id", "name")
+]
+"""Names of an eval's id or name that nothing else has."""
+SIDE = {*names_of(BenchmarkRun, "configuration")}
+_IDENTITY = {*EVAL, *SIDE, *names_of(BenchmarkRun, "run_number"), "skill", "skill_name", "model"}
+_IDENTITY |= {*names_of(BenchmarkRun, "harness")}
+
+SCORED = ("content", "structure", "content_score", "structure_score")
+SCORES = ("scores", "subscores", "dimension_scores", "rubric", "ratings")
+"""Rubric dimensions by their names, and objects that hold some: 1 to 5, or up to 10."""
+
+VERDICTS = {*names_of(Grading, "expectations"), "grading"} - {"results", "details"}
+"""What lists of verdicts are called."""
+PASSED = {*names_of(RunResult, "passed"), "assertions", "checks", "expectations"}
+"""What `"7/8"` stands under if it counts verdicts."""
+_COUNTED = {*names_of(RunResult, "pass_rate"), "passed", "total", *VERDICTS}
+FIGURES = {
+    *names_of(RunResult),
+    *names_of(BenchmarkRun, "result"),
+    *names_of(BenchmarkRun, "rubric_scores"),
+    *VERDICTS,
+    *SCORED,
+    *SCORES,
+}
+NAMES = FIGURES | _IDENTITY
+_KNOWN = {plainly(name): name for name in sorted(NAMES)}
+
+_DEEP = 6
+"""No rows lie deeper."""
+
+
+# ── verdicts ───────────────────────────────────────────────────────────────────────────────────
+
+_TEXTS = ("text", *TEXT_NAMES, "item", "rule", "question")
+_PASSES = names_of(GradedExpectation, "passed")
+_AGAINST = ("triggered", "violated", "hit")
+"""What a verdict on something that must not be says where it is."""
+_VERDICT = ("passed", "pass", "overall_pass", "evaluation_pass", "verdict", "outcome", "result")
+"""What says of a run whether it passed."""
+_FLAG = re.compile(r"(?:.+_)?(?:match(?:es|ed)?|ok|correct|valid|passed|pass|met|success)")
+"""Names of flags that are good if they are true."""
+
+
+def verdicts_in(run: Plain) -> dict[str, list[Plain]]:
+    """The lists of a run that hold verdicts, whatever they are called.
+
+    >>> verdicts_in({"reject": [{"criterion": "It guesses", "triggered": False}]})
+    {'reject': [{'text': 'It guesses', 'passed': True}]}
+    """
+    found: dict[str, list[Plain]] = {}
+    for key, value in run.items():
+        rows = value if isinstance(value, list) else []
+        verdicts = [_verdict(row) for row in rows if isinstance(row, dict)]
+        if verdicts and len(verdicts) == len(rows) and all(verdicts):
+            found[key] = verdicts
+    return found
+
+
+def _verdict(row: Plain) -> Plain:
+    """A row as a verdict; empty if it is none."""
+    text = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
+    passed = next((name for name in _PASSES if name in row and is_verdict(row[name])), None)
+    against = next((name for name in _AGAINST if type(row.get(name)) is bool), None)
+    if text is None or (passed or against) is None or (VERDICTS | {"summary"}) & row.keys():
+        return {}
+    rest = {key: value for key, value in row.items() if value != text and key != against}
+    if passed is None:
+        rest["passed"] = not row[str(against)]
+    return {"text": text, **rest}
+
+
+def with_own_verdict(run: Plain) -> Plain:
+    """A run that says whether it passed, and no more, as one with this one verdict.
+
+    Lists of verdicts under any key are its verdicts. Several flags that are good if they are
+    true are a verdict each.
+
+    >>> with_own_verdict({"eval_id": 1, "pass": True})
+    {'eval_id': 1, 'expectations': [{'text': 'the run passed', 'passed': True}]}
+    >>> with_own_verdict({"pass": True, "pass_rate": 0.5})
+    {'pass': True, 'pass_rate': 0.5}
+    >>> with_own_verdict({"size_match": True, "colour_match": False, "draft": True})["expectations"]
+    [{'text': 'size_match', 'passed': True}, {'text': 'colour_match', 'passed': False}]
+    """
+
+    def replaced(keys: Iterable[str], verdicts: list[Plain]) -> Plain:
+        rest = {key: value for key, value in run.items() if key not in keys}
+        return {**rest, "expectations": verdicts}
+
+    lists = verdicts_in(run) if not any(run.get(key) for key in VERDICTS) else {}
+    if lists:
+        return replaced(lists, [verdict for found in lists.values() for verdict in found])
+    flags = [key for key, value in run.items() if type(value) is bool and _FLAG.fullmatch(key)]
+    if len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
+        return replaced(flags, [{"text": key, "passed": run[key]} for key in flags])
+    score = run.get("score")
+    fields = {**score, **run} if isinstance(score, dict) else run
+    key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
+    known = {name for name, value in run.items() if not isinstance(value, dict)}
+    if key is None or (_COUNTED & known) - {key}:
+        return run
+    return replaced([key], [{"text": "the run passed", "passed": fields[key]}])
+
+
+def is_row(fields: Plain) -> bool:
+    """Whether an object has figures or verdicts of a run."""
+    return bool(FIGURES & fields.keys()) or with_own_verdict(fields) is not fields
+
+
+# ── the walk ───────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(slots=True)
+class Row:
+    """A row: its JSON path, and what it says together with what stands around it.
+
+    `note` is why it is of its side, if no usual name says so; `label` is what a side that is
+    called by a letter says that it is.
+    """
+
+    where: str
+    fields: Plain
+    note: str = ""
+    label: str | None = None
+
+
+def rows_below(key: str, value: Any, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
+    """The rows below a key, which may name their side; `known` is what stands around them."""
+    side = side_of_rows(key, value)
+    around = {**known, "configuration": side} if side else known
+    if side and isinstance(value, dict):
+        return _rows_in(value, f"{where}.{key}", around, faults)
+    return _rows(value, f"{where}.{key}", around, faults, group=key in GROUPS)
+
+
+def loose_rows(block: Plain, where: str, faults: Faults) -> dict[str, list[Row]]:
+    """The rows below each key of the whole that is a configuration or an eval itself."""
+    keys = [key for key, value in block.items() if side_of_rows(key, value) or _is_eval(key, value)]
+    found = {key: list(_rows({key: block[key]}, where, {}, faults)) for key in keys}
+    return {key: rows for key, rows in found.items() if rows}
+
+
+def _rows(
+    found: Any, where: str, known: Plain, faults: Faults, *, group: bool = False
+) -> Iterator[Row]:
+    """The rows of a list or mapping; those of a `group` are a configuration each.
+
+    At the top of a document, what a group has directly in a configuration is its summary.
+    """
+    if where.count(".") + where.count("[") > 2 * _DEEP:
+        return
+    found = _by_eval(found)
+    if isinstance(found, dict) and not group:
+        sides = [key for key, value in found.items() if side_of_rows(key, value)]
+        for key in sides:
+            yield from rows_below(key, found[key], where, known, faults)
+        found = {key: value for key, value in found.items() if key not in (*sides, *_OF_ALL)}
+    entries = entries_of(found, group=group)
+    if isinstance(found, list) and 0 < len(entries) < len(found):
+        odd = f"{len(found) - len(entries)} of its {len(found)} elements"
+        faults.add("warning", "wrong-type", where, f"{odd} are not objects: left out")
+    for position, (at, entry) in enumerate(entries):
+        unnamed = {} if group or EVAL & {*known, *entry} else {"row": f"row {position + 1}"}
+        rows = list(_rows_in(entry, where + at, {**known, **unnamed}, faults))
+        if not group or known or any(row.where != where + at for row in rows):
+            yield from rows
+
+
+def _rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
+    """The rows that an entry holds, else itself once for each configuration it speaks of."""
+    if "configuration" in known and _are_evals(entry):
+        evals = {key: value for key, value in entry.items() if key not in _OF_ALL}
+        yield from _rows(evals, where, known, faults)
+        return
+    around = {**known, **_identity_of(entry)}
+    inside = [
+        key
+        for key, value in entry.items()
+        if side_of_rows(key, value) or (key in PLACES and _are_rows(value))
+    ]
+    for keys in (GROUPS, inside):
+        below = (rows_below(key, entry.get(key), where, around, faults) for key in keys)
+        if rows := list(chain.from_iterable(below)):
+            yield from rows
+            return
+    yield from (row for row in _split_sides({**known, **entry}, where) if is_row(row.fields))
+
+
+def _by_eval(found: Any) -> Any:
+    """Maps of one figure each, from eval to value, as a map from eval to figures.
+
+    >>> _by_eval({"seconds": {"a": 5, "b": 6}, "tokens": {"a": 70}})
+    {'a': {'time_seconds': 5, 'tokens': 70}, 'b': {'time_seconds': 6}}
+    """
+    maps: Plain = found if isinstance(found, dict) else {}
+    figures = {key: figure_of(key) for key in maps}
+    if not all(figure.metric and isinstance(maps[key], dict) for key, figure in figures.items()):
+        return found
+    if not all(is_number(value) for values in maps.values() for value in values.values()):
+        return found
+    evals: dict[str, Plain] = {}
+    for key, figure in figures.items():
+        for eval_, value in maps[key].items():
+            value *= 1 if figure.factor == 1 else figure.factor  # noqa: PLW2901 -- in our unit
+            evals.setdefault(eval_, {})[str(figure.metric)] = value
+    return evals or found
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number, and neither true nor false."""
+    return type(value) in (int, float)
+
+
+# ── what a key and what is below it are ────────────────────────────────────────────────────────
+
+
+def is_of_side(key: str, value: Any) -> bool:
+    """Whether what lies below a key is of one configuration, and of no other.
+
+    A word that often means something else is a side's if it holds runs or what counts as one.
+
+    >>> is_of_side("version_a", {"score": 8}), is_of_side("version_a", "v2.0")
+    (True, False)
+    >>> is_of_side("skill", {"name": "pdf"}), is_of_side("skill", {"pass_rate": 0.5})
+    (False, True)
+    """
+    if not isinstance(value, dict | list) or not is_side(key):
+        return False
+    return is_side(key, sure=True) or (
+        bool(_COUNTED & value.keys()) or with_own_verdict(value) is not value or _has_rows(value)
+        if isinstance(value, dict)
+        else bool(entries_of(value))
+    )
+
+
+def sides_in(entry: Plain) -> Plain:
+    """The blocks of an entry that are a configuration each, or the list of its verdicts.
+
+    Where the entry has verdicts or rates of its own, an unsure word names a part of them.
+    """
+    alone = not _COUNTED & entry.keys()
+    return {
+        key: value if isinstance(value, dict) else {"expectations": value}
+        for key, value in entry.items()
+        if is_of_side(key, value) and (alone or is_side(key, sure=True))
+        if isinstance(value, dict) or (entries_of(value) and are_verdicts(value))
+    }
+
+
+def side_of_rows(key: str, value: Any) -> str | None:
+    """The configuration that a key names, if its rows lie below."""
+    if side := _side_of_list(key, value):
+        return side
+    return key if is_of_side(key, value) and _has_rows(value) else None
+
+
+def _side_of_list(key: str, value: Any) -> str | None:
+    """The configuration that a list of rows is called after: `with_skill_detail`."""
+    side = configuration_in(key)
+    is_first = side not in (None, "delta") and key.lower().startswith(f"{side}_")
+    return side if is_first and isinstance(value, list) and _are_rows(value) else None
+
+
+def _is_eval(key: str, value: Any) -> bool:
+    """Whether a key at the top of a document names an eval, with its sides below it."""
+    return (
+        isinstance(value, dict)
+        and bool(sides_in(value))
+        and key not in (*PLACES, *GROUPS, *_SUMMARIES)
+        and not is_of_side(key, value)
+        and figure_of(key).metric is None
+    )
+
+
+def _has_rows(side: Any) -> bool:
+    """Whether what lies below a configuration are its rows, or holds a list of them."""
+    if not isinstance(side, dict):
+        return _are_rows(side)
+    return any(_are_rows(side.get(place)) for place in PLACES) or _are_evals(side)
+
+
+def _are_rows(found: Any) -> bool:
+    return bool(entries_of(found)) and not are_verdicts(found)
+
+
+def are_verdicts(found: Any) -> bool:
+    """Whether entries are the verdicts of one run, and no runs."""
+    return all(_verdict(entry) for _, entry in entries_of(found))
+
+
+def _are_evals(value: Plain) -> bool:
+    """Whether the keys of an object name evals, each with its own figures."""
+    evals = {key: entry for key, entry in value.items() if key not in _OF_ALL}
+    return (
+        bool(evals)
+        and evals.keys().isdisjoint(PLACES)
+        and all(
+            isinstance(entry, dict) and FIGURES & entry.keys() and figure_of(key).metric is None
+            for key, entry in evals.items()
+        )
+        and not (FIGURES & value.keys())
+    )
+
+
+# ── what names a row ───────────────────────────────────────────────────────────────────────────
+
+
+def entries_of(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
+    """The entries of a list or mapping, with the end of their JSON paths."""
+    if isinstance(found, list):
+        entries = [
+            (f"[{index}]", _rename_known_keys(row))
+            for index, row in enumerate(found)
+            if isinstance(row, dict)
+        ]
+        return [(at, _name_configuration(entry)) for at, entry in entries] if group else entries
+    if isinstance(found, dict):
+        return [
+            (f".{key}", {"configuration": key, **entry} if group else _name_by_key(key, entry))
+            for key, value in found.items()
+            if isinstance(value, dict)
+            for entry in (_rename_known_keys(value),)
+        ]
+    return []
+
+
+def _rename_known_keys(entry: Plain) -> Plain:
+    """The same with the usual names: `caseId` is `case_id`."""
+    return {
+        key if key in NAMES else _KNOWN.get(plainly(key), key): value
+        for key, value in entry.items()
+    }
+
+
+def _name_configuration(entry: Plain) -> Plain:
+    """An object for a configuration, whose name is this configuration's."""
+    key = next((key for key in (*SIDE, "name", "label", "id") if key in entry), None)
+    rest = {other: value for other, value in entry.items() if other != key}
+    return entry if key is None else {"configuration": entry[key], **rest}
+
+
+def _name_by_key(key: str, entry: Plain) -> Plain:
+    """An entry whose key names the eval, or the eval and the configuration."""
+    configuration = configuration_in(key)
+    if is_model(key):
+        return {"model": key, **entry}
+    if configuration is None:
+        return entry if EVAL & entry.keys() else {"eval_name": key, **entry}
+    start = key.lower().replace("-", "_").rfind(configuration)
+    name = key[:start].rstrip("-_ ") or key
+    named = {} if EVAL & entry.keys() else {"eval_name": name}
+    return {"configuration": configuration, **named, **entry}
+
+
+def _identity_of(entry: Plain) -> Plain:
+    """What names an entry, and is to be known of the runs in it."""
+    names = {*_IDENTITY, "row"}
+    return {k: value for k, value in entry.items() if k in names and not is_of_side(k, value)}
+
+
+def named_run(row: Plain) -> Plain:
+    """A row with eval and side, where a path, an entry point and a version name them.
+
+    >>> named_run({"run": "A/with_skill", "tokens": 7})
+    {'eval_name': 'A', 'configuration': 'with_skill', 'tokens': 7}
+    >>> named_run({"entry_point": "cli", "version": "v2"})
+    {'eval_name': 'cli', 'configuration': 'v2', 'entry_point': 'cli', 'version': 'v2'}
+    """
+    eval_, _, side = row["run"].rpartition("/") if isinstance(row.get("run"), str) else ("", "", "")
+    if eval_ and _names_side(side):
+        rest = {key: value for key, value in row.items() if key != "run"}
+        return {"eval_name": eval_, "configuration": side, **rest}
+    point, version = row.get("entry_point"), row.get("version")
+    if not isinstance(point, str):
+        return row
+    names = {} if EVAL & row.keys() else {"eval_name": point}
+    if isinstance(version, str) and not SIDE & row.keys():
+        names["configuration"] = version
+    return {**names, **row}
+
+
+def name_rows(rows: Iterable[Plain]) -> list[Plain]:
+    """Rows with eval and side, as `named_run` finds them.
+
+    If several skills have an eval of one name, each is called after its skill.
+    """
+    rows = [named_run(row) for row in rows]
+    skills: dict[str, set[str]] = {}
+    for row in rows:
+        if isinstance(row.get("skill"), str) and "eval_name" in row:
+            skills.setdefault(str(row["eval_name"]), set()).add(row["skill"])
+    return [
+        {**row, "eval_name": f"{row.get('skill')}/{row['eval_name']}"}
+        if len(skills.get(str(row.get("eval_name")), ())) > 1
+        else row
+        for row in rows
+    ]
+
+
+# ── a run for each side ────────────────────────────────────────────────────────────────────────
+
+
+def _split_sides(entry: Plain, where: str) -> Iterator[Row]:
+    """One row for each configuration that an entry speaks of, else the entry itself."""
+    identity = _identity_of(entry)
+    blocks = sides_in(entry)
+    own = _beside_base(entry, blocks)
+    if own is not None:
+        yield Row(where, own, "the other side of a baseline is read as with_skill")
+    prefixed: dict[str, Plain] = {}
+    for key, value in entry.items():
+        figure = figure_of(key)
+        if (
+            figure.configuration not in (None, "delta")
+            and figure.metric
+            and not isinstance(value, dict)
+        ):
+            prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
+    for name, side in (blocks or prefixed).items():
+        fields = {**identity, **_rename_known_keys(side), "configuration": name}
+        yield Row(where, fields, label=_label(side) if is_lettered(name) else None)
+    if not blocks and not prefixed and own is None:
+        yield Row(where, entry)
+
+
+def _beside_base(entry: Plain, blocks: Plain) -> Plain | None:
+    """The run of the skill, where figures stand beside an object for the baseline alone, or null.
+
+    >>> _beside_base({"eval": "a", "passed": 2, "total": 2, "baseline": None}, {})
+    {'eval': 'a', 'passed': 2, 'total': 2, 'configuration': 'with_skill'}
+    """
+    bases = {key for key in entry if isinstance(entry[key], dict | None) and is_base(key)}
+    rest = {key: value for key, value in entry.items() if key not in bases}
+    is_own = bases and bases >= blocks.keys() and FIGURES & rest.keys() and not SIDE & rest.keys()
+    return {**rest, "configuration": WITH} if is_own else None
+
+
+def is_base(name: str) -> bool:
+    """Whether a name is a baseline's, and hardly anything else's."""
+    return is_side(name, sure=True) and likeness(name) is not None
+
+
+def _label(side: Plain) -> str | None:
+    names = (side.get(key) for key in ("version", "skill_version", "label", "name"))
+    return next((name for name in names if isinstance(name, str) and 0 < len(name) <= 60), None)
+
+
+# ── documents of several runs ──────────────────────────────────────────────────────────────────
+
+
+def has_rows(raw: Any) -> bool:
+    """Whether a value holds rows that name eval and configuration: runs, whatever its name."""
+    raw = {"results": raw} if isinstance(raw, list) else raw
+    if not isinstance(raw, dict):
+        return False
+    loose = loose_rows(raw, "$", Faults())
+    if any(_side_of_list(key, raw[key]) for key in loose):
+        return True
+    places = (key for key in (*PLACES, *GROUPS) if key in raw)
+    below = (rows_below(key, raw[key], "$", {}, Faults()) for key in places)
+    return any(_tells_run(named_run(row.fields)) for row in chain(*below, *loose.values()))
+
+
+def _tells_run(row: Plain) -> bool:
+    """Whether a row names its eval and its side, and has figures or verdicts."""
+    names = (str(row.get(name)) for name in SIDE)
+    sided = any(map(_names_side, names)) or {"entry_point", "skill"} <= row.keys()
+    return sided and bool(EVAL & row.keys()) and is_row(row)
+
+
+def _names_side(name: str) -> bool:
+    return is_side(name) or configuration_in(name) is not None
+
+
+def is_measurement(raw: Any) -> bool:
+    """Whether an object holds graded evals of a skill that it names, with time or model."""
+    known = set(raw) if isinstance(raw, dict) else set[str]()
+    if "skill_name" not in known or not known & {"timestamp", "model"}:
+        return False
+    return any(
+        EVAL & row.keys() and VERDICTS & verdicts_in(row).keys()
+        for place in PLACES
+        for _, row in entries_of(raw.get(place))
+    )
+
+
+def rows_of_several(raw: Any, known: Plain, faults: Faults) -> list[Plain]:
+    """The rows of a grading that grades several runs: by configuration, or in lists.
+
+    Results are runs where each names its side, or is measured or graded and no check itself.
+    What stands around a row, or is `known` of the file, is that of the row, where it says none.
+    Figures that stand beside the runs are noted.
+    """
+    whole = {"results": raw} if isinstance(raw, list) else raw
+    rows, used = _several_in(whole, faults) if isinstance(whole, dict) else ([], set[str]())
+    if rows:
+        for key in (key for key in whole if key not in used):
+            not_used(whole[key], f"$.{key}", faults)
+        not_in(raw, rows, faults)
+    return name_rows({**known, **row} for row in rows)
+
+
+def _several_in(raw: Plain, faults: Faults) -> tuple[list[Plain], set[str]]:
+    """The rows of several runs, and the keys that they lie below."""
+    known = _identity_of(raw)
+    for key in ("runs", "results"):
+        rows = [row.fields for row in rows_below(key, raw.get(key), "$", known, faults)]
+        if rows and (key == "runs" or all(map(_is_run, rows))):
+            return rows, {key}
+    if any(raw.get(key) for key in names_of(Grading, "expectations")):
+        return [], set()
+    loose = loose_rows(raw, "$", faults)
+    rest = {key: value for key, value in raw.items() if key not in loose}
+    sides = sides_in(rest)
+    found = [*chain(*loose.values()), *(_rows_in(rest, "$", {}, faults) if sides else ())]
+    return [{**known, **row.fields} for row in found], loose.keys() | sides.keys()
+
+
+def _is_run(row: Plain) -> bool:
+    """Whether a result names its side, or its eval, or is measured, and is no check with a text."""
+    named, numbers = named_run(row), sum(map(is_number, row.values()))
+    graded = with_own_verdict(row) is not row or bool(PASSED & row.keys()) or named is not row
+    known = numbers > 1 or any(key in named for key in SURE_OF_EVAL) or bool(verdicts_in(row))
+    return bool(SIDE & row.keys()) or (not row.keys() & {*_TEXTS} and graded and known)
