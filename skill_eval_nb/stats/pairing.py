@@ -24,6 +24,7 @@ from .values import (
     no_such,
     none_stated,
     own_of_evals,
+    remember,
     runs_of,
 )
 
@@ -429,6 +430,13 @@ class Pairs(NamedTuple):
         return swap_iterations(frame) if self.iterations else frame
 
 
+@remember
+def _other_checks(data: Any, baseline: str | None, only: str | None = None) -> pl.DataFrame:
+    """The evals whose two configurations were graded on other checks; see `sides`."""
+    runs = runs_of(data)
+    return find_other_checks(checks_of(data), runs, sides(runs, baseline, only), one_suite=True)
+
+
 def pair_sides(
     data: Any,
     values: pl.DataFrame,
@@ -439,7 +447,7 @@ def pair_sides(
     """The two sides of each eval."""
     import polars as pl
 
-    runs, checks = runs_of(data), checks_of(data)
+    runs = runs_of(data)
     iterations = versus is not None and are_iterations(runs, versus)
     if versus is not None and baseline is not None and (pool or not iterations):
         raise ValueError(
@@ -452,15 +460,18 @@ def pair_sides(
         values = (
             swap_iterations(values).drop(MODEL).join(models, on=RUN, how="left", nulls_equal=True)
         )
-    compared = sides(own, baseline) if versus is None else sides(own, versus[1], only=versus[0])
+    chosen = (baseline, None) if versus is None else (versus[1], versus[0])
+    compared = sides(own, *chosen)
     paired = pairs(values, compared)
     if versus is not None and baseline is not None:
         paired = less_change_of(paired, baseline)
-        others = find_other_checks(checks, runs, sides(runs, baseline), one_suite=True)
+        others = _other_checks(data, baseline)
         others = swap_iterations(others.filter(pl.col("iteration").is_in(list(versus)))).drop(MODEL)
         others = others.with_columns(configuration=pl.lit(versus[0]), baseline=pl.lit(versus[1]))
         others = others.unique([*ITERATION, *EVAL], maintain_order=True)
+    elif iterations:
+        checks = swap_iterations(checks_of(data))
+        others = find_other_checks(checks, own, compared, one_suite=False)
     else:
-        checks = swap_iterations(checks) if iterations else checks
-        others = find_other_checks(checks, own, compared, one_suite=not iterations)
+        others = _other_checks(data, *chosen)
     return Pairs(pool_models(paired) if pool == "model" else paired, values, iterations, others)
