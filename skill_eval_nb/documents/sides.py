@@ -87,6 +87,12 @@ def is_side(name: str, *, sure: bool = False) -> bool:
     return is_alone or _OF_MODEL.fullmatch(name) is not None
 
 
+def is_word(name: str) -> bool:
+    """Whether it is a side's whole name, but a word that often means something else: `skills`."""
+    found = _ALONE.fullmatch(name)
+    return found is not None and found["word"] is not None
+
+
 def is_lettered(name: str) -> bool:
     """Whether it is the name of a side that says no more than which: `variant_a`."""
     found = _ALONE.fullmatch(name)

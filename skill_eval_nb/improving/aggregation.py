@@ -32,7 +32,7 @@ from skill_eval_nb.tables.frames import Backend, frame_of, to_pandas
 from skill_eval_nb.text import count, dollars, in_quotes
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
-from skill_eval_nb.workspace.layout import OWN
+from skill_eval_nb.workspace.folders import OWN
 
 from .values import REMARK, Suggestion
 from .wording import KINDS, Mention, group_mentions, is_praise, mentions

@@ -41,7 +41,7 @@ from skill_eval_nb.skill_md import SkillMd, find_leaks, read_skill_of
 from skill_eval_nb.text import brief, count, in_quotes, some
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import PathLike
-from skill_eval_nb.workspace.layout import OWN
+from skill_eval_nb.workspace.folders import OWN
 
 from .aggregation import Aggregate, aggregate
 from .edits import suite_file

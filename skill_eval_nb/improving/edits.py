@@ -43,7 +43,7 @@ from skill_eval_nb.workspace import (
     read_files,
 )
 from skill_eval_nb.workspace.catalogue import suite_keys
-from skill_eval_nb.workspace.layout import is_iteration
+from skill_eval_nb.workspace.names import is_iteration
 from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
 
 from .inputs import root_of, take_inputs

@@ -28,7 +28,7 @@ from skill_eval_nb.running.asking import Terms, ask_once
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import SkillSource, folder_beside, read_skill
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md, read_text
-from skill_eval_nb.workspace.layout import OWN
+from skill_eval_nb.workspace.folders import OWN
 
 from .drafting import ITEM, Drafts, read_item
 from .inputs import INPUTS, find_fault

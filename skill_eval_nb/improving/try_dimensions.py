@@ -39,7 +39,7 @@ from skill_eval_nb.running.stored_runs import StoredRun, top_of
 from skill_eval_nb.stats.values import RUN, stand_in_keys
 from skill_eval_nb.text import brief, count, dollars, figure
 from skill_eval_nb.workspace import write_atomic
-from skill_eval_nb.workspace.layout import OWN
+from skill_eval_nb.workspace.folders import OWN
 
 from .evidence import Progress, documents_at, stored_at
 from .tried import (

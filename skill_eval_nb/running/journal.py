@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import NO_LINK, NO_WAIT, open_regular
+from skill_eval_nb.workspace.folders import OWN
 from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK, PLANNED, STARTED
-from skill_eval_nb.workspace.layout import OWN
 from skill_eval_nb.workspace.writing import Locked, hold_lock, name_process, now
 
 from .protocol import Refused, refuse

@@ -30,7 +30,7 @@ from skill_eval_nb.models import (
 )
 from skill_eval_nb.models.batches import Results
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_atomic
-from skill_eval_nb.workspace.layout import OWN
+from skill_eval_nb.workspace.folders import OWN
 
 from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures, reached_by
 from .batch import BatchedJudging, NoJudging, batch_judging, bring_results, judging_from, worst_usd

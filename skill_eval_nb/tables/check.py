@@ -48,7 +48,7 @@ from skill_eval_nb.workspace import (
     suite_keys,
 )
 from skill_eval_nb.workspace.find import roots_of
-from skill_eval_nb.workspace.layout import eval_parts
+from skill_eval_nb.workspace.names import eval_parts
 from skill_eval_nb.workspace.read import load_any, load_raw, place_of_metadata
 
 from .workspace import EFFICIENCY_OF_ONE, assemble

@@ -51,12 +51,8 @@ from skill_eval_nb.workspace import (
     skill_named,
     stated_text,
 )
-from skill_eval_nb.workspace.layout import (
-    RESULTS_INSIDE,
-    eval_parts,
-    is_iteration,
-)
-from skill_eval_nb.workspace.names import slug
+from skill_eval_nb.workspace.layout import RESULTS_INSIDE
+from skill_eval_nb.workspace.names import eval_parts, is_iteration, slug
 
 from .counted import CountedRun, count_runs
 

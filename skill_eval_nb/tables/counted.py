@@ -28,7 +28,7 @@ from skill_eval_nb.workspace import (
     stated_runs,
     stated_text,
 )
-from skill_eval_nb.workspace.layout import eval_parts
+from skill_eval_nb.workspace.names import eval_parts
 
 from .columns import RunRef
 from .run_rows import Figures, figures, match_checks

@@ -30,7 +30,7 @@ from skill_eval_nb.running.skill import SkillSource, folder_beside
 from skill_eval_nb.skill_md import read_text
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike
-from skill_eval_nb.workspace.layout import OWN
+from skill_eval_nb.workspace.folders import OWN
 
 from .attempt import Others, Query, read_offer
 from .queries import QueryDoubt, check_queries, gives_away, plain, read_queries, write_queries

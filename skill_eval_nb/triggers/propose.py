@@ -24,7 +24,7 @@ from skill_eval_nb.models.ask import (
 )
 from skill_eval_nb.running.asking import Terms, ask_all, worst_usd
 from skill_eval_nb.workspace import write_atomic
-from skill_eval_nb.workspace.layout import OWN
+from skill_eval_nb.workspace.folders import OWN
 
 from .describe import MOST, faults_of
 from .measured import QueryOutcome

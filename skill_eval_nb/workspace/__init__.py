@@ -1,6 +1,7 @@
 """Where evaluation files lie: finding, reading, safe writing."""
 
 from skill_eval_nb.disk import write_atomic
+from skill_eval_nb.documents.sides import UNSTATED
 
 from .benchmarks import RunId, SecondGraders, StatedRuns, compare, complete, stated_runs
 from .catalogue import (
@@ -18,20 +19,9 @@ from .catalogue import (
 )
 from .files import BenchmarkFile, Files, SuiteFile, add_results
 from .find import NothingToLoad, PathLike, Sides, find
-from .layout import (
-    NO_ITERATION,
-    UNSTATED,
-    EvalFolder,
-    FilePlace,
-    Folder,
-    Layout,
-    Place,
-    RunPlace,
-    crawl,
-    folder_of,
-    lay_out,
-    natural,
-)
+from .folders import Folder, crawl
+from .layout import EvalFolder, FilePlace, Layout, RunPlace, folder_of, lay_out
+from .names import natural
 from .problems import (
     Problem,
     Problems,
@@ -41,6 +31,7 @@ from .problems import (
     settle_problems,
 )
 from .read import collector_paused, read_files, read_run
+from .roles import NO_ITERATION, Place
 
 __all__ = [
     "NO_ITERATION",

@@ -24,8 +24,8 @@ from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
 
 from .catalogue import EvalIndex, EvalKey, stated_text
 from .files import BenchmarkFile, is_benchmark_file
-from .layout import Place
 from .problems import Problems
+from .roles import Place
 
 StatedRuns = dict["RunId", RunRecord]
 """Runs that benchmarks state, with the eval that they are of."""

@@ -12,26 +12,14 @@ from typing import NamedTuple
 
 from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
 from skill_eval_nb.documents.dialects.home_made_rows import configuration_in
-from skill_eval_nb.documents.sides import find_side
+from skill_eval_nb.documents.sides import UNSTATED, find_side
 from skill_eval_nb.text import some
 
 from .files import BenchmarkFile, Files, SuiteFile, is_benchmark_file
-from .layout import (
-    NO_ITERATION,
-    RESULTS,
-    UNSTATED,
-    EvalFolder,
-    FilePlace,
-    Layout,
-    Place,
-    eval_parts,
-    folder_of,
-    is_configuration,
-    is_container,
-    sums_up,
-)
-from .names import slug
+from .layout import RESULTS, EvalFolder, FilePlace, Layout, folder_of, sums_up
+from .names import eval_parts, is_configuration, is_container, slug
 from .problems import Problems, below
+from .roles import NO_ITERATION, Place
 
 
 class EvalKey(NamedTuple):

@@ -15,13 +15,16 @@ from typing import Any, NamedTuple
 from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import CheckLabel, Faults, NotJSON, Review, dump, mend, parse
 from skill_eval_nb.documents.base import origin_of
+from skill_eval_nb.documents.sides import UNSTATED
 
 from .catalogue import Catalogue, catalogue_files, named_by
 from .files import iteration_folder
 from .find import PathLike, find
-from .layout import NO_ITERATION, UNSTATED, Layout, eval_parts, is_eval, is_iteration
+from .layout import Layout
+from .names import eval_parts, is_eval, is_iteration
 from .problems import Problems
 from .read import read_files
+from .roles import NO_ITERATION
 from .writing import alone, now, written_like
 
 COMPLETE, IN_PROGRESS = "complete", "in_progress"

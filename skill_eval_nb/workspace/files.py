@@ -16,21 +16,11 @@ from skill_eval_nb.documents.sides import UNSTATED, is_earlier, is_model
 from skill_eval_nb.documents.tools import Results, Run, settle_runs
 from skill_eval_nb.skill_md import SKILL_FILE
 
-from .layout import (
-    NO_ITERATION,
-    NOT_ENTERED,
-    EvalFolder,
-    FilePlace,
-    Place,
-    is_configuration,
-    is_container,
-    is_eval,
-    is_folder,
-    natural,
-    run_number,
-)
-from .names import slug
+from .folders import NOT_ENTERED, is_folder
+from .layout import EvalFolder, FilePlace
+from .names import is_configuration, is_container, is_eval, natural, run_number, slug
 from .problems import Problems
+from .roles import NO_ITERATION, Place
 
 
 @dataclass(slots=True)

@@ -13,21 +13,12 @@ from skill_eval_nb.documents.dialects import kind_of
 from skill_eval_nb.documents.tools import OWN_LAYOUT, tool_of
 from skill_eval_nb.documents.tools.own_layout import files_of
 
-from .layout import (
-    READ,
-    RESULTS,
-    FilePlace,
-    Folder,
-    Layout,
-    RunPlace,
-    crawl,
-    lay_out,
-    place_of_file,
-    place_of_run,
-)
+from .folders import Folder, crawl
+from .layout import READ, RESULTS, FilePlace, Layout, RunPlace, lay_out
 from .problems import Problems
 from .proposal import propose
 from .read import PROMISING, collector_paused, load_any
+from .roles import place_of, place_of_file, roles_of
 
 PathLike = str | os.PathLike[str]
 Sides = str | Mapping[str, str] | None
@@ -162,7 +153,7 @@ def _add_file(path: str, layout: Layout, problems: Problems) -> None:
     folder = Folder(home, os.path.basename(os.path.abspath(home)), None)
     folder.files = (name,)
     if name in RESULTS:
-        layout.runs.append(RunPlace(place_of_run(folder, {home}), 1, home, folder.files))
+        layout.runs.append(RunPlace(place_of(folder, roles_of(folder)), 1, home, folder.files))
     else:
         layout.files.append(FilePlace(f"{home}/{name}", place_of_file(folder)))
 

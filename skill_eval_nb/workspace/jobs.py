@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from skill_eval_nb.disk import open_regular
 from skill_eval_nb.skill_md import SKILL_FILE
 
-from .layout import OWN
+from .folders import OWN
 from .writing import find_holder, name_process
 
 JOURNAL, LOCK = "journal.jsonl", f"{OWN}.lock"

@@ -51,6 +51,7 @@ def run_number(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
+@lru_cache(maxsize=4096)
 def is_iteration(name: str) -> bool:
     """Whether a folder is named like an iteration, or after the time at which it was made.
 

@@ -18,7 +18,7 @@ from skill_eval_nb.documents.tools.rows import ITSELF, TABLE_ENDINGS, UP, as_pai
 from skill_eval_nb.documents.tools.table import ROLES, Table, read_rows, recognise_columns
 from skill_eval_nb.text import count, some
 
-from .layout import is_configuration, run_number
+from .names import is_configuration, run_number
 from .problems import Problems
 
 _MOST_FILES, _MOST_BYTES = 60, 1 << 23

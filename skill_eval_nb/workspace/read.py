@@ -45,24 +45,17 @@ from skill_eval_nb.documents.dialects.home_made_rows import (
 from skill_eval_nb.documents.parsing import strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, find_unused, is_too_large
 from skill_eval_nb.documents.run import STRUCTURAL
+from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read_tool_file as read_results
 
 from .files import Files, SuiteFile, place_results
-from .layout import (
-    ELSEWHERE,
-    TRACES,
-    UNSTATED,
-    FilePlace,
-    Place,
-    RunPlace,
-    eval_parts,
-    folder_of,
-    is_followed,
-    natural,
-)
+from .folders import is_followed
+from .layout import ELSEWHERE, TRACES, FilePlace, RunPlace, folder_of
+from .names import eval_parts, natural
 from .problems import Problems
 from .proposal import add_proposal
+from .roles import Place
 
 D = TypeVar("D", bound=Document)
 

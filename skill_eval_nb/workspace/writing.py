@@ -19,7 +19,7 @@ from typing import Any
 from skill_eval_nb.disk import open_regular, write_atomic
 from skill_eval_nb.documents.base import to_json
 
-from .layout import OWN
+from .folders import OWN
 
 _OPENED = 1
 """Where the holder's line begins: Windows lets nobody read the byte that is locked."""

@@ -26,7 +26,7 @@ from skill_eval_nb.running.spec import (
     plain,
 )
 from skill_eval_nb.running.suite import folder_names
-from skill_eval_nb.workspace.layout import is_eval
+from skill_eval_nb.workspace.names import is_eval
 from tests.corpus.build import lay
 from tests.running.made_plans import EVALS, SKILL, Fake, make_skill, plan
 

@@ -94,6 +94,8 @@ LEVELS = {
     "deploy-app/{} setup-vps/{}": two("deploy-app", "none") + two("setup-vps", "none"),
     "iteration-1/{}/eval-0 iteration-1/{}/crud-api": two() + two("crud-api"),
     "{}/eval-0/run-1": two("0", "none"),
+    "{}/cases/eval-0 {}/cases/crud-api": two("0", "none") + two("crud-api", "none"),
+    "iteration-1/eval-0/gpt-5/{} iteration-1/eval-0/opus-4.5/{}": two("0", ONE, 1, 2),
     "iteration-1/eval-0/{}/outputs": two(),
     "iteration-1/eval-0/{}/run-2/outputs": two("0", ONE, 2),
     # Whatever lies below the side of an eval is a run.
@@ -197,6 +199,15 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
     "eval-N-grading.json in the configuration": (
         pair("iteration-1/{}/eval-0-grading.json") | pair("iteration-1/{}/eval-1-grading.json"),
         two() + two("1"),
+    ),
+    "eval-N-run-M-grading.json in the configuration": (
+        pair("iteration-1/{}/eval-0-run-1-grading.json")
+        | pair("iteration-1/{}/eval-0-run-2-grading.json"),
+        two("0", ONE, 1, 2),
+    ),
+    "grading_with_skill.json of an iteration": (
+        pair("iteration-1/grading_{}.json"),
+        two("unstated"),
     ),
     "eval-N-grading.json": (
         {"iteration-1/eval-3-grading.json": graded("pf")},

@@ -1,0 +1,295 @@
+"""What the folders on a path are, by their names and by what lies beside and below them.
+
+Of the folders above a run one is the iteration, one the eval, one the side, in any order and with
+anything between. `roles_of` finds them, `place_of` makes the keys of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import filterfalse, takewhile
+from typing import NamedTuple
+
+from skill_eval_nb.documents.sides import UNSTATED, is_model, is_side, is_word, model_and_side
+
+from .folders import Folder
+from .names import (
+    LIKE_A_RUN,
+    WORDED_RUN,
+    eval_parts,
+    is_configuration,
+    is_container,
+    is_eval,
+    is_iteration,
+    run_number,
+)
+
+NO_ITERATION = "none"
+"""The iteration of runs that lie below no iteration folder."""
+
+_HOLDERS = frozenset("runs results history grading gradings comparisons analyses".split())
+"""Folders of a workspace that merely hold what belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something belongs: the folder of its workspace, and the names of the folders below."""
+
+    workspace: str
+    iteration: str = NO_ITERATION
+    eval: str = UNSTATED
+    configuration: str = UNSTATED
+    model: str | None = None
+    """The model that a folder's name tells."""
+
+
+class Roles(NamedTuple):
+    """The folders on a path that are of an eval and of its side; None where there is none."""
+
+    eval: Folder | None = None
+    side: Folder | None = None
+
+    def by_depth(self) -> list[Folder]:
+        """Those that there are, the higher one first: the runs lie in the lower one, or below."""
+        return sorted(filter(None, self), key=lambda folder: len(folder.path))
+
+
+# ── one folder ───────────────────────────────────────────────────────────────────────────────
+
+
+def is_eval_folder(folder: Folder) -> bool:
+    """Whether a folder is an eval's by its name or by the metadata in it."""
+    return is_eval(folder.name) or "eval_metadata.json" in folder.files
+
+
+def is_like_a_run(folder: Folder) -> bool:
+    """Whether a folder is named like a run."""
+    return LIKE_A_RUN.fullmatch(folder.name) is not None
+
+
+def is_nested(folder: Folder) -> bool:
+    """Whether a configuration's folder lies in one of the same name: a copy that slipped in."""
+    above = folder.parent
+    return above is not None and above.name == folder.name and is_configuration(folder.name)
+
+
+def model_in(folder: Folder) -> str | None:
+    """The model that a folder is named after: one of several, or in a folder for models."""
+    above = folder.parent
+    if above is None or not (is_model(folder.name) or "model" in above.name.lower()):
+        return None
+    several = sum(map(is_model, above.folders)) > 1
+    for_models = is_container(above.name) and "model" in above.name.lower()
+    return folder.name if for_models or (several and is_model(folder.name)) else None
+
+
+def _is_certain_eval(folder: Folder) -> bool:
+    """Whether a folder is an eval's by a number or by metadata, and not by a word alone."""
+    numbered = is_eval(folder.name) and eval_parts(folder.name)[0] is not None
+    return numbered or "eval_metadata.json" in folder.files
+
+
+def _is_side_folder(folder: Folder) -> bool:
+    """Whether a folder is a side's: below one of an eval, `v2` or `after` is but a run's name."""
+    side = folder.parent
+    below = side and side.parent and is_configuration(side.name) and is_eval_folder(side.parent)
+    return is_side(folder.name, sure=True) if below else is_configuration(folder.name)
+
+
+def _is_iteration_folder(folder: Folder) -> bool:
+    """Whether a folder is named like an iteration, or has a benchmark.json beside such folders."""
+    beside = folder.parent.folders if folder.parent is not None else {}
+    states = "benchmark.json" in folder.files and any(map(is_iteration, beside))
+    return states or is_iteration(folder.name)
+
+
+def _has_suite(folder: Folder) -> bool:
+    """Whether the suite lies in a folder, so that the folders beside it are its evals."""
+    evals = folder.folders.get("evals")
+    return any(at is not None and "evals.json" in at.files for at in (folder, evals))
+
+
+# ── a path ───────────────────────────────────────────────────────────────────────────────────
+
+
+def upwards(folder: Folder | None) -> Iterator[Folder]:
+    """A folder, and those that it lies in."""
+    while folder is not None:
+        yield folder
+        folder = folder.parent
+
+
+def home_of(folder: Folder) -> Place:
+    """The workspace and iteration that a folder lies in.
+
+    The workspace is the folder that holds the nearest iteration. Without an iteration it is the
+    folder itself, if that does not merely hold runs.
+    """
+    at = next(filter(_is_iteration_folder, upwards(folder)), None)
+    if at is None:
+        return Place(_above_holders(folder).path)
+    if at.parent is None:  # an iteration that is loaded alone is still one of many
+        return Place(os.path.dirname(os.path.abspath(at.path)), at.name)
+    return Place(_above_holders(at.parent).path, at.name)
+
+
+def _above_holders(folder: Folder) -> Folder:
+    """The nearest folder that does not merely hold what belongs to the one above it."""
+    while folder.parent and (folder.name.lower() in _HOLDERS or model_in(folder)):
+        folder = folder.parent
+    return folder
+
+
+def roles_of(folder: Folder) -> Roles:
+    """The eval and the side of a run's folder.
+
+    The name above a side that is an eval's is the eval, and whatever lies below the side is a
+    run, at any depth and of any name. Evals may also lie below their side; runs are then what
+    lies below the eval. Below an eval without a known side, the first folder that is not called
+    a run is one. A folder that is not a part of either stands for itself: it is an eval, or
+    the side of one.
+    """
+    side = next(filter(_is_side_folder, upwards(folder)), None)
+    if side is not None:
+        below, roles = _between(folder, side), roles_of_side(side)
+        is_of_inner = len(below) > 1 and _is_certain_eval(below[0])
+        if not is_of_inner and _holds_runs_of(side, roles.eval):
+            return roles
+        if _holds_evals(side, below):
+            named = (at for at in below if not is_container(at.name))
+            evals = [at for at in named if run_number(at.name) is None]
+            eval_ = next(filter(_is_certain_eval, evals), evals[0] if evals else None)
+            return Roles(eval_, side) if eval_ else roles
+    above = takewhile(lambda at: not is_iteration(at.name), upwards(folder.parent))
+    eval_ = next(filter(_is_certain_eval, (folder, *above)), None)
+    if eval_ is not None:
+        below = [*filterfalse(_is_between, _between(folder, eval_))]
+        names = [at.name for at in below[:1]]
+        is_run = any(WORDED_RUN.fullmatch(name) or is_iteration(name) for name in names)
+        return Roles(eval_, below[0] if below and not is_run else None)
+    return _roles_of_unknown(_without_number(folder))
+
+
+def roles_of_side(side: Folder) -> Roles:
+    """The roles where a side's folder stands below that of its eval."""
+    while is_nested(side):
+        assert side.parent is not None
+        side = side.parent
+    return Roles(_eval_above(side), side)
+
+
+def place_of(folder: Folder, roles: Roles) -> Place:
+    """The keys of what lies in a folder: what the roles on its path say."""
+    top = next(iter(roles.by_depth()), None)
+    home = home_of(folder if top is None else top.parent or top)
+    eval_, side = (at.name if at is not None else UNSTATED for at in roles)
+    return replace(home, eval=eval_, configuration=side)
+
+
+def place_of_file(folder: Folder) -> Place:
+    """The keys of a file that lies in `folder` and is not part of a run."""
+    if is_configuration(folder.name):
+        return place_of(folder, roles_of_side(folder))
+    holds = is_iteration(folder.name) or is_container(folder.name) or folder.parent is None
+    if holds or "benchmark.json" in folder.files or not is_eval_folder(folder):
+        return home_of(folder)
+    return place_of(folder, Roles(folder))
+
+
+def with_model(place: Place, folder: Folder) -> Place:
+    """A place with the model that its configuration or a folder above it is named after."""
+    model, side = model_and_side(place.configuration)
+    model = model or next(filter(None, map(model_in, upwards(folder))), None)
+    return replace(place, configuration=side, model=model) if model else place
+
+
+def _is_between(folder: Folder) -> bool:
+    """Whether a folder may stand between an eval and its sides: a model's, or a mere holder."""
+    return is_container(folder.name) or bool(model_in(folder))
+
+
+def _between(folder: Folder, above: Folder) -> list[Folder]:
+    """The folders from below `above` down to a folder that lies in it."""
+    return [*takewhile(lambda at: at is not above, upwards(folder))][::-1]
+
+
+def _without_number(folder: Folder) -> Folder:
+    """The folder above a run that is called one; else the folder itself."""
+    above = folder.parent
+    if above is None or not WORDED_RUN.fullmatch(folder.name):
+        return folder
+    return above if run_number(folder.name) is not None or is_eval_folder(above) else folder
+
+
+def _roles_of_unknown(folder: Folder) -> Roles:
+    """What a folder is that holds runs, without a side or a numbered eval on its path."""
+    above, name = folder.parent, folder.name
+    if is_iteration(name) or is_container(name):
+        return Roles()
+    if above is None or (is_eval(name) and not is_eval(above.name)):
+        return Roles(folder)
+    if above.parent is not None and above.parent.name.lower() == "results":  # <version>/<eval>
+        return Roles(folder, above)
+    if is_eval_folder(above) or _is_repeated(folder):
+        return Roles(_eval_above(folder), folder)
+    return Roles(folder)
+
+
+def _is_repeated(folder: Folder) -> bool:
+    """Whether a folder beside others with runs has its name again under another eval."""
+    above = folder.parent
+    if above is None or above.parent is None or is_iteration(above.name):
+        return False
+    others = (other for other in above.parent.folders.values() if other is not above)
+    cousins = (other.folders.get(folder.name) for other in others)
+    beside = sum(sibling.holds_run for sibling in above.folders.values())
+    return beside > 1 and any(cousin is not None and cousin.holds_run for cousin in cousins)
+
+
+def _holds_evals(side: Folder, below: list[Folder]) -> bool:
+    """Whether what lies below a side, on the way to a run, are evals.
+
+    A word that often means something else is a side's only right above an eval or a run.
+    """
+    if any(is_iteration(at.name) for at in below[:-1]):
+        return False
+    if not below or not is_word(side.name):
+        return True
+    first, *others = below
+    if is_container(first.name) or any(map(_is_certain_eval, others)):
+        return False
+    return not others or is_like_a_run(others[-1])
+
+
+def _holds_runs_of(side: Folder, above: Folder | None) -> bool:
+    """Whether what lies below a side are the runs of the eval above it, and no evals."""
+    if above is not None and is_eval_folder(above):
+        return True
+    below = [child for child in side.folders.values() if child.holds_run]
+    names = [child.name for child in below if child.name.lower() != "runs"]
+    numbered = any(re.search(r"\d|[-_ ][a-z]$", name, re.IGNORECASE) for name in names)
+    if (numbered or not names) and all(map(WORDED_RUN.fullmatch, names)):
+        return True
+    if above is None or above.parent is None or any(map(is_eval, names)):
+        return False
+    beside = (other for other in above.parent.folders.values() if other is not above)
+    alike = any(is_configuration(name) for other in beside for name in other.folders)
+    of_eval = is_iteration(above.parent.name) or _has_suite(above.parent)
+    return of_eval or (alike and all(map(is_like_a_run, below)))
+
+
+def _eval_above(side: Folder) -> Folder | None:
+    """What stands above a side, past a numbered run and another side that it slipped into.
+
+    It is no eval's if it is an iteration's or a model's, or merely holds evals.
+    """
+    above = side.parent
+    if above and above.parent and run_number(above.name) is not None:
+        above = above.parent
+    slipped = above and (_is_between(above) or is_configuration(above.name))
+    if above and above.parent and slipped and is_eval_folder(above.parent):
+        above = above.parent
+    return None if above is None or is_iteration(above.name) or _is_between(above) else above
