@@ -160,7 +160,7 @@ else:
     commands = [
         (["check", data], 0),
         (["report", data, "--out", tmp_path / "report"], 0),
-        (["run", "--skill", skill, "--workspace", ws, *once], 0),
+        (["run", skill, "--workspace", ws, *once], 0),
         (["lab", "--to", tmp_path / "lab"], 2),
     ]
     told = bare(SHELL, json.dumps(commands, default=str)).stderr

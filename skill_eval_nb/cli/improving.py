@@ -113,7 +113,7 @@ def init(
         raise typer.Exit(0 if dry_run else 1)
     change = sen.improving.preview(drafts, folder)
     if _write(change, yes=yes):
-        out.print(Text(f"Next: skill-eval-nb run --skill {folder}"))
+        out.print(Text(f"Next: skill-eval-nb run {folder}"))
     raise typer.Exit(1 if change.refused or change.errors else 0)
 
 

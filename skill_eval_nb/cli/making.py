@@ -63,10 +63,14 @@ LOCAL = "local"
 
 
 class RunCommand(TyperCommand):
-    """The command `run`, whose option --dask may stand without an address."""
+    """The command `run`, whose option --dask may stand without an address.
+
+    Its skill may still be given by --skill, as it had to be.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
+        args = [arg.removeprefix("--skill=") for arg in args if arg != "--skill"]
         following = [*args[1:], "--"]
         filled = [
             f"--dask={LOCAL}" if argument == "--dask" and after.startswith("-") else argument
@@ -78,7 +82,7 @@ class RunCommand(TyperCommand):
 @app.command(cls=RunCommand)
 @report_errors
 def run(
-    skill: Annotated[Path, typer.Option(help="The skill's folder.")],
+    skill: Annotated[Path, typer.Argument(help="The skill's folder, or its SKILL.md.")],
     workspace: Annotated[
         Path | None, typer.Option(help="Where runs go; default: NAME-workspace next to the skill.")
     ] = None,

@@ -188,7 +188,7 @@ def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     out.print(
         "No model produced these figures: the bundled data are made up, and the stand-in model "
         "follows rules and a seed. Next: `skill-eval-nb lab` opens the notebooks on them, "
-        "`skill-eval-nb run --skill YOUR-SKILL` runs your own."
+        "`skill-eval-nb run YOUR-SKILL` runs your own."
     )
 
 

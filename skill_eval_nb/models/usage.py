@@ -34,7 +34,6 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from importlib import import_module
 from importlib.metadata import version
 from operator import attrgetter
 from pathlib import Path
@@ -571,9 +570,11 @@ class Prices:
 @cache
 def _published_prices() -> Prices:
     """Today's prices of Anthropic's models, from the installed genai-prices."""
-    data: Any = import_module("genai_prices.data")  # pyright would take 20 s to read it
+    from genai_prices import data
+
+    published: Any = data  # pyright takes 20 s for the type of its table
     now, models = datetime.now(UTC), dict[str, Rates]()
-    (provider,) = (provider for provider in data.providers if provider.id == "anthropic")
+    (provider,) = (provider for provider in published.providers if provider.id == "anthropic")
     # Models of today come first: they are those that a batch has a price for.
     for model in sorted(provider.models, key=lambda model: not model.price_variants):
         stated = model.get_prices(now)

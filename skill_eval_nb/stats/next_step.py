@@ -111,7 +111,7 @@ def say_how(ws: Workspace, answer: Answer, *, named: bool) -> list[tuple[str, st
             settings = settings._replace(asked={**settings.asked, **only})
             command = settings.word_command(runs, evals, named=named)
         if runs and not (command or beyond):
-            made = ("--skill", row["skill"], "--runs", str(runs), "--executor", "claude-code")
+            made = (row["skill"], "--runs", str(runs), "--executor", "claude-code")
             command = shlex.join(("skill-eval-nb", "run", *made, "--executor-model", "MODEL"))
             anew = " With this tool, which makes all runs anew:"
         plain = command.isprintable() and "`" not in command  # names come from files

@@ -87,7 +87,7 @@ class Settings(NamedTuple):
             given = self._options(runs, evals, named=named)
         except (KeyError, TypeError, AttributeError, ValueError, StopIteration):  # not one of ours
             return ""
-        words = ["skill-eval-nb", "run"]
+        words = ["skill-eval-nb", "run", str(given.pop("skill"))]
         for option, value in given.items():
             if value is True:
                 words.append(option)
@@ -108,7 +108,7 @@ class Settings(NamedTuple):
         usual = {*sides} == {"with_skill", "without_skill"}
         named_sides = [name if not at else f"{name}={place(at)}" for name, at in sides.items()]
         return {
-            "--skill": place(skill),
+            "skill": place(skill),
             "--workspace": place(self.folder.parent),
             "--evals": None if Path(suite).is_relative_to(skill) else place(suite),
             "--runs": runs,

@@ -30,7 +30,7 @@ def run(home: Path) -> Command:
     (home / "ws").mkdir()
     models = ("--executor", "messages-api", "--executor-model", MODEL, "--judge-model", "stand-in")
     few = ("--eval", "no-version-named", "--runs", 1, "--sandbox", "none", "--yes")
-    return ["run", "--skill", DEMO, "--workspace", home / "ws", *models, *few]
+    return ["run", DEMO, "--workspace", home / "ws", *models, *few]
 
 
 def stored(home: Path, **more: Any) -> Path:

@@ -167,7 +167,7 @@ def test_from_a_skill_without_evals_to_a_report_offline(tmp_path):
     for part in ("3 drafts", "No model wrote this", "+++ evals.json (new)", "3 of 3 drafts"):
         assert part in written.stdout
     (command,) = re.findall("Next: skill-eval-nb (.*)", written.stdout)
-    assert command == f"run --skill {mine}"
+    assert command == f"run {mine}"
     again = run("init", skill, "--out", out, "--n", 3, "--yes")
     assert again.exit_code == 2
     assert f"{mine} has evals already" in again.stderr

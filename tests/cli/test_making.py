@@ -24,7 +24,7 @@ ENDED = {"graded", "gated"}
 def evaluated(workspace: Path, *more: object, runs: int = 1) -> list[object]:
     """The command for one eval of the demo skill."""
     given = ["--workspace", workspace, "--runs", runs, "--eval", "no-version-named", *UNCONTAINED]
-    return ["run", "--skill", SKILL, *given, *more]
+    return ["run", SKILL, *given, *more]
 
 
 def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path):
@@ -36,7 +36,7 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path):
 
 
 def test_looks_are_numbers_between_commas_and_stand_instead_of_the_runs(tmp_path):
-    given = ["run", "--skill", SKILL, "--workspace", tmp_path / "ws", "--dry-run", *UNCONTAINED]
+    given = ["run", SKILL, "--workspace", tmp_path / "ws", "--dry-run", *UNCONTAINED]
     shown = run(*given, "--looks", "2,4,6").stdout
     assert "= 72 runs at most" in shown
     assert "at 2, 4 and 6 runs a side; the job ends where one decides" in shown
@@ -70,9 +70,9 @@ def test_the_command_of_a_next_step_does_only_what_is_new(tmp_path):
     settings = read_settings(home / "iteration-1")
     before = {path: path.read_bytes() for path in home.rglob("run-1/**/*") if path.is_file()}
     command = settings.word_command(2, ["1", "2"], named=False)
-    assert command.startswith(f"skill-eval-nb run --skill {SKILL} --workspace {home} --runs 2 ")
+    assert command.startswith(f"skill-eval-nb run {SKILL} --workspace {home} --runs 2 ")
     named = settings.word_command(2, ["1", "2"], named=True)
-    assert named.startswith("skill-eval-nb run --skill release-notes --workspace ws --runs 2 ")
+    assert named.startswith("skill-eval-nb run release-notes --workspace ws --runs 2 ")
     assert named.endswith(" --seed 3 --sandbox none")
     result = run(*shlex.split(command)[1:], "--json")
     fields = json.loads(result.stdout)
@@ -94,7 +94,7 @@ def test_all_faults_come_at_once_in_the_words_of_the_shell(tmp_path):
         assert fault in result.stderr
     old = run(*evaluated(tmp_path / "ws", "--configuration", "old_skill"))
     assert (old.exit_code, "old_skill=FOLDER" in old.stderr) == (2, True)
-    lacking = run("run", "--skill", SKILL, "--executor", "messages-api", "--dry-run").stderr
+    lacking = run("run", SKILL, "--executor", "messages-api", "--dry-run").stderr
     assert "--executor-model is not given" in lacking
 
 
@@ -102,7 +102,7 @@ def test_all_faults_come_at_once_in_the_words_of_the_shell(tmp_path):
 def test_what_is_to_be_given_has_the_names_of_options(tmp_path, no_key):
     real = ("--executor", "messages-api", "--executor-model", "claude-sonnet-5", "--dry-run")
     limits = ("--judge-model", "claude-opus-4-8", "--budget-usd", 0.01, "--run-usd", 2)
-    shown = run("run", "--skill", SKILL, "--workspace", tmp_path, *real, *limits).stdout
+    shown = run("run", SKILL, "--workspace", tmp_path, *real, *limits).stdout
     for option in (
         "the $2.00 that one run may cost",
         "raise --budget-usd, or lower what a run may cost with --run-usd",
@@ -143,7 +143,7 @@ def test_the_skill_that_teaches_this_shell_is_run_by_it(tmp_path):
     skill = ROOT / "skills" / "evaluate-a-skill"
     checked = run("check", skill)
     assert (checked.exit_code, "0 errors, 0 warnings" in checked.stdout) == (0, True)
-    done = run("run", "--skill", skill, "--workspace", tmp_path / "ws", "--runs", 1)
+    done = run("run", skill, "--workspace", tmp_path / "ws", "--runs", 1)
     assert (done.exit_code, "done: 6 of 6 runs" in done.stdout) == (0, True)
     assert set(sen.load(tmp_path / "ws").runs["status"]) <= ENDED
     body = (skill / "SKILL.md").read_text()

@@ -126,7 +126,7 @@ def test_a_report_ends_with_what_single_runs_lean_to_and_what_would_decide_it(tm
     assert wrote.startswith("Wrote ")
     said = (out / "benchmark.md").read_text()
     assert str(tmp_path) not in said
-    assert re.search(r"(?m)^Next: 1 more run .*: `skill-eval-nb run --skill \w+ --runs 2 ", said)
+    assert re.search(r"(?m)^Next: 1 more run .*: `skill-eval-nb run \w+ --runs 2 ", said)
     notes = json.loads((out / "benchmark.json").read_text())["notes"]
     assert any("leans up: +80 pp" in note for note in notes)
     fields = json.loads(run("report", home, "--out", out, "--json").stdout)

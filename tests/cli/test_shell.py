@@ -112,7 +112,7 @@ class TestEveryCommand:
     @bubblewrap.needed
     def test_a_table_is_json_alone_on_stdout_and_the_rest_on_stderr(self, tmp_path):
         skill = ROOT / "data" / "release-notes"
-        plan = run("run", "--skill", skill, "--workspace", tmp_path, "--dry-run", "--json")
+        plan = run("run", skill, "--workspace", tmp_path, "--dry-run", "--json")
         planned = json.loads(plan.stdout)
         assert planned["estimate"][0]["what"] == "with_skill"
         assert (planned["runs"], planned["runs_to_do"]) == (36, 36)

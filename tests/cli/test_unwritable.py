@@ -23,7 +23,7 @@ FREE = 60_000
 def offline(at: Path) -> Command:
     """Runs of the demo skill."""
     few = ("--eval", "no-version-named", "--runs", 2, "--sandbox", "none")
-    return ["run", "--skill", DEMO, "--workspace", at / "ws", *few]
+    return ["run", DEMO, "--workspace", at / "ws", *few]
 
 
 def grade(at: Path) -> Command:
