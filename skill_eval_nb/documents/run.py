@@ -270,8 +270,6 @@ _OF_JUDGE = re.compile(
     re.IGNORECASE,
 )
 """A judge, reading, and that it failed, in one line; that it failed; or as inspect_ai says it."""
-_JUDGES = ("grad", "judge", "llm", "rubric", "verdict")
-"""One of them is in whatever is matched."""
 _SEARCHED = 120
 """Characters at the beginning of evidence that are searched for it."""
 
@@ -285,15 +283,21 @@ def is_unread(evidence: str | None) -> bool:
     return bool(_OF_JUDGE.match((evidence or "")[:_SEARCHED].partition("\n")[0]))
 
 
+def _mentions_judge(text: str) -> bool:
+    """Whether there is anything that a match of `_OF_JUDGE` has: most evidence has nothing."""
+    is_graded = "grad" in text or "judge" in text or "verdict" in text
+    return is_graded or "llm" in text or "rubric" in text
+
+
 def leave_unread(grading: Grading) -> list[tuple[str, str]]:
     """Take verdicts and scores away that the judge did not give, as it failed or was not read.
 
     Returns what was checked, and what it rests on.
     """
     checks = [check for check in grading.expectations if check.passed is False]
-    given = [one.evidence or "" for one in (*checks, *grading.rubric_scores.values())]
-    lower = "\n".join([evidence[:_SEARCHED] for evidence in given]).lower()
-    if not any(word in lower for word in _JUDGES):  # most evidence mentions no judge
+    given = [check.evidence for check in checks]
+    given += [score.evidence for score in grading.rubric_scores.values()]
+    if not _mentions_judge("\n".join(filter(None, given)).lower()):
         return []
     unread = [check for check in checks if is_unread(check.evidence)]
     scores = {k: v for k, v in grading.rubric_scores.items() if is_unread(v.evidence)}

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -18,7 +18,6 @@ import msgspec
 from skill_eval_nb.disk import open_file, write_atomic
 from skill_eval_nb.documents import (
     Document,
-    Eval,
     EvalMetadata,
     Grading,
     Metrics,
@@ -35,7 +34,6 @@ from skill_eval_nb.workspace import (
     BenchmarkFile,
     Catalogue,
     EvalKey,
-    FilePlace,
     Files,
     PathLike,
     Problems,
@@ -223,7 +221,8 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
         problem for problem in problems if problem.severity == "error" or problem.code in UNREAD
     )
     losses += of_tools
-    disk = {run.path: run for run in found.layout.runs}
+    paths = Counter(run.record.path for own in runs.values() for run in own)
+    disk = {run.path: run for run in found.layout.runs if paths[run.path] == 1}
     for entry in target.iterdir() if cut_off else ():
         if entry.name != MARK:
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
@@ -231,10 +230,8 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
     written: list[Path] = []
     with _keep_mark(target / MARK):
         for folder, below in zip(catalogue.names, _target_folders(catalogue, target), strict=True):
-            mine = runs[folder]
-            paths = Counter(run.record.path for run in mine)
-            workspace = _Workspace(folder, mine, files, catalogue, disk, paths)
-            written += _Writer(workspace, below, losses).write_all()
+            writer = _Writer(folder, runs[folder], files, catalogue, disk, below, losses)
+            written += writer.write_all()
     return Converted(written, Problems(group_problems(losses, found.base)))
 
 
@@ -287,73 +284,52 @@ def _target_folders(catalogue: Catalogue, target: Path) -> Iterator[Path]:
         yield below if met[below] == 1 else below.with_name(f"{below.name}-{met[below]}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Workspace:
-    """A workspace that was loaded: its folder, its runs, and what else was read of all."""
-
-    folder: str
-    runs: list[CountedRun]
-    files: Files
-    catalogue: Catalogue
-    disk: dict[str, RunPlace]
-    paths: Counter[str]
-
-    def benchmarks(self) -> list[BenchmarkFile]:
-        return [
-            benchmark
-            for benchmark in self.catalogue.benchmarks
-            if benchmark.place.workspace == self.folder and not benchmark.tool
-        ]
-
-    def others(self) -> Iterator[tuple[str, FilePlace, Any]]:
-        """Reviews, comparisons and what else was read, with its kind and its file."""
-        return (other for other in self.files.others if other[1].place.workspace == self.folder)
-
-    def skill(self) -> str:
-        return self.catalogue.names[self.folder][1]
-
-    def defined(self) -> Iterator[tuple[EvalKey, Eval]]:
-        """What its suites define."""
-        return ((key, eval_) for of, key, eval_ in self.catalogue.definitions if of == self.folder)
-
-    def metadata(self) -> Iterator[tuple[str, EvalKey, EvalMetadata]]:
-        """The metadata of evals with the iteration and the eval that it is of."""
-        for folder, metadata in self.files.metadata.items():
-            if folder.workspace == self.folder:
-                yield folder.iteration, self.catalogue.keys[folder], metadata
-
-    def row_eval(self, benchmark: BenchmarkFile, row: Any) -> EvalKey | None:
-        """The eval that a row of a benchmark names."""
-        id_ = None if row.eval_id is None else str(row.eval_id)
-        name = stated_text(row.eval_name)
-        key = self.catalogue.index.find(self.folder, benchmark.place.iteration, id_, name)
-        return key or (EvalKey(id_ or name or "", name or id_ or "") if id_ or name else None)
-
-    def evals(self) -> Iterator[EvalKey]:
-        """The evals, those of the suites first."""
-        yield from (key for key, _ in self.defined())
-        yield from (eval_.key for eval_ in self.catalogue.seen.get(self.folder, []))
-        yield from map(key_of, self.runs)
-        for benchmark in self.benchmarks():
-            named = (self.row_eval(benchmark, row) for row in benchmark.document.runs)
-            yield from filter(None, named)
-
-
 class _Writer:
-    """Writes a workspace."""
+    """Writes what was read of one workspace into a folder."""
 
-    def __init__(self, ws: _Workspace, folder: Path, losses: Problems) -> None:
-        self.source, self.folder, self.losses = ws, folder, losses
+    def __init__(
+        self,
+        folder: str,
+        runs: list[CountedRun],
+        files: Files,
+        catalogue: Catalogue,
+        disk: Mapping[str, RunPlace],
+        target: Path,
+        losses: Problems,
+    ) -> None:
+        self.source, self.disk, self.folder, self.losses = folder, disk, target, losses
         self.written: dict[Path, bytes] = {}
-        self.evals = name_evals(ws.evals())
+        self.runs = sorted(runs, key=lambda run: run.keys.run_number)
+        self.index, self.skill = catalogue.index, catalogue.names[folder][1]
+        self.suites = [suite.document for suite in files.suites if suite.workspace == folder]
+        self.defined = [(key, eval_) for of, key, eval_ in catalogue.definitions if of == folder]
+        self.metadata = {
+            (eval_.iteration, catalogue.keys[eval_]): metadata
+            for eval_, metadata in files.metadata.items()
+            if eval_.workspace == folder
+        }
+        self.benchmarks = [
+            benchmark
+            for benchmark in catalogue.benchmarks
+            if benchmark.place.workspace == folder and not benchmark.tool
+        ]
+        self.others = [
+            (kind, file, document, catalogue.keys.get(folder_of(file.place)))
+            for kind, file, document in files.others
+            if file.place.workspace == folder
+        ]
+        seen = [eval_.key for eval_ in catalogue.seen.get(folder, [])]
+        rows = (self._row_eval(file, row) for file in self.benchmarks for row in file.document.runs)
+        keys = [*(key for key, _ in self.defined), *seen, *map(key_of, runs), *filter(None, rows)]
+        self.evals = name_evals(keys)
         self.ids = {key.id: name.id for key, name in self.evals.items()}
-        used = {run.keys.iteration for run in ws.runs if not self._is_row(run)}
-        used |= {iteration for iteration, _, _ in ws.metadata()}
-        used |= {file.place.iteration for _, file, _ in ws.others()}
-        stated = {benchmark.place.iteration: stem(benchmark.path) for benchmark in ws.benchmarks()}
+        used = {run.keys.iteration for run in runs if not self._is_row(run)}
+        used |= {iteration for iteration, _ in self.metadata}
+        used |= {file.place.iteration for _, file, *_ in self.others}
+        stated = {benchmark.place.iteration: stem(benchmark.path) for benchmark in self.benchmarks}
         alone = {name for name, file in stated.items() if file == name} - used
         self.iterations = name_iterations((used | stated.keys()) - alone) | dict.fromkeys(alone, "")
-        sides = dict.fromkeys(run.keys.configuration for run in ws.runs)
+        sides = dict.fromkeys(run.keys.configuration for run in runs)
         self.sides = dict(zip(sides, apart((side, safe(side)) for side in sides), strict=True))
 
     def write_all(self) -> list[Path]:
@@ -362,40 +338,41 @@ class _Writer:
             for old, new in names.items():
                 if new not in ("", old):
                     message = f"the {what} {old} is written as {new}"
-                    self.losses.add("info", "loss", self.source.folder, message)
-        runs = sorted(self.source.runs, key=lambda run: run.keys.run_number)
-        folders = [run for run in runs if not self._is_row(run)]
+                    self.losses.add("info", "loss", self.source, message)
+        folders = [run for run in self.runs if not self._is_row(run)]
         self._write_suites()
         self._write_metadata(folders)
         copied = [path for run in folders for path in self._write_run(run)]
-        self._benchmarks(runs)
-        self._others()
+        self._write_benchmarks()
+        self._write_others()
         return [*self.written, *copied]
 
     def _is_row(self, run: CountedRun) -> bool:
         """Whether a run that only a benchmark tells of stays a row of it, which holds it whole."""
         grading, metrics = run.record.grading, run.record.metrics
         more = (grading and grading.rubric_scores) or (metrics and metrics.cost_usd is not None)
-        stating = {benchmark.path for benchmark in self.source.benchmarks()}
-        return not more and run.record.path in stating
+        return not more and any(run.record.path == file.path for file in self.benchmarks)
+
+    def _row_eval(self, benchmark: BenchmarkFile, row: Any) -> EvalKey | None:
+        """The eval that a row of a benchmark names."""
+        id_ = None if row.eval_id is None else str(row.eval_id)
+        name = stated_text(row.eval_name)
+        key = self.index.find(self.source, benchmark.place.iteration, id_, name)
+        return key or (EvalKey(id_ or name or "", name or id_ or "") if id_ or name else None)
 
     def _write_suites(self) -> None:
-        definitions = self.source.defined()
-        for suite in self.source.files.suites:
-            if suite.workspace == self.source.folder:
-                evals = [
-                    copy_with(eval_, id=keep_id(eval_.id, self.evals[next(definitions)[0]].id))
-                    for eval_ in suite.document.evals
-                ]
-                own = suite.document.skill_name or self.source.skill()
-                self.write("evals", copy_with(suite.document, evals=evals, skill_name=own))
+        names = (self.evals[key].id for key, _ in self.defined)
+        for suite in self.suites:
+            evals = [copy_with(eval_, id=keep_id(eval_.id, next(names))) for eval_ in suite.evals]
+            own = suite.skill_name or self.skill
+            self.write("evals", copy_with(suite, evals=evals, skill_name=own))
 
     def _write_metadata(self, runs: list[CountedRun]) -> None:
         """The metadata of each eval of an iteration, where its folder does not tell all of it."""
-        there = {(iteration, key): metadata for iteration, key, metadata in self.source.metadata()}
-        suites = {key.id: definition for key, definition in reversed([*self.source.defined()])}
-        for at in dict.fromkeys([*there, *((run.keys.iteration, key_of(run)) for run in runs)]):
-            own, key = there.get(at), at[1]
+        suites = {key.id: definition for key, definition in reversed(self.defined)}
+        ran = [(run.keys.iteration, key_of(run)) for run in runs]
+        for at in dict.fromkeys([*self.metadata, *ran]):
+            own, key = self.metadata.get(at), at[1]
             suite, name = suites.get(key.id), self.evals[key]
             if own is None and eval_parts(name.folder) == (str(name.id), key.name):
                 continue
@@ -422,8 +399,8 @@ class _Writer:
             self.write(kind, document, **names)
         for number, judging in enumerate(record.judgings, 1):
             self.write("judging", judging, **names, file=number)
-        disk = self.source.disk.get(record.path)
-        if disk is None or self.source.paths[record.path] > 1:
+        disk = self.disk.get(record.path)
+        if disk is None:
             return []
         return copy_outputs(disk, self._below(RUN.format(**names)), self.losses)
 
@@ -465,16 +442,16 @@ class _Writer:
             metrics = copy_with(metrics, skill_used=row.skill_used)
         return copy_with(timing, model=row.executor_model), metrics
 
-    def _benchmarks(self, kept: list[CountedRun]) -> None:
+    def _write_benchmarks(self) -> None:
         runs: dict[tuple[str, str, str], list[CountedRun]] = defaultdict(list)
-        for run in kept:
+        for run in self.runs:
             runs[run.keys.iteration, run.keys.eval_id, run.keys.configuration].append(run)
-        for benchmark in self.source.benchmarks():
+        for benchmark in self.benchmarks:
             document, iteration = benchmark.document, self.iterations[benchmark.place.iteration]
             rows = [self._row(benchmark, row, runs) for row in document.runs]
             metadata = document.metadata
             if skill_named(metadata.skill_name) is None:
-                metadata = copy_with(metadata, skill_name=self.source.skill())
+                metadata = copy_with(metadata, skill_name=self.skill)
             names = {"iteration": iteration, "file": stem(benchmark.path)}
             self.write("benchmark", copy_with(document, runs=rows, metadata=metadata), **names)
 
@@ -482,28 +459,27 @@ class _Writer:
         self, benchmark: BenchmarkFile, row: Any, runs: dict[tuple[str, str, str], list[CountedRun]]
     ) -> Any:
         """A row of a benchmark with the eval of the target; what its run knows is filled in."""
-        key = self.source.row_eval(benchmark, row)
+        key = self._row_eval(benchmark, row)
         if key is None:
             return row
         there = runs[benchmark.place.iteration, key.id, row.configuration]
         of_it = [run for run in there if row.run_number in (None, run.keys.run_number)]
         row = copy_with(row, eval_id=keep_id(row.eval_id, self.ids[key.id]))
-        filled = (
-            {"result": _fill_result(row.result or RunResult(), of_it[0])} if len(of_it) == 1 else {}
-        )
-        return copy_with(row, **filled)
+        if len(of_it) == 1:
+            row = copy_with(row, result=_fill_result(row.result or RunResult(), of_it[0]))
+        return row
 
-    def _others(self) -> None:
+    def _write_others(self) -> None:
         """Reviews, comparisons, analyses, versions, trigger sets and what else was read."""
-        ws = self.source
-        several = {document.skill_name for kind, _, document in ws.others() if kind == "triggers"}
-        for kind, file, read in ws.others():
+        several = {
+            document.skill_name for kind, _, document, _ in self.others if kind == "triggers"
+        }
+        for kind, file, read, key in self.others:
             document, iteration = read, self.iterations[file.place.iteration]
             name = stem(file.path)
             names = {"iteration": iteration, "where": iteration, "file": name}
             names["named"] = name if name.startswith(kind) else f"{kind}-{name}"
-            if folder_of(file.place) in ws.catalogue.keys:
-                key = ws.catalogue.eval_of(file.place)
+            if key is not None:
                 names["where"] = f"{iteration}/{self.evals[key].folder}"
             if kind == "feedback":
                 reviews = [
@@ -511,15 +487,14 @@ class _Writer:
                 ]
                 document = copy_with(read, reviews=reviews)
             own = skill_named(document.skill_name) if kind == "triggers" else None
-            if own is not None and (own != ws.skill() or len(several) > 1):
+            if own is not None and (own != self.skill or len(several) > 1):
                 names["apart"] = OF_A_SKILL.format(safe(own))
             self.write(kind, document, **names)
 
     def _rename_review(self, review: Review, iteration: str) -> Review:
         """A review with the run id as the target names runs."""
         named, side, number = named_by(review.run_id, self.sides)
-        index, (id_, _) = self.source.catalogue.index, eval_parts(named)
-        key = index.find(self.source.folder, iteration, id_, named)
+        key = self.index.find(self.source, iteration, eval_parts(named)[0], named)
         if key is None or side is None:
             return review
         name = self.evals[key]

@@ -33,9 +33,6 @@ from skill_eval_nb.workspace.names import eval_parts
 from .columns import RunRef
 from .run_rows import Figures, figures, match_checks
 
-Results = tuple[Any, ...]
-"""What tells two runs of the same keys apart; most runs share theirs with others."""
-
 
 class SeenRuns:
     """The runs that were met so far, to tell what speaks of one of them again.
@@ -45,8 +42,7 @@ class SeenRuns:
 
     def __init__(self, benchmarked: bool) -> None:
         self._benchmarked = benchmarked
-        self._runs: dict[tuple[str, ...], dict[int, tuple[int, str, Results, Any]]] = {}
-        self._results: dict[Results, Results] = {}
+        self._runs: dict[tuple[str, ...], dict[int, tuple[int, Figures]]] = {}
         self._measured: dict[tuple[Any, ...], str] = {}
         self._unknown: dict[tuple[Any, ...], str | None] = {}
         self._claimed: set[tuple[str | None, str]] = set()
@@ -58,27 +54,23 @@ class SeenRuns:
         the same time and tokens, or their paths differ only in how they name the eval. Any other
         folder is a further run: two runs may well come out alike.
         """
-        path, results = row.path, _results_of_row(row)
-        took = (row.time_seconds, row.tokens)
-        took = None if None in took else took
-        results = self._results.setdefault(results, results)
         beside = self._runs.setdefault(run[:-1], {})
         number = run.number
         if number in beside:
-            for own, first, known, other in beside.values():
-                same = (took is not None and took == other) or _is_kept_twice(path, first)
-                if own == run.number and known == results and same:
-                    message = f"the same run as in {first}; counted once"
-                    problems.add("info", "duplicate-run", path, message)
+            for own, other in beside.values():
+                if own == number and _is_same_run(row, other):
+                    message = f"the same run as in {other.path}; counted once"
+                    problems.add("info", "duplicate-run", row.path, message)
                     return None
+            first = beside[number][1]
+            alike = _results_of_row(row) == _results_of_row(first)
             while number in beside:
                 number += 1
-            _, first, known, _ = beside[run.number]
-            but = "from another folder" if known == results else "but other results"
-            message = f"the keys of {first}, {but}; counted as run {number}"
-            problems.add("warning", "duplicate-run", path, message)
-        beside[number] = run.number, path, results, took
-        run = run._replace(number=number)
+            but = "from another folder" if alike else "but other results"
+            message = f"the keys of {first.path}, {but}; counted as run {number}"
+            problems.add("warning", "duplicate-run", row.path, message)
+        beside[number] = run.number, row
+        run = run if number == run.number else run._replace(number=number)
         if self._benchmarked:
             self._remember_run(run, row)
         return run
@@ -112,6 +104,14 @@ class SeenRuns:
         return True
 
 
+def _is_same_run(row: Figures, other: Figures) -> bool:
+    """Whether two folders with the same keys hold one run, kept twice."""
+    took = (row.time_seconds, row.tokens)
+    alike = None not in took and took == (other.time_seconds, other.tokens)
+    same = _results_of_row(row) == _results_of_row(other)
+    return same and (alike or _is_kept_twice(row.path, other.path))
+
+
 def _is_kept_twice(path: str, first: str) -> bool:
     """Whether two paths are the same but for an eval's number, or a folder that lies in itself.
 
@@ -127,7 +127,7 @@ def _is_kept_twice(path: str, first: str) -> bool:
     return one == other
 
 
-def _results_of_row(row: Figures) -> Results:
+def _results_of_row(row: Figures) -> tuple[Any, ...]:
     """The verdicts and the rubric score of a run; all its figures if it has neither."""
     results = (row.passed, row.failed, row.total, row.rubric_weighted_mean)
     return row[:-1] if results.count(None) == len(results) else results
@@ -181,19 +181,19 @@ def join_queries(files: Files, catalogue: Catalogue, problems: Problems) -> None
 class Side(NamedTuple):
     """What the runs of an eval and a configuration share; `run` is the id of any of them."""
 
-    names: tuple[str, str]
+    workspace: str
+    skill: str
     key: EvalKey
     run: RunId
     weights: Mapping[str, float]
-    checks: Sequence[Expectation] = ()
-    skill: str | None = None
+    checks: Sequence[Expectation]
     model: str | None = None
 
     def keys(self, number: int, skill: str | None) -> RunRef:
         """The keys of the run of this number, which may name a skill of its own."""
-        workspace, named = self.names
-        own = skill_named(skill) or skill_named(self.skill) or named
-        return RunRef(workspace, own, self.run.iteration, *self.key, self.run.configuration, number)
+        own = (skill and skill_named(skill)) or self.skill
+        side = self.run.configuration
+        return RunRef(self.workspace, own, self.run.iteration, *self.key, side, number)
 
 
 class CountedRun(NamedTuple):
@@ -303,7 +303,7 @@ def _all_runs(
             if side is None or place is not met_place:  # runs of a side follow one another
                 met_place, side = place, sides[place]
             record.model = side.model
-            yield side.run._replace(number=record.run_number or 0), side, record
+            yield RunId(*side.run[:4], record.run_number or 0), side, record
     for run_id, record in list(stated.items()):
         yield run_id, sides.of(run_id, EvalKey(str(record.eval_id), record.eval_name or "")), record
 
@@ -328,7 +328,7 @@ class _Sides(dict[Place, Side]):
         if (described := self._files.metadata.get(folder_of(place))) is not None:
             side = side._replace(
                 checks=described.assertions or side.checks,
-                skill=described.skill or side.skill,
+                skill=skill_named(described.skill) or side.skill,
                 model=stated_text(described.model) or place.model,
             )
         self[place] = side
@@ -337,11 +337,7 @@ class _Sides(dict[Place, Side]):
     def of(self, run: RunId, key: EvalKey) -> Side:
         """The side of a run."""
         known, eval_ = self._catalogue, (run.workspace, run.eval_id)
-        return Side(
-            known.names[run.workspace],
-            key,
-            run,
-            known.weights.get(eval_, {}),
-            self._checks.get(eval_, ()),
-            known.skills.get(eval_),
-        )
+        workspace, skill = known.names[run.workspace]
+        own = skill_named(known.skills.get(eval_)) or skill
+        weights = known.weights.get(eval_, {})
+        return Side(workspace, own, key, run, weights, self._checks.get(eval_, ()))

@@ -30,6 +30,9 @@ from .roles import Place
 StatedRuns = dict["RunId", RunRecord]
 """Runs that benchmarks state, with the eval that they are of."""
 
+Nested = dict[tuple[str, str], dict[str, dict[str, list[int]]]]
+"""Runs by workspace and iteration, then by side, then by eval: their numbers."""
+
 
 class RunId(NamedTuple):
     """A run, wherever it is spoken of; `workspace` is its folder."""
@@ -52,14 +55,14 @@ def stated_runs(
     The first benchmark to state a run counts; the verdicts of another file on it are those of
     a second grader.
     """
-    iterations = {(run.workspace, run.iteration) for run in on_disk}
+    there = _nest(on_disk)
     found: StatedRuns = {}
     for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
-        mine = _runs_of(benchmark, index, iterations, problems)
-        mine = _rename_configurations(mine, on_disk, problems)
+        mine = _runs_of(benchmark, index, there, problems)
+        mine = _rename_configurations(mine, there, problems)
         if not benchmark.is_benchmark:
-            mine = _of_known(mine, on_disk, benchmark.path, problems)
-        for run, record in _renumber_runs(mine, on_disk, benchmark.path, problems).items():
+            mine = _of_known(mine, there, benchmark.path, problems)
+        for run, record in _renumber_runs(mine, there, benchmark.path, problems).items():
             known = found.setdefault(run, record)
             if known is record:
                 continue
@@ -71,21 +74,22 @@ def stated_runs(
     return found
 
 
-def _of_known(
-    entries: StatedRuns, on_disk: AbstractSet[RunId], path: str, problems: Problems
-) -> StatedRuns:
+def _nest(runs: Iterable[RunId]) -> Nested:
+    """The runs by their places, to look up which ones a place has."""
+    found: Nested = {}
+    for workspace, iteration, eval_id, side, number in runs:
+        sides = found.setdefault((workspace, iteration), {})
+        sides.setdefault(side, {}).setdefault(eval_id, []).append(number)
+    return found
+
+
+def _of_known(entries: StatedRuns, on_disk: Nested, path: str, problems: Problems) -> StatedRuns:
     """The same without runs of evals that are not among those on disk, if there are some."""
-    evals: dict[tuple[str, str, str], set[str]] = {}
-    for run in on_disk:
-        if run.eval_id != UNSTATED:
-            side = run.workspace, run.iteration, run.configuration
-            evals.setdefault(side, set()).add(run.eval_id)
-    unknown = {
-        run
-        for run in entries
-        if run.eval_id
-        not in evals.get((run.workspace, run.iteration, run.configuration), {run.eval_id})
-    }
+    unknown = set[RunId]()
+    for run in entries:
+        evals = on_disk.get(run[:2], {}).get(run.configuration, {}).keys() - {UNSTATED}
+        if evals and run.eval_id not in evals:
+            unknown.add(run)
     if unknown:
         message = (
             f"{len(unknown)} of its entries name evals without a run here "
@@ -96,7 +100,7 @@ def _of_known(
 
 
 def _runs_of(
-    benchmark: BenchmarkFile, index: EvalIndex, iterations: set[tuple[str, str]], problems: Problems
+    benchmark: BenchmarkFile, index: EvalIndex, on_disk: Nested, problems: Problems
 ) -> StatedRuns:
     """The runs that one benchmark states.
 
@@ -116,7 +120,7 @@ def _runs_of(
         name = f"row {position}" if unnamed else name
         model, iteration, side = None, place.iteration, run.configuration
         if benchmark.tool is None:
-            iteration, side = _own_iteration(side, place, iterations)
+            iteration, side = _own_iteration(side, place, on_disk)
             model, side = model_and_side(side)
         key = index.find(place.workspace, iteration, id_, name)
         key = key or EvalKey(id_ or name or UNSTATED, name or id_ or UNSTATED)
@@ -224,29 +228,21 @@ def compare(
         problems.add("warning", "disagree", record.path, message, where="$.runs")
 
 
-def _rename_configurations(
-    entries: StatedRuns, on_disk: AbstractSet[RunId], problems: Problems
-) -> StatedRuns:
+def _rename_configurations(entries: StatedRuns, on_disk: Nested, problems: Problems) -> StatedRuns:
     """The same with configurations called as on disk.
 
     Some tools know two names for configurations only, and write with_skill and
     without_skill whatever was compared. If one side is called the same, one more is on
     disk, one more is stated, and their evals are the same, these are the same runs.
     """
-    disk: dict[tuple[str, str], dict[str, set[str]]] = {}
-    stated_: dict[tuple[str, str], dict[str, set[str]]] = {}
-    for runs, groups in ((on_disk, disk), (entries, stated_)):
-        for run in runs:
-            sides = groups.setdefault((run.workspace, run.iteration), {})
-            sides.setdefault(run.configuration, set()).add(run.eval_id)
     names: dict[tuple[str, str, str], str] = {}
-    for iteration, sides in stated_.items():
-        there = disk.get(iteration, {})
+    for iteration, sides in _nest(entries).items():
+        there = on_disk.get(iteration, {})
         alone = [side for side in sides if side not in there]
         other = [side for side in there if side not in sides]
         if len(alone) != 1 or len(other) != 1 or {*alone, *other} == {*SIDES}:
             continue
-        if len(sides) > 1 and sides[alone[0]] == there[other[0]]:
+        if len(sides) > 1 and sides[alone[0]].keys() == there[other[0]].keys():
             names[(*iteration, alone[0])] = other[0]
             path = next(row.path for run, row in entries.items() if run[:2] == iteration)
             message = f"its {alone[0]} are the runs that are called {other[0]} on disk"
@@ -258,20 +254,18 @@ def _rename_configurations(
 
 
 def _renumber_runs(
-    entries: StatedRuns, on_disk: AbstractSet[RunId], path: str, problems: Problems
+    entries: StatedRuns, on_disk: Nested, path: str, problems: Problems
 ) -> StatedRuns:
     """The same with sole runs of an eval and configuration fitted to those on disk.
 
     A sole one on disk is the same run, whatever its number. If there are several on
     disk, the one stated is taken for their aggregate: it is not a run, and that is told.
     """
-    numbers: dict[tuple[str, ...], list[int]] = {}
-    for run in on_disk:
-        numbers.setdefault(run[:4], []).append(run.number)
     times = Counter(run[:4] for run in entries)
     fitted: StatedRuns = {}
     for run, entry in entries.items():
-        there = numbers.get(run[:4], [])
+        sides = on_disk.get(run[:2], {})
+        there = sides.get(run.configuration, {}).get(run.eval_id, [])
         if times[run[:4]] > 1 or not there:
             fitted[run] = entry
         elif len(there) == 1:
@@ -285,15 +279,13 @@ def _renumber_runs(
     return fitted
 
 
-def _own_iteration(
-    configuration: str, place: Place, iterations: set[tuple[str, str]]
-) -> tuple[str, str]:
+def _own_iteration(configuration: str, place: Place, on_disk: Nested) -> tuple[str, str]:
     """A configuration such as ``with_skill (iter5)`` names the iteration its runs are of."""
     found = re.fullmatch(r"(?P<plain>[^()]+?) \((?:.*\()?(?P<told>[^()]+)\)+", configuration)
     if found:
         number = re.sub(r"^(?:iteration|iter)[-_ ]?", "", found["told"], flags=re.IGNORECASE)
         iteration = f"iteration-{number}"
-        if (place.workspace, iteration) in iterations:
+        if (place.workspace, iteration) in on_disk:
             return iteration, found["plain"]
     return place.iteration, configuration
 
