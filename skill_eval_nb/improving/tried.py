@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.protocol import no_such, refuse
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 Status = Literal["tried", "priced", "not tried"]
 What = Literal["draft", "replaced"]
 Where = Literal["all", "elsewhere"]
-Cell = tuple[list[float], list[float]]
-"""The values of one eval in one iteration: of the compared side, and of the baseline."""
 Values = Sequence[float | None]
 """The verdict (0 or 1) or the score of each run; None if there is none."""
 
@@ -40,6 +40,8 @@ RUN_ERRORED = "the run errored"
 """The reason why such a run has no verdict."""
 PLACE = [*ITERATION, *EVAL]
 BEFORE, AFTER = "_before", "_after"
+GAIN = "gain"
+"""What a draft's values are more than those of what it replaces, run by run."""
 SHOWN = ("estimate", "low", "high", "p", "verdict", "n_evals", "n_runs", "n_runs_baseline")
 KEY = [*ITERATION, *MODEL, "configuration", "baseline", "metric"]
 MOST = 8
@@ -242,6 +244,13 @@ def _cell(value: Any) -> str:
 # ── what is tried ────────────────────────────────────────────────────────────────────────────
 
 
+class OnRuns(NamedTuple):
+    """What a check or a dimension comes to on each run, and on what evidence, if that is known."""
+
+    values: Values
+    evidence: Sequence[str | None] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What to try, on which runs, and how; see `try_out`.
@@ -291,13 +300,65 @@ class Trial:
             self.draft, status, answer, **frames, **more, _suite=lambda: like(self.ws, make_suite())
         )
 
-    def compared(self, values: Mapping[What, Values], scored: str = "") -> dict[str, Any]:
-        """The sides, counted and compared: on all evals, and where the draft was not found.
+    def tried(
+        self,
+        found: Mapping[What, OnRuns],
+        figures: pl.DataFrame,
+        metrics: Sequence[str],
+        *,
+        scored: bool = False,
+        begins: str = "",
+        gates: int = 0,
+        **more: Any,
+    ) -> Tried:
+        """The result for a draft that was tried.
 
         Args:
-            values: the values of the draft and of what it replaces, if there are any.
-            scored: the name of the outcome of a run with a value; if empty, it is `passed` or
-                `failed`, by the value.
+            found: the values of the draft and of what it replaces, if there are any.
+            figures: `<metric>_before` and `<metric>_after` of each run.
+            metrics: those of the suite that change, the one to name first.
+            scored: whether the values are scores; else 1 passed and 0 failed.
+            begins: the words for a draft without values of its own; by default without its target.
+            gates: runs whose gate would open or close.
+            more: other fields of `Tried`.
+        """
+        by_run = self.by_run(found, scored=scored).hstack(figures)
+        suite = cache(partial(self.suite, by_run, metrics))
+        compared = self.compare({what: own.values for what, own in found.items()}, scored=scored)
+        if "draft" in found:
+            answer = _say_values(self.draft, found["draft"], compared, scored=scored)
+        else:
+            words = begins or f"Without {self.draft.called or brief(self.draft.target or '')}"
+            answer = _say_suite(words, suite(), metrics[0])
+        change = f"; the gate of {count(gates, 'run')} would change" if gates else ""
+        answer = f"{answer}{change}."
+        return self.result(
+            "tried",
+            answer,
+            by_run=by_run,
+            suite=suite,
+            gates_changed=gates,
+            **compared,
+            **more,
+        )
+
+    def by_run(self, found: Mapping[What, OnRuns], *, scored: bool = False) -> pl.DataFrame:
+        """The runs with the values and the evidence of the draft and of what it replaces."""
+        import polars as pl
+
+        columns = []
+        name, kind = ("score", pl.Float64) if scored else ("passed", pl.Boolean)
+        for what, (values, evidence) in found.items():
+            begin = "" if what == "draft" else "replaced_"
+            columns.append(pl.Series(f"{begin}{name}", values, kind))
+            if evidence is not None:
+                columns.append(pl.Series(f"{begin}evidence", evidence, pl.String))
+        return self.runs.select(RUN).with_columns(columns)
+
+    def compare(self, values: Mapping[What, Values], *, scored: bool) -> dict[str, Any]:
+        """The sides, counted and compared: on all evals, and where the draft was not found.
+
+        Each eval of each iteration is its own pair, so nothing is compared across iterations.
 
         Returns:
             The corresponding fields of `Tried`.
@@ -308,32 +369,43 @@ class Trial:
             self.runs.select(ITERATION).unique(), on=ITERATION, how="semi"
         )
         who, found_on = sides(every, self.baseline), list(self.draft.found_on)
-        parts: dict[tuple[What, Where], pl.DataFrame] = {}
-        for what, own in values.items():
-            value = pl.Series("value", own, pl.Float64)
-            parts[what, "all"] = chosen = self.runs.select(*RUN, "status", value)
-            if found_on:
-                parts[what, "elsewhere"] = chosen.filter(~pl.col("eval_id").is_in(found_on))
-        found = {key: side_differences(part, who, *key, self.level) for key, part in parts.items()}
-        first = {key: next(iter(several), None) for key, several in found.items()}
-        proof: Where = "elsewhere" if found_on else "all"
-        mine, theirs = first.get(("draft", proof)), first.get(("replaced", proof))
+        evals: dict[Where, pl.Expr] = {"all": pl.col("eval_id").is_not_null()}
+        evals |= {"elsewhere": ~pl.col("eval_id").is_in(found_on)} if found_on else {}
+        *_, proof = evals
+        columns = {what: pl.Series("value", own, pl.Float64) for what, own in values.items()}
+        if len(values) == 2:
+            columns |= {GAIN: columns["draft"] - columns["replaced"]}
+        rows = pl.concat(
+            self.runs.select(*RUN, "status", value, what=pl.lit(what), where=pl.lit(where)).filter(
+                chosen
+            )
+            for what, value in columns.items()
+            for where, chosen in evals.items()
+        )
+        alike = {name: pl.lit(None, pl.String) for name in MODEL}
+        metric = pl.concat_str("what", "where", separator=" ")
+        paired = pairs(rows.with_columns(metric=metric, **alike), who).drop_nulls("estimate")
+        against = who.select("configuration", "baseline").drop_nulls().unique()
+        against = in_order(against, configuration=side, baseline=natural).rows()
+        found = [
+            _find_difference(paired, what, where, mine, baseline, self.level)
+            for what in values
+            for where in evals
+            for mine, baseline in against
+        ]
+        first = {(each.what, each.where): each for each in reversed(found)}
         is_better, why = None, "there are no two sides to compare"
         if len(values) < 2:
             why = "it replaces nothing" if "draft" in values else "nothing replaces it"
-        elif mine is not None and theirs is not None:
-            own, other = parts["draft", proof], parts["replaced", proof]
-            gained = own.with_columns((pl.col("value") - other["value"]).alias("value"))
-            is_better, why = _is_better(_pair_values(gained, who), mine, theirs, self.level)
-        rows = [asdict(part) for several in found.values() for part in several]
+        elif found:
+            both = first["draft", proof], first["replaced", proof]
+            is_better, why = _is_better(paired.filter(metric=f"{GAIN} {proof}"), *both, self.level)
         return {
-            "sides": pl.concat(
-                [_count_outcomes(part, *key, scored) for key, part in parts.items()]
-            ),
-            "deltas": pl.DataFrame(rows, schema_of(Difference)),
+            "sides": _count_outcomes(rows.filter(pl.col("what") != GAIN), scored=scored),
+            "deltas": pl.DataFrame([asdict(each) for each in found], schema_of(Difference)),
             "delta": first.get(("draft", "all")),
             "elsewhere": first.get(("draft", "elsewhere")),
-            "replaced": theirs,
+            "replaced": first.get(("replaced", proof)),
             "separates_better": is_better,
             "why_better": why,
         }
@@ -375,78 +447,47 @@ class Trial:
 # ── the sides compared ───────────────────────────────────────────────────────────────────────
 
 
-def _count_outcomes(values: pl.DataFrame, what: What, where: Where, scored: str) -> pl.DataFrame:
-    """Rows of `sides`: how many runs have which outcome on each side."""
+def _count_outcomes(rows: pl.DataFrame, *, scored: bool) -> pl.DataFrame:
+    """`sides`: how many runs have which outcome on each side."""
     import polars as pl
 
     value, errored = pl.col("value"), pl.col("status") == "errored"
-    there = {scored: value.is_not_null()} if scored else {"passed": value == 1, "failed": value < 1}
-    outcomes = {name: ~errored & column for name, column in there.items()}
+    passed = {"passed": value == 1, "failed": value < 1}
+    outcomes = {"scored": value.is_not_null()} if scored else passed
+    outcomes = {name: ~errored & column for name, column in outcomes.items()}
     outcomes |= {"errored": errored, "not_scored": ~errored & value.is_null()}
-    mean = "score" if scored else "pass_rate"
-    cells = values.group_by(*PLACE, "configuration").agg(
+    mean, keys = "score" if scored else "pass_rate", ("what", "where", "configuration")
+    cells = rows.group_by(*keys, *PLACE).agg(
         pl.len().alias("runs"),
         *(column.sum().alias(name) for name, column in outcomes.items()),
         value.sort().mean().alias(mean),
     )
-    rows = cells.group_by("configuration").agg(
+    own = cells.group_by(keys).agg(
         pl.col("runs", *outcomes).sum().cast(pl.Int64), pl.col(mean).sort().mean()
     )
-    own = rows.select(pl.lit(what).alias("what"), pl.lit(where).alias("where"), pl.all())
-    return in_order(own, configuration=side)
+    return in_order(own, what=natural, where=natural, configuration=side)
 
 
-def side_differences(
-    values: pl.DataFrame, who: pl.DataFrame, what: What, where: Where, level: float
-) -> list[Difference]:
-    """Each configuration compared with its baseline, inside evals.
-
-    Args:
-        values: the keys of runs, `status`, and `value`: 0 and 1, or scores.
-        who: the result of `stats.pairing.sides`.
-        what: whether the values are the draft's or those of what it replaces.
-        where: which evals they are of.
-        level: 1 - alpha.
-    """
+def _find_difference(
+    paired: pl.DataFrame, what: What, where: Where, mine: str, baseline: str, level: float
+) -> Difference:
+    """A configuration compared with its baseline, inside evals."""
     import polars as pl
 
-    paired = _pair_values(values, who)
-    compared = who.select("configuration", "baseline").drop_nulls().unique()
-    found: list[Difference] = []
-    for mine, baseline in in_order(compared, configuration=side, baseline=natural).iter_rows():
-        evals = paired.filter(configuration=mine, baseline=baseline)
-        figures = evals.select(
-            pl.col("mean", "baseline_mean", "estimate").mean(),
-            pl.col("n_runs", "n_runs_baseline").sum(),
-            pl.struct("workspace", "eval_id").n_unique().alias("n_evals"),
-        ).row(0, named=True)
-        cells, p, least = _values_of(evals), None, None
-        met = {value for cell in cells for own in cell for value in own}
-        if met and met <= {0, 1}:
-            p, least = _exact_p(evals)
-        elif met:
-            p = compare(cells, "suite", level).p
-        says = _says(figures["estimate"], p, least, met, level)
-        found.append(
-            Difference(what, where, mine, baseline, **figures, p=p, least_p=least, says=says)
-        )
-    return found
-
-
-def _pair_values(values: pl.DataFrame, who: pl.DataFrame) -> pl.DataFrame:
-    """`stats.pairing.pairs` of the evals that have values on both sides, for any model.
-
-    Each eval of each iteration is its own pair, so nothing is compared across iterations.
-    """
-    import polars as pl
-
-    alike = {name: pl.lit(None, pl.String) for name in MODEL}
-    paired = pairs(values.with_columns(pl.lit("value").alias("metric"), **alike), who)
-    return paired.drop_nulls("estimate")
-
-
-def _values_of(paired: pl.DataFrame) -> list[Cell]:
-    return paired.select("values", "baseline_values").rows()
+    evals = paired.filter(metric=f"{what} {where}", configuration=mine, baseline=baseline)
+    figures = evals.select(
+        pl.col("mean", "baseline_mean", "estimate").mean(),
+        pl.col("n_runs", "n_runs_baseline").sum(),
+        pl.struct("workspace", "eval_id").n_unique().alias("n_evals"),
+    ).row(0, named=True)
+    cells, p, least = evals.select("values", "baseline_values").rows(), None, None
+    met = {value for cell in cells for own in cell for value in own}
+    if met and met <= {0, 1}:
+        p, least = _exact_p(evals)
+    elif met:
+        p = compare(cells, "suite", level).p
+    says = _says(figures["estimate"], p, least, met, level)
+    return Difference(what, where, mine, baseline, **figures, p=p, least_p=least, says=says)
 
 
 def _exact_p(paired: pl.DataFrame) -> tuple[float, float]:
@@ -490,7 +531,8 @@ def _is_better(
     The two values are subtracted run by run; the differences are compared between the sides by
     the exact permutation inside evals, like any other figure.
     """
-    cells = _values_of(gained.filter(configuration=mine.configuration, baseline=mine.baseline))
+    gained = gained.filter(configuration=mine.configuration, baseline=mine.baseline)
+    cells = gained.select("values", "baseline_values").rows()
     if not cells or mine.estimate is None or theirs.estimate is None:
         return None, "no eval has a figure of both on both sides"
     found = compare(cells, "suite", level)
@@ -505,21 +547,21 @@ def _is_better(
     return True, f"{against}, exact p {chance(p)} for the gain"
 
 
-# ── in words ─────────────────────────────────────────────────────────────────────────────────
+# ── in words, without the full stop ──────────────────────────────────────────────────────────
 
 
-def in_words(found: Mapping[str, Any], draft: Draft, begins: str, alone: str) -> str:
-    """The comparison behind an answer, as a sentence without its full stop.
-
-    Args:
-        found: the result of `Trial.compared`.
-        draft: what was tried.
-        begins: the words before the two means.
-        alone: what to say if there are no two sides.
-    """
+def _say_values(draft: Draft, own: OnRuns, found: Mapping[str, Any], *, scored: bool) -> str:
+    """How the sides differ in what a draft adds."""
+    known = [float(value) for value in own.values if value is not None]
+    runs = count(len(known), "run")
+    if not known:
+        ((reason, times),) = Counter(own.evidence or ()).most_common(1)
+        return f"It was scored in none of {count(len(own.values), 'run')}: {times} × {reason}"
     proof: Difference | None = found["elsewhere"] or found["delta"]
     if proof is None:
-        return f"{alone}; there are no two sides"
+        passes = f"It passes in {sum(known):,.0f} of {runs}"
+        scores = f"It scores {figure(fmean(known))} on average in {runs}"
+        return f"{scores if scored else passes}; there are no two sides"
     on = " that it was not found on" if proof.where == "elsewhere" else ""
     if proof.mean is None or proof.baseline_mean is None or proof.p is None:
         none = f"No proof: no eval{on} has a figure on both sides"
@@ -534,17 +576,17 @@ def in_words(found: Mapping[str, Any], draft: Draft, begins: str, alone: str) ->
     else:
         says = SAYS[proof.says]
     return (
-        f"{begins} {sides}, {with_sign(proof.estimate or 0)} on "
-        f"{count(proof.n_evals, 'eval')}{on}, "
+        f"Its {'mean score' if scored else 'pass rate'} is {sides}, "
+        f"{with_sign(proof.estimate or 0)} on {count(proof.n_evals, 'eval')}{on}, "
         f"exact p {chance(proof.p)}: {says}"
     )
 
 
-def suite_in_words(begins: str, suite: pl.DataFrame, metric: str, gates: int = 0) -> str:
-    """How the suite's difference would change, as a sentence that begins as given."""
+def _say_suite(begins: str, suite: pl.DataFrame, metric: str) -> str:
+    """How the suite's difference would change."""
     rows = suite.filter(metric=metric).drop_nulls("estimate_before")
     if rows.is_empty():
-        return f"{begins} nothing can be compared: there are no two sides{gates_in_words(gates)}."
+        return f"{begins} nothing can be compared: there are no two sides"
     row = rows.row(-1, named=True)
     where = "" if row["iteration"] == "none" else f" of {brief(row['iteration'])}"
     figures = []
@@ -557,15 +599,5 @@ def suite_in_words(begins: str, suite: pl.DataFrame, metric: str, gates: int = 0
         )
     return (
         f"{begins} the suite's difference in {metric.replace('_', ' ')}{where} goes from "
-        f"{figures[0]} to {figures[1]}{gates_in_words(gates)}."
+        f"{figures[0]} to {figures[1]}"
     )
-
-
-def without_words(draft: Draft) -> str:
-    """The beginning of a sentence about the suite without what a draft removes."""
-    return f"Without {draft.called or brief(draft.target or '')}"
-
-
-def gates_in_words(number: int) -> str:
-    """How many gates would change; empty if none would."""
-    return f"; the gate of {count(number, 'run')} would change" if number else ""

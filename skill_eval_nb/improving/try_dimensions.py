@@ -13,10 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents import Dimension, Eval, Judging, QualityRubric, dump, mend, to_json
@@ -37,22 +36,12 @@ from skill_eval_nb.running.asking import AskingProgress, Item, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.stored_runs import StoredRun, top_of
 from skill_eval_nb.stats.values import RUN, stand_in_keys
-from skill_eval_nb.text import brief, count, dollars, figure
+from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
 from .evidence import Progress, documents_at, stored_at
-from .tried import (
-    AFTER,
-    BEFORE,
-    Trial,
-    Tried,
-    Values,
-    What,
-    in_words,
-    suite_in_words,
-    without_words,
-)
+from .tried import AFTER, BEFORE, OnRuns, Trial, Tried, Values, What
 from .values import plain
 
 if TYPE_CHECKING:
@@ -83,18 +72,18 @@ def try_dimensions(trial: Trial) -> Tried:
     ]
     stored = _scores(trial)
     rows = ws.polars("dimensions").filter(pl.col("eval_id").is_in(runs["eval_id"].to_list()))
-    values: dict[What, Values] = {}
-    evidence: list[str] = []
+    found: dict[What, OnRuns] = {}
     target = None if draft.target is None else _target_name(rows, draft.target)
     if target is not None:
         by_place = dict(stored.filter(dimension=target).select("run", "score").iter_rows())
-        old = [by_place.get(at) for at in range(runs.height)]
-        values["replaced"] = old
-    judged, notes = _Judged(), ()
+        found["replaced"] = OnRuns([by_place.get(at) for at in range(runs.height)])
+    judged, notes, begins = _Judged(), (), ""
     if target is not None and (not new or _is_reweighed(rows, target, new)):
-        if not any(values["replaced"]):
+        old = found["replaced"].values
+        if not any(old):
             return trial.result("not tried", f"No stored run has a score on {target}.")
-        coming = {dimension.name: (dimension.weight, values["replaced"]) for dimension in new}
+        coming = {dimension.name: (dimension.weight, old) for dimension in new}
+        begins = f"With weight {new[0].weight:g} of {target}" if new else ""
     else:
         judged = _judge_dimensions(trial, new)
         if isinstance(judged, Tried):
@@ -104,33 +93,17 @@ def try_dimensions(trial: Trial) -> Tried:
             dimension.name: (dimension.weight, judged.scores(dimension.name, runs.height))
             for dimension in new
         }
-        values = {"draft": _weighted_scores(list(coming.values())), **values}
         evidence = [judged.evidence(at) for at in range(runs.height)]
-    names = {"draft": "score", "replaced": "replaced_score"}
-    columns = [pl.Series(names[what], own, pl.Float64) for what, own in values.items()]
-    if evidence:
-        columns.insert(1, pl.Series("evidence", evidence, pl.String))
-    by_run = runs.select(RUN).hstack(columns).hstack(_rubric_means(runs, stored, target, coming))
-    suite = cache(partial(trial.suite, by_run, (MEAN,)))
-    found = trial.compared(values, "scored")
-    if "draft" not in values:
-        begins = f"With weight {new[0].weight:g} of {target}" if new else without_words(draft)
-        answer = suite_in_words(begins, suite(), MEAN)
-    elif known := [score for score in values["draft"] if score is not None]:
-        alone = f"It scores {figure(fmean(known))} on average in {count(len(known), 'run')}"
-        answer = f"{in_words(found, draft, 'Its mean score is', alone)}."
-    else:
-        ((reason, times),) = Counter(evidence).most_common(1)
-        answer = f"None of {count(runs.height, 'run')} has a score: {times} × {reason}."
-    return trial.result(
-        "tried",
-        answer,
-        by_run=by_run,
-        suite=suite,
+        found = {"draft": OnRuns(_weighted_scores(list(coming.values())), evidence), **found}
+    return trial.tried(
+        found,
+        _rubric_means(runs, stored, target, coming),
+        (MEAN,),
+        scored=True,
+        begins=begins,
         cost_usd=judged.cost_usd,
         to_judge=judged.to_judge,
         notes=notes,
-        **found,
     )
 
 
@@ -144,8 +117,7 @@ class _Judged:
     Attributes:
         model: the model that judges.
         judgings: the judgings, by the index of the run.
-        left_out: why a run cannot be judged at all, by its index.
-        failed: why a requested judging failed, by the index of the run.
+        unscored: why a run has none, by its index.
         price_usd: the most that the missing ones cost; None if no price is known.
         to_judge: how many are missing.
         cost_usd: what was spent; None if a price is not known.
@@ -153,8 +125,7 @@ class _Judged:
 
     model: str = ""
     judgings: dict[int, Judging] = field(default_factory=dict)
-    left_out: dict[int, str] = field(default_factory=dict)
-    failed: dict[int, str] = field(default_factory=dict)
+    unscored: dict[int, str] = field(default_factory=dict)
     price_usd: float | None = 0.0
     to_judge: int = 0
     cost_usd: float | None = 0.0
@@ -168,15 +139,14 @@ class _Judged:
     def evidence(self, place: int) -> str:
         """The evidence for the scores of a run, or why it has none."""
         if place not in self.judgings:
-            return f"Not scored: {self.left_out.get(place) or self.failed.get(place)}"
+            return f"Not scored: {self.unscored.get(place)}"
         scores = self.judgings[place].rubric_scores.values()
         return "; ".join(score.evidence or "" for score in scores)
 
     def notes(self, runs: pl.DataFrame) -> Iterator[str]:
         """What was left out and why, and a warning about the judge."""
-        for reasons in (self.left_out, self.failed):
-            for reason, times in Counter(reasons.values()).most_common(MOST):
-                yield f"{count(times, 'run')}: {reason}."
+        for reason, times in Counter(self.unscored.values()).most_common(MOST):
+            yield f"{count(times, 'run')}: {reason}."
         for executor in sorted(set(runs["executor_model"].drop_nulls())):
             if (warning := same_model(self.model, executor)) is not None:
                 yield warning
@@ -224,9 +194,8 @@ def _judge(
     found, terms = _Judged(model), trial.terms
     ready = _items(found, trial, model, cases)
     while batch := dict(islice(ready, AT_ONCE)):
-        failed, spent = len(found.failed), found.cost_usd or 0.0
-        done = len(found.judgings) + len(found.left_out) + failed
-        before = AskingProgress(done, len(cases), failed, spent, "")
+        spent, done = found.cost_usd or 0.0, len(found.judgings) + len(found.unscored)
+        before = AskingProgress(done, len(cases), found.to_judge, spent, "")
         budget = None if free or terms.budget_usd is None else max(0.0, terms.budget_usd - spent)
         report = terms.progress and partial(_tell, terms.progress, before)
         mine = replace(terms, budget_usd=budget, dry_run=dry_run, progress=report)
@@ -238,7 +207,7 @@ def _judge(
             else:
                 found.to_judge += 1
                 if item.key in answers.failed:
-                    found.failed[place] = answers.failed[item.key].reason
+                    found.unscored[place] = answers.failed[item.key].reason
         found.price_usd = _plus(found.price_usd, answers.worst_usd)
         found.cost_usd = _plus(found.cost_usd, 0.0 if free else answers.cost_usd)
     return found
@@ -260,12 +229,12 @@ def _items(
     judge = Judge(model)
     for place, (case, run) in enumerate(zip(cases, trial.runs["folder"], strict=True)):
         if isinstance(case, str):
-            found.left_out[place] = case
+            found.unscored[place] = case
             continue
         try:
             prepared = prepare(judge, case)
         except Unjudged as error:
-            found.left_out[place] = error.reason
+            found.unscored[place] = error.reason
             continue
         (question,) = questions(prepared, 1)
         content = json.dumps([question.model, question.body()["messages"]], sort_keys=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -27,19 +26,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import collector_paused
 
 from .evidence import Progress, stored_at
-from .tried import (
-    AFTER,
-    BEFORE,
-    RUN_ERRORED,
-    About,
-    Trial,
-    Tried,
-    What,
-    gates_in_words,
-    in_words,
-    suite_in_words,
-    without_words,
-)
+from .tried import AFTER, BEFORE, RUN_ERRORED, About, OnRuns, Trial, Tried, What
 from .try_dimensions import try_dimensions
 from .values import Draft, SuiteItem, plain
 from .wording import likeness, measure
@@ -194,10 +181,6 @@ def _reason_unseen(status: str, folder: str, shared: bool, base: str) -> str | N
 # ── verdicts ─────────────────────────────────────────────────────────────────────────────────
 
 
-Verdicts = Mapping[What, Sequence[CheckVerdict]]
-"""The verdicts on the draft and on what it replaces, run by run."""
-
-
 def _try_checks(trial: Trial) -> Tried:
     """Try the checks of a draft against what they replace, or the removal of a check."""
     import polars as pl
@@ -210,38 +193,31 @@ def _try_checks(trial: Trial) -> Tried:
     )
     gone = structural.clear() if draft.target is None else _of_target(structural, draft.target)
     each = _verdicts(trial, checks, runs, trial.terms.progress)
-    verdicts: dict[What, list[CheckVerdict]] = {}
+    found: dict[What, OnRuns] = {}
     if checks:
-        verdicts["draft"] = [_all(of_run) for of_run in zip(*each, strict=True)]
+        found["draft"] = _on_runs([_all(of_run) for of_run in zip(*each, strict=True)])
     if draft.target is not None:
-        verdicts["replaced"] = _replaced_verdicts(trial, draft.target, gone)
-        if not checks and all(verdict.passed is None for verdict in verdicts["replaced"]):
+        found["replaced"] = replaced = _on_runs(_replaced_verdicts(trial, draft.target, gone))
+        if not checks and not any(passed is not None for passed in replaced.values):
             return trial.result("not tried", f"No run has a verdict on {draft.target}.")
     critical = [(check.critical, column) for check, column in zip(checks, each, strict=True)]
-    by_run = _by_run(trial, verdicts).hstack(_figures(trial, rows, gone, critical))
-    suite = cache(partial(trial.suite, by_run, (CHECKED, GRADED)))
-    was, now = _open(GATE + BEFORE), _open(GATE + AFTER)
-    gates: int = by_run.select((was != now).sum()).item()
-    more = {}
-    found, about = _compare_verdicts(trial, verdicts), None
-    if not checks:
-        answer = suite_in_words(without_words(draft), suite(), CHECKED, gates)
-    else:
-        answer = _check_answer(trial, found, verdicts["draft"], gates)
+    figures = _figures(trial, rows, gone, critical)
+    was, now = (pl.col(GATE + when).fill_null(value=True) for when in (BEFORE, AFTER))
+    more, about = {}, None
+    if checks:
         words = [check.description for check in checks if check.description]
         about = _judged_about(draft, words or gone["text"].head(1).to_list(), judged)
     if about is not None:
-        more["disagreements"] = _find_disagreements(trial, about, verdicts["draft"], judged)
-    return trial.result(
-        "tried",
-        answer,
-        by_run=by_run,
-        suite=suite,
+        mine = trial.by_run({"draft": found["draft"]})
+        more["disagreements"] = _find_disagreements(mine, about, judged)
+    return trial.tried(
+        found,
+        figures,
+        (CHECKED, GRADED),
+        gates=figures.select((was != now).sum()).item(),
         about=about,
-        gates_changed=gates,
         notes=tuple(_notes(trial, each, alone=about is None and bool(checks))),
         **more,
-        **found,
     )
 
 
@@ -268,8 +244,6 @@ def _try_verdicts(trial: Trial) -> Tried:
         gone = judged.filter(pl.col("text").is_in(texts))
     if gone.is_empty():
         return trial.result("not tried", f"No stored run has a verdict on {draft.target}.")
-    none = verdict_unscored("no judge has decided it")
-    verdicts: Verdicts = {"replaced": [verdict or none for verdict in _stored_verdicts(gone, runs)]}
     places, goes = set(gone["place"]), set(gone["run"])
     rest: dict[int, list[bool]] = {}
     for run, place, passed in judged.select("run", "place", "passed").iter_rows():
@@ -279,19 +253,15 @@ def _try_verdicts(trial: Trial) -> Tried:
         (fmean(rest[at]) if at in rest else None) if at in goes and status != "errored" else graded
         for at, (status, graded) in enumerate(runs.select("status", GRADED).iter_rows())
     ]
-    before = pl.Series(GRADED + BEFORE, runs[GRADED])
-    figures = (before, pl.Series(GRADED + AFTER, after, pl.Float64))
-    by_run = _by_run(trial, verdicts).with_columns(figures)
-    suite = cache(partial(trial.suite, by_run, (GRADED,)))
-    coming = count(len(draft.new), "new expectation")
-    note = f"Not in the figures: {coming}, as only a judge can decide on that."
-    return trial.result(
-        "tried",
-        suite_in_words(without_words(draft), suite(), GRADED),
-        by_run=by_run,
-        suite=suite,
-        notes=(note,) if draft.new else (),
-        **_compare_verdicts(trial, verdicts),
+    none = verdict_unscored("no judge has decided it")
+    note = f"Not in the figures: {count(len(draft.new), 'new expectation')}, as only a judge can "
+    return trial.tried(
+        {"replaced": _on_runs([verdict or none for verdict in _stored_verdicts(gone, runs)])},
+        runs.select(
+            pl.col(GRADED).alias(GRADED + BEFORE), pl.Series(GRADED + AFTER, after, pl.Float64)
+        ),
+        (GRADED,),
+        notes=(f"{note}decide on that.",) if draft.new else (),
     )
 
 
@@ -325,29 +295,19 @@ def _verdicts(
         setting = CheckContext(outputs, transcript, trial.near, trial.allow_scripts, "bubblewrap")
         return verdicts_on(wanted, spoken, setting)
 
-    def looked_at(
-        one_by_one: Callable[..., Iterator[list[CheckVerdict]]],
-    ) -> list[list[CheckVerdict]]:
-        found = []
-        for verdicts in one_by_one(look, runs.select("folder", "reason").iter_rows()):
-            found.append(verdicts)
-            done = len(found)
+    places, by_run = runs.select("folder", "reason").iter_rows(), []
+    scripts = trial.allow_scripts and any(check.type in SCRIPTS for check in checks)
+    with ThreadPoolExecutor(os.cpu_count()) if scripts else collector_paused() as pool:
+        for done, verdicts in enumerate((pool.map if pool else map)(look, places), 1):
+            by_run.append(verdicts)
             if progress is not None and (done % EVERY == 0 or done == runs.height):
                 progress(AskingProgress(done, runs.height, 0, 0.0, "outputs checked"))
-        return found
-
-    if trial.allow_scripts and any(check.type in SCRIPTS for check in checks):
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            by_run = looked_at(pool.map)
-    else:
-        with collector_paused():
-            by_run = looked_at(map)
     return [list(column) for column in zip(*by_run, strict=True)]
 
 
 def _all(of_run: Sequence[CheckVerdict]) -> CheckVerdict:
     """Several checks as one: it passes if all of them pass."""
-    mark = _all_pass(_marks_of(of_run))
+    mark = _all_pass([verdict.passed for verdict in of_run])
     evidences = [verdict.evidence or "" for verdict in of_run if verdict.passed is mark]
     return CheckVerdict(mark, "; ".join(dict.fromkeys(evidences)))
 
@@ -415,41 +375,12 @@ def _is_target(check: Check, target: str) -> bool:
     return check.id == target or plain(text or "") == plain(target)
 
 
-# ── the verdicts compared ────────────────────────────────────────────────────────────────────
+def _on_runs(verdicts: Sequence[CheckVerdict]) -> OnRuns:
+    passed = [verdict.passed for verdict in verdicts]
+    return OnRuns(passed, [verdict.evidence for verdict in verdicts])
 
 
-def _compare_verdicts(trial: Trial, verdicts: Verdicts) -> dict[str, object]:
-    return trial.compared({what: _marks_of(column) for what, column in verdicts.items()})
-
-
-def _marks_of(verdicts: Sequence[CheckVerdict]) -> list[bool | None]:
-    return [verdict.passed for verdict in verdicts]
-
-
-def _by_run(trial: Trial, verdicts: Verdicts) -> pl.DataFrame:
-    """The runs with their verdicts."""
-    import polars as pl
-
-    columns = []
-    for what, column in verdicts.items():
-        begin = "" if what == "draft" else "replaced_"
-        evidence = [verdict.evidence for verdict in column]
-        columns.append(pl.Series(f"{begin}passed", _marks_of(column), pl.Boolean))
-        columns.append(pl.Series(f"{begin}evidence", evidence, pl.String))
-    return trial.runs.select(RUN).with_columns(columns)
-
-
-def _check_answer(
-    trial: Trial, found: Mapping[str, object], verdicts: Sequence[CheckVerdict], gates: int
-) -> str:
-    """How the sides differ in a drafted check, in one sentence."""
-    scored = [passed for passed in _marks_of(verdicts) if passed is not None]
-    if not scored:
-        ((reason, times),) = Counter(verdict.evidence for verdict in verdicts).most_common(1)
-        return f"It was scored in none of {count(len(verdicts), 'run')}: {times} × {reason}."
-    alone = f"It passes in {sum(scored):,} of {count(len(scored), 'run')}"
-    answer = in_words(found, trial.draft, "Its pass rate is", alone)
-    return f"{answer}{gates_in_words(gates)}."
+# ── what is said of it ───────────────────────────────────────────────────────────────────────
 
 
 def _notes(trial: Trial, each: Sequence[Sequence[CheckVerdict]], *, alone: bool) -> Iterator[str]:
@@ -488,9 +419,7 @@ def _judged_about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> A
     return About(texts[place], "the nearest in words", alike) if alike >= LIKE else None
 
 
-def _find_disagreements(
-    trial: Trial, about: About, verdicts: Sequence[CheckVerdict], judged: pl.DataFrame
-) -> pl.DataFrame:
+def _find_disagreements(mine: pl.DataFrame, about: About, judged: pl.DataFrame) -> pl.DataFrame:
     """The runs where the draft and the judge disagree: RUN, and `passed` and `evidence` of both.
 
     Runs that one of them has not scored are left out: there is nothing to compare.
@@ -499,7 +428,7 @@ def _find_disagreements(
 
     theirs = _worst(judged.filter(pl.col("text") == about.text))
     theirs = theirs.rename({name: f"judged_{name}" for name in ("passed", "evidence")})
-    mine = _by_run(trial, {"draft": verdicts}).with_row_index("run")
+    mine = mine.with_row_index("run")
     both = mine.join(theirs, on="run", maintain_order="left").drop("run")
     return both.filter(pl.col("passed") != pl.col("judged_passed"))
 
@@ -575,10 +504,3 @@ def _all_pass(marks: Collection[bool | None]) -> bool | None:
 def _gate_of(checks: Sequence[tuple[int, bool | None, bool]]) -> bool | None:
     """Whether all critical checks passed; None if unknown."""
     return _all_pass([passed for _, passed, critical in checks if critical])
-
-
-def _open(column: str) -> pl.Expr:
-    """Whether the gate is open: a run goes to the judge unless a critical check failed."""
-    import polars as pl
-
-    return pl.col(column).fill_null(value=True)

@@ -135,7 +135,7 @@ def test_a_refusing_judge_gives_no_score(root):
     refusing = offline(faults=(Fault("refusal"),))
     tried = try_out(dimension(RIGOUR), sen.load(root), connection=refusing)
     assert (tried.sides["scored"].sum(), tried.to_judge) == (0, 8)
-    assert tried.answer.startswith("None of 8 runs has a score: 8 × Not scored: the judge")
+    assert tried.answer.startswith("It was scored in none of 8 runs: 8 × Not scored: the judge")
     assert not kept(root)
 
 
