@@ -277,8 +277,8 @@ def apply(
 ) -> None:
     """Write drafts into evals.json; the diff is shown first.
 
-    The old file is kept, and the next iteration's folder is prepared. Without a yes nothing is
-    written. Exit code 1 where a draft was refused or the evals would have new faults.
+    The old file is kept. Without a yes nothing is written. Exit code 1 where a draft was refused or
+    the evals would have new faults.
     """
     from skill_eval_nb.improving import preview, read_drafts
 

@@ -1,36 +1,25 @@
-"""Write accepted drafts into evals.json after showing the diff; nothing else in it changes.
-
-It also prepares the folder of the next iteration: its evals, without runs.
-"""
+"""Write accepted drafts into evals.json after showing the diff; nothing else in it changes."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.documents import to_json
-from skill_eval_nb.running.journal import NAME
 from skill_eval_nb.running.protocol import Refused, refuse
-from skill_eval_nb.running.skill import SKILL_FILE
-from skill_eval_nb.running.spec import METADATA, PREPARED, is_prepared, iterations_of
-from skill_eval_nb.running.suite import SUITE, PlannedEval, is_ours, metadata_of
+from skill_eval_nb.running.suite import name_evals
 from skill_eval_nb.tables import check
 from skill_eval_nb.text import count
 from skill_eval_nb.view import Block, Diff, Shown, Text, Title
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problem, Problems, write_atomic
-from skill_eval_nb.workspace.writing import diff_of, now, replace_kept, written_like
+from skill_eval_nb.workspace.writing import diff_of, replace_kept, written_like
 
-from .edits import OpenSuite, edits_of, open_suite, planned_evals, text_of
+from .edits import OpenSuite, edits_of, open_suite, text_of
 from .inputs import root_of
 from .values import Draft
 
@@ -43,14 +32,10 @@ class Written:
     """What was written.
 
     Attributes:
-        kept: the file as it was before; None if nothing was to be changed.
-        iteration: the folder that was prepared for the next runs; None if there is none.
-        why: why no iteration was prepared; empty if one was, or none was asked for.
+        kept: the file as it was before; None if there was none, or nothing was to be changed.
     """
 
     kept: Path | None = None
-    iteration: Path | None = None
-    why: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,20 +109,14 @@ class Change(Shown):
         """What was written, one line each; nothing before that."""
         if self.written is None:
             return ()
-        kept, iteration, why = self.written.kept, self.written.iteration, self.written.why
-        lines = (
-            f"wrote {self.path}" if self.applied and not self.before else "",
-            kept and f"the old file is {kept}",
-            iteration and f"{iteration} is ready for the next runs",
-            why and f"no iteration was prepared: {why}",
-        )
-        return tuple(line for line in lines if line)
+        kept = f"the old file is {self.written.kept}" if self.written.kept else ""
+        new = f"wrote {self.path}" if self.applied and not self.before else ""
+        return tuple(filter(None, (new, kept)))
 
-    def write(self, *, next_iteration: bool = True) -> Change:
+    def write(self) -> Change:
         """Write it; the old file is kept next to it, under the next free NAME.N.bak.
 
-        Args:
-            next_iteration: whether to prepare the workspace's next iteration.
+        The next plan of runs sees that the evals have changed, and begins a new iteration.
 
         Returns:
             The same change, which now knows where the old file is. If no draft changes anything,
@@ -152,21 +131,15 @@ class Change(Shown):
             raise refuse(f"{self.path} would have new faults: {faults}")
         if (read_bytes(self.path) if self.path.exists() else b"") != self.before:
             raise refuse(f"{self.path} has changed since it was looked at: preview again")
-        if self.after == self.before:
-            return replace(self, written=Written())
-        for path, data in self.inputs.items():
-            write_atomic(path, data, root=root_of(self.path))
-        if not self.before:
-            write_atomic(self.path, self.after, root=root_of(self.path))
-            return replace(self, written=Written())
-        kept = replace_kept(self.path, self.before, self.after)
-        if not next_iteration:
-            return replace(self, written=Written(kept))
-        try:
-            folder, why = prepare(self.suite, self.after, self.applied)
-        except OSError as error:  # the suite is written: that is to be told in any case
-            folder, why = None, str(error)
-        return replace(self, written=Written(kept, folder, why))
+        kept = None
+        if self.after != self.before:
+            for path, data in self.inputs.items():
+                write_atomic(path, data, root=root_of(self.path))
+            if self.before:
+                kept = replace_kept(self.path, self.before, self.after)
+            else:
+                write_atomic(self.path, self.after, root=root_of(self.path))
+        return replace(self, written=Written(kept))
 
     def _blocks(self) -> Iterator[Block]:
         yield Title(self.headline, str(self.path))
@@ -210,7 +183,7 @@ def preview(
 def apply(
     drafts: Draft | Iterable[Draft], evals: PathLike, *, workspace: PathLike | None = None
 ) -> Change:
-    """Write drafts into a suite, keep the old file, and prepare the next iteration.
+    """Write drafts into a suite, and keep the old file.
 
     Args:
         drafts: as `preview` takes them.
@@ -249,8 +222,10 @@ def _new_problems(suite: OpenSuite, after: bytes) -> Problems:
             known[_kind(problem)] -= 1
         else:
             found.add(problem.severity, problem.code, path, problem.message, where=problem.where)
-    _, old = planned_evals(suite.text.document)
-    _, new = planned_evals(text.document)
+    old: list[str] = []
+    new: list[str] = []
+    for document, faults in ((suite.text.document, old), (text.document, new)):
+        name_evals(document.evals, faults)
     for fault in sorted(set(new) - set(old)):
         found.add("error", "not-runnable", path, fault)
     return found
@@ -268,83 +243,3 @@ def _check_suite(name: str, data: bytes, dialect: str) -> list[Problem]:
 
 def _kind(problem: Problem) -> tuple[str, str, str]:
     return problem.code, _COUNTED.sub("", problem.where or ""), _COUNTED.sub("", problem.message)
-
-
-# ── the next iteration ───────────────────────────────────────────────────────────────────────
-
-
-def prepare(suite: OpenSuite, after: bytes, drafts: Sequence[str]) -> tuple[Path | None, str]:
-    """Prepare the next iteration for a suite that was changed.
-
-    A folder that was prepared before, and that nothing was run in, is made again.
-
-    Args:
-        suite: the suite as it was.
-        after: what was written.
-        drafts: the keys of the drafts that were applied.
-
-    Returns:
-        The iteration's folder, or None with the reason.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    home = suite.workspace
-    if home is None:
-        return None, "there is no workspace next to this suite: name one with `workspace`"
-    there = iterations_of(home)
-    if why := _why_not(suite, home, there):
-        return None, why
-    evals, _ = planned_evals(text_of(suite.path.name, after).document)
-    number = max(there, default=0)
-    if not (number and is_prepared(there[number])):
-        number += 1
-    mark = hashlib.sha256(after).hexdigest()
-    folder = home / f"iteration-{number}"
-    _write(folder, evals, {"suite": mark, "drafts": list(drafts)})
-    _keep_suite(suite, home, after)
-    return folder, ""
-
-
-def _why_not(suite: OpenSuite, home: Path, there: Mapping[int, Path]) -> str:
-    folders = [home] if there else [home, home.parent]
-    if any((folder / SKILL_FILE).is_file() for folder in folders):
-        return f"{home} is the skill's own, and runs do not go there: name another folder"
-    stated = [eval_.id for eval_ in planned_evals(suite.text.document)[0]]
-    if any(key.id != id_ for key, id_ in zip(suite.keys, stated, strict=True)):
-        return (
-            "the runs call the evals by other ids than the suite does, and a run from here would "
-            "call them as the suite does: make the ids the same first"
-        )
-    return ""
-
-
-def _write(folder: Path, evals: Sequence[PlannedEval], about: dict[str, object]) -> None:
-    """Make the folder, whole or not at all."""
-    half = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    half.chmod(folder.parent.stat().st_mode & 0o777)  # mkdtemp closes it to everybody else
-    line = {"event": PREPARED, "at": now(), **about}
-    (half / NAME).write_text(json.dumps(line) + "\n")
-    for eval_ in evals:
-        write_atomic(half / eval_.folder / METADATA, to_json(metadata_of(eval_)))
-    old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        if folder.exists():
-            folder.rename(old / folder.name)
-        half.rename(folder)
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _keep_suite(suite: OpenSuite, home: Path, after: bytes) -> None:
-    """Bring the suite that the workspace keeps up to date, as the start of its runs would."""
-    kept = home / SUITE
-    if suite.path.name != SUITE.name or suite.path.is_relative_to(home):
-        return
-    if kept.is_file():
-        there = read_bytes(kept)
-        ours = is_ours(home, hashlib.sha256(there).hexdigest())
-        if there != suite.data and not ours:
-            return
-    write_atomic(kept, after)

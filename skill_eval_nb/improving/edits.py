@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ from skill_eval_nb.documents.base import fields_of, origin_of, plainly
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared, recognise
 from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
-from skill_eval_nb.running.suite import USUAL, PlannedEval, name_evals
+from skill_eval_nb.running.suite import SUITE, USUAL, is_ours
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import (
@@ -77,7 +78,6 @@ class OpenSuite:
         data: its bytes; empty if it does not exist yet.
         text: what it says.
         keys: the id and name of each eval as the tables have them.
-        workspace: the folder whose next iteration it is for; None if there is none.
         described: ids of evals whose checks are in their eval_metadata.json.
     """
 
@@ -85,7 +85,6 @@ class OpenSuite:
     data: bytes
     text: Text
     keys: Sequence[EvalKey]
-    workspace: Path | None
     described: Mapping[str, str] = field(default_factory=dict)
 
     def eval_of(self, name: str) -> int:
@@ -117,7 +116,7 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     if not path.exists():
         name = read_skill_md(path.parent.parent / SKILL_FILE).name
         begun = to_json({"skill_name": name, "evals": []})
-        return OpenSuite(path, b"", text_of(path.name, begun), (), None)
+        return OpenSuite(path, b"", text_of(path.name, begun), ())
     data = read_bytes(path)
     text = text_of(path.name, data)
     home = _home_of(path) if workspace is None else Path(workspace).expanduser().resolve()
@@ -136,17 +135,16 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
         for folder, metadata in files.metadata.items()
         if folder.workspace == above and metadata.assertions and folder in index.keys
     }
-    if home is not None and Path(above).resolve().is_relative_to(home):
-        home = Path(above).resolve()  # of several below it, the one that the suite is for
     if len(keys) != len(text.document.evals):
         raise refuse(f"{path} changed while it was read: try again")
-    return OpenSuite(path, data, text, keys, home, described)
+    return OpenSuite(path, data, text, keys, described)
 
 
 def suite_file(evals: PathLike) -> Path:
     """The file of a suite, given the file, its folder, or its skill's workspace.
 
-    For a skill without one, it is the file to create.
+    For a skill without one, it is the file to create. The copy that runs keep of the skill's suite
+    in the workspace next to it is not the one to change: the next runs overwrite it.
 
     Raises:
         Refused: there is none, or there are several.
@@ -158,7 +156,7 @@ def suite_file(evals: PathLike) -> Path:
         return path
     for name in PLACES:
         if (path / name).is_file() and _is_suite(path / name):
-            return path / name
+            return _find_source(path / name, path)
     suites: list[Path] = []
     with suppress(NothingToLoad):
         files = read_files(find(path).layout.files, Problems())
@@ -176,6 +174,14 @@ def suite_file(evals: PathLike) -> Path:
         f"{path} has no evals; searched for {', '.join(PLACES)}: give the suite's file, or the "
         "skill's folder"
     )
+
+
+def _find_source(suite: Path, workspace: Path) -> Path:
+    """The skill's suite if this is the copy of it that a workspace keeps; else the suite itself."""
+    skill = workspace.with_name(workspace.name.removesuffix("-workspace"))
+    source = next((skill / name for name in USUAL if (skill / name).is_file()), suite)
+    mark = hashlib.sha256(read_bytes(suite)).hexdigest()
+    return source if suite == workspace / SUITE and is_ours(workspace, mark) else suite
 
 
 def text_of(name: str, data: bytes) -> Text:
@@ -202,12 +208,6 @@ def text_of(name: str, data: bytes) -> Text:
     dialect = recognise("evals", value)
     document, _ = read_as_shared("evals", value)
     return Text(value, document, dialect)
-
-
-def planned_evals(document: Evals) -> tuple[list[PlannedEval], list[str]]:
-    """The evals as they would be run, without their input files, and what prevents running them."""
-    faults: list[str] = []
-    return name_evals(document.evals, faults), faults
 
 
 def _home_of(suite: Path) -> Path | None:

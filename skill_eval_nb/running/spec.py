@@ -489,12 +489,6 @@ def _hash(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-PREPARED = "prepared"
-"""The one event in the journal of an iteration that waits for a plan."""
-
-METADATA = "eval_metadata.json"
-"""The files of each eval in a prepared iteration."""
-
 _ITERATION = re.compile(r"iteration-(\d{1,6})")
 
 
@@ -630,7 +624,7 @@ def choose_iteration(
         return 1, "the first"
     last = max(there)
     if _others(there[last], mine) is None:
-        return last, "prepared, and nothing was run in it so far"
+        return last, "empty so far"
     return last + 1, f"new: in iteration-{last} {_others(there[last], mine)}"
 
 
@@ -642,26 +636,13 @@ def iterations_of(workspace: Path) -> dict[int, Path]:
     return {int(found[1]): path for found, path in named if found}
 
 
-def is_prepared(iteration: Path) -> bool:
-    """Whether an iteration was prepared and contains only its evals."""
-    try:
-        events = read_journal(iteration).events
-    except ValueError:  # something else wrote there
-        return False
-    if not events or any(event.get("event") != PREPARED for event in events):
-        return False
-    files = (path for path in iteration.rglob("*") if not path.is_dir())
-    return all(file.name in (NAME, METADATA) for file in files)
-
-
 def _others(iteration: Path, mine: Fingerprint) -> str | None:
     """How an iteration differs from a plan; None if the plan continues it."""
     found = read_planned(iteration)
     if not iteration.is_dir():
         return "nothing can be kept, as it is not a folder"
     if not found:
-        free = is_prepared(iteration) or not any(iteration.iterdir())
-        return None if free else "there is no journal of a plan"
+        return "there is no journal of a plan" if any(iteration.iterdir()) else None
     for other in found:
         if differs := mine.differences(other):
             return f"{' and '.join(_difference(name, other, mine) for name in differs)} differed"

@@ -254,7 +254,7 @@ def test_suites_of_the_corpus_change_in_one_place_only(corpus):
         keys = [EvalKey(str(at), str(at)) for at, _ in enumerate(text.document.evals)]
         # Without its workspace, which would be read whole.
         made = [
-            edits_of(drafts, OpenSuite(path, data, text, keys, None))
+            edits_of(drafts, OpenSuite(path, data, text, keys))
             for drafts in ((), additions[number % 4 :][:1], (draft("evals", target="0"),))
         ]
         assert not any(one.refused for one in made), path

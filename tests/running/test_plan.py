@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running import Limits, Plan, plan_runs
-from skill_eval_nb.running.journal import NAME, Journal
+from skill_eval_nb.running.journal import Journal
 from skill_eval_nb.running.protocol import Refused, no_such
 from skill_eval_nb.running.spec import (
     make_cells,
@@ -361,19 +361,18 @@ def test_what_is_no_folder_is_no_iteration_and_is_named(tmp_path, make):
     assert fault.startswith("iteration-2 is there, but nothing can be kept, as it is not a folder")
 
 
-def test_a_prepared_iteration_is_taken_unless_somebody_ran_something_in_it(tmp_path):
+def test_an_empty_iteration_is_taken_and_one_that_somebody_else_filled_is_not(tmp_path):
     begin(plan(tmp_path))
-    prepared = {"eval-1/eval_metadata.json": {}, NAME: '{"event": "prepared"}\n'}
-    folder = lay(tmp_path / "ws/iteration-2", prepared)
+    folder = tmp_path / "ws/iteration-2"
+    folder.mkdir()
     made = plan(tmp_path, seed=1)
-    wanted = (2, "prepared, and nothing was run in it so far")
-    assert (made.iteration, made.why_iteration) == wanted
+    assert (made.iteration, made.why_iteration) == (2, "empty so far")
     assert plan(tmp_path, seed=1, iteration=2).iteration == 2
     lay(folder, {"eval-1/with_skill/grading.json": {}})
-    assert plan(tmp_path, seed=1).iteration == 3
-    Journal(folder, made.fingerprint.event()).close()
-    assert plan(tmp_path, seed=1).why_iteration.startswith("continued")
-    assert plan(tmp_path, seed=2).iteration == 3
+    begin(plan(tmp_path, seed=1))
+    made = plan(tmp_path, seed=1)
+    assert (made.iteration, made.why_iteration[:9]) == (3, "continued")
+    assert plan(tmp_path, seed=2).iteration == 4
 
 
 def test_a_value_is_the_same_on_every_machine_and_forgets_what_changes_nothing():

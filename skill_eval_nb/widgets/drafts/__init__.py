@@ -86,6 +86,7 @@ class Drafts(Panel):
         self._seen = OpenedDrafts(latest, "suggestions" if self._first is None else "drafts")
         self._changed: dict[str, Card] = {}
         """By key the drafts that were decided, edited, or are to be judged."""
+        self._applied: set[str] = set()
         self._work: DraftFigures | None = None
         self._judgings: dict[str, Task[Tried]] = {}  # by the key of the draft as it now is
         self._later = Later(self.show, PATIENCE)
@@ -269,6 +270,7 @@ class Drafts(Panel):
         for card in self._cards():
             if card.decision == "accepted":
                 self._set(card.key, decision=None)
+                self._applied |= {card.key} if card.draft.key in change.applied else set()
         tell_landed(change.path if self._first is None else Path(self._evals or "").parent)
 
     # ── what it is made from ──────────────────────────────────────────────────────────────────
@@ -282,8 +284,9 @@ class Drafts(Panel):
         return self._work
 
     def _cards_of(self, drafts: Sequence[Draft]) -> list[Card]:
-        """The drafts in their order, each as it now is."""
-        return [self._changed.get(draft.key) or Card(draft.key, draft) for draft in drafts]
+        """The drafts that were not applied, in their order, each as it now is."""
+        left = (draft for draft in drafts if draft.key not in self._applied)
+        return [self._changed.get(draft.key) or Card(draft.key, draft) for draft in left]
 
     def _cards(self) -> list[Card]:
         return self._cards_of(self._wait_for(lambda work: work.drafts()))

@@ -422,8 +422,7 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     ]
     problems = [problem.message for problem in change.problems]
     ready = change.applied and not change.errors
-    kept = ". The old file is kept next to it, and the folder of the next iteration is prepared."
-    kept = kept if change.before else ", which is not there yet."
+    kept = ". The old file is kept next to it." if change.before else ", which is not there yet."
     would = f"{count(len(change.applied), 'draft')} would change "
     return h(
         "div",
@@ -439,13 +438,9 @@ def written_notice(change: Change | None) -> Node | None:
     """What was written last."""
     if change is None or change.written is None:
         return None
-    done = change.written
-    facts = [
-        f"{count(len(change.applied), 'draft')} written to {change.path}.",
-        f"The old file is {done.kept}." if done.kept else "",
-        f"The next runs go into {done.iteration}." if done.iteration else done.why,
-    ]
-    return notice(*filter(None, facts), fine=True, key="written")
+    wrote = f"{count(len(change.applied), 'draft')} written to {change.path}."
+    kept = f"The old file is {change.written.kept}." if change.written.kept else ""
+    return notice(*filter(None, (wrote, kept)), fine=True, key="written")
 
 
 def iterations(ws: Workspace) -> list[str]:
