@@ -262,6 +262,10 @@ FAILED = frozenset(
     "fail failed no false unmet not_met failure unsatisfied incorrect n ✗ ❌ ✘".split()
 )
 UNSCORED = frozenset("skip skipped pending n/a na none null unknown unscored not_scored".split())
+ERRORED = frozenset(
+    "error errored execution_error timeout timed_out crashed exception aborted cancelled".split()
+)
+"""Words for a run that came to no result."""
 
 _NUMBER = re.compile(
     r"\s*+(?:[~≈$]\s*+)?"

@@ -342,7 +342,7 @@ def _read_choice(
 
 
 def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: str | None) -> Any:
-    if isinstance(raw, list) and raw and (named := _mapping_by_name(raw)):
+    if isinstance(raw, list) and raw and (named := mapping_by_name(raw)):
         faults.add("info", "other-form", where, "a list read as a mapping from its names")
         raw = named
     if not isinstance(raw, dict):
@@ -354,7 +354,8 @@ def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: st
     return {key: value for key, value in values.items() if value is not UNUSABLE}
 
 
-def _mapping_by_name(items: list[Any]) -> dict[str, Any] | None:
+def mapping_by_name(items: list[Any]) -> dict[str, Any] | None:
+    """A list of objects as a mapping from their names; None where not each has one of its own."""
     for key in KEYS_OF_A_LIST:
         found = [item.get(key) for item in items if isinstance(item, dict)]
         names = [name for name in found if isinstance(name, str)]

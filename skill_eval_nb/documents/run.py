@@ -10,6 +10,7 @@ from msgspec import Struct
 from skill_eval_nb.text import count
 
 from .base import Amount, Count, Document, Rate, Score, Seconds, says
+from .parsing import ERRORED
 from .sides import UNSTATED
 
 
@@ -414,6 +415,9 @@ class Judging(Document):
     timestamp: Annotated[str | None, says("when it was judged, ISO 8601")] = None
 
 
+_FAILURES = ERRORED | {"failed", "failure"}
+
+
 class Timing(Document):
     """Wall clock and tokens of one run; what was not measured is absent, never 0."""
 
@@ -484,6 +488,11 @@ class Timing(Document):
     cache_read_tokens: Annotated[Count | None, says("tokens read from the cache")] = None
     cache_write_tokens: Annotated[Count | None, says("tokens read and put into the cache")] = None
     model_calls: Annotated[Count | None, says("answers that the model gave")] = None
+
+    @property
+    def says_error(self) -> bool:
+        """Whether `status` says that the executor failed."""
+        return (self.status or "").lower() in _FAILURES
 
 
 class RunRecord(Struct):

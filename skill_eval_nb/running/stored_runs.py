@@ -351,7 +351,7 @@ def _to_check(run: StoredRun, problems: Problems) -> Path | None:
         outputs = outputs or run.folder / "outputs"  # no check reads it
     if run.eval is not None and outputs is not None and wanted:
         timing = load_if_there(f"{run.folder}/timing.json", Timing, problems)
-    errored = timing is not None and (timing.status or "").lower() in _ERRORED
+    errored = timing is not None and timing.says_error
     if run.eval is None:
         what = "no-definition", "nothing defines its eval; give the suite as `evals`"
     elif not wanted:
@@ -365,9 +365,6 @@ def _to_check(run: StoredRun, problems: Problems) -> Path | None:
     severity = "info" if what[0] == "nothing-to-check" else "warning"
     problems.add(severity, what[0], str(run.folder), f"not checked: {what[1]}")
     return None
-
-
-_ERRORED = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
 
 
 def _settle_structural(

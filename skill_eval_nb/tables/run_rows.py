@@ -26,9 +26,6 @@ from skill_eval_nb.workspace import Problems
 from .columns import RUN_KEYS, TABLES
 from .frames import Rows
 
-FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
-"""What a run's `status` says where the executor failed."""
-
 
 def counts(expectations: Iterable[GradedExpectation]) -> tuple[int, int, int]:
     """How many expectations passed, failed and were not scored."""
@@ -329,9 +326,7 @@ def _status_of_run(
 
 def _ended_in_error(timing: Timing | None) -> bool:
     """Whether the executor, or the judge after it, ended in an error."""
-    return timing is not None and bool(
-        timing.exit_code or timing.reason or (timing.status or "").lower() in FAILURES
-    )
+    return timing is not None and bool(timing.exit_code or timing.reason or timing.says_error)
 
 
 def _run_costs(run: RunRecord, problems: Problems) -> tuple[Any, ...]:

@@ -42,6 +42,7 @@ from skill_eval_nb.documents.dialects.home_made_rows import (
     rows_of_several,
     with_own_verdict,
 )
+from skill_eval_nb.documents.dialects.home_made_runs import timing_in
 from skill_eval_nb.documents.parsing import strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, find_unused, is_too_large
 from skill_eval_nb.documents.run import STRUCTURAL
@@ -473,9 +474,7 @@ def _timing_by_name(files: tuple[str, ...], problems: Problems) -> Timing:
 
 def _timing_in_object(raw: dict[str, Any]) -> Timing:
     """What a run took, wherever in an object it stands."""
-    inside = [part for part in raw.values() if isinstance(part, dict)]
-    known = {key: value for part in (*inside, raw) for key, value in part.items()}
-    timing, _ = mend({key: known[key] for key in known if key in _OF_TIMING}, Timing)
+    timing = timing_in(*raw.values(), raw)
     parts = (timing.input_tokens, timing.output_tokens)
     if timing.total_tokens is None and None not in parts:
         timing.total_tokens = sum(part or 0 for part in parts)
@@ -552,7 +551,6 @@ def sides_in(raw: Any, place: Place, faults: Faults) -> Iterator[tuple[Place, in
 _SIDE = (*names_of(BenchmarkRun, "configuration"),)
 _VERDICTS = names_of(Grading, "expectations")
 _PASSED = {*names_of(RunResult, "passed"), *names_of(RunResult, "pass_rate")}
-_OF_TIMING = set(names_of(Timing)) - {"status", "reason", "tool_calls"}
 
 
 def _first(part: dict[str, Any], names: Iterable[str]) -> str | None:

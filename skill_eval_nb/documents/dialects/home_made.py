@@ -14,14 +14,13 @@ from typing import Any
 
 from ..base import Document, Faults, names_of, plainly
 from ..evals import TriggerQuery, TriggerSet
-from ..repair import KEYS_OF_A_LIST, find_unused, mend, not_in, not_used
+from ..repair import find_unused, mapping_by_name, mend, not_in, not_used
 from ..results import Benchmark, BenchmarkMetadata, ConfigurationSummary, Stats
 from ..run import Grading
 from ..sides import UNSTATED
 from .home_made_rows import (
     GROUPS,
     PLACES,
-    Figure,
     Plain,
     figure_of,
     is_configuration,
@@ -37,11 +36,14 @@ _READ = {*_INSIDE, *PLACES}
 _OF_STATS = set(names_of(Stats, own=True))
 
 
-def summary_of(block: Plain, runs: list[Plain], where: str, faults: Faults) -> Plain:
+def summary_of(
+    block: Plain, sides: set[str], runs: list[Plain], where: str, faults: Faults
+) -> Plain:
     """Configuration to stated figures, as plain values of `ConfigurationSummary`.
 
     Args:
         block: one benchmark.
+        sides: its keys that are a configuration each.
         runs: its runs: `avg_humor` is a figure if they have a dimension `humor`.
         where: its JSON path.
         faults: gets what could not be understood.
@@ -53,19 +55,18 @@ def summary_of(block: Plain, runs: list[Plain], where: str, faults: Faults) -> P
         found = _by_name(block.get(place))
         if isinstance(found, dict):
             _add(out, found, dimensions, f"{where}.{place}", faults)
-    sides = sides_in(block)
-    blocks = {key: value for key, value in block.items() if is_configuration(key) or key in sides}
-    flat = {key: value for key, value in block.items() if not isinstance(value, (dict, list))}
-    _add(out, {**blocks, **flat}, dimensions, where, faults)
+    own = {
+        key: value
+        for key, value in block.items()
+        if key in sides or not isinstance(value, dict | list)
+    }
+    _add(out, own, dimensions, where, faults)
     return out
 
 
 def _by_name(found: Any) -> Any:
     """A list of configurations as a mapping from their names."""
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-        return found
-    key = next((key for key in KEYS_OF_A_LIST if found and all(key in row for row in found)), None)
-    return None if key is None else {str(row[key]): row for row in found}
+    return mapping_by_name(found) if isinstance(found, list) else found
 
 
 def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults) -> None:
@@ -83,11 +84,8 @@ def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Fau
         else:
             loose[key] = value
     for key, value in loose.items():
-        figure = figure_of(key)
-        name = figure.configuration or UNSTATED
-        if figure.metric is None and figure.rest not in dimensions:
-            not_used(value, f"{where}.{key}", faults)
-        _state(out.setdefault(name, {}), figure, value, dimensions)
+        name = figure_of(key).configuration or UNSTATED
+        _state(out.setdefault(name, {}), key, value, dimensions, where, faults)
         if not out[name]:
             del out[name]
 
@@ -110,23 +108,25 @@ def _configuration(value: Plain, dimensions: set[str], where: str, faults: Fault
             if rest.get(name) is not None:
                 figures.setdefault(field, rest.pop(name))
     for key, item in rest.items():
-        figure = figure_of(key)
-        _state(figures, figure, item, dimensions)
-        if figure.metric is None and figure.rest not in dimensions and key not in _READ:
-            not_used(item, f"{where}.{key}", faults)
+        _state(figures, key, item, dimensions, where, faults)
     return figures
 
 
-def _state(figures: Plain, figure: Figure, value: Any, dimensions: set[str]) -> None:
+def _state(
+    figures: Plain, key: str, value: Any, dimensions: set[str], where: str, faults: Faults
+) -> None:
     """Put one figure where it belongs, if it is one, and nothing says it already."""
-    if isinstance(value, (dict, list, bool)) or value is None:
+    figure = figure_of(key)
+    if figure.metric is None and figure.rest not in dimensions and key not in _READ:
+        not_used(value, f"{where}.{key}", faults)
+    if isinstance(value, dict | list | bool | None) or figure.statistic not in _OF_STATS:
         return
-    if figure.rest in dimensions and figure.statistic in _OF_STATS:
+    if figure.rest in dimensions:
         scores = figures.setdefault("rubric_dimensions", {}).setdefault(figure.rest, {})
         scores.setdefault(figure.statistic, value)
-    if figure.metric is None or figure.statistic not in _OF_STATS:
+    if figure.metric is None:
         return
-    if figure.factor != 1 and isinstance(value, (int, float)):
+    if figure.factor != 1 and isinstance(value, int | float):
         value = round(value * figure.factor, 9)
     there = figures.get(figure.metric)
     if figure.statistic == "mean" and not isinstance(there, dict):
@@ -400,19 +400,19 @@ def _read_benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchm
     if isinstance(metadata.get("runs_per_eval"), int):
         metadata.setdefault("runs_per_configuration", metadata.pop("runs_per_eval"))
     runs, keys = runs_of(block, where, faults)
+    sides = {key for key in block if is_configuration(key)} | sides_in(block).keys()
     plain = {
         "metadata": metadata,
         "runs": runs,
-        "run_summary": summary_of(block, runs, where, faults),
+        "run_summary": summary_of(block, sides, runs, where, faults),
         "notes": [_note_text(note) for key in _NOTES for note in _as_list(block.get(key))],
     }
     document, mended = mend(plain, Benchmark)
     for fault in (*mended.remarkable(), *find_unused(document)):
         faults.append(replace(fault, where=where + fault.where.removeprefix("$")))
-    read = {*keys, *SUMMARIES, *_METADATA, *_NOTES, "metadata"}
+    read = {*keys, *sides, *SUMMARIES, *_METADATA, *_NOTES, "metadata"}
     for key, value in block.items():
-        sided = is_configuration(key) or key in sides_in(block)
-        if key not in read and isinstance(value, dict | list) and not sided:
+        if key not in read and isinstance(value, dict | list):
             not_used(value, f"{where}.{key}", faults)
             if key.startswith("per_eval"):
                 message = "not used: figures by eval; the runs' own rows were used"

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from ..base import Faults, names_of
-from ..parsing import Unreadable, read_number
+from ..parsing import ERRORED, Unreadable, read_number
 from ..repair import mend, not_used
 from ..results import BenchmarkRun, RunResult
 from ..run import Timing
@@ -47,9 +47,6 @@ _COUNTS = {
     "assertions": "total",
 }
 """Other names of counts."""
-
-_ERRORS = ("error", "errored", "timeout", "timed_out", "crashed")
-"""What the status of a run says where there was nothing to grade."""
 
 
 def runs_of(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
@@ -162,7 +159,7 @@ def _row_to_run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
 def _leave_out_errors(run: Plain, where: str, faults: Faults) -> None:
     """Take out the figures of what ended in an error before there was anything to grade."""
     verdicts = any(isinstance(run.get(key), list) and run[key] for key in VERDICTS)
-    if str(run.get("status")).lower() not in _ERRORS or verdicts:
+    if str(run.get("status")).lower() not in ERRORED or verdicts:
         return
     for key in ("passed", "failed", "total", *names_of(RunResult, "pass_rate")):
         run["result"].pop(key, None)
@@ -280,28 +277,33 @@ def _pop_figures(run: Plain) -> Plain:
 
 
 def _add_costs(run: Plain, result: Plain, where: str, faults: Faults) -> None:
-    """Time and tokens from where else they may stand in the run."""
-    timing = run.get("timing")
-    if isinstance(timing, dict):
-        found, _ = mend(timing, Timing)
-        if found.total_duration_seconds is not None and not _has(result, "time_seconds"):
-            result["time_seconds"] = found.total_duration_seconds
-        if found.total_tokens is not None and not _has(result, "tokens"):
-            result["tokens"] = found.total_tokens
-    metrics = run.get("execution_metrics")
-    counted = metrics.get("token_counts") if isinstance(metrics, dict) else None
-    if isinstance(metrics, dict) and "tool_calls" in metrics and not _has(result, "tool_calls"):
-        result["tool_calls"] = metrics["tool_calls"]
-    for tokens in (run, counted, run.get("usage")):
-        if isinstance(tokens, dict) and not _has(result, "tokens"):
-            if type(tokens.get("total_tokens")) is int:
-                result["tokens"] = tokens["total_tokens"]
-                continue
-            parts = [tokens.get(name) for name in ("input_tokens", "output_tokens")]
-            counts = [part for part in parts if type(part) is int]
-            if len(counts) == len(parts):
-                result["tokens"] = sum(counts)
-                faults.add("info", "tokens-added", where, "tokens are input_tokens + output_tokens")
+    """Time, tokens and tool calls from where else they may stand in the run."""
+    found = run.get("execution_metrics")
+    metrics = found if isinstance(found, dict) else {}
+    own = {key: run[key] for key in ("total_tokens", *_PARTS) if key in run}
+    timing = timing_in(run.get("usage"), metrics.get("token_counts"), own, run.get("timing"))
+    parts = [getattr(timing, name) for name in _PARTS]
+    if timing.total_tokens is None and None not in parts and not _has(result, "tokens"):
+        timing.total_tokens = sum(parts)
+        faults.add("info", "tokens-added", where, "tokens are input_tokens + output_tokens")
+    costs = {
+        "time_seconds": timing.total_duration_seconds,
+        "tokens": timing.total_tokens,
+        "tool_calls": metrics.get("tool_calls"),
+    }
+    result |= {
+        name: cost for name, cost in costs.items() if cost is not None and not _has(result, name)
+    }
+
+
+_PARTS = ("input_tokens", "output_tokens")
+_OF_TIMING = {*names_of(Timing)} - {"status", "reason", "tool_calls"}
+
+
+def timing_in(*parts: Any) -> Timing:
+    """What a run took, as some objects say; what a later one says counts before the others."""
+    known = {key: part[key] for part in parts if isinstance(part, dict) for key in part}
+    return mend({key: known[key] for key in known if key in _OF_TIMING}, Timing)[0]
 
 
 def _has(result: Plain, figure: str) -> bool:

@@ -12,7 +12,7 @@ from skill_eval_nb.text import count, did_you_mean, some
 
 from ..base import Faults, Severity, names_of, plainly
 from ..evals import TriggerQuery, TriggerSet
-from ..parsing import UNSCORED, Unreadable, read_bool, read_int, read_number
+from ..parsing import ERRORED, UNSCORED, Unreadable, read_bool, read_int, read_number
 from ..results import BenchmarkRun
 from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Summary, Timing
 from ..sides import UNSTATED, WITH, WITHOUT
@@ -75,10 +75,6 @@ _UNITS = {"pass_rate": "rate", "time_seconds": "seconds", "duration_ms": "millis
 _RUBRIC = ("rubric:", "rubric_")
 """How the columns are called that are a rubric dimension each."""
 _SHOWN = 12
-_ERRORED = frozenset(
-    "error errored execution_error timeout timed_out crashed exception aborted cancelled".split()
-)
-"""Words for a run that came to no result."""
 _RANGES = {"pass_rate": (0.0, 1.0), "rating": (0.0, 5.0), "score": (-math.inf, math.inf)}
 _SCALES = (
     (0.0, 1.0, 5.0, "shares of 1: read as shares of 5"),
@@ -158,7 +154,7 @@ class Table:
         word = "" if value is None else str(value).strip().lower()
         if word in self.words:
             return self.words[word]
-        return None if not word or word in _ERRORED else read_bool(value)
+        return None if not word or word in ERRORED else read_bool(value)
 
 
 def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> list[float | None]:
@@ -486,7 +482,7 @@ def _add_figures(table: Table, at: int, run: Run) -> None:
 
     grading = Grading([])
     status = (table.text(at, "status") or table.text(at, "passed") or "").lower()
-    run.error = status if status in _ERRORED else None
+    run.error = status if status in ERRORED else None
     if table.has("total", "failed"):
         grading.summary = Summary(whole("passed"), whole("failed"), whole("total"))
     elif figure("passed") is not None and not table.has("check"):
