@@ -146,13 +146,13 @@ def _iteration_entry(benchmark: Benchmark) -> Plain:
     for name in dict.fromkeys([run.configuration for run in benchmark.runs] + list(summary)):
         tests = [_test_entry(runs) for runs in _by_eval(_of_side(benchmark.runs, name)).values()]
         overall = {
-            of: _mean_of(getattr(summary.get(name), own, None)) for of, own in OVERALL.items()
+            of: _mean_of(getattr(summary.get(name), own, None)) for own, of in OVERALL.items()
         }
         side = without_none(
             {"name": name, "tests": tests or None, "overall": without_none(overall) or None}
         )
         sides += [side] if name != "delta" and len(side) > 1 else []
-    deltas = {name: getattr(summary.get("delta"), own, None) for name, own in DELTAS.items()}
+    deltas = {name: getattr(summary.get("delta"), own, None) for own, name in DELTAS.items()}
     about = {"iteration": benchmark.metadata.iteration, "timestamp": benchmark.metadata.timestamp}
     return without_none({**about, "configurations": sides, "deltas": without_none(deltas) or None})
 

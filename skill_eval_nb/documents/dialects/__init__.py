@@ -91,16 +91,19 @@ def read_as_shared(kind: str, raw: Any) -> tuple[Any, Faults]:
 
 
 def _read_any_dialect(kind: str, raw: Any) -> tuple[list[Any], Faults]:
-    for forms in DIALECTS.values():
-        form = forms.get(kind)
-        if form is not None and form.to_neutral is not None and form.fits(raw):
+    for form in (forms[kind] for forms in DIALECTS.values() if kind in forms):
+        if form.rearrange is not None and form.fits(raw):
             wire, faults = mend(raw, form.wire)
             if not any(fault.severity == "error" for fault in faults):
-                plain = form.to_neutral(canonical(wire))
-                documents = [mend(one, NEUTRAL[kind])[0] for one in plain]
+                documents, found = _read_shared(kind, form.rearrange(canonical(wire)))
+                faults += (fault for fault in found if fault.severity == "warning")
                 not_in(raw, documents, faults)
                 faults.extend(find_unused(wire))
                 return documents, faults
+    return _read_shared(kind, raw)
+
+
+def _read_shared(kind: str, raw: Any) -> tuple[list[Any], Faults]:
     document, faults = mend(raw, NEUTRAL[kind])
     errors = any(fault.severity == "error" for fault in faults)
     unknown = {where for mark, where in walk(document) if mark == "unknown"}

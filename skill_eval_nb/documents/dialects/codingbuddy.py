@@ -8,6 +8,7 @@ import msgspec
 
 from .. import evals, run
 from ..base import Amount, Count, Document, Rate, Seconds, says
+from ..sides import WITH
 from .form import Dialect, Form, Plain, narrow, objects, pick
 
 Kebab = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]*$")]
@@ -62,28 +63,17 @@ class Benchmark(Document, kw_only=True):
     eval_results: Annotated[list[EvalResult], says("one an eval")]
 
 
-def _to_neutral(wire: Plain) -> list[Plain]:
-    summary = pick(wire.get("summary", {}), "pass_rate tokens", time_seconds="duration_seconds")
-    benchmark = {
-        "metadata": pick(wire, "skill_name iteration"),
-        "runs": [
-            {
-                "eval_id": result.get("eval_id"),
-                "configuration": configuration,
-                "result": pick(result[side], "pass_rate tokens", time_seconds="duration"),
-            }
-            for result in wire.get("eval_results", [])
-            for side, configuration in (("with_skill", "with_skill"), ("baseline", "without_skill"))
-            if side in result
-        ],
-        "run_summary": {"with_skill": summary},
-    }
-    return [benchmark]
+def _name_sides(wire: Plain) -> Plain:
+    """The same with the usual name of the baseline, and the summary as that of the skill."""
+    rows = [
+        pick(row, "eval_id with_skill", without_skill="baseline") for row in wire["eval_results"]
+    ]
+    return {**wire, "eval_results": rows, "summary": {WITH: wire["summary"]}}
 
 
 BENCHMARK = Form(
     Benchmark,
-    _to_neutral,
+    _name_sides,
     lambda raw: any({"with_skill", "baseline"} <= x.keys() for x in objects(raw, "eval_results")),
 )
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Annotated, Any, cast
 
 import msgspec
 
 from ..base import Document, plainly
 
+Plain = dict[str, Any]
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """How a dialect has one kind of document.
 
-    `to_neutral` is given only where the structure differs so much that the neutral type cannot
-    read the file itself: it makes plain neutral values of a plain value of `wire`, which `fits`
-    knows by its keys.
+    `rearrange` is given only where the structure differs so much that nothing shared reads it: it
+    gives a plain value of `wire`, which `fits` knows by its keys, a structure that is read.
     """
 
     wire: type[Document]
-    to_neutral: Callable[[Any], list[Any]] | None = None
+    rearrange: Callable[[Plain], Plain] | None = None
     fits: Callable[[Any], bool] = lambda _: False
 
 
@@ -80,19 +80,6 @@ def narrow(
     return cast("type[Document]", struct)
 
 
-Plain = dict[str, Any]
-
-
-def mean(values: Iterable[float]) -> float | None:
-    """The mean, or None of nothing.
-
-    >>> mean([1, 2]), mean([])
-    (1.5, None)
-    """
-    there = list(values)
-    return fmean(there) if there else None
-
-
 def without_none(value: Plain) -> Plain:
     """The entries that have a value."""
     return {key: item for key, item in value.items() if item is not None}
@@ -106,11 +93,6 @@ def pick(value: Plain, names: str, **renamed: str) -> Plain:
     """
     keys = {**{name: name for name in names.split()}, **renamed}
     return without_none({name: value.get(key) for name, key in keys.items()})
-
-
-def when(value: Any, change: Callable[[Any], Any]) -> Any:
-    """`change(value)`, or None if there is no value."""
-    return None if value is None else change(value)
 
 
 def objects(raw: Any, *names: str) -> list[Plain]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from statistics import fmean
 from typing import Annotated
 
 from .. import evals, results, run
 from ..base import Amount, Document, Rate, says
-from .form import Dialect, Form, Plain, mean, narrow, objects, pick, when, without_none
+from .form import Dialect, Form, Plain, narrow, objects, pick, without_none
 
 
 class TestedAssertion(Document, kw_only=True):
@@ -68,53 +68,41 @@ class Benchmark(Document, kw_only=True):
     iterations: Annotated[list[Iteration], says("oldest first")]
 
 
+OVERALL = {"pass_rate": "pass_rate", "tokens": "avg_tokens", "time_seconds": "avg_duration_seconds"}
 DELTAS = {
-    "pass_rate_improvement": "pass_rate",
-    "token_difference": "tokens",
-    "duration_difference": "time_seconds",
+    "pass_rate": "pass_rate_improvement",
+    "tokens": "token_difference",
+    "time_seconds": "duration_difference",
 }
-OVERALL = {"pass_rate": "pass_rate", "avg_tokens": "tokens", "avg_duration_seconds": "time_seconds"}
-"""What a figure is called here, and what it is called in the shared benchmark."""
+"""What a figure of the shared benchmark is called here."""
 
 
-def _to_neutral(wire: Plain) -> list[Plain]:
-    return [
-        {
-            "metadata": {**pick(wire, "skill_name"), **pick(block, "timestamp iteration")},
-            "runs": [
-                _test_to_run(test, configuration.get("name", "unstated"))
-                for configuration in block.get("configurations", [])
-                for test in configuration.get("tests", [])
-            ],
-            "run_summary": {
-                name: {{**OVERALL, **DELTAS}[key]: item for key, item in stated.items()}
-                for name, stated in _stated_aggregates(block)
-            },
-        }
-        for block in wire.get("iterations", [])
-    ]
+def _to_blocks(wire: Plain) -> Plain:
+    """The same with tests as runs, and what is stated under the names of the shared benchmark."""
+    blocks = []
+    for block in wire["iterations"]:
+        sides = block["configurations"]
+        overall = {side["name"]: side["overall"] for side in sides if side.get("overall")}
+        stated = {name: pick(figures, "", **OVERALL) for name, figures in overall.items()}
+        stated["delta"] = pick(block.get("deltas", {}), "", **DELTAS)
+        runs = [_to_run(test, side["name"]) for side in sides for test in side.get("tests", [])]
+        about = pick(block, "timestamp iteration")
+        blocks.append({**about, "runs": runs, "run_summary": stated})
+    return {**pick(wire, "skill_name"), "iterations": blocks}
 
 
-def _stated_aggregates(block: Plain) -> Iterator[tuple[str, Plain]]:
-    """What an iteration states of each configuration, and of the difference."""
-    for configuration in block.get("configurations", []):
-        if configuration.get("overall"):
-            yield configuration.get("name", "unstated"), configuration["overall"]
-    if block.get("deltas"):
-        yield "delta", block["deltas"]
-
-
-def _test_to_run(test: Plain, configuration: str) -> Plain:
+def _to_run(test: Plain, configuration: str) -> Plain:
     """A test as one row: its runs are not told apart in this dialect.
 
     An assertion that passed in a part of the runs has no verdict of its own.
     """
     assertions = test.get("assertions", [])
     rates = [assertion["pass_rate"] for assertion in assertions if "pass_rate" in assertion]
+    tokens = test.get("tokens", {}).get("mean")
     figures = {
-        "pass_rate": mean(rates),
-        "tokens": when((test.get("tokens") or {}).get("mean"), round),
-        "time_seconds": (test.get("duration_seconds") or {}).get("mean"),
+        "pass_rate": fmean(rates) if rates else None,
+        "tokens": None if tokens is None else round(tokens),
+        "time_seconds": test.get("duration_seconds", {}).get("mean"),
     }
     return {
         **pick(test, "eval_id eval_name"),
@@ -122,7 +110,7 @@ def _test_to_run(test: Plain, configuration: str) -> Plain:
         "result": without_none(figures),
         "expectations": [
             {
-                "text": assertion.get("name", ""),
+                "text": assertion["name"],
                 "passed": {0: False, 1: True}.get(assertion.get("pass_rate")),
                 "evidence": assertion.get("details"),
             }
@@ -133,7 +121,7 @@ def _test_to_run(test: Plain, configuration: str) -> Plain:
 
 BENCHMARK = Form(
     Benchmark,
-    _to_neutral,
+    _to_blocks,
     lambda raw: any("configurations" in block for block in objects(raw, "iterations")),
 )
 

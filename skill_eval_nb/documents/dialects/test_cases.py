@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from .. import run as grading
 from ..base import Amount, Count, Document, Rate, Score, Seconds, says
+from ..sides import WITH
 from .form import Dialect, Form, Plain, objects, pick, without_none
 
 
@@ -48,43 +49,30 @@ class Benchmark(Document, kw_only=True):
     entries: Annotated[list[Entry], says("one a version")]
 
 
-_VERSION = "description-"
-
-
-def _benchmarks_to_neutral(wire: Plain) -> list[Plain]:
-    return [
+def _to_iterations(wire: Plain) -> Plain:
+    """Each version of the description as an iteration with the skill alone."""
+    blocks = [
         {
-            "metadata": {
-                **pick(wire, "skill_name"),
-                **pick(entry, "timestamp"),
-                "iteration": f"{_VERSION}{entry.get('description_version', number)}",
-            },
+            **pick(entry, "timestamp"),
+            "iteration": f"description-{entry['description_version']}",
             "runs": [
                 {
-                    "eval_id": case.get("test_case_id"),
-                    "configuration": "with_skill",
-                    "result": without_none(
-                        {
-                            "pass_rate": case.get("score"),
-                            "time_seconds": case.get("duration_seconds"),
-                        }
-                    ),
+                    **pick(case, "test_case_id"),
+                    "configuration": WITH,
+                    "result": pick(case, "score duration_seconds"),
                 }
                 for case in entry.get("per_test_case", [])
             ],
-            "run_summary": {
-                "with_skill": {"pass_rate": pick(stated, "mean min max", stddev="std_dev")}
-            }
-            if (stated := entry.get("scores")) is not None
-            else {},
+            "run_summary": {WITH: {"pass_rate": entry.get("scores")}},
         }
-        for number, entry in enumerate(wire.get("entries", []), 1)
+        for entry in wire["entries"]
     ]
+    return {**pick(wire, "skill_name"), "iterations": blocks}
 
 
 BENCHMARK = Form(
     Benchmark,
-    _benchmarks_to_neutral,
+    _to_iterations,
     lambda raw: any("per_test_case" in entry for entry in objects(raw, "entries")),
 )
 
@@ -115,18 +103,18 @@ class Comparison(Document, kw_only=True):
     summary: Annotated[str | None, says("why")] = None
 
 
-def _comparison_to_neutral(wire: Plain) -> list[Plain]:
+def _to_rubrics(wire: Plain) -> Plain:
+    """The scores of the criteria as a rubric for each side."""
     shared = "comparison_id timestamp version_a version_b winner key_differentiators"
-    comparison = {
+    return {
         **pick(wire, shared, eval_id="test_case_id", reasoning="summary"),
-        "rubric": {side: _side(wire, side.lower()) for side in ("A", "B")},
+        "rubric": {side: _rubric(wire, side.lower()) for side in ("A", "B")},
     }
-    return [comparison]
 
 
-def _side(wire: Plain, side: str) -> Plain:
+def _rubric(wire: Plain, side: str) -> Plain:
     def pick_column(name: str) -> Plain:
-        rows = (score for score in wire.get("criteria_scores", []) if "criterion" in score)
+        rows = wire["criteria_scores"]
         return without_none({row["criterion"]: row.get(f"{name}_{side}") for row in rows})
 
     return without_none(
@@ -138,9 +126,7 @@ def _side(wire: Plain, side: str) -> Plain:
     )
 
 
-COMPARISON = Form(
-    Comparison, _comparison_to_neutral, lambda raw: bool(objects(raw, "criteria_scores"))
-)
+COMPARISON = Form(Comparison, _to_rubrics, lambda raw: bool(objects(raw, "criteria_scores")))
 
 
 Confidence = Literal["high", "medium", "low"]
