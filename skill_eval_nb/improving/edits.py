@@ -43,7 +43,6 @@ from skill_eval_nb.workspace import (
     find,
     read_files,
 )
-from skill_eval_nb.workspace.catalogue import suite_keys
 from skill_eval_nb.workspace.names import is_iteration
 from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
 
@@ -125,11 +124,10 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     found = find([path] if home is None else [home, path])
     files = read_files(found.layout.files, Problems())
     index = catalogue_files(found.layout, files, found.base, Problems())
-    suites = suite_keys(files, index)
-    mine = next((suite for suite in suites if os.path.realpath(suite) == str(path)), None)
+    mine = next((one for one in files.suites if os.path.realpath(one.path) == str(path)), None)
     if mine is None:
         raise refuse(f"{path} is not where a suite is searched for: move it, or give another file")
-    above, keys = suites[mine]
+    above, keys = mine.workspace, mine.keys
     described = {
         index.keys[folder].id: f"{folder.iteration}/{folder.folder}"
         for folder, metadata in files.metadata.items()

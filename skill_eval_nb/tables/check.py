@@ -45,7 +45,6 @@ from skill_eval_nb.workspace import (
     natural,
     read_files,
     settle_problems,
-    suite_keys,
 )
 from skill_eval_nb.workspace.find import roots_of
 from skill_eval_nb.workspace.names import eval_parts
@@ -269,14 +268,14 @@ def check_runs(files: Files, catalogue: Catalogue, runs: Any, problems: Problems
         "workspace", "iteration", "eval_id"
     ).iter_rows():
         there.setdefault(workspace, {}).setdefault(iteration, set()).add(eval_id)
-    for path, (folder, keys) in suite_keys(files, catalogue).items():
-        iterations = there.get(catalogue.names[folder][0], {})
+    for suite in files.suites:
+        iterations = there.get(catalogue.names[suite.workspace][0], {})
         for iteration in sorted(iterations, key=natural):
             ran = iterations[iteration]
-            absent = [key.id for key in keys if key.id not in ran]
-            if absent and len(absent) < len(keys):
+            absent = [key.id for key in suite.keys if key.id not in ran]
+            if absent and len(absent) < len(suite.keys):
                 message = f"not run in {iteration}: {count(len(absent), 'eval')} ({_few(absent)})"
-                problems.add("info", "missing-runs", path, message, where="$.evals")
+                problems.add("info", "missing-runs", suite.path, message, where="$.evals")
 
 
 def _few(names: list[str]) -> str:

@@ -315,9 +315,8 @@ class _Sides(dict[Place, Side]):
         super().__init__()
         self._files = files
         self._catalogue = catalogue
-        self._checks = {
-            (workspace, key.id): definition.expectations
-            for workspace, key, definition in catalogue.definitions
+        self._definitions = {
+            (workspace, key.id): definition for workspace, key, definition in catalogue.definitions
         }
 
     def __missing__(self, place: Place) -> Side:
@@ -339,5 +338,9 @@ class _Sides(dict[Place, Side]):
         known, eval_ = self._catalogue, (run.workspace, run.eval_id)
         workspace, skill = known.names[run.workspace]
         own = skill_named(known.skills.get(eval_)) or skill
-        weights = known.weights.get(eval_, {})
-        return Side(workspace, own, key, run, weights, self._checks.get(eval_, ()))
+        definition = self._definitions.get(eval_)
+        rubric = definition and definition.quality_rubric
+        weights = {one.name: one.weight for one in rubric.dimensions} if rubric else {}
+        return Side(
+            workspace, own, key, run, weights, definition.expectations if definition else ()
+        )

@@ -8,20 +8,15 @@ from .catalogue import (
     Catalogue,
     Definition,
     EvalIndex,
-    EvalKey,
     Named,
-    SeenEval,
     catalogue_files,
     named_by,
-    skill_named,
-    stated_text,
-    suite_keys,
 )
-from .files import BenchmarkFile, Files, SuiteFile, add_results
+from .files import BenchmarkFile, Files, add_results
 from .find import NothingToLoad, PathLike, Sides, find
 from .folders import Folder, crawl
 from .layout import EvalFolder, FilePlace, Layout, RunPlace, folder_of, lay_out
-from .names import natural
+from .names import natural, skill_named, stated_text
 from .problems import (
     Problem,
     Problems,
@@ -32,6 +27,7 @@ from .problems import (
 )
 from .read import collector_paused, read_files, read_run
 from .roles import NO_ITERATION, Place
+from .suites import EvalKey, SeenEval, SuiteFile
 
 __all__ = [
     "NO_ITERATION",
@@ -79,6 +75,5 @@ __all__ = [
     "skill_named",
     "stated_runs",
     "stated_text",
-    "suite_keys",
     "write_atomic",
 ]

@@ -22,10 +22,12 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
 
-from .catalogue import EvalIndex, EvalKey, stated_text
+from .catalogue import EvalIndex
 from .files import BenchmarkFile, is_benchmark_file
+from .names import stated_text
 from .problems import Problems
 from .roles import Place
+from .suites import EvalKey
 
 StatedRuns = dict["RunId", RunRecord]
 """Runs that benchmarks state, with the eval that they are of."""

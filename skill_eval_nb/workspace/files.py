@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, Evals, RunRecord
+from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, RunRecord
 from skill_eval_nb.documents.sides import UNSTATED, is_earlier, is_model
 from skill_eval_nb.documents.tools import Results, Run, settle_runs
 from skill_eval_nb.skill_md import SKILL_FILE
@@ -21,15 +21,7 @@ from .layout import EvalFolder, FilePlace
 from .names import is_configuration, is_container, is_eval, natural, run_number, slug
 from .problems import Problems
 from .roles import NO_ITERATION, Place
-
-
-@dataclass(slots=True)
-class SuiteFile:
-    """An eval suite: its file, the workspace that it defines the evals of, what it says."""
-
-    path: str
-    workspace: str
-    document: Evals
+from .suites import SuiteFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,3 +132,30 @@ def natural(text: str) -> tuple[tuple[int, int | str], ...]:
         for part in re.split(r"(\d+)", text)
         if part
     )
+
+
+PLACEHOLDERS = frozenset(("", "-", "—", "unknown", "n/a", "none", "null", "tbd"))
+
+
+def stated_text(text: str | None) -> str | None:
+    """A text that says something: None for placeholders such as ``<model-name>``.
+
+    >>> stated_text("<model-name>"), stated_text("—"), stated_text("pdf")
+    (None, None, 'pdf')
+    """
+    if text is None or text.strip().lower() in PLACEHOLDERS:
+        return None
+    return None if text.startswith("<") and text.endswith(">") else text
+
+
+def skill_named(text: str | None) -> str | None:
+    """The name of a skill in what a file gives for it, which may be the path of its SKILL.md.
+
+    >>> skill_named("plugin/skills/tdd/SKILL.md"), skill_named("tdd"), skill_named("<skill>")
+    ('tdd', 'tdd', None)
+    """
+    name = stated_text(text)
+    if name is None or "/" not in name:
+        return name
+    parts = [part for part in name.split("/") if part.lower() not in ("", ".", "skill.md")]
+    return parts[-1] if parts else None

@@ -50,13 +50,14 @@ from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read_tool_file as read_results
 
-from .files import Files, SuiteFile, place_results
+from .files import Files, place_results
 from .folders import is_followed
 from .layout import ELSEWHERE, TRACES, FilePlace, RunPlace, folder_of
 from .names import eval_parts, natural
 from .problems import Problems
 from .proposal import add_proposal
 from .roles import Place
+from .suites import SuiteFile
 
 D = TypeVar("D", bound=Document)
 
