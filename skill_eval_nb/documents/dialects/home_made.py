@@ -18,6 +18,8 @@ from ..repair import find_unused, mapping_by_name, mend, not_in, not_used
 from ..results import Benchmark, BenchmarkMetadata, ConfigurationSummary, Stats
 from ..run import Grading
 from ..sides import UNSTATED
+from ..tools.part import Part
+from ..tools.promptfoo import read_components
 from .home_made_rows import (
     GROUPS,
     PLACES,
@@ -325,24 +327,14 @@ def _query(row: Plain, about: Plain | None = None) -> Plain:
 
 
 def components(raw: Any) -> list[Plain]:
-    """The verdicts of a grading that is made of components, which may be made of such again.
+    """The verdicts of a grading that is made of components, as promptfoo's Python has them.
 
     >>> components({"pass": True, "component_results": [
     ...     {"pass": True, "reason": "found", "assertion": {"type": "contains", "value": "42"}}]})
     [{'text': 'contains: 42', 'passed': True, 'evidence': 'found'}]
     """
-    found = raw.get("component_results") if isinstance(raw, dict) else None
-    verdicts: list[Plain] = []
-    for component in found if isinstance(found, list) else ():
-        if inner := components(component):
-            verdicts += inner
-        elif isinstance(component, dict) and isinstance(passed := component.get("pass"), bool):
-            check = component.get("assertion")
-            check = check if isinstance(check, dict) else {"value": check}
-            words = (check.get("type") or check.get("name"), check.get("value"))
-            text = ": ".join(str(word) for word in words if isinstance(word, str | int | float))
-            verdicts.append({"text": text, "passed": passed, "evidence": component.get("reason")})
-    return verdicts
+    verdicts = read_components(Part(raw), "component_results")
+    return [{"text": one.text, "passed": one.passed, "evidence": one.evidence} for one in verdicts]
 
 
 def _grading_of_two_lists(raw: dict[str, Any]) -> dict[str, Any]:

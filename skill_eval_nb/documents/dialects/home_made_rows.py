@@ -566,39 +566,36 @@ def _label(side: Plain) -> str | None:
 
 
 def has_rows(raw: Any) -> bool:
-    """Whether a value holds rows that name eval and configuration: runs, whatever its name."""
+    """Whether a value holds rows that are runs, whatever its name: of evals and sides.
+
+    Where it names its skill, with time or model, graded evals are enough.
+    """
     raw = {"results": raw} if isinstance(raw, list) else raw
     if not isinstance(raw, dict):
         return False
     loose = loose_rows(raw, "$", Faults())
     if any(_side_of_list(key, raw[key]) for key in loose):
         return True
+    is_measured = "skill_name" in raw and not raw.keys().isdisjoint(("timestamp", "model"))
     places = (key for key in (*PLACES, *GROUPS) if key in raw)
     below = (rows_below(key, raw[key], "$", {}, Faults()) for key in places)
-    return any(_tells_run(named_run(row.fields)) for row in chain(*below, *loose.values()))
+    return any(
+        EVAL & row.keys() and is_row(row) and (_is_sided(row) or (is_measured and _is_graded(row)))
+        for row in (named_run(found.fields) for found in chain(*below, *loose.values()))
+    )
 
 
-def _tells_run(row: Plain) -> bool:
-    """Whether a row names its eval and its side, and has figures or verdicts."""
-    names = (str(row.get(name)) for name in SIDE)
-    sided = any(map(_names_side, names)) or {"entry_point", "skill"} <= row.keys()
-    return sided and bool(EVAL & row.keys()) and is_row(row)
+def _is_sided(row: Plain) -> bool:
+    named = any(_names_side(str(row.get(name))) for name in SIDE)
+    return named or {"entry_point", "skill"} <= row.keys()
+
+
+def _is_graded(row: Plain) -> bool:
+    return not VERDICTS.isdisjoint(verdicts_in(row))
 
 
 def _names_side(name: str) -> bool:
     return is_side(name) or configuration_in(name) is not None
-
-
-def is_measurement(raw: Any) -> bool:
-    """Whether an object holds graded evals of a skill that it names, with time or model."""
-    known = set(raw) if isinstance(raw, dict) else set[str]()
-    if "skill_name" not in known or not known & {"timestamp", "model"}:
-        return False
-    return any(
-        EVAL & row.keys() and VERDICTS & verdicts_in(row).keys()
-        for place in PLACES
-        for _, row in entries_of(raw.get(place))
-    )
 
 
 def rows_of_several(raw: Any, known: Plain, faults: Faults) -> list[Plain]:

@@ -28,7 +28,7 @@ from ..run import Grading, Judging, Metrics, Structural, Timing
 from .codingbuddy import CODINGBUDDY
 from .form import Form, objects
 from .home_made import HOME_MADE, components, outcomes, speaks_of_triggers, suits
-from .home_made_rows import has_rows, is_measurement, is_of_side
+from .home_made_rows import has_rows, is_of_side
 from .iterations import ITERATIONS
 from .skill_creator import SKILL_CREATOR
 from .skill_evaluator import SKILL_EVALUATOR
@@ -178,7 +178,6 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("benchmark", r"benchmark", has_rates, False),
     ("benchmark", "", has_rows, True),
     ("benchmark", r"timing|usage|tokens|costs?", has("pereval"), False),
-    ("benchmark", "", is_measurement, True),
     ("evals", r"evals|eval_metadata|test_cases|cases", is_evals, True),
     ("eval_metadata", r"eval_metadata|assertions", is_eval_metadata, True),
     ("grading", r"grading", is_grading, True),

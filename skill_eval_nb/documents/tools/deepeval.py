@@ -79,7 +79,6 @@ def _run_of_case(case: Part) -> Run:
     prompt = case.text("input", "scenario")
     asked = {"": prompt or name, "expected": case.raw.get("expectedOutput")}
     return Run(
-        configuration="",
         eval_name=name if name and not name.startswith("test_case_") else None,
         asked=asked,
         prompt=prompt,

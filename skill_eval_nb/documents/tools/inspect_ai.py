@@ -173,7 +173,6 @@ def _run_of_sample(sample: Part, scores: _Scores, main: str | None, head: Part) 
     prompt = _sample_prompt(sample)
     numbered = isinstance(sample.raw.get("id"), int) and prompt is not None
     run = Run(
-        configuration="",
         eval_id=id_,
         eval_name=sample.part("metadata").text("eval_name"),
         asked={"": prompt, "target": sample.raw.get("target")} if numbered else {},

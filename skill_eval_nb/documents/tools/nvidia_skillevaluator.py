@@ -67,7 +67,7 @@ def _read_trial(whole: Part, path: str) -> Results:
     folder = os.path.dirname(path)
     trial = beside(f"{folder}/result.json")
     harbor = read_trial(trial, f"{folder}/result.json") if isinstance(trial, dict) else Results()
-    run = harbor.runs[0] if harbor.runs else Run(configuration="", timing=Timing())
+    run = harbor.runs[0] if harbor.runs else Run(timing=Timing())
     results = Results([run], faults=whole.faults)
     where = TRIALS.fullmatch(path.replace("\\", "/"))
     if where:

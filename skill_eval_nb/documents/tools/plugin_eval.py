@@ -139,7 +139,6 @@ def _run_of_arm(part: Part, graders: dict[str, _Grader], partial: str | None) ->
         message = f"{incomplete}: the run enters no rate; run it again with a higher ceiling"
         part.faults.add("warning", "incomplete", f"{part.where}.skippedPaidGraders", message)
     return Run(
-        configuration="",
         harness="claude-code",
         error=error,
         grading=Grading(verdicts) if error is None or (verdicts and score is not None) else None,

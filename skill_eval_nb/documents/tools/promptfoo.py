@@ -118,7 +118,7 @@ def _audit_totals(stated: Part, rows: list[Part]) -> None:
 
 def _run_of_row(part: Part) -> Run:
     grade, case = part.part("gradingResult"), part.part("testCase")
-    verdicts = list(_verdicts(grade))
+    verdicts = list(read_components(grade))
     if not verdicts and grade.flag("pass") is not None:
         verdicts = [GradedExpectation("the test passed", grade.flag("pass"), grade.text("reason"))]
     error = part.text("error")
@@ -138,7 +138,6 @@ def _run_of_row(part: Part) -> Run:
     asked = {name: value for name, value in given.items() if name not in _OF_RUN}
     number = part.whole("testIdx")
     return Run(
-        configuration="",
         eval_id=None if words or asked or number is None else str(number),
         asked={"": words, **asked} if words or asked or number is None else {},
         model=label or (None if side_in(id_) else model_of(id_, colons=True)),
@@ -158,11 +157,13 @@ def _run_of_row(part: Part) -> Run:
     )
 
 
-def _verdicts(grade: Part, depth: int = 0) -> Iterator[GradedExpectation]:
-    """The assertions, those of sets of them, too."""
-    for part in grade.parts("componentResults"):
-        if depth < 8 and part.raw.get("componentResults"):
-            yield from _verdicts(part, depth + 1)
+def read_components(
+    grade: Part, key: str = "componentResults", depth: int = 0
+) -> Iterator[GradedExpectation]:
+    """The verdicts on what a grade is made of, which may be made of such again."""
+    for part in grade.parts(key):
+        if depth < 8 and part.raw.get(key):
+            yield from read_components(part, key, depth + 1)
             continue
         check = part.part("assertion")
         type_, value = check.text("type"), check.raw.get("value")

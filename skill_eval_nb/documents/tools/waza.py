@@ -88,7 +88,6 @@ def _run_of_task(part: Part) -> Run:
     )
     failed = status == "error" or (not verdicts and status == "failed")
     return Run(
-        configuration="",
         run_number=part.whole("run_number"),
         run_id=f"{part.whole('run_number')} {part.text('final_output')}",
         error=(part.text("error_msg", "error") or "") if failed else None,
