@@ -41,7 +41,6 @@ from skill_eval_nb.workspace import (
     NO_ITERATION,
     PathLike,
     Place,
-    Problems,
     find,
     natural,
     read_files,
@@ -279,10 +278,9 @@ class _WonPair(NamedTuple):
 def _stored_comparisons(path: str) -> list[_StoredComparison]:
     """Every comparison below a path, in the natural order of their files."""
     found = find(path)
-    files = read_files(found.layout.files, Problems())
     root = Path(found.base).absolute()
     every = []
-    for kind, file, document in files.others:
+    for kind, file, document in read_files(found).others:
         if kind == "comparison":
             full = Path(file.path).absolute()
             within = full.relative_to(root).as_posix() if full.is_relative_to(root) else file.path

@@ -38,7 +38,6 @@ from skill_eval_nb.workspace import (
     EvalKey,
     NothingToLoad,
     PathLike,
-    Problems,
     catalogue_files,
     find,
     read_files,
@@ -121,16 +120,15 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     home = _home_of(path) if workspace is None else Path(workspace).expanduser().resolve()
     if home is not None and not home.is_dir():
         raise refuse(f"workspace {home} does not exist, or is not a folder")
-    found = find([path] if home is None else [home, path])
-    files = read_files(found.layout.files, Problems())
-    index = catalogue_files(found.layout, files, found.base, Problems())
-    mine = next((one for one in files.suites if os.path.realpath(one.path) == str(path)), None)
+    index = catalogue_files(find([path] if home is None else [home, path]))
+    suites = index.files.suites
+    mine = next((one for one in suites if os.path.realpath(one.path) == str(path)), None)
     if mine is None:
         raise refuse(f"{path} is not where a suite is searched for: move it, or give another file")
     above, keys = mine.workspace, mine.keys
     described = {
         index.keys[folder].id: f"{folder.iteration}/{folder.folder}"
-        for folder, metadata in files.metadata.items()
+        for folder, metadata in index.files.metadata.items()
         if folder.workspace == above and metadata.assertions and folder in index.keys
     }
     if len(keys) != len(text.document.evals):
@@ -157,8 +155,7 @@ def suite_file(evals: PathLike) -> Path:
             return _find_source(path / name, path)
     suites: list[Path] = []
     with suppress(NothingToLoad):
-        files = read_files(find(path).layout.files, Problems())
-        suites = [Path(suite.path) for suite in files.suites]
+        suites = [Path(suite.path) for suite in read_files(find(path)).suites]
     if len(suites) == 1:
         return suites[0]
     if suites:

@@ -34,7 +34,7 @@ from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.skill_md import read_text
 from skill_eval_nb.text import brief, count, dollars, in_quotes
 from skill_eval_nb.view import Block, Shown, Table, Text, reasons
-from skill_eval_nb.workspace import Problems, catalogue_files, find, read_files
+from skill_eval_nb.workspace import catalogue_files, find
 from skill_eval_nb.workspace.files import SKILL_FILE, kept_skills, skill_now
 
 from .values import Part, RunRef, Suggestion
@@ -379,9 +379,7 @@ def _evals_of_suites(ws: Workspace) -> Iterator[tuple[str, Eval]]:
     """The evals that suites define, the first definition last; runs may have no folder."""
     if not os.path.isdir(ws.path):  # noqa: PTH112 an empty path is not a folder
         return
-    found = find(ws.path)
-    files = read_files(found.layout.files, Problems())
-    index = catalogue_files(found.layout, files, found.base, Problems())
+    index = catalogue_files(find(ws.path))
     workspaces = set(ws.polars("runs")["workspace"])
     for folder, key, eval_ in reversed(index.definitions):
         if index.names[folder][0] in workspaces:

@@ -33,7 +33,6 @@ from skill_eval_nb.workspace import (
     catalogue_files,
     find,
     folder_of,
-    read_files,
     read_run,
     write_atomic,
 )
@@ -152,18 +151,17 @@ def stored_runs(
         find(path)  # says what is missing, or what is there instead
         target = target.parent
     found = find(with_suite(top_of(target), evals))
+    who = catalogue_files(found)
     noted.extend(found.problems)
-    files = read_files(found.layout.files, noted)
-    who = catalogue_files(found.layout, files, found.base, noted)
     defined: dict[tuple[str, str], Eval] = {}  # the first definition counts, as in the tables
     for workspace, key, definition in who.definitions:
         defined.setdefault((workspace, key.id), definition)
     stored = []
-    for run in found.layout.runs:
+    for run in found.runs:
         if _lies_in(run.path, target, noted):
             key = who.eval_of(run.place)
             suite = defined.get((run.place.workspace, key.id))
-            described = files.metadata.get(folder_of(run.place))
+            described = who.files.metadata.get(folder_of(run.place))
             stored.append(_make_stored(run, key, _complete_definition(suite, described), noted))
     return stored
 

@@ -32,7 +32,6 @@ from skill_eval_nb.workspace import (
     NO_ITERATION,
     UNSTATED,
     Catalogue,
-    Files,
     Layout,
     NothingToLoad,
     PathLike,
@@ -43,7 +42,6 @@ from skill_eval_nb.workspace import (
     catalogue_files,
     find,
     natural,
-    read_files,
     settle_problems,
 )
 from skill_eval_nb.workspace.find import roots_of
@@ -261,14 +259,14 @@ def check_leaks(whole: Whole, problems: Problems) -> None:
                 problems.add("info", "leak", suite.path, message, where=at)
 
 
-def check_runs(files: Files, catalogue: Catalogue, runs: Any, problems: Problems) -> None:
+def check_runs(catalogue: Catalogue, runs: Any, problems: Problems) -> None:
     """Report the evals of a suite of which an iteration has no run; `runs` is the table."""
     there: dict[str, dict[str, set[str]]] = {}
     for workspace, iteration, eval_id in runs.select(
         "workspace", "iteration", "eval_id"
     ).iter_rows():
         there.setdefault(workspace, {}).setdefault(iteration, set()).add(eval_id)
-    for suite in files.suites:
+    for suite in catalogue.files.suites:
         iterations = there.get(catalogue.names[suite.workspace][0], {})
         for iteration in sorted(iterations, key=natural):
             ran = iterations[iteration]
@@ -369,27 +367,25 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
             return of_skills
         raise
     met = found.problems
-    files = read_files(found.layout.files, met)
-    catalogue = catalogue_files(found.layout, files, found.base, met)
-    frames = assemble(
-        found.layout, found.base, texts=True, problems=met, files=files, catalogue=catalogue
-    )
+    catalogue = catalogue_files(found)
+    frames = assemble(catalogue, texts=True)
     told = {  # a warning of the loader says less than the error of a dialect that was asked for
         (problem.path, problem.code, problem.where)
         for problem in met
         if dialect is None or problem.severity == "error"
     }
     more = Problems()
-    check_runs(files, catalogue, frames["runs"], more)
+    check_runs(catalogue, frames["runs"], more)
     refused = {
         problem.path
         for problem in met
         if problem.severity == "error" and problem.where in (None, "$")
     }
-    for whole in _gather_workspaces(found.layout, files, refused):
+    for whole in _gather_workspaces(catalogue, refused):
         _check_workspace(whole, catalogue, dialect, told, more)
-    for tool, number in Counter(file.tool or "" for file, _ in files.results).items():
-        path_of = next(file.path for file, _ in files.results if file.tool == tool)
+    of_tools = [file for file, _ in catalogue.files.results]
+    for tool, number in Counter(file.tool or "" for file in of_tools).items():
+        path_of = next(file.path for file in of_tools if file.tool == tool)
         message = f"{count(number, 'file')} of {tool}, a tool of no dialect"
         more.add("info", "tool", path_of, message)
     loaded = settle_problems(met, catalogue.names, found.base)  # of the table, names as they are
@@ -402,8 +398,9 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
     return [*of_skills, *(problem.within(found.base) for problem in both)]
 
 
-def _gather_workspaces(layout: Layout, files: Files, refused: set[str]) -> Iterator[Whole]:
+def _gather_workspaces(catalogue: Catalogue, refused: set[str]) -> Iterator[Whole]:
     """Each workspace with its documents; a suite is of the one that it defines the evals of."""
+    layout, files = catalogue.layout, catalogue.files
     homes = {file.path: file.place.workspace for _, file, _ in files.others}
     homes |= {suite.path: suite.workspace for suite in files.suites}
     wholes: dict[str, Whole] = {}

@@ -34,7 +34,6 @@ from skill_eval_nb.workspace import (
     BenchmarkFile,
     Catalogue,
     EvalKey,
-    Files,
     PathLike,
     Problems,
     RunPlace,
@@ -45,7 +44,6 @@ from skill_eval_nb.workspace import (
     group_problems,
     named_by,
     natural,
-    read_files,
     skill_named,
     stated_text,
 )
@@ -206,23 +204,21 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
     if not cut_off:
         refuse_full(target)
     found = find(path, configuration=configuration)
-    problems = found.problems
-    files = read_files(found.layout.files, problems)
-    catalogue = catalogue_files(found.layout, files, found.base, problems)
+    catalogue = catalogue_files(found)
     _refuse_inside(target, catalogue.names)
     runs: dict[str, list[CountedRun]] = {folder: [] for folder in catalogue.names}
     of_tools = Problems()
-    for run in count_runs(found.layout, files, catalogue, problems):
+    for run in count_runs(catalogue):
         runs[run.side.run.workspace].append(_without_tool(run, of_tools))
     for benchmark in catalogue.benchmarks:
         if benchmark.tool and benchmark.document.run_summary:
             of_tools.add("info", "loss", benchmark.path, "left out: what the tool itself sums up")
     losses = Problems(
-        problem for problem in problems if problem.severity == "error" or problem.code in UNREAD
+        one for one in found.problems if one.severity == "error" or one.code in UNREAD
     )
     losses += of_tools
     paths = Counter(run.record.path for own in runs.values() for run in own)
-    disk = {run.path: run for run in found.layout.runs if paths[run.path] == 1}
+    disk = {run.path: run for run in found.runs if paths[run.path] == 1}
     for entry in target.iterdir() if cut_off else ():
         if entry.name != MARK:
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
@@ -230,7 +226,7 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
     written: list[Path] = []
     with _keep_mark(target / MARK):
         for folder, below in zip(catalogue.names, _target_folders(catalogue, target), strict=True):
-            writer = _Writer(folder, runs[folder], files, catalogue, disk, below, losses)
+            writer = _Writer(folder, runs[folder], catalogue, disk, below, losses)
             written += writer.write_all()
     return Converted(written, Problems(group_problems(losses, found.base)))
 
@@ -291,7 +287,6 @@ class _Writer:
         self,
         folder: str,
         runs: list[CountedRun],
-        files: Files,
         catalogue: Catalogue,
         disk: Mapping[str, RunPlace],
         target: Path,
@@ -301,6 +296,7 @@ class _Writer:
         self.written: dict[Path, bytes] = {}
         self.runs = sorted(runs, key=lambda run: run.keys.run_number)
         self.index, self.skill = catalogue.index, catalogue.names[folder][1]
+        files = catalogue.files
         self.suites = [suite.document for suite in files.suites if suite.workspace == folder]
         self.defined = [(key, eval_) for of, key, eval_ in catalogue.definitions if of == folder]
         self.metadata = {

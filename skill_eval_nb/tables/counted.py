@@ -13,7 +13,6 @@ from skill_eval_nb.workspace import (
     UNSTATED,
     Catalogue,
     EvalKey,
-    Files,
     Layout,
     Place,
     Problems,
@@ -141,7 +140,7 @@ def _run_fingerprint(run: RunId, row: Figures) -> tuple[Any, ...] | None:
     return (run.eval_id, run.workspace, side, row.time_seconds, row.tokens, rate)
 
 
-def join_queries(files: Files, catalogue: Catalogue, problems: Problems) -> None:
+def join_queries(catalogue: Catalogue) -> None:
     """Give measured queries the words of their set, and leave out what the set repeats of them.
 
     A result may know a query by its id alone, and a set beside it is the same queries once; how
@@ -150,7 +149,7 @@ def join_queries(files: Files, catalogue: Catalogue, problems: Problems) -> None
     skills = {folder: skill for folder, (_, skill) in catalogue.names.items()}
     sets: list[tuple[str, str, TriggerSet]] = [
         (skill_named(own.skill_name) or skills[file.place.workspace], file.path, own)
-        for kind, file, own in files.others
+        for kind, file, own in catalogue.files.others
         if kind == "triggers"
     ]
     found = [(skill, path, query) for skill, path, own in sets for query in own.queries]
@@ -173,7 +172,7 @@ def join_queries(files: Files, catalogue: Catalogue, problems: Problems) -> None
         again = [measured[key] for key in keys if key in measured]
         if again:
             message = f"{len(again)} of its queries were measured in {again[0]}; counted once"
-            problems.add("info", "copy", path, message)
+            catalogue.layout.problems.add("info", "copy", path, message)
             both = zip(own.queries, keys, strict=True)
             own.queries = [query for query, key in both if key not in measured]
 
@@ -256,11 +255,10 @@ def report_copies(runs: Iterable[CountedRun], problems: Problems) -> None:
             problems.add("info", "copy", folder, message)
 
 
-def count_runs(
-    layout: Layout, files: Files, catalogue: Catalogue, problems: Problems
-) -> Iterator[CountedRun]:
+def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:
     """The runs on disk, completed by what benchmarks state of them; then those only stated."""
-    sides = _Sides(files, catalogue)
+    layout, problems = catalogue.layout, catalogue.layout.problems
+    sides = _Sides(catalogue)
     on_disk = {
         sides[run.place].run._replace(number=run.number)
         for run in layout.runs
@@ -269,7 +267,7 @@ def count_runs(
     stated = stated_runs(catalogue.benchmarks, catalogue.index, on_disk, problems)
     met = SeenRuns(bool(catalogue.benchmarks))
     second = SecondGraders()
-    for run_id, side, record in _all_runs(layout, sides, stated, problems):
+    for run_id, side, record in _all_runs(layout, sides, stated):
         entry = stated.pop(run_id, None)
         if entry is not None and entry is not record:
             complete(record, entry, problems)
@@ -294,12 +292,12 @@ def count_runs(
 
 
 def _all_runs(
-    layout: Layout, sides: _Sides, stated: StatedRuns, problems: Problems
+    layout: Layout, sides: _Sides, stated: StatedRuns
 ) -> Iterator[tuple[RunId, Side, RunRecord]]:
     """The runs on disk; after them those that are still among the `stated`."""
     met_place, side = None, None
     for run in layout.runs:
-        for place, record in read_run(run, problems):
+        for place, record in read_run(run, layout.problems):
             if side is None or place is not met_place:  # runs of a side follow one another
                 met_place, side = place, sides[place]
             record.model = side.model
@@ -311,9 +309,8 @@ def _all_runs(
 class _Sides(dict[Place, Side]):
     """The sides by their places, each worked out when it is first asked for."""
 
-    def __init__(self, files: Files, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue) -> None:
         super().__init__()
-        self._files = files
         self._catalogue = catalogue
         self._definitions = {
             (workspace, key.id): definition for workspace, key, definition in catalogue.definitions
@@ -324,7 +321,7 @@ class _Sides(dict[Place, Side]):
         side = self.of(
             RunId(place.workspace, place.iteration, key.id, place.configuration, 0), key
         )._replace(model=place.model)
-        if (described := self._files.metadata.get(folder_of(place))) is not None:
+        if (described := self._catalogue.files.metadata.get(folder_of(place))) is not None:
             side = side._replace(
                 checks=described.assertions or side.checks,
                 skill=skill_named(described.skill) or side.skill,

@@ -32,7 +32,6 @@ from skill_eval_nb.workspace import (
     Definition,
     EvalIndex,
     EvalKey,
-    Files,
     Problems,
     SeenEval,
     named_by,
@@ -60,13 +59,12 @@ class Home(NamedTuple):
     runs: Sequence[RunRef]
 
 
-def add_documents(
-    files: Files, catalogue: Catalogue, runs: Sequence[RunRef], rows: Rows, problems: Problems
-) -> None:
+def add_documents(catalogue: Catalogue, runs: Sequence[RunRef], rows: Rows) -> None:
     """Add the rows of the documents that are neither of a run, nor a suite, nor a benchmark."""
-    join_queries(files, catalogue, problems)
+    problems = catalogue.layout.problems
+    join_queries(catalogue)
     sets: dict[str, str] = {}
-    for kind, file, document in files.others:
+    for kind, file, document in catalogue.files.others:
         if kind == "triggers":
             if not document.queries:
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults
@@ -17,11 +17,22 @@ from skill_eval_nb.documents.tools.own_layout import (
 )
 from skill_eval_nb.documents.tools.rows import read_values
 from skill_eval_nb.documents.tools.table import read_rows
-from skill_eval_nb.workspace import FilePlace, Files, Layout, Place, Problems, add_results
+from skill_eval_nb.workspace import (
+    FilePlace,
+    Files,
+    Layout,
+    Place,
+    Problems,
+    add_results,
+    catalogue_files,
+)
 from skill_eval_nb.workspace.proposal import find_likely_rows
 
 from .frames import Backend
 from .workspace import Workspace, assemble
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Words = Mapping[str, bool | None]
 
@@ -178,8 +189,13 @@ def _workspace_of(
         met.add_faults(path, result.faults.collapsed())
         add_results(FilePlace(path, place, tool="table"), [result], files, met)
     base = os.path.dirname(folder) or folder
+
+    def read_tables(texts: bool) -> dict[str, pl.DataFrame]:
+        layout = Layout(base=base, problems=Problems(met))
+        return assemble(catalogue_files(layout, files), texts)
+
     return Workspace(
-        lambda texts: assemble(Layout(), base, texts, Problems(met), files),
+        read_tables,
         base,
         backend,
         lambda: _workspace_of(read, path, folder, backend),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents import RunRecord
@@ -16,15 +17,12 @@ from skill_eval_nb.workspace import (
     NO_ITERATION,
     UNSTATED,
     Catalogue,
-    Files,
-    Layout,
     PathLike,
     Problems,
     Sides,
     catalogue_files,
     collector_paused,
     find,
-    read_files,
     settle_problems,
 )
 
@@ -38,46 +36,34 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def assemble(
-    layout: Layout,
-    base: str,
-    texts: bool,
-    problems: Problems,
-    files: Files | None = None,
-    catalogue: Catalogue | None = None,
-) -> dict[str, pl.DataFrame]:
-    """The tables of what was laid out: `runs` alone, or with `texts` every table.
-
-    `base` is the folder below which workspaces and paths are told; `problems` are those
-    that the laying out met, and take up those of the reading; `files` are read unless given.
-    """
+@collector_paused()
+def assemble(catalogue: Catalogue, texts: bool) -> dict[str, pl.DataFrame]:
+    """The tables of what was found and read: `runs` alone, or with `texts` every table."""
     import polars as pl
 
-    with collector_paused():
-        files = files or read_files(layout.files, problems)
-        catalogue = catalogue or catalogue_files(layout, files, base, problems)
-        rows, runs = Rows(), list[CountedRun]()
-        for run in count_runs(layout, files, catalogue, problems):
-            rows.begin_run(run.keys)
-            rows.add("runs", [run.figures])
-            if texts:
-                add_texts(run.record, run.side.weights, rows)
-                runs.append(run._replace(record=_LET_GO))
+    base, problems = catalogue.layout.base, catalogue.layout.problems
+    rows, runs = Rows(), list[CountedRun]()
+    for run in count_runs(catalogue):
+        rows.begin_run(run.keys)
+        rows.add("runs", [run.figures])
         if texts:
-            refs = [run.keys for run in runs]
-            add_suites(catalogue.definitions, catalogue.seen, catalogue.names, refs, rows)
-            turn_sums_into_means(catalogue.benchmarks, runs, problems)
-            for benchmark in catalogue.benchmarks:
-                names = catalogue.names[benchmark.place.workspace]
-                add_stated(names, benchmark, catalogue.below(benchmark.path), rows)
-            report_gaps(runs, problems)
-            report_copies(runs if len(catalogue.names) > 1 else (), problems)
-            add_documents(files, catalogue, refs, rows, problems)
-            rows["problems"].extend(
-                (own.severity, own.code, own.path, own.where, own.message, own.workspace)
-                for own in settle_problems(problems, catalogue.names, base)
-            )
-        frames = rows.frames(TABLES if texts else ("runs",))
+            add_texts(run.record, run.side.weights, rows)
+            runs.append(run._replace(record=_LET_GO))
+    if texts:
+        refs = [run.keys for run in runs]
+        add_suites(catalogue.definitions, catalogue.seen, catalogue.names, refs, rows)
+        turn_sums_into_means(catalogue.benchmarks, runs, problems)
+        for benchmark in catalogue.benchmarks:
+            names = catalogue.names[benchmark.place.workspace]
+            add_stated(names, benchmark, catalogue.below(benchmark.path), rows)
+        report_gaps(runs, problems)
+        report_copies(runs if len(catalogue.names) > 1 else (), problems)
+        add_documents(catalogue, refs, rows)
+        rows["problems"].extend(
+            (own.severity, own.code, own.path, own.where, own.message, own.workspace)
+            for own in settle_problems(problems, catalogue.names, base)
+        )
+    frames = rows.frames(TABLES if texts else ("runs",))
     told = pl.col("path").str.strip_prefix(f"{base}/")
     frames["runs"] = frames["runs"].with_columns(told)
     if texts:
@@ -373,10 +359,13 @@ def load(
         raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
     paths = path if isinstance(path, str | os.PathLike) else list(path)
     found = find(paths, configuration=configuration)
-    met = tuple(found.problems)
+
+    def read_tables(texts: bool) -> dict[str, pl.DataFrame]:
+        layout = replace(found, problems=Problems(found.problems))  # each reading meets its own
+        return assemble(catalogue_files(layout), texts)
 
     return Workspace(
-        lambda texts: assemble(found.layout, found.base, texts, Problems(met)),
+        read_tables,
         found.base,
         backend,
         lambda: load(paths, backend, configuration=configuration),

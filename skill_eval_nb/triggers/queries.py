@@ -85,8 +85,7 @@ def set_in(folder: Path) -> Path:
         Refused: there are several different ones on the same level.
         NothingToLoad: there is no evaluation document at all.
     """
-    found = find(folder)
-    files = read_files(found.layout.files, Problems())
+    files = read_files(find(folder))
     sets = {file.path: document for kind, file, document in files.others if kind == "triggers"}
     sets = {path: set_ for path, set_ in sets.items() if Path(path).name != "evals.json"} or sets
     sets = sets or {

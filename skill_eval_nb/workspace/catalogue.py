@@ -17,6 +17,7 @@ from .files import BenchmarkFile, Files, is_benchmark_file
 from .layout import RESULTS, EvalFolder, FilePlace, Layout, folder_of, sums_up
 from .names import eval_parts, is_configuration, is_container, skill_named, slug, stated_text
 from .problems import Problems, below
+from .read import collector_paused, read_files
 from .roles import NO_ITERATION, Place
 from .suites import EvalKey, EvalOf, SeenEval, join_suites, place_suites, skills_of
 
@@ -153,13 +154,14 @@ def seen_evals(
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What things are called, and what is known of them besides the runs.
+    """What was found and read, what things are called, what is known of them besides the runs.
 
     `names` gives the name and the skill of each workspace's folder, `skills` those of evals that
     are of others.
     """
 
-    base: str
+    layout: Layout
+    files: Files
     names: dict[str, tuple[str, str]]
     keys: EvalKeys
     index: EvalIndex
@@ -170,7 +172,7 @@ class Catalogue:
 
     def below(self, path: str) -> str:
         """A path as it is told: below what was loaded."""
-        return below(path, self.base)
+        return below(path, self.layout.base)
 
     def eval_of(self, place: Place) -> EvalKey:
         """The eval that a place lies in, or that a file graded there names."""
@@ -179,8 +181,13 @@ class Catalogue:
         return key or EvalKey(eval_parts(place.eval)[0] or place.eval, place.eval)
 
 
-def catalogue_files(layout: Layout, files: Files, base: str, problems: Problems) -> Catalogue:
-    """Settle who is who. A folder whose results a tool's file tells is no run besides."""
+@collector_paused()
+def catalogue_files(layout: Layout, files: Files | None = None) -> Catalogue:
+    """Settle who is who in what was found; its files are read unless they are given.
+
+    A folder whose results a tool's file tells is no run besides.
+    """
+    files, base, problems = files or read_files(layout), layout.base, layout.problems
     of_tools = {os.path.dirname(file.path) for file, _ in files.results}
     layout.runs = [
         run for run in layout.runs if run.path not in of_tools or not RESULTS.isdisjoint(run.files)
@@ -218,7 +225,8 @@ def catalogue_files(layout: Layout, files: Files, base: str, problems: Problems)
         for folder in named
     }
     return Catalogue(
-        base,
+        layout,
+        files,
         {folder: (name, skill_of(folder, named[folder])) for folder, name in names.items()},
         keys,
         EvalIndex(keys),

@@ -20,10 +20,7 @@ from skill_eval_nb.documents.sides import UNSTATED
 from .catalogue import Catalogue, catalogue_files, named_by
 from .files import iteration_folder
 from .find import PathLike, find
-from .layout import Layout
 from .names import eval_parts, is_eval, is_iteration
-from .problems import Problems
-from .read import read_files
 from .roles import NO_ITERATION
 from .writing import alone, now, written_like
 
@@ -225,14 +222,13 @@ class RunIds:
             NothingToLoad: there is no evaluation document.
         """
         found = find(folders.values())
-        files = read_files(found.layout.files, Problems())
         self._folders = folders
-        self._catalogue = catalogue_files(found.layout, files, found.base, Problems())
-        self._sides = {*configurations, *(run.place.configuration for run in found.layout.runs)}
-        self._iterations = _iteration_folders(found.layout, self._catalogue)
+        self._catalogue = catalogue_files(found)
+        self._sides = {*configurations, *(run.place.configuration for run in found.runs)}
+        self._iterations = _iteration_folders(self._catalogue)
         self._evals = _eval_folders(self._catalogue)
         self._files: dict[tuple[str, str], list[str]] = {}
-        for kind, file, _ in files.others:
+        for kind, file, _ in self._catalogue.files.others:
             if kind == "feedback":
                 place = (file.place.workspace, file.place.iteration)
                 self._files.setdefault(place, []).append(file.path)
@@ -323,9 +319,9 @@ def _folder_of(base: str, name: str, path: str) -> str:
     return str(iteration_folder(Path(base, path), name) or base)
 
 
-def _iteration_folders(layout: Layout, catalogue: Catalogue) -> dict[tuple[str, str], str]:
+def _iteration_folders(catalogue: Catalogue) -> dict[tuple[str, str], str]:
     """The folder of each iteration, by its workspace and name."""
-    inside = [(run.place, run.path) for run in layout.runs]
+    inside = [(run.place, run.path) for run in catalogue.layout.runs]
     inside += [(benchmark.place, benchmark.path) for benchmark in catalogue.benchmarks]
     found: dict[tuple[str, str], str] = {}
     for place, path in inside:

@@ -6,7 +6,7 @@ import difflib
 import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from skill_eval_nb.documents.dialects import kind_of
@@ -37,16 +37,7 @@ class NothingToLoad(ValueError):
     """No evaluation document is below the path; the message says what is there instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What lies below a path; `base` is the folder below which paths are told."""
-
-    layout: Layout
-    base: str
-    problems: Problems
-
-
-def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) -> Found:
+def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) -> Layout:
     """Find the runs and the documents below a path, a list of paths, or a glob.
 
     Args:
@@ -58,8 +49,8 @@ def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) ->
         NothingToLoad: if there is no evaluation document.
     """
     roots = roots_of(path)
-    problems = Problems()
-    layout = Layout()
+    layout = Layout(base=_base(roots))
+    problems = layout.problems
     for root in roots:
         if os.path.isdir(root):
             with collector_paused():
@@ -79,7 +70,7 @@ def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) ->
         raise NothingToLoad(_say_nothing_to_load(roots, problems))
     if configuration:
         layout.files = list(_with_sides(layout.files, configuration, problems))
-    return Found(layout, _base(roots), problems)
+    return layout
 
 
 def _use_own_layout(folder: Folder, layout: Layout) -> None:

@@ -121,12 +121,15 @@ class FilePlace:
 class Layout:
     """The runs and the other telling files below a path.
 
-    `perhaps` are runs if the files that would grade them turn out to.
+    `perhaps` are runs if the files that would grade them turn out to; `base` is the folder below
+    which paths are told; `problems` take up those of whoever reads what is here.
     """
 
     runs: list[RunPlace] = field(default_factory=list)
     perhaps: list[RunPlace] = field(default_factory=list)
     files: list[FilePlace] = field(default_factory=list)
+    base: str = ""
+    problems: Problems = field(default_factory=Problems)
 
 
 class EvalFolder(NamedTuple):

@@ -52,7 +52,7 @@ from skill_eval_nb.documents.tools import read_tool_file as read_results
 
 from .files import Files, place_results
 from .folders import is_followed
-from .layout import ELSEWHERE, TRACES, FilePlace, RunPlace, folder_of
+from .layout import ELSEWHERE, TRACES, FilePlace, Layout, RunPlace, folder_of
 from .names import eval_parts, natural
 from .problems import Problems
 from .proposal import add_proposal
@@ -218,15 +218,15 @@ PROMISING = re.compile(
 """Names of JSON files that promise to tell about evals."""
 
 
-def read_files(files: list[FilePlace], problems: Problems) -> Files:
-    """Read them all, whatever they are called.
+def read_files(layout: Layout) -> Files:
+    """Read all files of a layout, whatever they are called.
 
     A JSON file that is none of the documents is a problem of severity info where its name
     promises one; others have nothing to do with evals.
     """
-    found = Files()
+    found, problems = Files(), layout.problems
     known: Known = {}
-    for file in files:
+    for file in layout.files:
         name = os.path.basename(file.path)
         kind, document = fast_read(name, file.path, known)
         if kind is None:
