@@ -161,31 +161,20 @@ def lay_out(folders: list[Folder], problems: Problems) -> Layout:
     """
     layout = Layout()
     folders = list(_without_trials(folders, layout))
-    runs = _find_runs(folders)
-    _mark_runs(folders, runs)
-    graded = {
-        folder: name
-        for folder in folders
-        if folder.parent is not None and not folder.holds_run
-        for name in ELSEWHERE
-        if name in folder.files
-    }  # whether these hold verdicts on a run is known when they were read
-    likely = [folder for folder in folders if folder in runs or folder in graded]
-    _mark_runs(folders, likely)
-    places = _place_runs(likely, problems)
-    _settle_rounds(graded, places, problems)
+    runs = _find_runs(folders, problems)
     for folder in folders:
-        mine = OF_RUNS if folder in runs else frozenset[str]()
-        if mine:
+        path, mine = folder.path, frozenset[str]()
+        if folder in runs and _has_traces(folder):
+            mine = OF_RUNS
             has = ("outputs" in folder.others, "judgings" in folder.others)
-            layout.runs.append(RunPlace(*places[folder], folder.path, folder.files, *has))
+            layout.runs.append(RunPlace(*runs[folder], path, folder.files, *has))
+        elif folder in runs:
+            name = next(name for name in ELSEWHERE if name in folder.files)
+            layout.perhaps.append(RunPlace(*runs[folder], path, (), grading=f"{path}/{name}"))
         if folder.name.lower() in ("grading", "gradings"):
             _lay_out_gradings(folder, layout)
         elif not mine.issuperset(folder.files):
             _lay_out_files(folder, mine, layout)
-    for folder, name in graded.items():
-        path = folder.path
-        layout.perhaps.append(RunPlace(*places[folder], path, (), grading=f"{path}/{name}"))
     _attach_files(layout)
     _number_apart(layout.runs)
     return layout
@@ -326,26 +315,26 @@ def _holds_evals(name: str) -> bool:
 # ── runs ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _find_runs(folders: list[Folder]) -> set[Folder]:
-    """The folders that are runs: there are traces of one, and no runs below.
+def _find_runs(folders: list[Folder], problems: Problems) -> dict[Folder, tuple[Place, int]]:
+    """The place and the number of each run's folder, and of each that perhaps is one.
 
-    What lies below a whole run is none, but for another configuration that slipped into it.
+    Those have no more than a file that may grade a run, and no run at any level below.
     """
-    whole: set[Folder] = set()
-    inside: set[Folder] = set()
-    candidates: list[Folder] = []
-    for folder in folders:
-        above = folder.parent
-        if above in inside or (above in whole and not is_configuration(folder.name)):
-            inside.add(folder)
-        elif _has_traces(folder):
-            candidates.append(folder)
-            if _is_whole(folder):
-                whole.add(folder)
-    outer = (one.parent if is_nested(one) and one.parent else one for one in candidates)
-    above_runs = _with_above(one.parent for one in outer if one.parent) - whole
-    found = [one for one in candidates if one not in above_runs or _is_first_run(one)]
-    return set(found) - _find_strays(folders, found)
+    likely = [folder for folder in folders if _has_traces(folder) or _has_verdicts(folder)]
+    for folder in _with_above(likely):
+        folder.holds_run = True
+    sides: dict[Folder, tuple[Roles, list[Folder]]] = {}
+    for folder in likely:
+        roles = roles_of(folder)
+        sides.setdefault(roles.lowest or folder, (roles, []))[1].append(folder)
+    traced = (one.parent if is_nested(one) else one for one in likely if _has_traces(one))
+    above = _with_above(one.parent for one in traced if one and one.parent)
+    places: dict[Folder, tuple[Place, int]] = {}
+    for side, (roles, ones) in sides.items():
+        runs = _runs_of_side(side, roles, ones, above)
+        places |= _place_runs(side, roles, runs, problems)
+    _settle_rounds(places, problems)
+    return places
 
 
 def _with_above(folders: Iterable[Folder]) -> set[Folder]:
@@ -403,44 +392,51 @@ def _is_graded(folder: Folder) -> bool:
     return not RESULTS.isdisjoint(folder.files)
 
 
-def _find_strays(folders: list[Folder], found: list[Folder]) -> set[Folder]:
-    """Those that hold no more than traces, beside the results that they must be of.
+def _has_verdicts(folder: Folder) -> bool:
+    """Whether a file of a folder may grade a run, which is known when it was read."""
+    return folder.parent is not None and any(name in folder.files for name in ELSEWHERE)
 
-    They lie below a side with graded runs, in a folder that is not called a run, or below an
-    eval's name without its number, beside the folder that has it.
+
+def _is_bare(folder: Folder) -> bool:
+    """Whether a folder holds traces of a run, but nothing that came of it."""
+    has_results = _is_graded(folder) or _has_verdicts(folder)
+    return not has_results and "outputs" not in folder.others
+
+
+def _runs_of_side(
+    side: Folder, roles: Roles, ones: list[Folder], above: set[Folder]
+) -> list[Folder]:
+    """Which of the likely folders of a side are its runs: those with no other below.
+
+    A graded side may be one run, whatever lies below. What holds no more than traces is of the
+    results beside it, if it is not called a run, or if its eval's name lacks the number that a
+    folder beside has.
     """
-    bare = [one for one in found if not _is_graded(one) and "outputs" not in one.others]
-    if not bare:
-        return set()
-    graded = _with_above(filter(_is_graded, folders))
-    twins: set[Folder | None] = set()
-    for folder in graded:
-        number, rest = eval_parts(folder.name)
-        if number and folder.parent and rest != folder.name:
-            twins.add(folder.parent.folders.get(rest))
-    _mark_runs(folders, found)
+    if side in ones and _is_whole(side):
+        return [one for one in ones if one is side or is_nested(one)]
+    others = [one for one in ones if one is not side]
     strays: set[Folder] = set()
-    for folder in bare:
-        side = [folder, *roles_of(folder).by_depth()][-1]
-        unlike = is_configuration(side.name) and not is_like_a_run(folder) and side is not folder
-        beside = unlike and not graded.isdisjoint(side.folders.values())
-        if beside or not twins.isdisjoint(upwards(folder)):
-            strays.add(folder)
-    return strays
+    if is_configuration(side.name) and any(map(_is_graded, others)):
+        strays.update(one for one in others if _is_bare(one) and not is_like_a_run(one))
+    if roles.eval is not None and _has_numbered_twin(roles.eval):
+        strays.update(filter(_is_bare, ones))
+    lowest = (one for one in ones if one not in above or _is_first_run(one))
+    return [one for one in lowest if one not in strays]
 
 
-def _mark_runs(folders: list[Folder], runs: Iterable[Folder]) -> None:
-    """Note which folders are runs, or hold some."""
-    around = _with_above(runs)
-    for folder in folders:
-        folder.holds_run = folder in around
+def _has_numbered_twin(folder: Folder) -> bool:
+    """Whether a folder with runs beside an eval's has its name, and a number before."""
+    beside = folder.parent.folders.values() if folder.parent is not None else ()
+    return any(
+        one.holds_run and one is not folder and eval_parts(one.name)[1] == folder.name
+        for one in beside
+    )
 
 
-def _settle_rounds(
-    graded: Iterable[Folder], places: dict[Folder, tuple[Place, int]], problems: Problems
-) -> None:
+def _settle_rounds(places: dict[Folder, tuple[Place, int]], problems: Problems) -> None:
     """Rounds are the runs of their version; those of the only version are sides."""
-    rounds = [folder for folder in graded if re.match(r"round[-_ ]?\d", folder.name)]
+    is_round = re.compile(r"round[-_ ]?\d").match
+    rounds = [one for one in places if is_round(one.name) and not _has_traces(one)]
     versions = {place.configuration for place, _ in places.values()}
     message = "rounds are counted as repeated runs; if one builds on the other, load each alone"
     for folder in rounds if len(versions) == 1 else ():
@@ -450,29 +446,24 @@ def _settle_rounds(
         problems.add("warning", "rounds", os.path.dirname(rounds[0].path), message)
 
 
-def _place_runs(runs: list[Folder], problems: Problems) -> dict[Folder, tuple[Place, int]]:
-    """The place and the number of each run's folder; those of a side share their place."""
-    sides: dict[Folder, tuple[Place, list[Folder]]] = {}
-    for folder in runs:
-        roles = roles_of(folder)
-        lowest = [folder, *roles.by_depth()][-1]
-        if lowest not in sides:
-            sides[lowest] = place_of(folder, roles), []
-        sides[lowest][1].append(folder)
+def _place_runs(
+    side: Folder, roles: Roles, runs: list[Folder], problems: Problems
+) -> dict[Folder, tuple[Place, int]]:
+    """The place and the number of each run of a side; those of a model share their place."""
+    place = place_of(side, roles)
+    of_model: dict[Folder | None, Place] = {}
     places: dict[Folder, tuple[Place, int]] = {}
-    for top, (place, ones) in sides.items():
-        of_model: dict[Folder | None, Place] = {}
-        for folder, number in zip(ones, _number_runs(top, ones), strict=True):
-            of = folder if model_in(folder) else folder.parent
-            if of not in of_model:
-                of_model[of] = with_model(place, folder)
-            places[folder] = of_model[of], number
-            if folder.parent is top and not is_like_a_run(folder) and not is_nested(folder):
-                known = [other.name for other in ones if run_number(other.name) is not None]
-                message = f"beside {', '.join(known[:3])}, but not named like it: run {number}"
-                hint = "move it out of this folder if it is none"
-                if known:
-                    problems.add("warning", "run-by-place", folder.path, f"{message}; {hint}")
+    known = [one.name for one in runs if run_number(one.name) is not None]
+    for folder, number in zip(runs, _number_runs(side, runs), strict=True):
+        of = folder if model_in(folder) else folder.parent
+        if of not in of_model:
+            of_model[of] = with_model(place, folder)
+        places[folder] = of_model[of], number
+        is_named = folder.parent is not side or is_like_a_run(folder) or is_nested(folder)
+        if known and not is_named:
+            message = f"beside {', '.join(known[:3])}, but not named like it: run {number}"
+            hint = "move it out of this folder if it is none"
+            problems.add("warning", "run-by-place", folder.path, f"{message}; {hint}")
     return places
 
 

@@ -52,9 +52,10 @@ class Roles(NamedTuple):
     eval: Folder | None = None
     side: Folder | None = None
 
-    def by_depth(self) -> list[Folder]:
-        """Those that there are, the higher one first: the runs lie in the lower one, or below."""
-        return sorted(filter(None, self), key=lambda folder: len(folder.path))
+    @property
+    def lowest(self) -> Folder | None:
+        """The lower one, below which the runs lie, or which is one itself."""
+        return max(filter(None, self), key=lambda folder: len(folder.path), default=None)
 
 
 # ── one folder ───────────────────────────────────────────────────────────────────────────────
@@ -183,7 +184,7 @@ def roles_of_side(side: Folder) -> Roles:
 
 def place_of(folder: Folder, roles: Roles) -> Place:
     """The keys of what lies in a folder: what the roles on its path say."""
-    top = next(iter(roles.by_depth()), None)
+    top = min(filter(None, roles), key=lambda at: len(at.path), default=None)
     home = home_of(folder if top is None else top.parent or top)
     eval_, side = (at.name if at is not None else UNSTATED for at in roles)
     return replace(home, eval=eval_, configuration=side)
