@@ -48,7 +48,7 @@ from skill_eval_nb.workspace.find import roots_of
 from skill_eval_nb.workspace.names import eval_parts
 from skill_eval_nb.workspace.read import load_any, load_raw, place_of_metadata
 
-from .workspace import EFFICIENCY_OF_ONE, assemble
+from .workspace import assemble
 
 OF_A_RUN = ("grading", "structural", "timing", "metrics")
 INSIDE_OUTPUTS = ("grading", "metrics")
@@ -389,12 +389,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
         message = f"{count(number, 'file')} of {tool}, a tool of no dialect"
         more.add("info", "tool", path_of, message)
     loaded = settle_problems(met, catalogue.names, found.base)  # of the table, names as they are
-    of_layers = (
-        Problem(severity, code, at, message, where, workspace)
-        for severity, code, at, where, message, workspace in frames["problems"].iter_rows()
-        if code == EFFICIENCY_OF_ONE
-    )
-    both = [*loaded, *of_layers, *settle_problems(more, catalogue.names, found.base)]
+    both = [*loaded, *settle_problems(more, catalogue.names, found.base)]
     return [*of_skills, *(problem.within(found.base) for problem in both)]
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from skill_eval_nb.documents import Expectation, RunRecord, TriggerQuery, TriggerSet
 from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.workspace import (
+    NO_ITERATION,
     UNSTATED,
     Catalogue,
     EvalKey,
@@ -253,6 +254,48 @@ def report_copies(runs: Iterable[CountedRun], problems: Problems) -> None:
         if other != folder and len(own) > 1:
             message = f"the same {len(own)} runs as in {other}: a copy? Both are counted"
             problems.add("info", "copy", folder, message)
+
+
+def report_single_layers(runs: Iterable[CountedRun], catalogue: Catalogue) -> None:
+    """Report the iterations in which runs have one layer of two.
+
+    Two layers are expected where an eval of the workspace has both checks and rubric
+    dimensions, or a run of it has verdicts and scores.
+    """
+    layered = {
+        workspace
+        for workspace, _, eval_ in catalogue.definitions
+        if eval_.quality_rubric is not None and eval_.quality_rubric.dimensions
+        if eval_.expectations or eval_.structural_expectations
+    }
+    iterations: dict[tuple[str, ...], Counter[str]] = {}
+    for run in runs:
+        row, at = run.figures, run.side.run[:2]
+        has_checks = row.structural_pass_rate is not None or row.pass_rate is not None
+        has_scores = row.rubric_normalized is not None
+        if has_checks and has_scores:
+            layered.add(at[0])
+        found = iterations.setdefault(at, Counter())
+        found["runs"] += 1
+        found["unchecked"] += has_scores and not has_checks
+        found["unjudged"] += has_checks and not has_scores
+        found["gated"] += has_checks and not has_scores and row.status == "gated"
+    for (folder, iteration), found in iterations.items():
+        if folder in layered and found["unjudged"] + found["unchecked"]:
+            of = "" if iteration == NO_ITERATION else f" of {iteration}"
+            parts = [
+                f"no {what} in {found[kind]} of {found['runs']} runs{of}"
+                for kind, what in (("unjudged", "rubric scores"), ("unchecked", "verdicts"))
+                if found[kind]
+            ]
+            gated = f" (gated: {found['gated']})" if found["gated"] else ""
+            message = (
+                f"{' and '.join(parts)}{gated}: there overall_efficiency is that of the other "
+                "layer alone"
+            )
+            name = catalogue.names[folder][0]
+            problems = catalogue.layout.problems
+            problems.add("info", "efficiency-of-one", name, message, workspace=name)
 
 
 def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:

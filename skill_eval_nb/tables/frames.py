@@ -15,12 +15,8 @@ if TYPE_CHECKING:
 Backend = Literal["polars", "pandas"]
 
 
-def schema(table: Table) -> dict[str, Any]:
-    """The polars types of a table's columns."""
-    return _types(table.columns)
-
-
-def _types(columns: Iterable[Column]) -> dict[str, Any]:
+def schema(columns: Iterable[Column]) -> dict[str, Any]:
+    """The polars types of columns."""
     import polars as pl
 
     types = {
@@ -35,7 +31,7 @@ def _types(columns: Iterable[Column]) -> dict[str, Any]:
 
 def to_polars(table: Table, values: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """A frame of the declared columns; those that are not given are all null."""
-    return frame_of_columns(schema(table), values)
+    return frame_of_columns(schema(table.columns), values)
 
 
 def frame_of_rows(types: Mapping[str, Any], rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
@@ -73,12 +69,12 @@ class Rows(dict[str, list[tuple[Any, ...]]]):
         """The tables of these names."""
         import polars as pl
 
-        keys = frame_of_rows(_types(RUN_KEYS), self.refs)
+        keys = frame_of_rows(schema(RUN_KEYS), self.refs)
         found = {}
         for name in names:
             columns = TABLES[name].columns
             own = columns[len(RUN_KEYS) :] if name in self.runs else columns
-            found[name] = frame_of_rows(_types(own), self[name])
+            found[name] = frame_of_rows(schema(own), self[name])
             if name in self.runs:
                 of_runs = keys[pl.Series(self.runs[name], dtype=pl.UInt32)]
                 found[name] = of_runs.hstack(found[name])
@@ -142,7 +138,7 @@ def frame_of(data: Any, table: str) -> pl.DataFrame:
     if _is_workspace(data):
         return data.polars(table)
     known = TABLES[table]
-    types = schema(known)
+    types = schema(known.columns)
     if isinstance(data, pl.DataFrame) and [*data.schema.items()] == [*types.items()]:
         return data
     frame = nw.from_native(data, eager_only=True).to_polars()

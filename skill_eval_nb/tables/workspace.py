@@ -27,7 +27,7 @@ from skill_eval_nb.workspace import (
 )
 
 from .columns import MODELS, RUN_KEYS, TABLES
-from .counted import CountedRun, count_runs, report_copies, report_gaps
+from .counted import CountedRun, count_runs, report_copies, report_gaps, report_single_layers
 from .document_rows import add_documents, add_stated, add_suites, turn_sums_into_means
 from .frames import Backend, Rows, frame_of, to_pandas, to_polars
 from .run_rows import add_texts
@@ -59,6 +59,7 @@ def assemble(catalogue: Catalogue, texts: bool) -> dict[str, pl.DataFrame]:
         report_gaps(runs, problems)
         report_copies(runs if len(catalogue.names) > 1 else (), problems)
         add_documents(catalogue, refs, rows)
+        report_single_layers(runs, catalogue)
         rows["problems"].extend(
             (own.severity, own.code, own.path, own.where, own.message, own.workspace)
             for own in settle_problems(problems, catalogue.names, base)
@@ -66,67 +67,11 @@ def assemble(catalogue: Catalogue, texts: bool) -> dict[str, pl.DataFrame]:
     frames = rows.frames(TABLES if texts else ("runs",))
     told = pl.col("path").str.strip_prefix(f"{base}/")
     frames["runs"] = frames["runs"].with_columns(told)
-    if texts:
-        layers = single_layers(frames["runs"], frames["evals"])
-        frames["problems"] = frames["problems"].vstack(layers)
     return frames
 
 
 _LET_GO = RunRecord()
 """In the place of a run's documents, which weigh more than all else, once their rows are there."""
-
-EFFICIENCY_OF_ONE = "efficiency-of-one"
-
-
-def single_layers(runs: pl.DataFrame, evals: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `problems`: one an iteration in which runs have one layer of two.
-
-    Two layers are expected where an eval of the workspace has both checks and rubric
-    dimensions, or a run of it has verdicts and scores.
-    """
-    import polars as pl
-
-    checks = pl.coalesce("structural_pass_rate", "pass_rate").is_not_null()
-    rubric = pl.col("rubric_normalized").is_not_null()
-    if not runs.select((checks != rubric).any()).item():
-        return to_polars(TABLES["problems"], {})
-    in_suite = evals.filter(
-        pl.col("n_dimensions") > 0, pl.col("n_expectations") + pl.col("n_structural") > 0
-    )
-    layered = {*in_suite["workspace"], *runs.filter(checks & rubric)["workspace"].unique()}
-    found = (
-        runs.filter(pl.col("workspace").is_in(list(layered)))
-        .group_by("workspace", "iteration", maintain_order=True)
-        .agg(
-            pl.len().alias("n"),
-            (checks & ~rubric).sum().alias("unjudged"),
-            (checks & ~rubric & (pl.col("status") == "gated")).sum().alias("gated"),
-            (rubric & ~checks).sum().alias("unchecked"),
-        )
-        .filter(pl.col("unjudged") + pl.col("unchecked") > 0)
-    )
-    messages = [_message(*row) for row in found.drop("workspace").iter_rows()]
-    return to_polars(
-        TABLES["problems"],
-        {
-            "severity": ["info"] * found.height,
-            "code": [EFFICIENCY_OF_ONE] * found.height,
-            "path": found["workspace"].to_list(),
-            "message": messages,
-            "workspace": found["workspace"].to_list(),
-        },
-    )
-
-
-def _message(iteration: str, n: int, unjudged: int, gated: int, unchecked: int) -> str:
-    of = "" if iteration == NO_ITERATION else f" of {iteration}"
-    parts = [
-        f"no rubric scores in {unjudged} of {n} runs{of}" if unjudged else "",
-        f"no verdicts in {unchecked} of {n} runs{of}" if unchecked else "",
-    ]
-    missing = " and ".join(part for part in parts if part) + (f" (gated: {gated})" if gated else "")
-    return f"{missing}: there overall_efficiency is that of the other layer alone"
-
 
 NAMELESS = {
     **dict.fromkeys(("workspace", "skill"), "table"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -104,11 +105,7 @@ def keep_review(
         NotKept: the file is not feedback, or cannot be read as it is.
         OSError: it cannot be written.
     """
-    with alone(path):
-        data, raw, there = _read_feedback_file(path)
-        if there.fault is not None:
-            raise NotKept(there.fault)
-        before = deepcopy(raw)
+    with _opened(path) as raw:
         items: list[Any] = raw.setdefault("reviews", [])
         found = (at for at, item in enumerate(items) if was is not None and item == was.raw)
         place = next(found, None)
@@ -123,9 +120,7 @@ def keep_review(
         kept = None if remarks is None or place is None else _entry(items[place])
         if (state := status(_reviews(raw))) is not None:
             raw["status"] = state
-        if data is None or raw != before:
-            write_atomic(path, written_like(raw, data))
-        return kept
+    return kept
 
 
 def keep_status(path: str | os.PathLike[str], status: str) -> None:
@@ -135,13 +130,26 @@ def keep_status(path: str | os.PathLike[str], status: str) -> None:
         NotKept: the file is not feedback, or cannot be read as it is.
         OSError: it cannot be written.
     """
+    with _opened(path) as raw:
+        if _reviews(raw).status != status:
+            raw |= {"reviews": raw.get("reviews", []), "status": status}
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """What a file says now, by its keys; it is written where they were changed, or it is not there.
+
+    Raises:
+        NotKept: the file is not feedback, or cannot be read as it is.
+        OSError: it cannot be written.
+    """
     with alone(path):
         data, raw, there = _read_feedback_file(path)
         if there.fault is not None:
             raise NotKept(there.fault)
-        raw.setdefault("reviews", [])
-        if there.status != status or data is None:
-            raw["status"] = status
+        before = deepcopy(raw)
+        yield raw
+        if data is None or raw != before:
             write_atomic(path, written_like(raw, data))
 
 

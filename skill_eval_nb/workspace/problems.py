@@ -34,7 +34,9 @@ class Problem:
 MANY = 5
 """More problems of a kind than these are said once, with their count and the first place."""
 
-ALONE = frozenset(("disagree", "missing-side", "not-json", "empty", "repaired-json"))
+ALONE = frozenset(
+    ("disagree", "missing-side", "not-json", "empty", "repaired-json", "efficiency-of-one")
+)
 """Codes of what is to be looked at one by one: evals and files to be mended."""
 
 
@@ -55,7 +57,14 @@ def settle_problems(
             homes[path] = names[home][0] if home else None
         message = problem.message.replace(f"{base}/", "")
         home = homes[path]
-        own.append(replace(problem, message=message, workspace=home, path=below(path, base)))
+        own.append(
+            replace(
+                problem,
+                message=message,
+                workspace=home or problem.workspace,
+                path=below(path, base),
+            )
+        )
     return group_problems(own, base)
 
 
