@@ -20,8 +20,7 @@ from skill_eval_nb.workspace import NothingToLoad, PathLike, Problem, Problems, 
 from skill_eval_nb.workspace.writing import diff_of, replace_kept, written_like
 
 from .edits import OpenSuite, edits_of, open_suite, text_of
-from .inputs import root_of
-from .values import Draft
+from .values import Draft, root_of
 
 _COUNTED = re.compile(r" \(\d+ times, first at .*\)$|\[\*\]|\[\d+\]|\d+")
 """The parts of a message that say how often a fault occurs, and where in a list."""

@@ -7,12 +7,11 @@ import json
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import inside
 from skill_eval_nb.documents import Comparison, dump
@@ -40,7 +39,6 @@ from skill_eval_nb.stats.preference import (
     TIE,
     Orders,
     Wins,
-    majority,
     most_often,
     settle_orders,
 )
@@ -61,7 +59,6 @@ from .evidence import (
 )
 from .pairs import ComparedSide, Named, Pair, PairedRun, pairs_of, sides_of
 
-T = TypeVar("T")
 FOLDER = "comparisons"
 """Their folder in a workspace."""
 MOST = 30
@@ -220,19 +217,16 @@ def compare(
     homes = sorted({run.stored.workspace for pair in pairs for run in (pair.a, pair.b)})
     items = [_item(order, comparator, sides, terms.known_prices) for order in orders]
     answers = answers_of(items, partial(read_comparisons, homes), "a comparison", terms)
-    compared = [
-        PairAnswer(order.pair, order.swapped, answers.values.get(order.fingerprint))
-        for order in orders
-    ]
+    found = answers.values
     return Compared(
         **paid_fields(items, answers, terms, [*left, *unshown]),
         model=comparator.model,
         notes=tuple(_notes(sides, comparator, pairs)),
         a=sides[0].label,
         b=sides[1].label,
-        **outcome_of(compared, ours.backend),
+        **outcome_of(orders, found, ours.backend),
         comparisons=tuple(
-            answer.comparison for answer in compared if answer.comparison is not None
+            found[order.fingerprint] for order in orders if order.fingerprint in found
         ),
     )
 
@@ -416,56 +410,58 @@ def read_comparisons(workspaces: Iterable[Path]) -> dict[str, Comparison]:
 # ── what came of it ──────────────────────────────────────────────────────────────────────────
 
 
-class PairAnswer(NamedTuple):
-    """A pair in one of its orders, with its comparison; None if there is none."""
-
-    pair: Pair
-    swapped: bool
-    comparison: Comparison | None
-
-
-def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> dict[str, Any]:
+def outcome_of(
+    orders: Sequence[_Order], found: Mapping[str, Comparison], backend: Backend
+) -> dict[str, Any]:
     """Unblind comparisons, and count: the fields `pairs`, `by_eval` and `figures` of `Compared`."""
     import polars as pl
 
-    whole, text = pl.Int64, pl.String
-    pairs = [_pair_row(own) for own in _group_by(compared, lambda answer: answer.pair.place)]
+    whole, text, won = pl.Int64, pl.String, pl.col("winner")
+    by_pair: dict[tuple[str, str], list[_Order]] = {}
+    for order in orders:
+        by_pair.setdefault(order.pair.place, []).append(order)
     names = ("pair", "run_a", "run_b", "winner", "a_first", "b_first")
     schema = dict.fromkeys(EVAL, text) | {"run_number": whole} | dict.fromkeys(names, text)
     schema |= {"consistent": pl.Boolean, "repeated_same": pl.Boolean, "n_comparisons": whole}
-    table = pl.DataFrame(pairs, schema | {"reasons": pl.List(text)})
-    evals = [_eval_row(own) for own in _group_by(pairs, itemgetter(*EVAL))]
-    counts = dict.fromkeys(("n_pairs", "n_settled", "wins", "losses", "ties"), whole)
-    by_eval = pl.DataFrame(evals, dict.fromkeys(EVAL, text) | counts | {"winner": text})
-    rows = []
-    for pair, swapped, comparison in compared:
-        if comparison is not None:
-            workspace, key = pair.place
-            names = f"{workspace}\n{pair.a.ref.eval_id}", f"{workspace}\n{key}"
-            rows.append((*names, *("ba" if swapped else "ab"), comparison.winner))
+    rows = [_pair_row(own, found) for own in by_pair.values()]
+    pairs = pl.DataFrame(rows, schema | {"reasons": pl.List(text)})
+    counts = {"wins": won == "a", "losses": won == "b", "ties": won == TIE}
+    by_eval = pairs.group_by(EVAL, maintain_order=True).agg(
+        pl.len().cast(whole).alias("n_pairs"),
+        won.count().cast(whole).alias("n_settled"),
+        *(happened.sum().cast(whole).alias(name) for name, happened in counts.items()),
+    )
+    winner = (
+        pl.when(pl.col("wins") > pl.col("losses"))
+        .then(pl.lit("a"))
+        .when(pl.col("wins") < pl.col("losses"))
+        .then(pl.lit("b"))
+        .when(pl.col("ties") + pl.col("wins") > 0)
+        .then(pl.lit(TIE))
+    )
+    by_eval = by_eval.with_columns(winner=winner)
+    seen = []
+    for order in orders:
+        if (comparison := found.get(order.fingerprint)) is not None:
+            workspace, key = order.pair.place
+            names = f"{workspace}\n{order.pair.a.ref.eval_id}", f"{workspace}\n{key}"
+            seen.append((*names, *("ba" if order.swapped else "ab"), comparison.winner))
     columns = ("eval", "pair", "first", "second", "winner")
-    plain = pl.DataFrame(rows, dict.fromkeys(columns, text), orient="row").select("eval", *PLAIN)
-    frames = [to_pandas(frame) if backend == "pandas" else frame for frame in (table, by_eval)]
+    plain = pl.DataFrame(seen, dict.fromkeys(columns, text), orient="row").select("eval", *PLAIN)
+    frames = [to_pandas(frame) if backend == "pandas" else frame for frame in (pairs, by_eval)]
     figures = next(iter(preference(plain).to_dicts()), {})
     return {"pairs": frames[0], "by_eval": frames[1], "figures": figures}
 
 
-def _group_by(values: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    groups: dict[Hashable, list[T]] = {}
-    for value in values:
-        groups.setdefault(key(value), []).append(value)
-    return list(groups.values())
-
-
-def _pair_row(own: Sequence[PairAnswer]) -> dict[str, Any]:
+def _pair_row(own: Sequence[_Order], found: Mapping[str, Comparison]) -> dict[str, Any]:
     """A row of `pairs`."""
     pair = own[0].pair
     answers: Orders = (Counter(), Counter())
     reasons = []
-    for _, swapped, comparison in own:
-        if comparison is not None:
-            answers[swapped][comparison.winner] += 1
-            letters = "b is A, a is B" if swapped else "a is A, b is B"
+    for order in own:
+        if (comparison := found.get(order.fingerprint)) is not None:
+            answers[order.swapped][comparison.winner] += 1
+            letters = "b is A, a is B" if order.swapped else "a is A, b is B"
             reasons.append(f"({letters}) {comparison.reasoning}")
     forth, back = map(most_often, answers)
     winner = settle_orders(answers)
@@ -483,21 +479,6 @@ def _pair_row(own: Sequence[PairAnswer]) -> dict[str, Any]:
         "repeated_same": len(again[0]) == 1 if again else None,
         "n_comparisons": len(reasons),
         "reasons": reasons,
-    }
-
-
-def _eval_row(own: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A row of `by_eval`."""
-    letters = {who: letter for letter, who in WHO.items()}
-    winners = [letters[row["winner"]] for row in own if row["winner"] is not None]
-    return {
-        **{name: own[0][name] for name in EVAL},
-        "n_pairs": len(own),
-        "n_settled": len(winners),
-        "wins": winners.count(FIRST),
-        "losses": winners.count(LAST),
-        "ties": winners.count(TIE),
-        "winner": WHO[majority(winners)] if winners else None,
     }
 
 

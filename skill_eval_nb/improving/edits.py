@@ -45,8 +45,7 @@ from skill_eval_nb.workspace import (
 from skill_eval_nb.workspace.names import is_iteration
 from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
 
-from .inputs import root_of, take_inputs
-from .values import Draft, SuiteItem
+from .values import Draft, SuiteItem, root_of, take_inputs
 
 PLACES = (*USUAL, "eval/evals.json", "eval/eval_metadata.json", "eval_metadata.json")
 """The places to look for a suite in a folder, in this order."""

@@ -31,8 +31,7 @@ from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md, read_text
 from skill_eval_nb.workspace.folders import OWN
 
 from .drafting import ITEM, Drafts, read_item
-from .inputs import INPUTS, find_fault
-from .values import ANCHORS, Draft, new_draft, plain, read_drafts, write_drafts
+from .values import ANCHORS, INPUTS, Draft, find_fault, new_draft, plain, read_drafts, write_drafts
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices

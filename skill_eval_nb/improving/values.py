@@ -1,23 +1,30 @@
-"""The values of this room: suggestions, their sources, and drafts of changes."""
+"""The values of this room: suggestions, their sources, drafts of changes, and their input files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatchcase
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import msgspec
 
-from skill_eval_nb.disk import read_bytes, write_atomic
+from skill_eval_nb.disk import leads_out, read_bytes, write_atomic
 from skill_eval_nb.documents import to_json
+from skill_eval_nb.grading.structural.outputs import Content
+from skill_eval_nb.grading.structural.types import read_table
 from skill_eval_nb.running.protocol import Refused, refuse
+from skill_eval_nb.running.skill import OF_EVALS
 from skill_eval_nb.tables.columns import RunRef
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike
+from skill_eval_nb.workspace.writing import NotPlain, plain_value
 
 Part = Literal["structural_expectations", "expectations", "dimensions", "evals"]
 """The list of a suite that a draft changes: one of an eval, or the suite's own."""
@@ -96,7 +103,7 @@ class Draft:
     are added; with one, the target is removed and the items of `new` take its place.
 
     Attributes:
-        key: a short name, the same for the same change.
+        key: a short name, the same for the same change; worked out if it is "".
         kind: what it does, for people.
         part: the list that it changes.
         evals: ids (as in the tables) of the evals that it changes; empty for `evals` without a
@@ -110,7 +117,7 @@ class Draft:
         found_on: ids of the evals whose outputs were seen when it was drafted; a try-out on
             these proves nothing.
         missing: fields of `new` that a person still has to write, such as `prompt`; such a
-            draft can be edited, but not applied.
+            draft can be edited, but not applied. Worked out with the key.
         by: `rule`, or the model that drafted it.
         called: what people call the item to remove; empty if that is `target`.
     """
@@ -128,6 +135,13 @@ class Draft:
     missing: tuple[str, ...] = ()
     by: str = "rule"
     called: str = ""
+
+    def __post_init__(self) -> None:
+        """Work out the key and the missing fields of a draft without a key."""
+        if not self.key:
+            key = key_of(self.part, self.evals, self.target, self.new)
+            object.__setattr__(self, "key", key)
+            object.__setattr__(self, "missing", missing_in(self.part, self.new))
 
     @property
     def eval_names(self) -> list[str]:
@@ -181,33 +195,17 @@ def missing_in(part: Part, new: Sequence[SuiteItem]) -> tuple[str, ...]:
 def new_draft(
     kind: Kind,
     part: Part,
-    evals: Sequence[str],
+    evals: Iterable[str],
     target: str | None,
-    new: Sequence[SuiteItem],
+    new: Iterable[SuiteItem],
     why: str,
-    *,
-    runs: Sequence[RunRef] = (),
-    suggestions: Sequence[str] = (),
-    found_on: Sequence[str] = (),
-    by: str = "rule",
-    called: str = "",
+    **more: Any,
 ) -> Draft:
-    """A draft, with its key and its missing fields worked out."""
-    return Draft(
-        key=key_of(part, evals, target, new),
-        kind=kind,
-        part=part,
-        evals=tuple(evals),
-        target=target,
-        new=tuple(new),
-        why=why,
-        runs=tuple(runs),
-        suggestions=tuple(suggestions),
-        found_on=tuple(found_on),
-        missing=missing_in(part, new),
-        by=by,
-        called=called,
-    )
+    """A draft, with its key and its missing fields worked out; `more` are its other fields."""
+    more = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in more.items()
+    }
+    return Draft("", kind, part, tuple(evals), target, tuple(new), why, **more)
 
 
 def edit_draft(draft: Draft, new: Sequence[SuiteItem]) -> Draft:
@@ -220,8 +218,7 @@ def edit_draft(draft: Draft, new: Sequence[SuiteItem]) -> Draft:
     >>> blank.missing, edit_draft(blank, ["It names the author"]).missing
     (('text',), ())
     """
-    key = key_of(draft.part, draft.evals, draft.target, new)
-    return replace(draft, key=key, new=tuple(new), missing=missing_in(draft.part, new))
+    return replace(draft, key="", new=tuple(new))
 
 
 _WANTED: Mapping[str, tuple[str, ...]] = {
@@ -254,7 +251,95 @@ def _has_text(text: Any) -> bool:
     return isinstance(text, str) and bool(text.strip())
 
 
-# ── files ────────────────────────────────────────────────────────────────────────────────────
+# ── input files ──────────────────────────────────────────────────────────────────────────────
+
+INPUTS = "inputs"
+"""The field of a drafted eval with its input files, texts by path, where a person can edit them; in
+a suite they are files: small, in its folder, and readable."""
+FOLDER = "evals/files/"
+MOST_CHARS = 20_000
+_PLACE = re.compile(re.escape(FOLDER) + r"(?:[^\W_][\w .-]{0,99}/){0,3}[^\W_][\w .-]{0,99}")
+
+
+def find_fault(path: str, text: Any) -> str | None:
+    r"""Why something cannot be an input file; None if it can.
+
+    >>> find_fault("evals/files/a.csv", "x,y\n1,2\n"), find_fault("evals/files/a.json", "{}")
+    (None, None)
+    >>> find_fault("evals/files/../a.txt", "x")
+    'it must be in evals/files/, with a plain name'
+    >>> find_fault("evals/files/a.csv", "x,y\n1\n")
+    'it does not open: line 2 has 1 field, the header 2'
+    """
+    name = PurePosixPath(path).name
+    if not _PLACE.fullmatch(path):
+        return f"it must be in {FOLDER}, with a plain name"
+    if any(fnmatchcase(name.lower(), pattern) for pattern in OF_EVALS):
+        return "its name is one that no executor may see: choose another"
+    if not isinstance(text, str) or not text.strip():
+        return "nothing is in it"
+    if len(text) > MOST_CHARS:
+        return f"it has {len(text):,} characters; at most {MOST_CHARS:,}"
+    try:
+        data = text.encode()
+        match PurePosixPath(name.lower()).suffix:
+            case ".json":
+                plain_value(text)
+            case ".jsonl" | ".ndjson":
+                _ = [plain_value(line) for line in text.splitlines() if line.strip()]
+            case ".toml":
+                tomllib.loads(text)
+            case ".csv" | ".tsv":
+                fault = read_table(name, Content(data)).fault
+                return fault and f"it does not open: {fault}"
+            case _:
+                pass
+    except (NotPlain, ValueError, RecursionError) as error:
+        return f"it does not open: {error}"
+    return None
+
+
+def root_of(suite: Path) -> Path:
+    """The folder that a suite's input paths start from."""
+    return suite.parent.parent if suite.parent.name == "evals" else suite.parent
+
+
+def take_inputs(draft: Draft, root: Path, taken: dict[Path, bytes]) -> Draft:
+    """Take the input files out of a draft of evals; gives it with their paths as `files`.
+
+    Args:
+        draft: the draft.
+        root: the folder that the suite's input paths start from.
+        taken: the files of earlier drafts with their content; this one's are added.
+
+    Raises:
+        Refused: one cannot be an input file, or another file is in its place.
+        OSError: a file in its place cannot be read.
+    """
+    new: list[SuiteItem] = []
+    for item in draft.new:
+        own = {"text": item} if isinstance(item, str) else dict(item)
+        given = own.get(INPUTS) or {}
+        for name, text in given.items() if isinstance(given, dict) else [(str(given), None)]:
+            path = root / name
+            fault = find_fault(name, text) or leads_out(path, root)
+            if fault is None:
+                data = str(text).encode()
+                there = read_bytes(path, root) if path.exists() else data
+                if taken.setdefault(path, data) != data or there != data:
+                    fault = "another file is there: give it another name"
+            if fault is not None:
+                raise refuse(f"input file `{name}`: {fault}")
+        if given:  # it is replaced by the paths
+            files = [*own.get("files", ()), *given]
+            own = {"files" if name == INPUTS else name: value for name, value in own.items()}
+            own["files"] = list(dict.fromkeys(files))
+        own.pop(INPUTS, None)
+        new.append(own)
+    return replace(draft, new=tuple(new))
+
+
+# ── drafts in files ──────────────────────────────────────────────────────────────────────────
 
 
 def write_drafts(path: PathLike, drafts: Iterable[Draft]) -> Path:
@@ -301,5 +386,4 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
 def _read_draft(raw: Any) -> Draft:
     if isinstance(raw, dict) and (odd := [*(raw.keys() - Draft.__annotations__.keys())]):
         raise msgspec.ValidationError(f"Object contains unknown field `{odd[0]}`")
-    draft = msgspec.convert({"key": "", **raw} if isinstance(raw, dict) else raw, Draft)
-    return edit_draft(draft, draft.new)
+    return msgspec.convert({**raw, "key": ""} if isinstance(raw, dict) else raw, Draft)
