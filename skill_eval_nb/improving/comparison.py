@@ -420,8 +420,8 @@ def outcome_of(
     by_pair: dict[tuple[str, str], list[_Order]] = {}
     for order in orders:
         by_pair.setdefault(order.pair.place, []).append(order)
-    names = ("pair", "run_a", "run_b", "winner", "a_first", "b_first")
-    schema = dict.fromkeys(EVAL, text) | {"run_number": whole} | dict.fromkeys(names, text)
+    told = ("pair", "run_a", "run_b", "winner", "a_first", "b_first")
+    schema = dict.fromkeys(EVAL, text) | {"run_number": whole} | dict.fromkeys(told, text)
     schema |= {"consistent": pl.Boolean, "repeated_same": pl.Boolean, "n_comparisons": whole}
     rows = [_pair_row(own, found) for own in by_pair.values()]
     pairs = pl.DataFrame(rows, schema | {"reasons": pl.List(text)})
@@ -431,21 +431,16 @@ def outcome_of(
         won.count().cast(whole).alias("n_settled"),
         *(happened.sum().cast(whole).alias(name) for name, happened in counts.items()),
     )
-    winner = (
-        pl.when(pl.col("wins") > pl.col("losses"))
-        .then(pl.lit("a"))
-        .when(pl.col("wins") < pl.col("losses"))
-        .then(pl.lit("b"))
-        .when(pl.col("ties") + pl.col("wins") > 0)
-        .then(pl.lit(TIE))
-    )
+    gained = (pl.col("wins") - pl.col("losses")).sign()
+    names = {1: "a", -1: "b", 0: TIE}
+    winner = pl.when(pl.col("n_settled") > 0).then(gained.replace_strict(names, return_dtype=text))
     by_eval = by_eval.with_columns(winner=winner)
     seen = []
     for order in orders:
         if (comparison := found.get(order.fingerprint)) is not None:
             workspace, key = order.pair.place
-            names = f"{workspace}\n{order.pair.a.ref.eval_id}", f"{workspace}\n{key}"
-            seen.append((*names, *("ba" if order.swapped else "ab"), comparison.winner))
+            about = f"{workspace}\n{order.pair.a.ref.eval_id}", f"{workspace}\n{key}"
+            seen.append((*about, *("ba" if order.swapped else "ab"), comparison.winner))
     columns = ("eval", "pair", "first", "second", "winner")
     plain = pl.DataFrame(seen, dict.fromkeys(columns, text), orient="row").select("eval", *PLAIN)
     frames = [to_pandas(frame) if backend == "pandas" else frame for frame in (pairs, by_eval)]
