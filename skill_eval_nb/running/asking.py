@@ -86,16 +86,52 @@ def worst_usd(questions: Iterable[Question[Any]], prices: Prices | None = None) 
     return None if None in costs else float(sum(cost for cost in costs if cost is not None))
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How models are asked.
+
+    Attributes:
+        connection: how they are reached; None: the stand-in in process, others over the network.
+        prices: what calls cost; None: the bundled table.
+        budget_usd: the most that may be spent, in US dollars; None: no limit.
+        concurrency: questions at a time.
+        dry_run: no model is asked.
+        progress: called after each question.
+        stop: once set, calls in flight are cancelled.
+    """
+
+    connection: Connection | None = None
+    prices: Prices | None = None
+    budget_usd: float | None = None
+    concurrency: int = 8
+    dry_run: bool = False
+    progress: Callable[[AskingProgress], None] | None = None
+    stop: threading.Event | None = None
+
+    @property
+    def known_prices(self) -> Prices:
+        """The prices to use."""
+        return self.prices or load_prices()
+
+    def model(self, given: str | None, earlier: Iterable[str | None]) -> str | list[str]:
+        """The model to ask: the given one, else the stand-in, else the one that was asked before.
+
+        If none of these is clear, the list of the models that were asked before.
+        """
+        if given is not None:
+            return given
+        if self.connection is not None and self.connection.stand_in is not None:
+            from skill_eval_nb.models.stand_in import JUDGE
+
+            return JUDGE
+        names = sorted({str(name) for name in earlier if name is not None})
+        return names[0] if len(names) == 1 else names
+
+
 def ask_all(
     questions: Sequence[Question[T]],
-    *,
-    connection: Connection | None = None,
-    prices: Prices | None = None,
-    budget_usd: float | None = None,
-    concurrency: int = 8,
+    terms: Terms,
     keep: Callable[[Question[T], Answered[T]], None] | None = None,
-    progress: Callable[[AskingProgress], None] | None = None,
-    stop: threading.Event | None = None,
 ) -> Replies[T]:
     """Ask questions, several at a time, and wait for the answers.
 
@@ -103,16 +139,9 @@ def ask_all(
 
     Args:
         questions: the questions, each with its own key.
-        connection: how models are reached; if not given, the stand-in answers in process for its
-            own models; other models are called over the network.
-        prices: what calls cost; the bundled table if not given.
-        budget_usd: the most that may be spent, in US dollars; a question whose worst case does
-            not fit is not asked.
-        concurrency: how many questions to ask at a time.
+        terms: how they are asked; a question whose worst case does not fit the budget is not.
         keep: called in a thread with each answer as soon as it arrives: what it writes stays,
             even if the rest fails.
-        progress: called after each question.
-        stop: once set, calls in flight are cancelled.
 
     Raises:
         Stopped: `stop` was set before the end.
@@ -121,14 +150,15 @@ def ask_all(
         ModelFault: no API key was found; nothing was sent.
         Exception: whatever `keep` raises; it ends everything.
     """
-    look_at_figures(budget_usd, concurrency=concurrency)
+    look_at_figures(terms.budget_usd, concurrency=terms.concurrency)
     keys = [question.key for question in questions]
     if len(set(keys)) < len(keys):
         raise refuse("two questions have the same key")
     if not questions:
         return Replies()
     models = {question.model for question in questions}
-    money = Account(len(questions), budget_usd, prices or load_prices(), models, progress)
+    prices, progress = terms.known_prices, terms.progress
+    money = Account(len(questions), terms.budget_usd, prices, models, progress)
     answered: dict[str, Answered[T]] = {}
     failed: dict[str, str] = {}
 
@@ -150,10 +180,11 @@ def ask_all(
         money.ended(question.key, failed=question.key in failed)
 
     async def settle_all() -> None:
-        async with connect(connection or reached_by(models)) as client:
-            await several((settle(client, question) for question in questions), concurrency)
+        async with connect(terms.connection or reached_by(models)) as client:
+            settling = (settle(client, question) for question in questions)
+            await several(settling, terms.concurrency)
 
-    in_thread(settle_all(), stop, name="ask_all")
+    in_thread(settle_all(), terms.stop, name="ask_all")
     used = money.budget
     return Replies(answered, failed, used.usage, used.cost(money.prices))
 
@@ -257,48 +288,6 @@ class Item(Generic[V]):
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """How models are asked.
-
-    Attributes:
-        connection: how they are reached; None: the stand-in in process, others over the network.
-        prices: what calls cost; None: the bundled table.
-        budget_usd: the most that may be spent, in US dollars; None: no limit.
-        concurrency: questions at a time.
-        dry_run: no model is asked.
-        progress: called after each question.
-        stop: once set, calls in flight are cancelled.
-    """
-
-    connection: Connection | None = None
-    prices: Prices | None = None
-    budget_usd: float | None = None
-    concurrency: int = 8
-    dry_run: bool = False
-    progress: Callable[[AskingProgress], None] | None = None
-    stop: threading.Event | None = None
-
-    @property
-    def known_prices(self) -> Prices:
-        """The prices to use."""
-        return self.prices or load_prices()
-
-    def model(self, given: str | None, earlier: Iterable[str | None]) -> str | list[str]:
-        """The model to ask: the given one, else the stand-in, else the one that was asked before.
-
-        If none of these is clear, the list of the models that were asked before.
-        """
-        if given is not None:
-            return given
-        if self.connection is not None and self.connection.stand_in is not None:
-            from skill_eval_nb.models.stand_in import JUDGE
-
-            return JUDGE
-        names = sorted({str(name) for name in earlier if name is not None})
-        return names[0] if len(names) == 1 else names
-
-
-@dataclass(frozen=True, slots=True)
 class Answers(Generic[V]):
     """The values of questions, stored and new.
 
@@ -345,8 +334,7 @@ def answers_of(
         return there, {item.key: item for item in items if item.key not in there}
 
     before, missing = look()
-    prices = terms.known_prices
-    worst = worst_usd([item.question for item in missing.values()], prices)
+    worst = worst_usd([item.question for item in missing.values()], terms.known_prices)
     if terms.dry_run or not missing:
         return Answers(before, frozenset(before), worst_usd=worst)
     with hold_paid_folders(
@@ -363,16 +351,9 @@ def answers_of(
             assert terms.progress is not None
             terms.progress(replace(progress, what=by_question[progress.what].what))
 
-        replies = ask_all(
-            [item.question for item in missing.values()],
-            connection=terms.connection,
-            prices=prices,
-            budget_usd=terms.budget_usd,
-            concurrency=terms.concurrency,
-            keep=keep_answer,
-            progress=None if terms.progress is None else report_item,
-            stop=terms.stop,
-        )
+        told = replace(terms, progress=terms.progress and report_item)
+        asked = [item.question for item in missing.values()]
+        replies = ask_all(asked, told, keep_answer)
     failed = {
         by_question[key].key: LeftOut(by_question[key].what, reason)
         for key, reason in replies.failed.items()

@@ -209,11 +209,8 @@ def propose(question: Question[str], folder: Path, terms: Terms) -> str:
     keep(None, worst)
     replies = ask_all(
         [question],
-        connection=terms.connection,
-        prices=prices,
-        budget_usd=terms.budget_usd,
-        keep=lambda _, answered: keep(answered.value, prices.cost(answered.usage, question.model)),
-        stop=terms.stop,
+        terms,
+        lambda _, answered: keep(answered.value, prices.cost(answered.usage, question.model)),
     )
     if question.key in replies.failed:
         keep(None, replies.cost_usd)

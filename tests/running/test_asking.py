@@ -10,7 +10,7 @@ import pytest
 
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.ask import TEXT, Answered, BadAnswer, Question, an_object
-from skill_eval_nb.running.asking import NO_MONEY, ask_all, worst_usd
+from skill_eval_nb.running.asking import NO_MONEY, Terms, ask_all, worst_usd
 from skill_eval_nb.running.threads import Stopped
 from tests.models.scripted import Scripted, Seen, bad, good
 from tests.stand_in import Fault, RiggedStandIn
@@ -44,7 +44,7 @@ def test_one_that_fails_takes_nothing_from_the_others() -> None:
         return good(json.dumps({} if key == "q1" else {"word": "yes"}))
 
     with Scripted(say) as server:
-        got = ask_all([question(n) for n in range(4)], connection=server.connection)
+        got = ask_all([question(n) for n in range(4)], Terms(server.connection))
     assert sorted(got.answered) == ["q0", "q2"]
     assert sorted(got.failed) == ["q1", "q3"]
     assert got.failed["q1"] == (
@@ -60,14 +60,14 @@ def test_the_ceiling_holds_and_what_does_not_fit_is_told() -> None:
     assert one is not None
     assert worst_usd(questions) == pytest.approx(6 * one)
     broken = RiggedStandIn(faults=(Fault("invalid_json"),))  # asked thrice each
-    got = ask_all(questions, connection=Connection(stand_in=broken), budget_usd=2.5 * one)
+    got = ask_all(questions, Terms(Connection(stand_in=broken), budget_usd=2.5 * one))
     assert got.cost_usd is not None
     assert got.cost_usd <= 2.5 * one
     assert len(got.failed) == 6
-    nothing = ask_all(questions, connection=OFFLINE, budget_usd=one / 2)
+    nothing = ask_all(questions, Terms(OFFLINE, budget_usd=one / 2))
     assert nothing.failed == dict.fromkeys((f"q{n}" for n in range(6)), NO_MONEY)
     assert nothing.usage.calls == 0
-    enough = ask_all(questions, connection=OFFLINE, budget_usd=1.5 * one, concurrency=6)
+    enough = ask_all(questions, Terms(OFFLINE, budget_usd=1.5 * one, concurrency=6))
     assert len(enough.answered) == 6  # they wait for what the others do not use
     assert enough.cost_usd is not None
     assert enough.cost_usd <= 1.5 * one
@@ -75,7 +75,7 @@ def test_the_ceiling_holds_and_what_does_not_fit_is_told() -> None:
 
 def test_a_price_that_is_not_known_is_not_zero() -> None:
     assert worst_usd([question(1), question(2, model="unheard-of")]) is None
-    got = ask_all([question(2, model="unheard-of")], connection=OFFLINE)
+    got = ask_all([question(2, model="unheard-of")], Terms(OFFLINE))
     assert got.answered
     assert got.cost_usd is None
 
@@ -101,7 +101,7 @@ def test_what_was_answered_when_it_was_stopped_is_kept_however_many_wait_for_it(
 
     questions = [slow(at) for at in range(n)]
     with pytest.raises(Stopped):
-        ask_all(questions, connection=OFFLINE, concurrency=n, keep=keep, stop=stop)
+        ask_all(questions, Terms(OFFLINE, concurrency=n, stop=stop), keep)
     assert sorted(kept) == sorted(f"q{at}" for at in range(n))
 
 
@@ -110,4 +110,4 @@ def test_what_cannot_be_kept_ends_everything() -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        ask_all([question(n) for n in range(3)], connection=OFFLINE, keep=keep)
+        ask_all([question(n) for n in range(3)], Terms(OFFLINE), keep)
