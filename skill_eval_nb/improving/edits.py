@@ -318,24 +318,6 @@ class _List(NamedTuple):
         """What can be read of its items."""
         return [document for document in self.documents if document is not None]
 
-    def find(self, target: str) -> int | None:
-        """An item by its id, else its name, else its text, else the id that a run gives it.
-
-        Raises:
-            Refused: several fit equally well.
-        """
-        named = [(at, _names(item)) for at, item in enumerate(self.documents) if item is not None]
-        for which in range(3):
-            found = [at for at, names in named if names[which] == target.strip()]
-            if len(found) > 1:
-                raise refuse(f"`{target}` is {len(found)} times in `{self.part}`")
-            if found:
-                return found[0]
-        for number, (at, names) in enumerate(named, 1):
-            if names[0] is None and target == f"{LETTERS[self.part]}{number}":
-                return at
-        return None
-
 
 def raw_of(document: Document) -> Any:
     """The plain value that a document was read from."""
@@ -583,7 +565,7 @@ class _Editor:
                 self._on_eval(draft, place)
 
     def _on_suite(self, draft: Draft) -> None:
-        value, by, places = self.now.value, self.now.by, self.now.places
+        value, places = self.now.value, self.now.places
         if isinstance(value, list):
             value, name = {"evals": value}, "evals"
         else:
@@ -595,11 +577,8 @@ class _Editor:
             self._put_items(draft, None, listed, None)
             return
         place = self._suite.eval_of(draft.target)
-        if (place, PART) in by:
-            raise refuse(f"{by[place, PART]} already changes a part of this eval")
-        if (place, WHOLE) in by:
-            raise refuse(f"{by[place, WHOLE]} already changes `{draft.target}`")
-        by[place, WHOLE] = draft.key
+        self._refuse_changed(place, {PART: "a part of this eval", WHOLE: f"`{draft.target}`"})
+        self.now.by[place, WHOLE] = draft.key
         own = places.index(place)
         places[own : own + 1] = fresh
         raw = raw_of(self._document.evals[own])
@@ -608,8 +587,7 @@ class _Editor:
 
     def _on_eval(self, draft: Draft, place: int) -> None:
         name, target, by = self._suite.keys[place].id, draft.target, self.now.by
-        if (place, WHOLE) in by:
-            raise refuse(f"{by[place, WHOLE]} already changes the whole of eval {name}")
+        self._refuse_changed(place, {WHOLE: f"the whole of eval {name}"})
         eval_ = self._document.evals[self.now.places.index(place)]
         listed, at = self._of_eval(draft.part, eval_), None
         where = self._suite.described.get(name)
@@ -619,17 +597,26 @@ class _Editor:
                 f"one in {self._suite.path.name} would hide them: change them there"
             )
         if target is not None:
-            if (place, target.strip()) in by:
-                raise refuse(f"{by[place, target.strip()]} already changes `{target}`")
+            self._refuse_changed(place, {target.strip(): f"`{target}`"})
             lists = [listed]
             if draft.part in OTHER:
                 lists.append(self._of_eval(OTHER[draft.part], eval_))
-            listed, at = _find_in_lists(lists, target, name)
+            listed, at = _find_item(lists, target, name)
             document = listed.documents[at]
             names = () if document is None else filter(None, _names(document))
             by |= dict.fromkeys(((place, each) for each in names), draft.key)
         by.setdefault((place, PART), draft.key)
         self._put_items(draft, place, listed, at)
+
+    def _refuse_changed(self, place: int, parts: Mapping[str, str]) -> None:
+        """Refuse to change what an earlier draft has changed, given with its name in words.
+
+        Raises:
+            Refused: an earlier draft has.
+        """
+        for part, words in parts.items():
+            if key := self.now.by.get((place, part)):
+                raise refuse(f"{key} already changes {words}")
 
     def _of_eval(self, part: str, eval_: Eval) -> _List:
         raw = raw_of(eval_)
@@ -688,19 +675,22 @@ def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) ->
     return _List(part, above, name, value, found)
 
 
-def _find_in_lists(lists: Sequence[_List], target: str, name: str) -> tuple[_List, int]:
-    """The target item, and the list that contains it.
+def _find_item(lists: Sequence[_List], target: str, name: str) -> tuple[_List, int]:
+    """An item by its id, else its name, else its text, else the id that a run gives it.
 
     Raises:
-        Refused: there is none, or there are several; the message names the nearest one.
+        Refused: there is none, or several fit equally well; the message names the nearest one.
     """
     for listed in lists:
-        try:
-            at = listed.find(target)
-        except Refused as error:
-            raise refuse(f"eval {name}: {error}") from None
-        if at is not None:
-            return listed, at
+        named = [(at, _names(item)) for at, item in enumerate(listed.documents) if item is not None]
+        ways = [[at for at, names in named if names[way] == target.strip()] for way in range(3)]
+        letter, places = LETTERS[listed.part], enumerate(named, 1)
+        by_number = [at for n, (at, own) in places if not own[0] and target == f"{letter}{n}"]
+        for found in (*ways, by_number):
+            if len(found) > 1:
+                raise refuse(f"eval {name}: `{target}` is {len(found)} times in `{listed.part}`")
+            if found:
+                return listed, found[0]
     there = [document for listed in lists for document in listed.known]
     near = get_close_matches(target, [name for item in there for name in _names(item) if name], n=1)
     hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
