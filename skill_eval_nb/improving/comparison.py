@@ -27,6 +27,7 @@ from skill_eval_nb.grading.comparator import (
 from skill_eval_nb.grading.judge import Unjudged, same_model
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import Answered
+from skill_eval_nb.models.stand_in import MODELS
 from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.protocol import refuse
@@ -247,6 +248,8 @@ def _notes(
     sides: Sequence[ComparedSide], comparator: Comparator, pairs: Sequence[Pair]
 ) -> Iterable[str]:
     yield from dict.fromkeys(note for side in sides for note in side.notes)
+    if comparator.model in MODELS:
+        yield "the stand-in compared, and it is not a model: this is no verdict on the sides"
     models = {run.executor_model for pair in pairs for run in (pair.a, pair.b)}
     for executor in sorted(models - {None}, key=str):
         if same_model(comparator.model, executor):

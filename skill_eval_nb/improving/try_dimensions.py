@@ -34,7 +34,7 @@ from skill_eval_nb.models.ask import Answered
 from skill_eval_nb.models.stand_in import MODELS
 from skill_eval_nb.running.asking import AskingProgress, Item, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
-from skill_eval_nb.running.stored_runs import StoredRun, top_of
+from skill_eval_nb.running.stored_runs import top_of
 from skill_eval_nb.stats.values import RUN, stand_in_keys
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.workspace import write_atomic
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 MEAN = "rubric_weighted_mean"
-KEY = ("workspace", "skill", "eval_id")
 MOST = 5
 """The most reasons that are reported."""
 AT_ONCE = 100
@@ -277,28 +276,21 @@ def _stored_judgings(items: Sequence[Item[Judging]]) -> dict[str, Judging]:
 
 def _judge_cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | str]:
     """Each run as a judge sees it, with only these dimensions; or why it is not judged."""
-    ws, runs, rubric = trial.ws, trial.runs, QualityRubric(list(dimensions))
-    sides = tuple(sorted(set(ws.polars("runs")["configuration"])))
-    suite = ws.polars("evals").select(*KEY, "prompt", "expected_output")
-    evals = {
-        tuple(key): Eval(prompt, expected_output=wanted, quality_rubric=rubric)
-        for *key, prompt, wanted in suite.iter_rows()
-        if prompt
-    }
+    runs, rubric = trial.runs, QualityRubric(list(dimensions))
+    sides = tuple(sorted(set(trial.ws.polars("runs")["configuration"])))
     stored = stored_at(runs.filter(runs["reason"].is_null())["folder"])
 
     def case_of_run(row: Mapping[str, Any]) -> Case | str:
-        definition = evals.get(tuple(row[name] for name in KEY))
-        run: StoredRun | None = stored.get(row["folder"])
+        run = stored.get(row["folder"])
         if row["reason"] is not None or run is None:
             return row["reason"] or "it has no stored outputs"
         if row["gate_passed"] is False:
             return GATED
-        if definition is None:
+        if run.eval is None or not run.eval.prompt:
             return NO_PROMPT
-        home = top_of(run.folder)
-        names = (home.name.removesuffix("-workspace"), row["skill"])
-        shown = replace(run, eval=definition)
+        task, wanted = run.eval.prompt, run.eval.expected_output
+        shown = replace(run, eval=Eval(task, expected_output=wanted, quality_rubric=rubric))
+        names = (top_of(run.folder).name.removesuffix("-workspace"), row["skill"])
         return case_of(shown, tuple(dict.fromkeys(names)), sides)
 
     return [case_of_run(row) for row in runs.iter_rows(named=True)]
