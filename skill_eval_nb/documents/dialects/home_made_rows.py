@@ -110,13 +110,9 @@ _SUMMARIES = ("run_summary", "summary", "totals", "aggregate", "metadata", "delt
 _OF_ALL = {*_SUMMARIES, "overall", "total", "average", "mean", "comparison"}
 """Keys beside evals that name none."""
 
-EVAL = {*names_of(BenchmarkRun, "eval_id"), *names_of(BenchmarkRun, "eval_name")}
-SURE_OF_EVAL = [
-    key
-    for field in ("eval_id", "eval_name")
-    for key in names_of(BenchmarkRun, field)
-    if key not in ("id", "name")
-]
+_EVAL = (*names_of(BenchmarkRun, "eval_id"), *names_of(BenchmarkRun, "eval_name"))
+EVAL = {*_EVAL}
+SURE_OF_EVAL = [name for name in _EVAL if name not in ("id", "name")]
 """Names of an eval's id or name that nothing else has."""
 SIDE = {*names_of(BenchmarkRun, "configuration")}
 _IDENTITY = {*EVAL, *SIDE, *names_of(BenchmarkRun, "run_number"), "skill", "skill_name", "model"}
@@ -167,8 +163,8 @@ def verdicts_in(run: Plain) -> dict[str, list[Plain]]:
     found: dict[str, list[Plain]] = {}
     for key, value in run.items():
         rows = value if isinstance(value, list) else []
-        verdicts = [_verdict(row) for row in rows if isinstance(row, dict)]
-        if verdicts and len(verdicts) == len(rows) and all(verdicts):
+        verdicts = [_verdict(row) if isinstance(row, dict) else {} for row in rows]
+        if verdicts and all(verdicts):
             found[key] = verdicts
     return found
 
@@ -286,8 +282,7 @@ def _rows(
 def _rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
     """The rows that an entry holds, else itself once for each configuration it speaks of."""
     if "configuration" in known and _are_evals(entry):
-        evals = {key: value for key, value in entry.items() if key not in _OF_ALL}
-        yield from _rows(evals, where, known, faults)
+        yield from _rows(entry, where, known, faults)
         return
     around = {**known, **_identity_of(entry)}
     inside = [
@@ -311,9 +306,10 @@ def _by_eval(found: Any) -> Any:
     """
     maps: Plain = found if isinstance(found, dict) else {}
     figures = {key: figure_of(key) for key in maps}
-    if not all(figure.metric and isinstance(maps[key], dict) for key, figure in figures.items()):
-        return found
-    if not all(is_number(value) for values in maps.values() for value in values.values()):
+    if not all(
+        figures[key].metric and isinstance(values, dict) and all(map(is_number, values.values()))
+        for key, values in maps.items()
+    ):
         return found
     evals: dict[str, Plain] = {}
     for key, figure in figures.items():
@@ -424,21 +420,18 @@ def _are_evals(value: Plain) -> bool:
 
 def entries_of(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
     """The entries of a list or mapping, with the end of their JSON paths."""
-    if isinstance(found, list):
-        entries = [
-            (f"[{index}]", _rename_known_keys(row))
-            for index, row in enumerate(found)
-            if isinstance(row, dict)
-        ]
-        return [(at, _name_configuration(entry)) for at, entry in entries] if group else entries
-    if isinstance(found, dict):
-        return [
-            (f".{key}", {"configuration": key, **entry} if group else _name_by_key(key, entry))
-            for key, value in found.items()
-            if isinstance(value, dict)
-            for entry in (_rename_known_keys(value),)
-        ]
-    return []
+    is_list = isinstance(found, list)
+    items = enumerate(found) if is_list else found.items() if isinstance(found, dict) else ()
+    entries: list[tuple[str, Plain]] = []
+    for key, value in items:
+        if isinstance(value, dict):
+            entry = _rename_known_keys(value)
+            if group:
+                entry = _name_configuration(entry) if is_list else {"configuration": key, **entry}
+            elif not is_list:
+                entry = _name_by_key(key, entry)
+            entries.append((f"[{key}]" if is_list else f".{key}", entry))
+    return entries
 
 
 def _rename_known_keys(entry: Plain) -> Plain:
