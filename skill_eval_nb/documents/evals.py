@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from skill_eval_nb.text import count
 
 from .base import Amount, Count, Document, Rate, Score, says
-from .run import TEXT_NAMES
+from .run import TEXT_NAMES, OwnSkill
 
 
 class Expectation(Document):
@@ -148,9 +148,7 @@ class EvalMetadata(Document):
         str | None, says("the configuration", also=("config", "condition"))
     ] = None
     model: Annotated[str | None, says("the model that ran", also=("executor_model",))] = None
-    skill: Annotated[
-        str | None, says("the skill, where evals are of several", also=("skill_name",))
-    ] = None
+    skill: OwnSkill = None
 
 
 class TriggerQuery(Document):

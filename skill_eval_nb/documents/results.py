@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from .base import Amount, Count, Document, Rate, Seconds, says
-from .run import GradedExpectation, JudgingUsage, RubricScore, Shown
+from .base import Count, Document, Rate, Seconds, says
+from .run import (
+    Cost,
+    GradedExpectation,
+    JudgingUsage,
+    OwnSkill,
+    RefusedAnswers,
+    RubricScore,
+    RunMilliseconds,
+    RunSeconds,
+    Shown,
+    ToolCalls,
+)
 
 
 class Stats(Document):
@@ -34,20 +45,12 @@ class RunResult(Document):
     total: Annotated[
         Count | None, says("expectations in all", also=("assertions_total", "total_assertions"))
     ] = None
-    time_seconds: Annotated[
-        Seconds | None,
-        says(
-            "time",
-            also=("duration_seconds", "total_duration_seconds", "duration", "seconds", "sec"),
-        ),
-    ] = None
-    duration_ms: Annotated[
-        Amount | None, says("time in milliseconds", unit="milliseconds", also=("avg_ms", "ms"))
-    ] = None
+    time_seconds: RunSeconds = None
+    duration_ms: RunMilliseconds = None
     tokens: Annotated[Count | None, says("tokens", also=("total_tokens",))] = None
-    tool_calls: Annotated[dict[str, Count | None] | Count | None, says("tool calls")] = None
+    tool_calls: ToolCalls = None
     errors: Annotated[Count | None, says("errors on the way")] = None
-    cost_usd: Annotated[Amount | None, says("what it cost", unit="usd")] = None
+    cost_usd: Cost = None
     rubric_normalized: Annotated[Rate | None, says("rubric score, 0.2 to 1")] = None
 
 
@@ -78,9 +81,7 @@ class BenchmarkRun(Document):
     ] = {}
     model: Annotated[str | None, says("the model that ran", also=("executor_model",))] = None
     harness: Annotated[str | None, says("what ran the prompt", also=("agent", "executor"))] = None
-    skill: Annotated[
-        str | None, says("the skill, where a benchmark covers several", also=("skill_name",))
-    ] = None
+    skill: OwnSkill = None
 
 
 class BenchmarkMetadata(Document):
@@ -224,11 +225,9 @@ class Comparison(Document):
     runs: Annotated[dict[str, ComparedRun], says("side to the run behind it")] = {}
     judge_model: Annotated[str | None, says("the model that compared")] = None
     shown: Annotated[dict[str, Shown], says("side to what the comparator was shown of it")] = {}
-    refused_answers: Annotated[
-        list[str], says("what was wrong with answers that had to be asked for again")
-    ] = []
+    refused_answers: RefusedAnswers = []
     usage: Annotated[JudgingUsage | None, says("tokens of this comparison")] = None
-    cost_usd: Annotated[Amount | None, says("what it cost", unit="usd")] = None
+    cost_usd: Cost = None
     seconds: Annotated[Seconds | None, says("time that this comparison took")] = None
     fingerprint: Annotated[
         str | None, says("SHA-256 of what was shown and asked, of the model and the repetition")
@@ -276,11 +275,9 @@ class Analysis(Document):
     eval_id: Annotated[str | int | None, says("the eval")] = None
     runs: Annotated[dict[str, ComparedRun], says("winner and loser to the run behind them")] = {}
     analyst_model: Annotated[str | None, says("the model that analysed")] = None
-    refused_answers: Annotated[
-        list[str], says("what was wrong with answers that had to be asked for again")
-    ] = []
+    refused_answers: RefusedAnswers = []
     usage: Annotated[JudgingUsage | None, says("tokens of this analysis")] = None
-    cost_usd: Annotated[Amount | None, says("what it cost", unit="usd")] = None
+    cost_usd: Cost = None
     seconds: Annotated[Seconds | None, says("time that this analysis took")] = None
     timestamp: Annotated[str | None, says("when, ISO 8601")] = None
     fingerprint: Annotated[str | None, says("SHA-256 of what was asked of which model")] = None

@@ -13,6 +13,34 @@ from .base import Amount, Count, Document, Rate, Score, Seconds, says
 from .parsing import ERRORED
 from .sides import UNSTATED
 
+SECONDS_NAMES = (
+    *("duration_seconds", "total_duration_seconds", "elapsed_seconds", "total_seconds"),
+    *("time_seconds", "wall_seconds", "total_time_seconds", "wall_time_seconds"),
+    *("wall_clock_seconds", "seconds", "duration_s", "elapsed_s", "wall_s", "time_s"),
+    *("duration_sec", "elapsed_sec", "secs", "sec", "duration", "elapsed", "wall_time"),
+    "wall_clock",
+)
+"""Names that people give to the time of a run; one without a unit is in seconds, too."""
+
+RunSeconds = Annotated[Seconds | None, says("time of the run", also=SECONDS_NAMES)]
+RunMilliseconds = Annotated[
+    Amount | None,
+    says("the same in milliseconds", unit="milliseconds", also=("elapsed_ms", "avg_ms", "ms")),
+]
+ToolCalls = Annotated[
+    dict[str, Count | None] | Count | None,
+    says("calls by tool, or their sum", also=("tool_uses",)),
+]
+Cost = Annotated[Amount | None, says("what it cost", unit="usd", also=("total_cost_usd",))]
+SkillUsed = Annotated[bool | None, says("whether the skill was opened", also=("skill_loaded",))]
+OwnSkill = Annotated[
+    str | None, says("the skill, where a file is of several", also=("skill_name",))
+]
+RefusedAnswers = Annotated[
+    list[str], says("what was wrong with answers that had to be asked for again")
+]
+"""Fields that several documents have, each with all names that people give to it."""
+
 
 class Metrics(Document):
     """Tool calls, steps, errors and output sizes of one run.
@@ -20,10 +48,7 @@ class Metrics(Document):
     `output_chars` and `transcript_chars` are characters, never tokens.
     """
 
-    tool_calls: Annotated[
-        dict[str, Count | None] | Count | None,
-        says("calls by tool, or their sum", also=("tool_uses",)),
-    ] = None
+    tool_calls: ToolCalls = None
     total_tool_calls: Annotated[Count | None, says("calls in all", also=("tool_use_count",))] = None
     total_steps: Annotated[
         Count | None, says("major steps", also=("steps", "num_turns", "turns"))
@@ -32,12 +57,8 @@ class Metrics(Document):
     errors_encountered: Annotated[Count | None, says("errors on the way", also=("errors",))] = None
     output_chars: Annotated[Count | None, says("characters of the output files")] = None
     transcript_chars: Annotated[Count | None, says("characters of the transcript")] = None
-    cost_usd: Annotated[
-        Amount | None, says("what it cost", unit="usd", also=("total_cost_usd",))
-    ] = None
-    skill_used: Annotated[
-        bool | None, says("whether the skill was opened", also=("skill_loaded",))
-    ] = None
+    cost_usd: Cost = None
+    skill_used: SkillUsed = None
     left_out: Annotated[
         list[str], says("what lay among the outputs and was not kept, with the reason")
     ] = []
@@ -129,15 +150,6 @@ class RubricSummary(Document):
     normalized: Annotated[Rate | None, says("weighted_mean / 5; its floor is 0.2")] = None
 
 
-SECONDS_NAMES = (
-    *("duration_seconds", "elapsed_seconds", "total_seconds", "time_seconds", "wall_seconds"),
-    *("total_time_seconds", "wall_time_seconds", "wall_clock_seconds", "seconds"),
-    *("duration_s", "elapsed_s", "wall_s", "time_s", "duration_sec", "elapsed_sec", "secs", "sec"),
-    *("duration", "elapsed", "wall_time", "wall_clock"),
-)
-"""Names that people give to the time of a run; one without a unit is in seconds, too."""
-
-
 class GradingTiming(Document):
     """How long the run and its grading took, as the grader noted it."""
 
@@ -147,7 +159,7 @@ class GradingTiming(Document):
         None
     )
     total_tokens: Annotated[Count | None, says("tokens of the run", also=("tokens",))] = None
-    duration_ms: Annotated[Amount | None, says("time in milliseconds", unit="milliseconds")] = None
+    duration_ms: RunMilliseconds = None
     start: Annotated[str | None, says("when grading began, ISO 8601")] = None
     end: Annotated[str | None, says("when grading ended, ISO 8601")] = None
 
@@ -250,13 +262,9 @@ class Grading(Document):
     configuration: Annotated[
         str | None, says("the configuration", also=("config", "condition", "run_type"))
     ] = None
-    skill: Annotated[
-        str | None, says("the skill, where runs are of several", also=("skill_name",))
-    ] = None
+    skill: OwnSkill = None
     run_id: Annotated[str | None, says("the run")] = None
-    skill_used: Annotated[
-        bool | None, says("whether the skill was opened", also=("skill_loaded",))
-    ] = None
+    skill_used: SkillUsed = None
     timestamp: Annotated[str | None, says("when it was graded, ISO 8601")] = None
 
 
@@ -405,12 +413,10 @@ class Judging(Document):
         bool | None, says("whether each dimension was asked for in a call of its own")
     ] = None
     shown: Annotated[Shown | None, says("what the judge was shown")] = None
-    refused_answers: Annotated[
-        list[str], says("what was wrong with answers that had to be asked for again")
-    ] = []
+    refused_answers: RefusedAnswers = []
     batch: Annotated[str | None, says("the batch that it came from, and its call there")] = None
     usage: Annotated[JudgingUsage | None, says("tokens of this judging")] = None
-    cost_usd: Annotated[Amount | None, says("what it cost", unit="usd")] = None
+    cost_usd: Cost = None
     seconds: Annotated[Seconds | None, says("time that this judging took")] = None
     timestamp: Annotated[str | None, says("when it was judged, ISO 8601")] = None
 
@@ -421,15 +427,9 @@ _FAILURES = ERRORED | {"failed", "failure"}
 class Timing(Document):
     """Wall clock and tokens of one run; what was not measured is absent, never 0."""
 
-    total_duration_seconds: Annotated[
-        Seconds | None,
-        says("time of the run", also=SECONDS_NAMES),
-    ] = None
+    total_duration_seconds: RunSeconds = None
     total_tokens: Annotated[Count | None, says("input and output tokens", also=("tokens",))] = None
-    duration_ms: Annotated[
-        Amount | None,
-        says("time of the run in milliseconds", unit="milliseconds", also=("elapsed_ms",)),
-    ] = None
+    duration_ms: RunMilliseconds = None
     executor_start: Annotated[
         str | float | None,
         says(
@@ -476,13 +476,8 @@ class Timing(Document):
         None
     )
     harness: Annotated[str | None, says("the same, of other tools", also=("agent",))] = None
-    cost_usd: Annotated[
-        Amount | None, says("what it cost", unit="usd", also=("total_cost_usd",))
-    ] = None
-    tool_calls: Annotated[
-        dict[str, Count | None] | Count | None,
-        says("calls by tool, or their sum", also=("tool_uses",)),
-    ] = None
+    cost_usd: Cost = None
+    tool_calls: ToolCalls = None
     input_tokens: Annotated[Count | None, says("tokens read that no cache held")] = None
     output_tokens: Annotated[Count | None, says("tokens written")] = None
     cache_read_tokens: Annotated[Count | None, says("tokens read from the cache")] = None

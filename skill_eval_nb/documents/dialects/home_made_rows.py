@@ -429,7 +429,7 @@ def entries_of(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
             if group:
                 entry = _name_configuration(entry) if is_list else {"configuration": key, **entry}
             elif not is_list:
-                entry = _name_by_key(key, entry)
+                entry = _name_by_key(str(key), entry)
             entries.append((f"[{key}]" if is_list else f".{key}", entry))
     return entries
 
