@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from skill_eval_nb.documents import Expectation, RunRecord, TriggerQuery, TriggerSet
+from skill_eval_nb.documents import Expectation, RunRecord
 from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.workspace import (
     NO_ITERATION,
@@ -20,8 +21,8 @@ from skill_eval_nb.workspace import (
     RunId,
     SecondGraders,
     StatedRuns,
-    compare,
-    complete,
+    compare_rates,
+    complete_record,
     folder_of,
     read_run,
     skill_named,
@@ -31,20 +32,14 @@ from skill_eval_nb.workspace import (
 from skill_eval_nb.workspace.names import eval_parts
 
 from .columns import RunRef
-from .run_rows import Figures, figures, match_checks
+from .run_rows import Figures, find_figures, match_checks
 
 
 class SeenRuns:
-    """The runs that were met so far, to tell what speaks of one of them again.
+    """The runs on disk that were met so far, to tell what speaks of one of them again."""
 
-    What only benchmarks need is remembered if there are some.
-    """
-
-    def __init__(self, benchmarked: bool) -> None:
-        self._benchmarked = benchmarked
-        self._runs: dict[tuple[str, ...], dict[int, tuple[int, Figures]]] = {}
-        self._measured: dict[tuple[Any, ...], str] = {}
-        self._unknown: dict[tuple[Any, ...], str | None] = {}
+    def __init__(self) -> None:
+        self._runs: dict[tuple[str, str, str, str], dict[int, tuple[int, Figures]]] = {}
         self._claimed: set[tuple[str | None, str]] = set()
 
     def number(self, run: RunId, row: Figures, problems: Problems) -> RunId | None:
@@ -70,30 +65,32 @@ class SeenRuns:
             message = f"the keys of {first.path}, {but}; counted as run {number}"
             problems.add("warning", "duplicate-run", row.path, message)
         beside[number] = run.number, row
-        run = run if number == run.number else run._replace(number=number)
-        if self._benchmarked:
-            self._remember_run(run, row)
-        return run
+        return run if number == run.number else run._replace(number=number)
 
-    def _remember_run(self, run: RunId, row: Figures) -> None:
-        fingerprint, path = _run_fingerprint(run, row), row.path
-        if fingerprint is not None:
-            self._measured.setdefault(fingerprint, path)
-            several = self._unknown.setdefault(fingerprint[1:], path) != path
-            self._unknown[fingerprint[1:]] = None if several else path
+    @cached_property
+    def _measured(self) -> dict[tuple[Any, ...], dict[str, None]]:
+        """By what only the same run has, and by the same without its eval: the paths of such."""
+        found: dict[tuple[Any, ...], dict[str, None]] = {}
+        for keys, beside in self._runs.items():
+            for number, (_, row) in beside.items():
+                fingerprint = _run_fingerprint(RunId(*keys, number), row)
+                for known in (fingerprint, fingerprint[1:]) if fingerprint else ():
+                    found.setdefault(known, {})[row.path] = None
+        return found
 
     def elsewhere(self, run: RunId, row: Figures, unnamed: bool, problems: Problems) -> bool:
         """Whether a run that only a benchmark states is one on disk, of another iteration.
 
         Benchmarks of later iterations repeat earlier runs, above all those of the
         baseline. Time, tokens and pass rate together are never the same twice by chance.
-        Where a row does not tell its eval, they tell the one run that has them.
+        Where a row does not tell its eval, they tell the one run that has them. All runs on disk
+        were met before.
         """
-        fingerprint = _run_fingerprint(run, row)
-        path = self._measured.get(fingerprint) if fingerprint is not None else None
-        if fingerprint is not None and unnamed:
-            path = self._unknown.get(fingerprint[1:])
-            path = None if (path, row.path) in self._claimed else path
+        fingerprint = _run_fingerprint(run, row) or ()
+        paths = [*self._measured.get(fingerprint[1:] if unnamed else fingerprint, ())]
+        path = next(iter(paths), None)
+        if unnamed:
+            path = None if len(paths) > 1 or (path, row.path) in self._claimed else path
             self._claimed.add((path, row.path))
         if path is None:
             return False
@@ -139,43 +136,6 @@ def _run_fingerprint(run: RunId, row: Figures) -> tuple[Any, ...] | None:
         return None
     side, rate = run.configuration.split(" ")[0], round(row.pass_rate, 2)
     return (run.eval_id, run.workspace, side, row.time_seconds, row.tokens, rate)
-
-
-def join_queries(catalogue: Catalogue) -> None:
-    """Give measured queries the words of their set, and leave out what the set repeats of them.
-
-    A result may know a query by its id alone, and a set beside it is the same queries once; how
-    many of a set's queries were measured elsewhere is a problem.
-    """
-    skills = {folder: skill for folder, (_, skill) in catalogue.names.items()}
-    sets: list[tuple[str, str, TriggerSet]] = [
-        (skill_named(own.skill_name) or skills[file.place.workspace], file.path, own)
-        for kind, file, own in catalogue.files.others
-        if kind == "triggers"
-    ]
-    found = [(skill, path, query) for skill, path, own in sets for query in own.queries]
-    asked: dict[tuple[str, str], TriggerQuery] = {}
-    for skill, _, query in found:
-        if query.rate is None:
-            names = [query.query] if query.id is None else [query.query, str(query.id)]
-            asked |= {(skill, plainly(name)): query for name in names}
-    measured: dict[tuple[str, str], str] = {}
-    for skill, path, query in found:
-        if query.rate is not None:
-            known = asked.get((skill, plainly(query.query)), query)
-            query.query, should = known.query, known.should_trigger
-            query.should_trigger = should if query.should_trigger is None else query.should_trigger
-            measured[skill, plainly(query.query)] = path
-    for skill, path, own in sets:
-        keys = [
-            None if one.rate is not None else (skill, plainly(one.query)) for one in own.queries
-        ]
-        again = [measured[key] for key in keys if key in measured]
-        if again:
-            message = f"{len(again)} of its queries were measured in {again[0]}; counted once"
-            catalogue.layout.problems.add("info", "copy", path, message)
-            both = zip(own.queries, keys, strict=True)
-            own.queries = [query for query, key in both if key not in measured]
 
 
 class Side(NamedTuple):
@@ -308,14 +268,13 @@ def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:
         if catalogue.benchmarks
     }
     stated = stated_runs(catalogue.benchmarks, catalogue.index, on_disk, problems)
-    met = SeenRuns(bool(catalogue.benchmarks))
-    second = SecondGraders()
+    met, second = SeenRuns(), SecondGraders()
     for run_id, side, record in _all_runs(layout, sides, stated):
         entry = stated.pop(run_id, None)
         if entry is not None and entry is not record:
-            complete(record, entry, problems)
+            complete_record(record, entry, problems)
         match_checks(side.checks, record, problems)
-        row = figures(record, side.weights, problems)
+        row = find_figures(record, side.weights, problems)
         rate = row.pass_rate
         if entry is record:
             if record.others:
@@ -323,7 +282,7 @@ def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:
             numbered = None if met.elsewhere(run_id, row, record.unnamed, problems) else run_id
         else:
             if entry is not None and not second.add(run_id, rate, entry):
-                compare(run_id, rate, entry, record.path, problems)
+                compare_rates(run_id, rate, entry, record.path, problems)
             numbered = met.number(run_id, row, problems)
         if numbered is not None:
             grading = record.grading

@@ -21,8 +21,10 @@ from skill_eval_nb.documents import (
     RunResult,
     Stats,
     SuggestionAggregate,
+    TriggerQuery,
     TriggerSet,
 )
+from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.documents.parsing import Unreadable, read_number
 from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.workspace import (
@@ -41,7 +43,7 @@ from skill_eval_nb.workspace import (
 from skill_eval_nb.workspace.names import eval_parts
 
 from .columns import RunRef
-from .counted import CountedRun, join_queries
+from .counted import CountedRun
 from .frames import Rows
 from .run_rows import Row
 
@@ -62,7 +64,7 @@ class Home(NamedTuple):
 def add_documents(catalogue: Catalogue, runs: Sequence[RunRef], rows: Rows) -> None:
     """Add the rows of the documents that are neither of a run, nor a suite, nor a benchmark."""
     problems = catalogue.layout.problems
-    join_queries(catalogue)
+    _join_queries(catalogue)
     sets: dict[str, str] = {}
     for kind, file, document in catalogue.files.others:
         if kind == "triggers":
@@ -83,6 +85,43 @@ def add_documents(catalogue: Catalogue, runs: Sequence[RunRef], rows: Rows) -> N
         else:
             table, rows_of = _ROWS_OF[kind]
             rows[table].extend(rows_of(home, document))
+
+
+def _join_queries(catalogue: Catalogue) -> None:
+    """Give measured queries the words of their set, and leave out what the set repeats of them.
+
+    A result may know a query by its id alone, and a set beside it is the same queries once; how
+    many of a set's queries were measured elsewhere is a problem.
+    """
+    skills = {folder: skill for folder, (_, skill) in catalogue.names.items()}
+    sets: list[tuple[str, str, TriggerSet]] = [
+        (skill_named(own.skill_name) or skills[file.place.workspace], file.path, own)
+        for kind, file, own in catalogue.files.others
+        if kind == "triggers"
+    ]
+    found = [(skill, path, query) for skill, path, own in sets for query in own.queries]
+    asked: dict[tuple[str, str], TriggerQuery] = {}
+    for skill, _, query in found:
+        if query.rate is None:
+            names = [query.query] if query.id is None else [query.query, str(query.id)]
+            asked |= {(skill, plainly(name)): query for name in names}
+    measured: dict[tuple[str, str], str] = {}
+    for skill, path, query in found:
+        if query.rate is not None:
+            known = asked.get((skill, plainly(query.query)), query)
+            query.query, should = known.query, known.should_trigger
+            query.should_trigger = should if query.should_trigger is None else query.should_trigger
+            measured[skill, plainly(query.query)] = path
+    for skill, path, own in sets:
+        keys = [
+            None if one.rate is not None else (skill, plainly(one.query)) for one in own.queries
+        ]
+        again = [measured[key] for key in keys if key in measured]
+        if again:
+            message = f"{len(again)} of its queries were measured in {again[0]}; counted once"
+            catalogue.layout.problems.add("info", "copy", path, message)
+            both = zip(own.queries, keys, strict=True)
+            own.queries = [query for query, key in both if key not in measured]
 
 
 def _add_feedback(

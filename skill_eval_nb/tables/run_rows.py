@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, namedtuple
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -27,14 +27,7 @@ from .columns import RUN_KEYS, TABLES
 from .frames import Rows
 
 
-def counts(expectations: Iterable[GradedExpectation]) -> tuple[int, int, int]:
-    """How many expectations passed, failed and were not scored."""
-    verdicts = [expectation.passed for expectation in expectations]
-    passed, failed = verdicts.count(True), verdicts.count(False)
-    return passed, failed, len(verdicts) - passed - failed
-
-
-def share(passed: int, failed: int) -> float | None:
+def _find_share(passed: int, failed: int) -> float | None:
     """Passed / (passed + failed); None if nothing was scored."""
     scored = passed + failed
     return passed / scored if scored else None
@@ -46,7 +39,7 @@ Counts = tuple[float | None, int | None, int | None, int | None]
 NOTHING: Counts = (None, None, None, None)
 
 
-def count(
+def count_verdicts(
     expectations: Sequence[GradedExpectation],
     summary: Summary | None,
     path: str,
@@ -57,12 +50,13 @@ def count(
     Where the two disagree the verdicts count, and the summary is a problem.
     """
     if not expectations:
-        return _counts_stated(summary)
-    passed, failed, unscored = counts(expectations)
-    rate = share(passed, failed)
+        return _stated_counts(summary)
+    verdicts = [one.passed for one in expectations]
+    passed, failed = verdicts.count(True), verdicts.count(False)
+    rate = _find_share(passed, failed)
     if summary is not None and rate is not None:
-        _compare(summary, rate, passed, path, problems)
-    return rate, passed, failed, passed + failed + unscored
+        _compare_summary(summary, rate, passed, path, problems)
+    return rate, passed, failed, len(verdicts)
 
 
 def match_checks(defined: Sequence[Expectation], run: RunRecord, problems: Problems) -> None:
@@ -114,7 +108,7 @@ def match_checks(defined: Sequence[Expectation], run: RunRecord, problems: Probl
         problems.add("warning", "other-checks", run.path, message, where="$.expectations")
 
 
-def _counts_stated(summary: Summary | None) -> Counts:
+def _stated_counts(summary: Summary | None) -> Counts:
     if summary is None:
         return NOTHING
     passed, failed, total = summary.passed, summary.failed, summary.total
@@ -122,7 +116,7 @@ def _counts_stated(summary: Summary | None) -> Counts:
         failed = total - passed
     if passed is not None and failed is not None:
         return (
-            share(passed, failed),
+            _find_share(passed, failed),
             passed,
             failed,
             total if total is not None else passed + failed,
@@ -130,7 +124,9 @@ def _counts_stated(summary: Summary | None) -> Counts:
     return summary.pass_rate, passed, failed, total
 
 
-def _compare(summary: Summary, rate: float, passed: int, path: str, problems: Problems) -> None:
+def _compare_summary(
+    summary: Summary, rate: float, passed: int, path: str, problems: Problems
+) -> None:
     other_count = summary.passed is not None and summary.passed != passed
     other_rate = summary.pass_rate is not None and abs(summary.pass_rate - rate) > 0.011
     if other_count or other_rate:
@@ -251,7 +247,7 @@ Figures = namedtuple("Figures", TABLES["runs"].names[len(RUN_KEYS) :])  # noqa: 
 """The columns of `runs` after its keys."""
 
 
-def figures(run: RunRecord, weights: Mapping[str, float], problems: Problems) -> Figures:
+def find_figures(run: RunRecord, weights: Mapping[str, float], problems: Problems) -> Figures:
     """The figures of a run, by the documents that were read of it and the rubric's weights."""
     _refuse_dimensions(run, problems)
     grading, structural = run.grading, run.structural
@@ -259,10 +255,10 @@ def figures(run: RunRecord, weights: Mapping[str, float], problems: Problems) ->
     if grading is not None:
         if unread := leave_unread(grading):
             problems.add("warning", "judge-unread", run.path, unread_message(unread))
-        judged = count(grading.expectations, grading.summary, run.path, problems)
+        judged = count_verdicts(grading.expectations, grading.summary, run.path, problems)
     checked = NOTHING
     if structural is not None:
-        checked = count(structural.expectations, structural.summary, run.path, problems)
+        checked = count_verdicts(structural.expectations, structural.summary, run.path, problems)
         for expectation in structural.expectations:
             if expectation.evidence is not None and expectation.evidence.startswith(CHECK_FAILED):
                 message = f"{expectation.id or expectation.text}: {expectation.evidence}"
@@ -350,9 +346,9 @@ def _run_costs(run: RunRecord, problems: Problems) -> tuple[Any, ...]:
         tokens = tokens or noted.total_tokens or tokens
     if seconds == 0 or tokens == 0:
         seconds, tokens = _not_measured(seconds, tokens, run.path, problems)
-    calls = _calls(metrics.tool_calls, metrics.total_tool_calls) if metrics else None
+    calls = _sum_calls(metrics.tool_calls, metrics.total_tool_calls) if metrics else None
     if calls is None and timing is not None:
-        calls = _calls(timing.tool_calls, None)
+        calls = _sum_calls(timing.tool_calls, None)
     return (
         seconds,
         tokens,
@@ -362,11 +358,11 @@ def _run_costs(run: RunRecord, problems: Problems) -> tuple[Any, ...]:
         metrics.output_chars if metrics else None,
         metrics.transcript_chars if metrics else None,
         timing.cache_read_tokens if timing else None,
-        _first(metrics and metrics.cost_usd, timing and timing.cost_usd),
-        _first(metrics and metrics.skill_used, grading and grading.skill_used),
-        _first(timing and _first(timing.executor, timing.harness), run.harness),
-        _first(timing and timing.model, run.model),
-        _first(grading and grading.judge_model, run.judge_model),
+        _prefer(metrics and metrics.cost_usd, timing and timing.cost_usd),
+        _prefer(metrics and metrics.skill_used, grading and grading.skill_used),
+        _prefer(timing and _prefer(timing.executor, timing.harness), run.harness),
+        _prefer(timing and timing.model, run.model),
+        _prefer(grading and grading.judge_model, run.judge_model),
         None if started is None else str(started),
         _judged_at(run),
     )
@@ -393,7 +389,7 @@ def _not_measured(
     return seconds or None, tokens or None
 
 
-def _calls(by_tool: Any, total: int | None) -> int | None:
+def _sum_calls(by_tool: Any, total: int | None) -> int | None:
     if total is not None or by_tool is None:
         return total
     if isinstance(by_tool, dict):
@@ -401,7 +397,7 @@ def _calls(by_tool: Any, total: int | None) -> int | None:
     return by_tool
 
 
-def _first(value: Any, other: Any) -> Any:
+def _prefer(value: Any, other: Any) -> Any:
     return other if value is None else value
 
 
@@ -411,8 +407,8 @@ Row = tuple[Any, ...]
 def add_texts(run: RunRecord, weights: Mapping[str, float], rows: Rows) -> None:
     """Add the rows of the run that was begun last to the tables that hold texts."""
     rows.add("expectations", _expectation_rows(run))
-    rows.add("rubric_scores", _rubric_scores(run, weights))
-    rows.add("tool_calls", _tool_calls(run))
+    rows.add("rubric_scores", _score_rows(run, weights))
+    rows.add("tool_calls", _tool_call_rows(run))
     if (grading := run.grading) is not None:
         rows.add("claims", _claim_rows(grading))
         rows.add("notes", _note_rows(grading))
@@ -426,7 +422,7 @@ def _expectation_rows(run: RunRecord) -> Iterator[Row]:
             yield layer, one.id, one.text, one.type, one.passed, *about
 
 
-def _rubric_scores(run: RunRecord, weights: Mapping[str, float]) -> Iterator[Row]:
+def _score_rows(run: RunRecord, weights: Mapping[str, float]) -> Iterator[Row]:
     for judging, model, scores in scores_of(run):
         for dimension, score in scores.items():
             weight = weights.get(dimension, 1.0 if score.weight is None else score.weight)
@@ -468,7 +464,7 @@ def _suggestion_rows(grading: Grading) -> Iterator[Row]:
                 yield None, kind, text
 
 
-def _tool_calls(run: RunRecord) -> Iterator[Row]:
+def _tool_call_rows(run: RunRecord) -> Iterator[Row]:
     metrics = run.measured
     if metrics is not None and isinstance(metrics.tool_calls, dict):
         for tool, number in metrics.tool_calls.items():

@@ -3,7 +3,14 @@
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents.sides import UNSTATED
 
-from .benchmarks import RunId, SecondGraders, StatedRuns, compare, complete, stated_runs
+from .benchmarks import (
+    RunId,
+    SecondGraders,
+    StatedRuns,
+    compare_rates,
+    complete_record,
+    stated_runs,
+)
 from .catalogue import (
     Catalogue,
     Definition,
@@ -59,8 +66,8 @@ __all__ = [
     "below",
     "catalogue_files",
     "collector_paused",
-    "compare",
-    "complete",
+    "compare_rates",
+    "complete_record",
     "crawl",
     "find",
     "folder_of",

@@ -57,26 +57,26 @@ def stated_runs(
     The first benchmark to state a run counts; the verdicts of another file on it are those of
     a second grader.
     """
-    there = _nest(on_disk)
+    there = _nest_runs(on_disk)
     found: StatedRuns = {}
     for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
         mine = _runs_of(benchmark, index, there, problems)
         mine = _rename_configurations(mine, there, problems)
         if not benchmark.is_benchmark:
-            mine = _of_known(mine, there, benchmark.path, problems)
+            mine = _keep_known(mine, there, benchmark.path, problems)
         for run, record in _renumber_runs(mine, there, benchmark.path, problems).items():
             known = found.setdefault(run, record)
             if known is record:
                 continue
             if benchmark.is_benchmark:
-                compare(run, _rate(known), record, known.path, problems)
+                compare_rates(run, _rate(known), record, known.path, problems)
             else:
                 known.others.append(record)
                 known.timing = known.timing or record.timing
     return found
 
 
-def _nest(runs: Iterable[RunId]) -> Nested:
+def _nest_runs(runs: Iterable[RunId]) -> Nested:
     """The runs by their places, to look up which ones a place has."""
     found: Nested = {}
     for workspace, iteration, eval_id, side, number in runs:
@@ -85,7 +85,7 @@ def _nest(runs: Iterable[RunId]) -> Nested:
     return found
 
 
-def _of_known(entries: StatedRuns, on_disk: Nested, path: str, problems: Problems) -> StatedRuns:
+def _keep_known(entries: StatedRuns, on_disk: Nested, path: str, problems: Problems) -> StatedRuns:
     """The same without runs of evals that are not among those on disk, if there are some."""
     unknown = set[RunId]()
     for run in entries:
@@ -217,7 +217,7 @@ def _rate(record: RunRecord) -> float | None:
     return verdicts.count(True) / len(verdicts) if verdicts else None
 
 
-def compare(
+def compare_rates(
     run: RunId, known: float | None, record: RunRecord, path: str, problems: Problems
 ) -> None:
     """Report where a benchmark states another pass rate for a run than `path` gives."""
@@ -238,7 +238,7 @@ def _rename_configurations(entries: StatedRuns, on_disk: Nested, problems: Probl
     disk, one more is stated, and their evals are the same, these are the same runs.
     """
     names: dict[tuple[str, str, str], str] = {}
-    for iteration, sides in _nest(entries).items():
+    for iteration, sides in _nest_runs(entries).items():
         there = on_disk.get(iteration, {})
         alone = [side for side in sides if side not in there]
         other = [side for side in there if side not in sides]
@@ -332,7 +332,7 @@ def _record_of_row(run: BenchmarkRun, benchmark: BenchmarkFile) -> RunRecord:
     )
 
 
-def complete(run: RunRecord, entry: RunRecord, problems: Problems) -> None:
+def complete_record(run: RunRecord, entry: RunRecord, problems: Problems) -> None:
     """Fill in what a run's own files lack with what a benchmark states of it.
 
     A pass rate that the two state differently is a problem; the run's own counts.
