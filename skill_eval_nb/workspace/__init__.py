@@ -15,26 +15,24 @@ from .catalogue import (
     Catalogue,
     Definition,
     EvalIndex,
-    Named,
     catalogue_files,
     named_by,
 )
 from .files import BenchmarkFile, Files, add_results
 from .find import NothingToLoad, PathLike, Sides, find
-from .folders import Folder, crawl
-from .layout import EvalFolder, FilePlace, Layout, RunPlace, folder_of, lay_out
+from .folders import crawl
+from .layout import FilePlace, Layout, RunPlace, folder_of
 from .names import natural, skill_named, stated_text
 from .problems import (
     Problem,
     Problems,
-    below,
     group_problems,
     report_broken_rates,
     settle_problems,
 )
 from .read import collector_paused, read_files, read_run
 from .roles import NO_ITERATION, Place
-from .suites import EvalKey, SeenEval, SuiteFile
+from .suites import EvalKey, SeenEval
 
 __all__ = [
     "NO_ITERATION",
@@ -42,14 +40,11 @@ __all__ = [
     "BenchmarkFile",
     "Catalogue",
     "Definition",
-    "EvalFolder",
     "EvalIndex",
     "EvalKey",
     "FilePlace",
     "Files",
-    "Folder",
     "Layout",
-    "Named",
     "NothingToLoad",
     "PathLike",
     "Place",
@@ -61,9 +56,7 @@ __all__ = [
     "SeenEval",
     "Sides",
     "StatedRuns",
-    "SuiteFile",
     "add_results",
-    "below",
     "catalogue_files",
     "collector_paused",
     "compare_rates",
@@ -72,7 +65,6 @@ __all__ = [
     "find",
     "folder_of",
     "group_problems",
-    "lay_out",
     "named_by",
     "natural",
     "read_files",

@@ -65,14 +65,14 @@ READ = (".json", *ENDINGS)
 LISTED = tuple(ending for ending in READ if not ending.startswith("reward"))
 """Those that tell of them wherever they lie."""
 
-_GRADING_OF_SIDE = re.compile(r"grading[-_. ]+(?P<configuration>.+)\.json", re.IGNORECASE)
-_ABOUT_EVAL = re.compile(
-    r"(?P<eval>.+?)[-_. ]+(?:config|timing|metrics|metadata|meta|info|usage|stats)\.json",
+_FLAT = re.compile(
+    r"(?P<stem>.+?)[-_. ]+(?:(?P<grading>grading)"
+    r"|config|timing|metrics|metadata|meta|info|usage|stats)\.json"
+    r"|grading[-_. ]+(?P<side>.+)\.json",
     re.IGNORECASE,
 )
-"""Files beside `<eval>-grading.json`: what is measured of this run, or known of its eval."""
+"""Files called after an eval or a side: the grading of a run, what is measured of it beside."""
 
-_GRADING_OF_EVAL = re.compile(r"(?P<eval>.+?)[-_. ]+grading\.json", re.IGNORECASE)
 _PARTS = {
     "side": find_side,
     "iteration": re.compile(r"(?i)(?<![^-_. ])iter(?:ation)?[-_]?(\d+)(?![^-_. ])").search,
@@ -189,17 +189,15 @@ def _lay_out_files(folder: Folder, mine: frozenset[str], layout: Layout) -> None
     for name in sorted(folder.files, key=lambda name: (name != "benchmark.json", name)):
         if name in mine or not name.lower().endswith(LISTED):
             continue
-        path = f"{folder.path}/{name}"
-        about, graded = _ABOUT_EVAL.fullmatch(name), _parts_of_grading(folder, name)
-        parts = _parts_in(about["eval"]) if about else {}
-        if graded is not None:
-            layout.runs.append(_run_by_file(folder, graded, path))
-        elif "side" in parts or is_eval(parts.get("eval", "")):
-            place, _ = _place_by_parts(folder, parts)
-            layout.files.append(FilePlace(path, place, of_run=place.configuration != UNSTATED))
-        else:
+        path, parts = f"{folder.path}/{name}", _parts_of_file(folder, name)
+        if parts is None:
             place = layout.runs[-1].place if mine else place_of_file(folder)
             layout.files.append(FilePlace(path, place))
+        elif "grading" in parts:
+            layout.runs.append(_run_by_file(folder, parts, path))
+        else:
+            place, _ = _place_by_parts(folder, parts)
+            layout.files.append(FilePlace(path, place, of_run=place.configuration != UNSTATED))
 
 
 def _lay_out_gradings(folder: Folder, layout: Layout) -> None:
@@ -212,10 +210,10 @@ def _lay_out_gradings(folder: Folder, layout: Layout) -> None:
         if sums_up(name):
             layout.files.append(FilePlace(path, place_of_file(folder)))
             continue
-        match = _GRADING_OF_EVAL.fullmatch(name)
-        parts = _parts_in(match["eval"] if match else name.removesuffix(".json"))
+        stem = name.removesuffix(".json")
+        parts = _parts_in(re.sub("(?i)[-_. ]+grading$", "", stem))
         if "side" not in parts:
-            parts, run = {"eval": name.removesuffix(".json"), "side": WITH}, folder.parent
+            parts, run = {"eval": stem, "side": WITH}, folder.parent
             if run is not None and run.parent is not None and run.parent.name.lower() == "runs":
                 at = run.parent
                 number = run_number(run.name) or sorted(at.folders).index(run.name) + 1
@@ -237,14 +235,20 @@ def _parts_in(stem: str) -> dict[str, str]:
     return parts | {"eval": stem.strip("-_. ")}
 
 
-def _parts_of_grading(folder: Folder, name: str) -> dict[str, str] | None:
-    """What the name of a run's grading tells: grading_with_skill.json, eval-3-grading.json."""
-    side, match = _GRADING_OF_SIDE.fullmatch(name), _GRADING_OF_EVAL.fullmatch(name)
-    if side and is_configuration(side["configuration"]):
-        return {"eval": "", "side": side["configuration"]}
-    parts = _parts_in(match["eval"]) if match else None
-    known = parts and ("side" in parts or is_eval(parts["eval"]) or is_configuration(folder.name))
-    return parts if known else None
+def _parts_of_file(folder: Folder, name: str) -> dict[str, str] | None:
+    """What a file's name tells: grading_with_skill.json, eval-3-grading.json, eval-3-config.json.
+
+    None if it is of no run that is told so. Below a side any name is an eval's.
+    """
+    found = _FLAT.fullmatch(name)
+    if found is None:
+        return None
+    if found["side"]:
+        parts = {"eval": "", "side": found["side"], "grading": name}
+        return parts if is_configuration(found["side"]) else None
+    parts = _parts_in(found["stem"]) | ({"grading": name} if found["grading"] else {})
+    of_side = "grading" in parts and is_configuration(folder.name)
+    return parts if of_side or "side" in parts or is_eval(parts["eval"]) else None
 
 
 def _run_by_file(folder: Folder, parts: dict[str, str], path: str) -> RunPlace:
@@ -269,11 +273,11 @@ def _attach_files(layout: Layout) -> None:
     """Give the runs that are one file each the files that tell of them beside it."""
     about: dict[str, list[str]] = {}
     for file in layout.files:
-        if file.of_run and (found := _ABOUT_EVAL.fullmatch(file.path)):
-            about.setdefault(found["eval"], []).append(file.path)
+        if file.of_run and (found := _FLAT.fullmatch(file.path)):
+            about.setdefault(found["stem"], []).append(file.path)
     for run in layout.runs if about else ():
-        if run.grading == run.path and (found := _GRADING_OF_EVAL.fullmatch(run.path)):
-            run.about = tuple(about.get(found["eval"], ()))
+        if run.grading == run.path and (found := _FLAT.fullmatch(run.path)):
+            run.about = tuple(about.get(found["stem"], ()))
 
 
 def _without_trials(folders: list[Folder], layout: Layout) -> Iterator[Folder]:

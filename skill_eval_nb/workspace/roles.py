@@ -89,8 +89,7 @@ def model_in(folder: Folder) -> str | None:
 
 def _is_certain_eval(folder: Folder) -> bool:
     """Whether a folder is an eval's by a number or by metadata, and not by a word alone."""
-    numbered = is_eval(folder.name) and eval_parts(folder.name)[0] is not None
-    return numbered or "eval_metadata.json" in folder.files
+    return eval_parts(folder.name)[0] is not None or "eval_metadata.json" in folder.files
 
 
 def _is_side_folder(folder: Folder) -> bool:
@@ -156,13 +155,11 @@ def roles_of(folder: Folder) -> Roles:
     side = next(filter(_is_side_folder, upwards(folder)), None)
     if side is not None:
         below, roles = _between(folder, side), roles_of_side(side)
-        is_of_inner = len(below) > 1 and _is_certain_eval(below[0])
-        if not is_of_inner and _holds_runs_of(side, roles.eval):
+        if _holds_runs_of(side, roles.eval) and not _holds_inner_eval(roles, below):
             return roles
-        if _holds_evals(side, below):
-            named = (at for at in below if not is_container(at.name))
-            evals = [at for at in named if run_number(at.name) is None]
-            eval_ = next(filter(_is_certain_eval, evals), evals[0] if evals else None)
+        eval_ = _find_eval_below(below)
+        is_round = any(is_iteration(at.name) for at in below[:-1])
+        if _is_side_above(side, below) and (eval_ or not is_round):
             return Roles(eval_, side) if eval_ else roles
     above = takewhile(lambda at: not is_iteration(at.name), upwards(folder.parent))
     eval_ = next(filter(_is_certain_eval, (folder, *above)), None)
@@ -186,6 +183,8 @@ def place_of(folder: Folder, roles: Roles) -> Place:
     """The keys of what lies in a folder: what the roles on its path say."""
     top = min(filter(None, roles), key=lambda at: len(at.path), default=None)
     home = home_of(folder if top is None else top.parent or top)
+    if roles.eval is not None and roles.eval.parent is not None:  # it may lie below its side
+        home = replace(home, iteration=home_of(roles.eval.parent).iteration)
     eval_, side = (at.name if at is not None else UNSTATED for at in roles)
     return replace(home, eval=eval_, configuration=side)
 
@@ -250,19 +249,31 @@ def _is_repeated(folder: Folder) -> bool:
     return beside > 1 and any(cousin is not None and cousin.holds_run for cousin in cousins)
 
 
-def _holds_evals(side: Folder, below: list[Folder]) -> bool:
-    """Whether what lies below a side, on the way to a run, are evals.
+def _find_eval_below(below: list[Folder]) -> Folder | None:
+    """The eval on the way from a side down to a run: the first with a number, else the first."""
+    named = (at for at in below if not (is_container(at.name) or is_iteration(at.name)))
+    evals = [at for at in named if run_number(at.name) is None]
+    return next(filter(_is_certain_eval, evals), evals[0] if evals else None)
 
-    A word that often means something else is a side's only right above an eval or a run.
+
+def _is_side_above(side: Folder, below: list[Folder]) -> bool:
+    """Whether a side's name is one on the way down to a run.
+
+    A word that often means something else is one only right above an eval or a run.
     """
-    if any(is_iteration(at.name) for at in below[:-1]):
-        return False
     if not below or not is_word(side.name):
         return True
     first, *others = below
-    if is_container(first.name) or any(map(_is_certain_eval, others)):
+    if is_container(first.name) or is_iteration(first.name) or any(map(_is_certain_eval, others)):
         return False
     return not others or is_like_a_run(others[-1])
+
+
+def _holds_inner_eval(roles: Roles, below: list[Folder]) -> bool:
+    """Whether a numbered eval right below a side is the eval, and not what stands above."""
+    if not below or eval_parts(below[0].name)[0] is None:
+        return False
+    return len(below) > 1 or roles.eval is None or not _is_certain_eval(roles.eval)
 
 
 def _holds_runs_of(side: Folder, above: Folder | None) -> bool:

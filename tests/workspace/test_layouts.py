@@ -94,6 +94,8 @@ LEVELS = {
     "deploy-app/{} setup-vps/{}": two("deploy-app", "none") + two("setup-vps", "none"),
     "iteration-1/{}/eval-0 iteration-1/{}/crud-api": two() + two("crud-api"),
     "{}/eval-0/run-1": two("0", "none"),
+    "{}/iteration-1/eval-0 {}/iteration-2/eval-0": two() + two("0", "iteration-2"),
+    "iteration-1/test-suite/{}/eval-0 iteration-1/test-suite/{}/eval-1": two() + two("1"),
     "{}/cases/eval-0 {}/cases/crud-api": two("0", "none") + two("crud-api", "none"),
     "iteration-1/eval-0/gpt-5/{} iteration-1/eval-0/opus-4.5/{}": two("0", ONE, 1, 2),
     "iteration-1/eval-0/{}/outputs": two(),
