@@ -15,7 +15,6 @@ import httpx2
 from skill_eval_nb.models.stand_in import Role, agent, answers, reading
 from skill_eval_nb.models.stand_in.answers import ComposedReply
 from skill_eval_nb.models.stand_in.app import (
-    App,
     Batches,
     RefusedRequest,
     WorkOff,
@@ -24,6 +23,7 @@ from skill_eval_nb.models.stand_in.app import (
 )
 
 from .faults import ERRORS, Fault, Misfortune, RiggedStandIn
+from .validating import ValidatingApp, complaint
 
 SECRET = ("authorization", "x-api-key", "cookie", "proxy-authorization")
 HUGE = "huge.txt"
@@ -85,7 +85,7 @@ def write(path: str, line: Mapping[str, Any]) -> None:
         raise OSError(f"{path}: only {written} of {len(data)} bytes of a line were written")
 
 
-class RiggedApp(App):
+class RiggedApp(ValidatingApp):
     """A rigged stand-in at work. Safe among threads: it answers one request after the other."""
 
     def __init__(self, stand_in: RiggedStandIn) -> None:
@@ -123,7 +123,7 @@ class RiggedApp(App):
 
     def answer_message(self, request: Any, *, tier: str = "standard") -> dict[str, Any]:
         self._fault = None
-        if not reading.complaint(request):
+        if not complaint(request):
             self._strike(request)
         message = super().answer_message(request, tier=tier)
         if message["stop_reason"] == "refusal":

@@ -21,6 +21,7 @@ from skill_eval_nb.models.stand_in.app import transport, unread
 
 from .app import RiggedApp
 from .faults import RiggedStandIn
+from .validating import ValidatingApp
 
 
 def rigged(stand_in: StandIn) -> RiggedStandIn:
@@ -34,6 +35,12 @@ def rigged(stand_in: StandIn) -> RiggedStandIn:
 @transport.register
 def _(stand_in: RiggedStandIn) -> httpx2.AsyncBaseTransport:
     return _Transport(stand_in)
+
+
+@transport.register
+def _(stand_in: StandIn) -> httpx2.AsyncBaseTransport:
+    app = ValidatingApp(stand_in)
+    return httpx2.MockTransport(lambda request: unread(app.answer(request)))
 
 
 class _Transport(httpx2.AsyncBaseTransport):

@@ -15,7 +15,6 @@ import httpx2
 from ..usage import encode_body
 from . import Role, StandIn, digest, reading, uniform
 from .answers import ComposedReply, compose
-from .reading import complaint
 
 OUTCOMES = ("succeeded", "errored", "canceled", "expired")
 
@@ -195,10 +194,12 @@ class App:
         """The answer to a request for a message.
 
         Raises:
-            RefusedRequest: the API would not accept it.
+            RefusedRequest: it lacks something that every request has.
         """
-        if wrong := complaint(request):
-            raise RefusedRequest(400, "invalid_request_error", wrong)
+        if missing := [
+            name for name in ("model", "messages", "max_tokens") if not request.get(name)
+        ]:
+            raise RefusedRequest(400, "invalid_request_error", f"{missing[0]}: Field required")
         composed = self.compose(request, reading.role_of(request))
         return {
             "id": "msg_" + reading.mark_of(request),

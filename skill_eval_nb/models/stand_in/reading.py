@@ -1,6 +1,6 @@
-"""Read a request to `/v1/messages`: what is wrong with it, what it asks for, and its tokens.
+"""Read a request to `/v1/messages`: what it asks for, and its tokens.
 
-Nothing here raises: the request has passed `complaint`, so its outer form is right.
+A request is expected to have the form that the API accepts.
 
 A token is four bytes of compact JSON, rounded up, so there are always fewer tokens than bytes in
 the request. An image or document in base64 counts as 1,600 tokens, whatever its size.
@@ -18,7 +18,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from . import Role, digest
@@ -324,99 +323,6 @@ def minimal(schema: Any) -> Any:
         return {name: minimal(schema["properties"][name]) for name in schema.get("required", ())}
     plain = {"array": [], "integer": 1, "number": 1.0, "boolean": True, "null": None}
     return plain.get(str(kind), "stand-in")
-
-
-NO_SCHEMA = (
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    *("minLength", "maxLength", "maxItems", "uniqueItems"),
-)
-"""Keywords of JSON Schema that structured outputs do not support."""
-REMOVED = ("temperature", "top_p", "top_k")
-"""Current models refuse these sampling parameters."""
-MARKS = 4
-"""The most `cache_control` marks in a request."""
-
-
-def complaint(request: Mapping[str, Any]) -> str | None:
-    """The first thing that is wrong with a request to `/v1/messages`; None if nothing is.
-
-    >>> complaint({"model": "m", "messages": []})
-    'messages: at least one message is required'
-    """
-    return next(_find_complaints(request), None)
-
-
-def _find_complaints(request: Mapping[str, Any]) -> Iterator[str]:
-    messages = request.get("messages")
-    if not request.get("model"):
-        yield "model: Field required"
-    if not messages:
-        yield "messages: at least one message is required"
-        return
-    if messages[0]["role"] != "user":
-        yield "messages: first message must use the user role"
-    if messages[-1]["role"] == "assistant":
-        yield "This model does not support assistant message prefill."
-    for number, message in enumerate(messages):
-        content = message["content"]
-        if not content or not all(map(str.strip, texts(content))):
-            yield f"messages.{number}.content: text content must be non-empty"
-    for name in REMOVED:
-        # Claude Code still sends the one temperature that changes nothing.
-        if request.get(name) is not None and (name, request[name]) != ("temperature", 1):
-            yield f"{name}: is not supported by this model"
-    marks = _marks(request)
-    if marks > MARKS:
-        yield f"A maximum of {MARKS} blocks with cache_control may be provided. Found {marks}."
-    schema = ((request.get("output_config") or {}).get("format") or {}).get("schema")
-    yield from _unknown_in(schema)
-    yield from _check_pairs(messages)
-
-
-def _unknown_in(schema: Any, *, named: bool = False) -> Iterator[str]:
-    """What the API refuses in a schema, at any depth; `named`: the keys are property names."""
-    for item in schema if isinstance(schema, list) else []:
-        yield from _unknown_in(item)
-    if not isinstance(schema, dict):
-        return
-    where = "output_config.format.schema"
-    if not named:
-        yield from (f"{where}: {name} is not supported" for name in NO_SCHEMA if name in schema)
-        if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
-            yield f"{where}: 'additionalProperties' must be explicitly set to false"
-    for name, value in schema.items():
-        if named or name not in ("enum", "const", "default", "examples", "description"):
-            yield from _unknown_in(value, named=not named and name in ("properties", "$defs"))
-
-
-def _check_pairs(messages: list[Any]) -> Iterator[str]:
-    """Check that each tool use is answered in the next message, and nothing else is answered."""
-    for number, (message, other) in enumerate(pairwise([{"content": ""}, *messages])):
-        used = _ids(message["content"], "tool_use", "id")
-        answered = _ids(other["content"], "tool_result", "tool_use_id")
-        if missing := [use for use in used if use not in answered]:
-            yield (
-                f"messages.{number - 1}: `tool_use` ids were found without `tool_result` blocks "
-                f"immediately after: {', '.join(missing)}"
-            )
-        if strange := [use for use in answered if use not in used]:
-            yield (
-                f"messages.{number}: unexpected `tool_use_id` found in `tool_result` blocks: "
-                f"{', '.join(strange)}"
-            )
-
-
-def _ids(content: Any, kind: str, name: str) -> list[str]:
-    blocks = content if isinstance(content, list) else []
-    return [block[name] for block in blocks if block["type"] == kind]
-
-
-def _marks(value: Any) -> int:
-    if isinstance(value, list):
-        return sum(map(_marks, value))
-    if not isinstance(value, dict):
-        return 0
-    return isinstance(value.get("cache_control"), dict) + sum(map(_marks, value.values()))
 
 
 def as_score(quality: float) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb.models.stand_in.reading import PrefixCache, complaint, count_request
+from skill_eval_nb.models.stand_in.reading import PrefixCache, count_request
 from tests.models.stand_in.asking import judging, plain
+from tests.stand_in.validating import complaint
 
 
 def use(name="t1"):
