@@ -272,7 +272,7 @@ _NUMBER = re.compile(
     r"(?P<number>[+\-−]?(?:\d[\d,_ ]*+(?:\.\d++)?|\.\d++)(?:[eE][+-]?\d++)?)\s*+"
     r"(?P<unit>%|pp|ms|s|sec|secs|seconds?|usd|tokens?|points?|x)?\s*+"
 )
-_SHARE = re.compile(r"\s*(\d{1,15})\s*/\s*(\d{1,15})\s*")
+_SHARE = re.compile(r"\s*(\d{1,15})\s*/\s*(\d{1,15})(?![\d/.])")
 
 _PLAIN = frozenset("usd token point x".split())
 """Units that say nothing that the field does not say."""
@@ -353,11 +353,10 @@ def read_number(raw: Any, unit: str | None = None) -> float:
 
 def _parse_number(text: str, unit: str | None) -> tuple[float, bool]:
     """The number in `text`, and whether it was written as a share already."""
-    if share := _SHARE.fullmatch(text):
-        part, whole = int(share[1]), int(share[2])
-        if unit != "rate" or whole == 0 or part > whole:
+    if share := read_share(text):
+        if unit != "rate" or share[1] == 0:
             raise Unreadable
-        return part / whole, True
+        return share[0] / share[1], True
     found = _NUMBER.fullmatch(text)
     if not found:
         raise Unreadable
@@ -372,6 +371,16 @@ def _parse_number(text: str, unit: str | None) -> tuple[float, bool]:
     if factor is None:  # a time where tokens are wanted
         raise Unreadable
     return round(number * factor, 12), unit == "rate"
+
+
+def read_share(text: str) -> tuple[int, int] | None:
+    """How many of how many, where a text begins with that.
+
+    >>> read_share("7/8"), read_share("3 / 5 passed"), read_share("5/3"), read_share("1/2/2026")
+    ((7, 8), (3, 5), None, None)
+    """
+    found = _SHARE.match(text)
+    return (int(found[1]), int(found[2])) if found and int(found[1]) <= int(found[2]) else None
 
 
 def read_int(raw: Any, unit: str | None = None) -> int:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from ..base import Faults, names_of
-from ..parsing import ERRORED, Unreadable, read_number
+from ..parsing import ERRORED, Unreadable, read_number, read_share
 from ..repair import mend, not_used
 from ..results import BenchmarkRun, RunResult
 from ..run import Timing
@@ -204,9 +204,9 @@ def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
         stated = run[key]
         if not isinstance(stated, str):
             continue
-        if share := re.match(r"\s*(\d{1,6})\s*/\s*(\d{1,6})(?![\d/.])", stated):
+        if share := read_share(stated):
             del run[key]
-            run |= {"passed": int(share[1]), "total": int(share[2])}
+            run |= {"passed": share[0], "total": share[1]}
         elif re.match(r"\s*(?:n\s*/\s*a|none|not scored|-+|—)(?!\w)", stated, re.IGNORECASE):
             del run[key]
             text = stated if len(stated) <= 60 else f"{stated[:57]}…"

@@ -17,7 +17,7 @@ from skill_eval_nb.disk import decode
 from skill_eval_nb.text import did_you_mean
 
 from ..base import Faults
-from ..parsing import parse, parse_lines
+from ..parsing import parse, parse_lines, read_share
 from .part import without_keys
 
 _STEP = re.compile(r"\{\w+\}|\[(?:\*|-?\d+)\]|[^.\[\]{}]+")
@@ -251,8 +251,8 @@ def as_pair(value: Any) -> tuple[int, int] | None:
     """
     if isinstance(value, Mapping):
         value = [value.get("passed"), value.get("total")]
-    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,9}\s*/\s*\d{1,9}\s*", value):
-        value = [int(number) for number in value.split("/")]
+    if isinstance(value, str):
+        return read_share(value)
     if not isinstance(value, list | tuple) or len(value) != 2:
         return None
     part, whole = value
