@@ -39,10 +39,10 @@ from skill_eval_nb.documents.dialects import kind_of, read_as_shared
 from skill_eval_nb.documents.dialects.home_made import components, share_of
 from skill_eval_nb.documents.dialects.home_made_rows import (
     SURE_OF_EVAL,
-    rows_of_several,
+    find_rows_of_several,
     with_own_verdict,
 )
-from skill_eval_nb.documents.dialects.home_made_runs import timing_in
+from skill_eval_nb.documents.dialects.home_made_runs import read_timing
 from skill_eval_nb.documents.parsing import strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, find_unused, is_too_large
 from skill_eval_nb.documents.run import STRUCTURAL
@@ -475,7 +475,7 @@ def _timing_by_name(files: tuple[str, ...], problems: Problems) -> Timing:
 
 def _timing_in_object(raw: dict[str, Any]) -> Timing:
     """What a run took, wherever in an object it stands."""
-    timing = timing_in(*raw.values(), raw)
+    timing = read_timing(*raw.values(), raw)
     parts = (timing.input_tokens, timing.output_tokens)
     if timing.total_tokens is None and None not in parts:
         timing.total_tokens = sum(part or 0 for part in parts)
@@ -530,7 +530,7 @@ def sides_in(raw: Any, place: Place, faults: Faults) -> Iterator[tuple[Place, in
     """
     is_side = place.configuration != UNSTATED and not _VERSION.match(place.configuration)
     known = {"configuration": place.configuration} if is_side else {}
-    parts = rows_of_several(raw, known, faults)
+    parts = find_rows_of_several(raw, known, faults)
     told = {_first(part, (*SURE_OF_EVAL, "id")) for part in parts}
     listed = isinstance(raw, dict) and "runs" in raw
     many = eval_parts(place.eval)[0] is None and not listed and len(told - {None}) > 1

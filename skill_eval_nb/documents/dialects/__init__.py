@@ -48,7 +48,7 @@ def add_contradictions(benchmark: Benchmark, where: str, faults: Faults) -> None
     for index, run in enumerate(benchmark.runs):
         if run.result is not None:
             place = f"{where}.runs[{index}].result"
-            for message in _of(run.result):
+            for message in _find_contradictions(run.result):
                 faults.add("warning", "contradiction", place, message)
         verdicts = [
             expectation.passed for expectation in run.expectations if expectation.passed is not None
@@ -60,7 +60,7 @@ def add_contradictions(benchmark: Benchmark, where: str, faults: Faults) -> None
                 faults.add("warning", "contradiction", f"{where}.runs[{index}]", message)
 
 
-def _of(result: RunResult) -> list[str]:
+def _find_contradictions(result: RunResult) -> list[str]:
     passed, failed, total = result.passed, result.failed, result.total
     sentences = []
     if passed is not None and total is not None and passed > total:

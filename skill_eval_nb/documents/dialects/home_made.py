@@ -29,7 +29,7 @@ from .home_made_rows import (
     is_number,
     sides_in,
 )
-from .home_made_runs import is_score, runs_of
+from .home_made_runs import is_score, read_runs
 
 SUMMARIES = ("run_summary", *GROUPS, "summary", "totals", "aggregate")
 _INSIDE = ("summary", "aggregate", "stats", "metrics", "averages")
@@ -38,7 +38,7 @@ _READ = {*_INSIDE, *PLACES}
 _OF_STATS = set(names_of(Stats, own=True))
 
 
-def summary_of(
+def read_summary(
     block: Plain, sides: set[str], runs: list[Plain], where: str, faults: Faults
 ) -> Plain:
     """Configuration to stated figures, as plain values of `ConfigurationSummary`.
@@ -51,31 +51,33 @@ def summary_of(
         faults: gets what could not be understood.
     """
     out: Plain = {}
-    scores = (_by_name(run.get("rubric_scores")) for run in runs)
+    scores = (_map_by_name(run.get("rubric_scores")) for run in runs)
     dimensions = {name for own in scores if isinstance(own, dict) for name in own}
     for place in SUMMARIES:
-        found = _by_name(block.get(place))
+        found = _map_by_name(block.get(place))
         if isinstance(found, dict):
-            _add(out, found, dimensions, f"{where}.{place}", faults)
+            _add_figures(out, found, dimensions, f"{where}.{place}", faults)
     own = {
         key: value
         for key, value in block.items()
         if key in sides or not isinstance(value, dict | list)
     }
-    _add(out, own, dimensions, where, faults)
+    _add_figures(out, own, dimensions, where, faults)
     return out
 
 
-def _by_name(found: Any) -> Any:
+def _map_by_name(found: Any) -> Any:
     """A list of configurations as a mapping from their names."""
     return mapping_by_name(found) if isinstance(found, list) else found
 
 
-def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults) -> None:
+def _add_figures(
+    out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults
+) -> None:
     loose: Plain = {}
     for key, value in found.items():
         if isinstance(value, dict) and not _is_statistics(value) and key != "cost_efficiency":
-            figures = _configuration(value, dimensions, f"{where}.{key}", faults)
+            figures = _read_configuration(value, dimensions, f"{where}.{key}", faults)
             if figures:
                 out[key] = {**figures, **out.get(key, {})}
         elif is_configuration(key):
@@ -87,7 +89,7 @@ def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Fau
             loose[key] = value
     for key, value in loose.items():
         name = figure_of(key).configuration or UNSTATED
-        _state(out.setdefault(name, {}), key, value, dimensions, where, faults)
+        _add_figure(out.setdefault(name, {}), key, value, dimensions, where, faults)
         if not out[name]:
             del out[name]
 
@@ -96,7 +98,7 @@ def _is_statistics(value: Plain) -> bool:
     return bool(value) and value.keys() <= _OF_STATS | {"median", "n"}
 
 
-def _configuration(value: Plain, dimensions: set[str], where: str, faults: Faults) -> Plain:
+def _read_configuration(value: Plain, dimensions: set[str], where: str, faults: Faults) -> Plain:
     """The figures of one configuration; those that the shared type knows go first."""
     figures: Plain = {}
     inside = (value[key] for key in _INSIDE if isinstance(value.get(key), dict))
@@ -110,11 +112,11 @@ def _configuration(value: Plain, dimensions: set[str], where: str, faults: Fault
             if rest.get(name) is not None:
                 figures.setdefault(field, rest.pop(name))
     for key, item in rest.items():
-        _state(figures, key, item, dimensions, where, faults)
+        _add_figure(figures, key, item, dimensions, where, faults)
     return figures
 
 
-def _state(
+def _add_figure(
     figures: Plain, key: str, value: Any, dimensions: set[str], where: str, faults: Faults
 ) -> None:
     """Put one figure where it belongs, if it is one, and nothing says it already."""
@@ -168,9 +170,9 @@ def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
     """
     if kind == "grading":
         is_made_of_parts = errors and (_is_met_and_missed(raw) or bool(components(raw)))
-        return is_made_of_parts or (isinstance(raw, dict) and _with_dimensions(raw) != raw)
+        return is_made_of_parts or (isinstance(raw, dict) and _add_dimensions(raw) != raw)
     if kind == "triggers":
-        return next(outcomes(raw), None) is not None
+        return next(find_outcomes(raw), None) is not None
     return kind == "benchmark" and (errors or bool(unknown & _UNDERSTOOD))
 
 
@@ -185,7 +187,7 @@ def share_of(raw: Any) -> float | None:
     return both[0] / both[1] if len(both) == 2 and 0 <= both[0] <= both[1] != 0 else None
 
 
-def _with_dimensions(raw: Plain) -> Plain:
+def _add_dimensions(raw: Plain) -> Plain:
     """A grading with the scores of 5 that stand beside all verdicts, each as of a dimension."""
     whole = ("total_score", "max_score") if share_of(raw) is not None else ()
     plain = {key: value for key, value in raw.items() if key not in whole}
@@ -213,11 +215,13 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     faults = Faults()
     if kind == "benchmark":
         return _read_benchmarks(raw, faults), faults
-    plain = _grading_of_two_lists(raw) if _is_met_and_missed(raw) else raw
+    plain = _join_two_lists(raw) if _is_met_and_missed(raw) else raw
     if kind == "triggers":
         around = raw if isinstance(raw, dict) else {}
-        rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
-        plain = {**rest, "queries": [_query(*found) for found in outcomes(raw)]}
+        rest = {
+            key: raw[key] for key in around if next(find_outcomes({key: raw[key]}), None) is None
+        }
+        plain = {**rest, "queries": [_read_query(*found) for found in find_outcomes(raw)]}
         message = "what was expected of a query, and what it did, is read as one run of it"
         faults.add("info", "inferred-run", "$", message)
     if verdicts := components(raw):
@@ -226,7 +230,7 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
         }
         plain = {**rest, "expectations": verdicts}
     if kind == "grading" and isinstance(plain, dict):
-        plain = _with_dimensions(plain)
+        plain = _add_dimensions(plain)
     document, found = mend(plain, document_type)
     faults.extend(found)
     faults.extend(find_unused(document))
@@ -248,7 +252,9 @@ _NO_SKILL = {"", "none", "null", "no", "no skill", "no_skill", "nothing", "n/a",
 _LISTS = {*names_of(TriggerSet, "queries"), "rows", "items", "variants", "groups", "per_query"}
 
 
-def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[tuple[Plain, Plain]]:
+def find_outcomes(
+    raw: Any, about: Plain | None = None, depth: int = 4
+) -> Iterator[tuple[Plain, Plain]]:
     """The rows of a file that say what a query did, each with the variant or group it is below."""
     if isinstance(raw, dict) and depth:
         group = next(
@@ -258,50 +264,51 @@ def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[t
         for key, value in raw.items():
             variant = {} if key in _LISTS or group else {"description": key}
             if isinstance(value, dict | list):
-                yield from outcomes(value, {**around, **variant}, depth - 1)
+                yield from find_outcomes(value, {**around, **variant}, depth - 1)
     elif isinstance(raw, list):
         rows = [row for row in raw if isinstance(row, dict)]
         if any(map(_is_outcome, rows)):
             yield from ((row, about or {}) for row in rows)
         else:
             for row in rows:
-                yield from outcomes(row, about, depth - 1)
+                yield from find_outcomes(row, about, depth - 1)
 
 
 def speaks_of_triggers(raw: Any) -> bool:
     """Whether rows say what a query did in words that nothing else than a trigger set has."""
     return any(
-        {plainly(key) for key in row} & _OF_TRIGGERS or _NO_SKILL & {_name(row, _HAPPENED) or "?"}
-        for row, _ in outcomes(raw)
+        {plainly(key) for key in row} & _OF_TRIGGERS
+        or _NO_SKILL & {_find_skill(row, _HAPPENED) or "?"}
+        for row, _ in find_outcomes(raw)
     )
 
 
 def _is_outcome(row: Plain) -> bool:
-    told = [_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
+    told = [_find_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
     return bool(told[1] and (told[0] or told[2])) and not {plainly(key) for key in row} & _OF_RUNS
 
 
-def _key(row: Plain, names: tuple[str, ...]) -> str | None:
+def _find_key(row: Plain, names: tuple[str, ...]) -> str | None:
     """The key of a row that is one of these names and holds true or false, a text or nothing."""
     keys = {plainly(key): key for key in row if isinstance(row[key], bool | str | None)}
     return next((keys[plainly(name)] for name in names if plainly(name) in keys), None)
 
 
-def _name(row: Plain, names: tuple[str, ...]) -> str | None:
+def _find_skill(row: Plain, names: tuple[str, ...]) -> str | None:
     """The skill that a row names under one of these names, in lower case."""
-    value = row.get(_key(row, names) or "")
+    value = row.get(_find_key(row, names) or "")
     return value.strip().lower() if isinstance(value, str) else None
 
 
-def _query(row: Plain, about: Plain | None = None) -> Plain:
+def _read_query(row: Plain, about: Plain | None = None) -> Plain:
     """A query with what was expected of its one run, and what that did, each true or false.
 
-    >>> _query({"query": "Tidy up", "expected": True, "actual": False})
+    >>> _read_query({"query": "Tidy up", "expected": True, "actual": False})
     {'query': 'Tidy up', 'should_trigger': True, 'triggered': 0, 'runs': 1}
-    >>> _query({"id": 7, "expect": "pdf", "got": "docx", "ok": False})
+    >>> _read_query({"id": 7, "expect": "pdf", "got": "docx", "ok": False})
     {'id': 7, 'query': '7', 'should_trigger': True, 'expected': 'pdf', 'triggered': 0, 'runs': 1}
     """
-    keys = [_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
+    keys = [_find_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
     expected, happened, right = (row.get(key) if key else None for key in keys)
     out = {key: value for key, value in row.items() if key not in keys}
     if "query_id" in out:
@@ -337,7 +344,7 @@ def components(raw: Any) -> list[Plain]:
     return [{"text": one.text, "passed": one.passed, "evidence": one.evidence} for one in verdicts]
 
 
-def _grading_of_two_lists(raw: dict[str, Any]) -> dict[str, Any]:
+def _join_two_lists(raw: dict[str, Any]) -> dict[str, Any]:
     """Assertions that were met, and those that were missed, in two lists."""
     verdicts = [
         {"text": text, "passed": passed}
@@ -391,12 +398,12 @@ def _read_benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchm
     metadata = {**{key: block[key] for key in _METADATA if key in block}, **given}
     if isinstance(metadata.get("runs_per_eval"), int):
         metadata.setdefault("runs_per_configuration", metadata.pop("runs_per_eval"))
-    runs, keys = runs_of(block, where, faults)
+    runs, keys = read_runs(block, where, faults)
     sides = {key for key in block if is_configuration(key)} | sides_in(block).keys()
     plain = {
         "metadata": metadata,
         "runs": runs,
-        "run_summary": summary_of(block, sides, runs, where, faults),
+        "run_summary": read_summary(block, sides, runs, where, faults),
         "notes": [_note_text(note) for key in _NOTES for note in _as_list(block.get(key))],
     }
     document, mended = mend(plain, Benchmark)

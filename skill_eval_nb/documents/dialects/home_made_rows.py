@@ -163,13 +163,13 @@ def verdicts_in(run: Plain) -> dict[str, list[Plain]]:
     found: dict[str, list[Plain]] = {}
     for key, value in run.items():
         rows = value if isinstance(value, list) else []
-        verdicts = [_verdict(row) if isinstance(row, dict) else {} for row in rows]
+        verdicts = [_read_verdict(row) if isinstance(row, dict) else {} for row in rows]
         if verdicts and all(verdicts):
             found[key] = verdicts
     return found
 
 
-def _verdict(row: Plain) -> Plain:
+def _read_verdict(row: Plain) -> Plain:
     """A row as a verdict; empty if it is none."""
     text = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
     passed = next((name for name in _PASSES if name in row and is_verdict(row[name])), None)
@@ -196,23 +196,23 @@ def with_own_verdict(run: Plain) -> Plain:
     [{'text': 'size_match', 'passed': True}, {'text': 'colour_match', 'passed': False}]
     """
 
-    def replaced(keys: Iterable[str], verdicts: list[Plain]) -> Plain:
+    def replace_keys(keys: Iterable[str], verdicts: list[Plain]) -> Plain:
         rest = {key: value for key, value in run.items() if key not in keys}
         return {**rest, "expectations": verdicts}
 
     lists = verdicts_in(run) if not any(run.get(key) for key in VERDICTS) else {}
     if lists:
-        return replaced(lists, [verdict for found in lists.values() for verdict in found])
+        return replace_keys(lists, [verdict for found in lists.values() for verdict in found])
     flags = [key for key, value in run.items() if type(value) is bool and _FLAG.fullmatch(key)]
     if len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
-        return replaced(flags, [{"text": key, "passed": run[key]} for key in flags])
+        return replace_keys(flags, [{"text": key, "passed": run[key]} for key in flags])
     score = run.get("score")
     fields = {**score, **run} if isinstance(score, dict) else run
     key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
     known = {name for name, value in run.items() if not isinstance(value, dict)}
     if key is None or (_COUNTED & known) - {key}:
         return run
-    return replaced([key], [{"text": "the run passed", "passed": fields[key]}])
+    return replace_keys([key], [{"text": "the run passed", "passed": fields[key]}])
 
 
 def is_row(fields: Plain) -> bool:
@@ -237,23 +237,25 @@ class Row:
     label: str | None = None
 
 
-def rows_below(key: str, value: Any, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
+def find_rows_below(
+    key: str, value: Any, where: str, known: Plain, faults: Faults
+) -> Iterator[Row]:
     """The rows below a key, which may name their side; `known` is what stands around them."""
     side = side_of_rows(key, value)
     around = {**known, "configuration": side} if side else known
     if side and isinstance(value, dict):
-        return _rows_in(value, f"{where}.{key}", around, faults)
-    return _rows(value, f"{where}.{key}", around, faults, group=key in GROUPS)
+        return _find_rows_in(value, f"{where}.{key}", around, faults)
+    return _find_rows(value, f"{where}.{key}", around, faults, group=key in GROUPS)
 
 
-def loose_rows(block: Plain, where: str, faults: Faults) -> dict[str, list[Row]]:
+def find_loose_rows(block: Plain, where: str, faults: Faults) -> dict[str, list[Row]]:
     """The rows below each key of the whole that is a configuration or an eval itself."""
     keys = [key for key, value in block.items() if side_of_rows(key, value) or _is_eval(key, value)]
-    found = {key: list(_rows({key: block[key]}, where, {}, faults)) for key in keys}
+    found = {key: list(_find_rows({key: block[key]}, where, {}, faults)) for key in keys}
     return {key: rows for key, rows in found.items() if rows}
 
 
-def _rows(
+def _find_rows(
     found: Any, where: str, known: Plain, faults: Faults, *, group: bool = False
 ) -> Iterator[Row]:
     """The rows of a list or mapping; those of a `group` are a configuration each.
@@ -262,11 +264,11 @@ def _rows(
     """
     if where.count(".") + where.count("[") > 2 * _DEEP:
         return
-    found = _by_eval(found)
+    found = _turn_to_evals(found)
     if isinstance(found, dict) and not group:
         sides = [key for key, value in found.items() if side_of_rows(key, value)]
         for key in sides:
-            yield from rows_below(key, found[key], where, known, faults)
+            yield from find_rows_below(key, found[key], where, known, faults)
         found = {key: value for key, value in found.items() if key not in (*sides, *_OF_ALL)}
     entries = entries_of(found, group=group)
     if isinstance(found, list) and 0 < len(entries) < len(found):
@@ -274,15 +276,15 @@ def _rows(
         faults.add("warning", "wrong-type", where, f"{odd} are not objects: left out")
     for position, (at, entry) in enumerate(entries):
         unnamed = {} if group or EVAL & {*known, *entry} else {"row": f"row {position + 1}"}
-        rows = list(_rows_in(entry, where + at, {**known, **unnamed}, faults))
+        rows = list(_find_rows_in(entry, where + at, {**known, **unnamed}, faults))
         if not group or known or any(row.where != where + at for row in rows):
             yield from rows
 
 
-def _rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
+def _find_rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
     """The rows that an entry holds, else itself once for each configuration it speaks of."""
     if "configuration" in known and _are_evals(entry):
-        yield from _rows(entry, where, known, faults)
+        yield from _find_rows(entry, where, known, faults)
         return
     around = {**known, **_identity_of(entry)}
     inside = [
@@ -291,17 +293,17 @@ def _rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Iterator
         if side_of_rows(key, value) or (key in PLACES and _are_rows(value))
     ]
     for keys in (GROUPS, inside):
-        below = (rows_below(key, entry.get(key), where, around, faults) for key in keys)
+        below = (find_rows_below(key, entry.get(key), where, around, faults) for key in keys)
         if rows := list(chain.from_iterable(below)):
             yield from rows
             return
     yield from (row for row in _split_sides({**known, **entry}, where) if is_row(row.fields))
 
 
-def _by_eval(found: Any) -> Any:
+def _turn_to_evals(found: Any) -> Any:
     """Maps of one figure each, from eval to value, as a map from eval to figures.
 
-    >>> _by_eval({"seconds": {"a": 5, "b": 6}, "tokens": {"a": 70}})
+    >>> _turn_to_evals({"seconds": {"a": 5, "b": 6}, "tokens": {"a": 70}})
     {'a': {'time_seconds': 5, 'tokens': 70}, 'b': {'time_seconds': 6}}
     """
     maps: Plain = found if isinstance(found, dict) else {}
@@ -398,7 +400,7 @@ def _are_rows(found: Any) -> bool:
 
 def are_verdicts(found: Any) -> bool:
     """Whether entries are the verdicts of one run, and no runs."""
-    return all(_verdict(entry) for _, entry in entries_of(found))
+    return all(_read_verdict(entry) for _, entry in entries_of(found))
 
 
 def _are_evals(value: Plain) -> bool:
@@ -468,12 +470,12 @@ def _identity_of(entry: Plain) -> Plain:
     return {k: value for k, value in entry.items() if k in names and not is_of_side(k, value)}
 
 
-def named_run(row: Plain) -> Plain:
+def name_run(row: Plain) -> Plain:
     """A row with eval and side, where a path, an entry point and a version name them.
 
-    >>> named_run({"run": "A/with_skill", "tokens": 7})
+    >>> name_run({"run": "A/with_skill", "tokens": 7})
     {'eval_name': 'A', 'configuration': 'with_skill', 'tokens': 7}
-    >>> named_run({"entry_point": "cli", "version": "v2"})
+    >>> name_run({"entry_point": "cli", "version": "v2"})
     {'eval_name': 'cli', 'configuration': 'v2', 'entry_point': 'cli', 'version': 'v2'}
     """
     eval_, _, side = row["run"].rpartition("/") if isinstance(row.get("run"), str) else ("", "", "")
@@ -490,11 +492,11 @@ def named_run(row: Plain) -> Plain:
 
 
 def name_rows(rows: Iterable[Plain]) -> list[Plain]:
-    """Rows with eval and side, as `named_run` finds them.
+    """Rows with eval and side, as `name_run` finds them.
 
     If several skills have an eval of one name, each is called after its skill.
     """
-    rows = [named_run(row) for row in rows]
+    rows = [name_run(row) for row in rows]
     skills: dict[str, set[str]] = {}
     for row in rows:
         if isinstance(row.get("skill"), str) and "eval_name" in row:
@@ -514,7 +516,7 @@ def _split_sides(entry: Plain, where: str) -> Iterator[Row]:
     """One row for each configuration that an entry speaks of, else the entry itself."""
     identity = _identity_of(entry)
     blocks = sides_in(entry)
-    own = _beside_base(entry, blocks)
+    own = _take_beside_base(entry, blocks)
     if own is not None:
         yield Row(where, own, "the other side of a baseline is read as with_skill")
     prefixed: dict[str, Plain] = {}
@@ -528,15 +530,15 @@ def _split_sides(entry: Plain, where: str) -> Iterator[Row]:
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
     for name, side in (blocks or prefixed).items():
         fields = {**identity, **_rename_known_keys(side), "configuration": name}
-        yield Row(where, fields, label=_label(side) if is_lettered(name) else None)
+        yield Row(where, fields, label=_read_label(side) if is_lettered(name) else None)
     if not blocks and not prefixed and own is None:
         yield Row(where, entry)
 
 
-def _beside_base(entry: Plain, blocks: Plain) -> Plain | None:
+def _take_beside_base(entry: Plain, blocks: Plain) -> Plain | None:
     """The run of the skill, where figures stand beside an object for the baseline alone, or null.
 
-    >>> _beside_base({"eval": "a", "passed": 2, "total": 2, "baseline": None}, {})
+    >>> _take_beside_base({"eval": "a", "passed": 2, "total": 2, "baseline": None}, {})
     {'eval': 'a', 'passed': 2, 'total': 2, 'configuration': 'with_skill'}
     """
     bases = {key for key in entry if isinstance(entry[key], dict | None) and is_base(key)}
@@ -550,7 +552,7 @@ def is_base(name: str) -> bool:
     return is_side(name, sure=True) and likeness(name) is not None
 
 
-def _label(side: Plain) -> str | None:
+def _read_label(side: Plain) -> str | None:
     names = (side.get(key) for key in ("version", "skill_version", "label", "name"))
     return next((name for name in names if isinstance(name, str) and 0 < len(name) <= 60), None)
 
@@ -566,15 +568,15 @@ def has_rows(raw: Any) -> bool:
     raw = {"results": raw} if isinstance(raw, list) else raw
     if not isinstance(raw, dict):
         return False
-    loose = loose_rows(raw, "$", Faults())
+    loose = find_loose_rows(raw, "$", Faults())
     if any(_side_of_list(key, raw[key]) for key in loose):
         return True
     is_measured = "skill_name" in raw and not raw.keys().isdisjoint(("timestamp", "model"))
     places = (key for key in (*PLACES, *GROUPS) if key in raw)
-    below = (rows_below(key, raw[key], "$", {}, Faults()) for key in places)
+    below = (find_rows_below(key, raw[key], "$", {}, Faults()) for key in places)
     return any(
         EVAL & row.keys() and is_row(row) and (_is_sided(row) or (is_measured and _is_graded(row)))
-        for row in (named_run(found.fields) for found in chain(*below, *loose.values()))
+        for row in (name_run(found.fields) for found in chain(*below, *loose.values()))
     )
 
 
@@ -591,7 +593,7 @@ def _names_side(name: str) -> bool:
     return is_side(name) or configuration_in(name) is not None
 
 
-def rows_of_several(raw: Any, known: Plain, faults: Faults) -> list[Plain]:
+def find_rows_of_several(raw: Any, known: Plain, faults: Faults) -> list[Plain]:
     """The rows of a grading that grades several runs: by configuration, or in lists.
 
     Results are runs where each names its side, or is measured or graded and no check itself.
@@ -599,7 +601,7 @@ def rows_of_several(raw: Any, known: Plain, faults: Faults) -> list[Plain]:
     Figures that stand beside the runs are noted.
     """
     whole = {"results": raw} if isinstance(raw, list) else raw
-    rows, used = _several_in(whole, faults) if isinstance(whole, dict) else ([], set[str]())
+    rows, used = _find_several(whole, faults) if isinstance(whole, dict) else ([], set[str]())
     if rows:
         for key in (key for key in whole if key not in used):
             not_used(whole[key], f"$.{key}", faults)
@@ -607,25 +609,25 @@ def rows_of_several(raw: Any, known: Plain, faults: Faults) -> list[Plain]:
     return name_rows({**known, **row} for row in rows)
 
 
-def _several_in(raw: Plain, faults: Faults) -> tuple[list[Plain], set[str]]:
+def _find_several(raw: Plain, faults: Faults) -> tuple[list[Plain], set[str]]:
     """The rows of several runs, and the keys that they lie below."""
     known = _identity_of(raw)
     for key in ("runs", "results"):
-        rows = [row.fields for row in rows_below(key, raw.get(key), "$", known, faults)]
+        rows = [row.fields for row in find_rows_below(key, raw.get(key), "$", known, faults)]
         if rows and (key == "runs" or all(map(_is_run, rows))):
             return rows, {key}
     if any(raw.get(key) for key in names_of(Grading, "expectations")):
         return [], set()
-    loose = loose_rows(raw, "$", faults)
+    loose = find_loose_rows(raw, "$", faults)
     rest = {key: value for key, value in raw.items() if key not in loose}
     sides = sides_in(rest)
-    found = [*chain(*loose.values()), *(_rows_in(rest, "$", {}, faults) if sides else ())]
+    found = [*chain(*loose.values()), *(_find_rows_in(rest, "$", {}, faults) if sides else ())]
     return [{**known, **row.fields} for row in found], loose.keys() | sides.keys()
 
 
 def _is_run(row: Plain) -> bool:
     """Whether a result names its side, or its eval, or is measured, and is no check with a text."""
-    named, numbers = named_run(row), sum(map(is_number, row.values()))
+    named, numbers = name_run(row), sum(map(is_number, row.values()))
     graded = with_own_verdict(row) is not row or bool(PASSED & row.keys()) or named is not row
     known = numbers > 1 or any(key in named for key in SURE_OF_EVAL) or bool(verdicts_in(row))
     return bool(SIDE & row.keys()) or (not row.keys() & {*_TEXTS} and graded and known)

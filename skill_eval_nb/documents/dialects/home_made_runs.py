@@ -27,11 +27,11 @@ from .home_made_rows import (
     Plain,
     Row,
     entries_of,
+    find_loose_rows,
+    find_rows_below,
     is_base,
     is_number,
-    loose_rows,
     name_rows,
-    rows_below,
     side_of_rows,
     with_own_verdict,
 )
@@ -49,24 +49,24 @@ _COUNTS = {
 """Other names of counts."""
 
 
-def runs_of(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
+def read_runs(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
     """The runs of one benchmark, as plain values of `BenchmarkRun`, and the keys they are below."""
     for key in (*PLACES, *GROUPS, *LAST):
-        rows = list(rows_below(key, block.get(key), where, {}, faults))
+        rows = list(find_rows_below(key, block.get(key), where, {}, faults))
         if rows:
-            return _runs(rows, f"{where}.{key}", faults), {key}
+            return _make_runs(rows, f"{where}.{key}", faults), {key}
         entries = entries_of(block.get(key))
         if entries and key not in ("runs", *GROUPS):
             message = f"{len(entries)} entries without any figure; they are not runs"
             faults.add("info", "no-figures", f"{where}.{key}", message)
-    loose = loose_rows(block, where, faults)
+    loose = find_loose_rows(block, where, faults)
     evals = {key: rows for key, rows in loose.items() if not side_of_rows(key, block[key])}
-    if not _alike(list(evals.values())):
+    if not _are_alike(list(evals.values())):
         loose = {key: rows for key, rows in loose.items() if key not in evals}
-    return _runs([*chain(*loose.values())], where, faults), set(loose)
+    return _make_runs([*chain(*loose.values())], where, faults), set(loose)
 
 
-def _alike(evals: list[list[Row]]) -> bool:
+def _are_alike(evals: list[list[Row]]) -> bool:
     """Whether objects that could be evals have figures in common: metrics have each their own."""
     figures = [{name for row in rows for name in row.fields.keys() & FIGURES} for rows in evals]
     return len(figures) < 2 or all(
@@ -75,7 +75,7 @@ def _alike(evals: list[list[Row]]) -> bool:
     )
 
 
-def _runs(rows: list[Row], where: str, faults: Faults) -> list[Plain]:
+def _make_runs(rows: list[Row], where: str, faults: Faults) -> list[Plain]:
     """Rows as runs; those that name no eval are an eval each, if there are several."""
     for row, fields in zip(rows, name_rows(row.fields for row in rows), strict=True):
         row.fields = fields
@@ -94,7 +94,7 @@ def _runs(rows: list[Row], where: str, faults: Faults) -> list[Plain]:
             message = "no eval is named: each such row is a separate eval, named by its position"
             faults.add("warning", "unnamed-eval", row.where, message)
         runs.append(_row_to_run(row.fields, of_ten, row.where, faults))
-    return _in_shares(runs, where, faults)
+    return _turn_to_shares(runs, where, faults)
 
 
 def _give_sides(rows: list[Row]) -> None:
@@ -230,7 +230,8 @@ def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None
             continue
         group = f"{key}: " if key in SCORED and parts is found else ""
         scores |= {
-            f"{group}{name.removesuffix('_score')}": _score(score) for name, score in parts.items()
+            f"{group}{name.removesuffix('_score')}": _read_score(score)
+            for name, score in parts.items()
         }
         del run[key]
     quality = run.pop("quality", None)
@@ -257,7 +258,7 @@ def _are_of_ten(rows: list[Row], faults: Faults) -> bool:
     return min(scores) >= 2
 
 
-def _score(value: Any) -> Any:
+def _read_score(value: Any) -> Any:
     """A score without the `/5` that may follow it."""
     found = re.fullmatch(r"\s*([1-5](?:\.\d+)?)\s*/\s*5\s*", value) if type(value) is str else None
     return float(found[1]) if found else value
@@ -265,7 +266,7 @@ def _score(value: Any) -> Any:
 
 def is_score(value: Any) -> bool:
     """Whether it is a score from 1 to 5, or an object with one."""
-    value = _score(value.get("score") if isinstance(value, dict) else value)
+    value = _read_score(value.get("score") if isinstance(value, dict) else value)
     return type(value) in (int, float) and 1 <= value <= 5
 
 
@@ -281,9 +282,9 @@ def _add_costs(run: Plain, result: Plain, where: str, faults: Faults) -> None:
     found = run.get("execution_metrics")
     metrics = found if isinstance(found, dict) else {}
     own = {key: run[key] for key in ("total_tokens", *_PARTS) if key in run}
-    timing = timing_in(run.get("usage"), metrics.get("token_counts"), own, run.get("timing"))
+    timing = read_timing(run.get("usage"), metrics.get("token_counts"), own, run.get("timing"))
     parts = [getattr(timing, name) for name in _PARTS]
-    if timing.total_tokens is None and None not in parts and not _has(result, "tokens"):
+    if timing.total_tokens is None and None not in parts and not _has_figure(result, "tokens"):
         timing.total_tokens = sum(parts)
         faults.add("info", "tokens-added", where, "tokens are input_tokens + output_tokens")
     costs = {
@@ -292,7 +293,9 @@ def _add_costs(run: Plain, result: Plain, where: str, faults: Faults) -> None:
         "tool_calls": metrics.get("tool_calls"),
     }
     result |= {
-        name: cost for name, cost in costs.items() if cost is not None and not _has(result, name)
+        name: cost
+        for name, cost in costs.items()
+        if cost is not None and not _has_figure(result, name)
     }
 
 
@@ -300,17 +303,17 @@ _PARTS = ("input_tokens", "output_tokens")
 _OF_TIMING = {*names_of(Timing)} - {"status", "reason", "tool_calls"}
 
 
-def timing_in(*parts: Any) -> Timing:
+def read_timing(*parts: Any) -> Timing:
     """What a run took, as some objects say; what a later one says counts before the others."""
     known = {key: part[key] for part in parts if isinstance(part, dict) for key in part}
     return mend({key: known[key] for key in known if key in _OF_TIMING}, Timing)[0]
 
 
-def _has(result: Plain, figure: str) -> bool:
+def _has_figure(result: Plain, figure: str) -> bool:
     return any(result.get(name) is not None for name in names_of(RunResult, figure))
 
 
-def _in_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain]:
+def _turn_to_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain]:
     """Pass rates as shares of 1, if any of them shows that the file has percentages."""
     rates = [run["result"].get("pass_rate") for run in runs]
     numbers = [rate for rate in rates if type(rate) in (int, float)]

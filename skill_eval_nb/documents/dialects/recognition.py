@@ -27,7 +27,7 @@ from ..results import Analysis, Benchmark, Comparison, History
 from ..run import Grading, Judging, Metrics, Structural, Timing
 from .codingbuddy import CODINGBUDDY
 from .form import Form, objects
-from .home_made import HOME_MADE, components, outcomes, speaks_of_triggers, suits
+from .home_made import HOME_MADE, components, find_outcomes, speaks_of_triggers, suits
 from .home_made_rows import has_rows, is_of_side
 from .iterations import ITERATIONS
 from .skill_creator import SKILL_CREATOR
@@ -124,7 +124,7 @@ def is_triggers(raw: Any) -> bool:
     )
 
 
-def has(*all_of: str, any_of: Iterable[str] = (), below: str = "") -> Callable[[Any], bool]:
+def has_keys(*all_of: str, any_of: Iterable[str] = (), below: str = "") -> Callable[[Any], bool]:
     """Whether an object has keys by all of these names, and one of those, if there are any.
 
     With `below` it is an object in one of the lists by these names that has them.
@@ -165,24 +165,29 @@ class NoSuchDocument(ValueError):
 
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("triggers", r"trigger|eval_queries|eval_set", is_triggers, True),
-    ("triggers", r"trigger|routing|activation", lambda raw: any(outcomes(raw)), False),
-    ("structural", r"structural", has("gatepassed"), True),
-    ("judging", r"judging", has("rubricscores", "judging"), True),
-    ("comparison", r"comparison", has("winner", any_of=_COMPARED), True),
-    ("analysis", r"analysis", has(any_of=_ANALYSED), True),
-    ("optimization", r"optimi[sz]ation|best_description", has("bestdescription"), True),
-    ("history", r"history", has("version", below="iterations versions"), True),
-    ("suggestions", r"feedback_aggregate|suggestion", has("frequency", below="suggestions"), True),
+    ("triggers", r"trigger|routing|activation", lambda raw: any(find_outcomes(raw)), False),
+    ("structural", r"structural", has_keys("gatepassed"), True),
+    ("judging", r"judging", has_keys("rubricscores", "judging"), True),
+    ("comparison", r"comparison", has_keys("winner", any_of=_COMPARED), True),
+    ("analysis", r"analysis", has_keys(any_of=_ANALYSED), True),
+    ("optimization", r"optimi[sz]ation|best_description", has_keys("bestdescription"), True),
+    ("history", r"history", has_keys("version", below="iterations versions"), True),
+    (
+        "suggestions",
+        r"feedback_aggregate|suggestion",
+        has_keys("frequency", below="suggestions"),
+        True,
+    ),
     ("feedback", r"feedback", is_feedback, True),
     ("benchmark", r"benchmark", is_benchmark, True),
     ("benchmark", r"benchmark", has_rates, False),
     ("benchmark", "", has_rows, True),
-    ("benchmark", r"timing|usage|tokens|costs?", has("pereval"), False),
+    ("benchmark", r"timing|usage|tokens|costs?", has_keys("pereval"), False),
     ("evals", r"evals|eval_metadata|test_cases|cases", is_evals, True),
     ("eval_metadata", r"eval_metadata|assertions", is_eval_metadata, True),
     ("grading", r"grading", is_grading, True),
     *(
-        (kind, kind, has(any_of=map(plainly, names_of(NEUTRAL[kind]))), False)
+        (kind, kind, has_keys(any_of=map(plainly, names_of(NEUTRAL[kind]))), False)
         for kind in ("eval_metadata", "metrics", "timing")
     ),
     ("metrics", r"^metrics$", lambda raw: isinstance(raw, dict), False),
@@ -313,10 +318,14 @@ def distances(kind: str, raw: Any) -> dict[str, Distance]:
     """
     known_name(kind, "kind of document", NEUTRAL)
     raw = cut_lists(raw)
-    return {name: _look(raw, forms[kind].wire) for name, forms in DIALECTS.items() if kind in forms}
+    return {
+        name: _measure_distance(raw, forms[kind].wire)
+        for name, forms in DIALECTS.items()
+        if kind in forms
+    }
 
 
-def _look(raw: Any, wire: type[Document]) -> Distance:
+def _measure_distance(raw: Any, wire: type[Document]) -> Distance:
     document, faults = mend(raw, wire)
     errors = sum(fault.severity == "error" for fault in faults)
     marks: dict[str, set[str]] = defaultdict(set)
@@ -389,7 +398,7 @@ def json_schema(kind: str, dialect: str | None = None) -> dict[str, Any]:
     name = _OTHER_NAMES.get(name, name)
     known_name(name, "document", NEUTRAL)
     document = NEUTRAL[name] if dialect is None else form_of(name, dialect).wire
-    schema = _open(msgspec.json.schema(document))
+    schema = _allow_more(msgspec.json.schema(document))
     for part in parts_of(document):
         if part.plain is not None:
             schema["$defs"][part.__name__] = _or_bare(schema["$defs"][part.__name__], part.plain)
@@ -409,14 +418,14 @@ def _or_bare(schema: dict[str, Any], plain: str) -> dict[str, Any]:
     return bare if list(schema["properties"]) == [plain] else {"anyOf": [schema, bare]}
 
 
-def _open(schema: Any) -> Any:
+def _allow_more(schema: Any) -> Any:
     """The schema without the ban on further fields: every dialect allows them."""
     if isinstance(schema, list):
-        return [_open(item) for item in schema]
+        return [_allow_more(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: _open(value)
+        key: _allow_more(value)
         for key, value in schema.items()
         if not (key == "additionalProperties" and value is False)
     }
