@@ -56,13 +56,13 @@ def read_summary(
     for place in SUMMARIES:
         found = _map_by_name(block.get(place))
         if isinstance(found, dict):
-            _add_figures(out, found, dimensions, f"{where}.{place}", faults)
+            _add_stated(out, found, dimensions, f"{where}.{place}", faults)
     own = {
         key: value
         for key, value in block.items()
         if key in sides or not isinstance(value, dict | list)
     }
-    _add_figures(out, own, dimensions, where, faults)
+    _add_stated(out, own, dimensions, where, faults)
     return out
 
 
@@ -71,9 +71,7 @@ def _map_by_name(found: Any) -> Any:
     return mapping_by_name(found) if isinstance(found, list) else found
 
 
-def _add_figures(
-    out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults
-) -> None:
+def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults) -> None:
     loose: Plain = {}
     for key, value in found.items():
         if isinstance(value, dict) and not _is_statistics(value) and key != "cost_efficiency":
@@ -172,7 +170,7 @@ def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
         is_made_of_parts = errors and (_is_met_and_missed(raw) or bool(components(raw)))
         return is_made_of_parts or (isinstance(raw, dict) and _add_dimensions(raw) != raw)
     if kind == "triggers":
-        return next(find_outcomes(raw), None) is not None
+        return next(outcomes(raw), None) is not None
     return kind == "benchmark" and (errors or bool(unknown & _UNDERSTOOD))
 
 
@@ -218,10 +216,8 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     plain = _join_two_lists(raw) if _is_met_and_missed(raw) else raw
     if kind == "triggers":
         around = raw if isinstance(raw, dict) else {}
-        rest = {
-            key: raw[key] for key in around if next(find_outcomes({key: raw[key]}), None) is None
-        }
-        plain = {**rest, "queries": [_read_query(*found) for found in find_outcomes(raw)]}
+        rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
+        plain = {**rest, "queries": [_read_query(*found) for found in outcomes(raw)]}
         message = "what was expected of a query, and what it did, is read as one run of it"
         faults.add("info", "inferred-run", "$", message)
     if verdicts := components(raw):
@@ -252,9 +248,7 @@ _NO_SKILL = {"", "none", "null", "no", "no skill", "no_skill", "nothing", "n/a",
 _LISTS = {*names_of(TriggerSet, "queries"), "rows", "items", "variants", "groups", "per_query"}
 
 
-def find_outcomes(
-    raw: Any, about: Plain | None = None, depth: int = 4
-) -> Iterator[tuple[Plain, Plain]]:
+def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[tuple[Plain, Plain]]:
     """The rows of a file that say what a query did, each with the variant or group it is below."""
     if isinstance(raw, dict) and depth:
         group = next(
@@ -264,14 +258,14 @@ def find_outcomes(
         for key, value in raw.items():
             variant = {} if key in _LISTS or group else {"description": key}
             if isinstance(value, dict | list):
-                yield from find_outcomes(value, {**around, **variant}, depth - 1)
+                yield from outcomes(value, {**around, **variant}, depth - 1)
     elif isinstance(raw, list):
         rows = [row for row in raw if isinstance(row, dict)]
         if any(map(_is_outcome, rows)):
             yield from ((row, about or {}) for row in rows)
         else:
             for row in rows:
-                yield from find_outcomes(row, about, depth - 1)
+                yield from outcomes(row, about, depth - 1)
 
 
 def speaks_of_triggers(raw: Any) -> bool:
@@ -279,7 +273,7 @@ def speaks_of_triggers(raw: Any) -> bool:
     return any(
         {plainly(key) for key in row} & _OF_TRIGGERS
         or _NO_SKILL & {_find_skill(row, _HAPPENED) or "?"}
-        for row, _ in find_outcomes(raw)
+        for row, _ in outcomes(raw)
     )
 
 

@@ -237,9 +237,7 @@ class Row:
     label: str | None = None
 
 
-def find_rows_below(
-    key: str, value: Any, where: str, known: Plain, faults: Faults
-) -> Iterator[Row]:
+def find_rows_at(key: str, value: Any, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
     """The rows below a key, which may name their side; `known` is what stands around them."""
     side = side_of_rows(key, value)
     around = {**known, "configuration": side} if side else known
@@ -268,7 +266,7 @@ def _find_rows(
     if isinstance(found, dict) and not group:
         sides = [key for key, value in found.items() if side_of_rows(key, value)]
         for key in sides:
-            yield from find_rows_below(key, found[key], where, known, faults)
+            yield from find_rows_at(key, found[key], where, known, faults)
         found = {key: value for key, value in found.items() if key not in (*sides, *_OF_ALL)}
     entries = entries_of(found, group=group)
     if isinstance(found, list) and 0 < len(entries) < len(found):
@@ -293,7 +291,7 @@ def _find_rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Ite
         if side_of_rows(key, value) or (key in PLACES and _are_rows(value))
     ]
     for keys in (GROUPS, inside):
-        below = (find_rows_below(key, entry.get(key), where, around, faults) for key in keys)
+        below = (find_rows_at(key, entry.get(key), where, around, faults) for key in keys)
         if rows := list(chain.from_iterable(below)):
             yield from rows
             return
@@ -573,7 +571,7 @@ def has_rows(raw: Any) -> bool:
         return True
     is_measured = "skill_name" in raw and not raw.keys().isdisjoint(("timestamp", "model"))
     places = (key for key in (*PLACES, *GROUPS) if key in raw)
-    below = (find_rows_below(key, raw[key], "$", {}, Faults()) for key in places)
+    below = (find_rows_at(key, raw[key], "$", {}, Faults()) for key in places)
     return any(
         EVAL & row.keys() and is_row(row) and (_is_sided(row) or (is_measured and _is_graded(row)))
         for row in (name_run(found.fields) for found in chain(*below, *loose.values()))
@@ -613,7 +611,7 @@ def _find_several(raw: Plain, faults: Faults) -> tuple[list[Plain], set[str]]:
     """The rows of several runs, and the keys that they lie below."""
     known = _identity_of(raw)
     for key in ("runs", "results"):
-        rows = [row.fields for row in find_rows_below(key, raw.get(key), "$", known, faults)]
+        rows = [row.fields for row in find_rows_at(key, raw.get(key), "$", known, faults)]
         if rows and (key == "runs" or all(map(_is_run, rows))):
             return rows, {key}
     if any(raw.get(key) for key in names_of(Grading, "expectations")):

@@ -28,7 +28,7 @@ from .home_made_rows import (
     Row,
     entries_of,
     find_loose_rows,
-    find_rows_below,
+    find_rows_at,
     is_base,
     is_number,
     name_rows,
@@ -52,7 +52,7 @@ _COUNTS = {
 def read_runs(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
     """The runs of one benchmark, as plain values of `BenchmarkRun`, and the keys they are below."""
     for key in (*PLACES, *GROUPS, *LAST):
-        rows = list(find_rows_below(key, block.get(key), where, {}, faults))
+        rows = list(find_rows_at(key, block.get(key), where, {}, faults))
         if rows:
             return _make_runs(rows, f"{where}.{key}", faults), {key}
         entries = entries_of(block.get(key))
@@ -230,8 +230,7 @@ def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None
             continue
         group = f"{key}: " if key in SCORED and parts is found else ""
         scores |= {
-            f"{group}{name.removesuffix('_score')}": _read_score(score)
-            for name, score in parts.items()
+            f"{group}{name.removesuffix('_score')}": _score(score) for name, score in parts.items()
         }
         del run[key]
     quality = run.pop("quality", None)
@@ -258,7 +257,7 @@ def _are_of_ten(rows: list[Row], faults: Faults) -> bool:
     return min(scores) >= 2
 
 
-def _read_score(value: Any) -> Any:
+def _score(value: Any) -> Any:
     """A score without the `/5` that may follow it."""
     found = re.fullmatch(r"\s*([1-5](?:\.\d+)?)\s*/\s*5\s*", value) if type(value) is str else None
     return float(found[1]) if found else value
@@ -266,7 +265,7 @@ def _read_score(value: Any) -> Any:
 
 def is_score(value: Any) -> bool:
     """Whether it is a score from 1 to 5, or an object with one."""
-    value = _read_score(value.get("score") if isinstance(value, dict) else value)
+    value = _score(value.get("score") if isinstance(value, dict) else value)
     return type(value) in (int, float) and 1 <= value <= 5
 
 

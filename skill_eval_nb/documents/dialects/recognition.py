@@ -27,7 +27,7 @@ from ..results import Analysis, Benchmark, Comparison, History
 from ..run import Grading, Judging, Metrics, Structural, Timing
 from .codingbuddy import CODINGBUDDY
 from .form import Form, objects
-from .home_made import HOME_MADE, components, find_outcomes, speaks_of_triggers, suits
+from .home_made import HOME_MADE, components, outcomes, speaks_of_triggers, suits
 from .home_made_rows import has_rows, is_of_side
 from .iterations import ITERATIONS
 from .skill_creator import SKILL_CREATOR
@@ -124,7 +124,7 @@ def is_triggers(raw: Any) -> bool:
     )
 
 
-def has_keys(*all_of: str, any_of: Iterable[str] = (), below: str = "") -> Callable[[Any], bool]:
+def has(*all_of: str, any_of: Iterable[str] = (), below: str = "") -> Callable[[Any], bool]:
     """Whether an object has keys by all of these names, and one of those, if there are any.
 
     With `below` it is an object in one of the lists by these names that has them.
@@ -165,29 +165,24 @@ class NoSuchDocument(ValueError):
 
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("triggers", r"trigger|eval_queries|eval_set", is_triggers, True),
-    ("triggers", r"trigger|routing|activation", lambda raw: any(find_outcomes(raw)), False),
-    ("structural", r"structural", has_keys("gatepassed"), True),
-    ("judging", r"judging", has_keys("rubricscores", "judging"), True),
-    ("comparison", r"comparison", has_keys("winner", any_of=_COMPARED), True),
-    ("analysis", r"analysis", has_keys(any_of=_ANALYSED), True),
-    ("optimization", r"optimi[sz]ation|best_description", has_keys("bestdescription"), True),
-    ("history", r"history", has_keys("version", below="iterations versions"), True),
-    (
-        "suggestions",
-        r"feedback_aggregate|suggestion",
-        has_keys("frequency", below="suggestions"),
-        True,
-    ),
+    ("triggers", r"trigger|routing|activation", lambda raw: any(outcomes(raw)), False),
+    ("structural", r"structural", has("gatepassed"), True),
+    ("judging", r"judging", has("rubricscores", "judging"), True),
+    ("comparison", r"comparison", has("winner", any_of=_COMPARED), True),
+    ("analysis", r"analysis", has(any_of=_ANALYSED), True),
+    ("optimization", r"optimi[sz]ation|best_description", has("bestdescription"), True),
+    ("history", r"history", has("version", below="iterations versions"), True),
+    ("suggestions", r"feedback_aggregate|suggestion", has("frequency", below="suggestions"), True),
     ("feedback", r"feedback", is_feedback, True),
     ("benchmark", r"benchmark", is_benchmark, True),
     ("benchmark", r"benchmark", has_rates, False),
     ("benchmark", "", has_rows, True),
-    ("benchmark", r"timing|usage|tokens|costs?", has_keys("pereval"), False),
+    ("benchmark", r"timing|usage|tokens|costs?", has("pereval"), False),
     ("evals", r"evals|eval_metadata|test_cases|cases", is_evals, True),
     ("eval_metadata", r"eval_metadata|assertions", is_eval_metadata, True),
     ("grading", r"grading", is_grading, True),
     *(
-        (kind, kind, has_keys(any_of=map(plainly, names_of(NEUTRAL[kind]))), False)
+        (kind, kind, has(any_of=map(plainly, names_of(NEUTRAL[kind]))), False)
         for kind in ("eval_metadata", "metrics", "timing")
     ),
     ("metrics", r"^metrics$", lambda raw: isinstance(raw, dict), False),
@@ -318,11 +313,8 @@ def distances(kind: str, raw: Any) -> dict[str, Distance]:
     """
     known_name(kind, "kind of document", NEUTRAL)
     raw = cut_lists(raw)
-    return {
-        name: _measure_distance(raw, forms[kind].wire)
-        for name, forms in DIALECTS.items()
-        if kind in forms
-    }
+    wires = {name: forms[kind].wire for name, forms in DIALECTS.items() if kind in forms}
+    return {name: _measure_distance(raw, wire) for name, wire in wires.items()}
 
 
 def _measure_distance(raw: Any, wire: type[Document]) -> Distance:
