@@ -137,7 +137,7 @@ def _row_to_run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
             out.setdefault(usual, out.pop(key))
     _unfold_assertions(out, where, faults)
     _unfold_counts(out, where, faults)
-    for key in VERDICTS & out.keys():
+    for key in [key for key in out if key in VERDICTS]:
         if isinstance(out[key], list) and key not in names_of(BenchmarkRun, "expectations"):
             out["expectations"] = out.pop(key)
     if type(out.get("passed")) is bool:
@@ -150,7 +150,7 @@ def _row_to_run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
         if isinstance(out.get(key), dict):
             del out[key]
     _add_costs(run, out["result"], where, faults)
-    _read_share(out["result"], where, faults)
+    _read_share_of_runs(out["result"], where, faults)
     _leave_out_errors(out, where, faults)
     _unfold_scores(out, of_ten, where, faults)
     return out
@@ -167,7 +167,7 @@ def _leave_out_errors(run: Plain, where: str, faults: Faults) -> None:
     faults.add("warning", "not-scored", where, message)
 
 
-def _read_share(result: Plain, where: str, faults: Faults) -> None:
+def _read_share_of_runs(result: Plain, where: str, faults: Faults) -> None:
     """`pass_rate: "2/3"`: so many of the runs passed; of their expectations it says nothing."""
     stated = result.get("pass_rate")
     if isinstance(stated, str) and "/" in stated:
@@ -200,7 +200,7 @@ def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
 
 def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
     """`assertions_passed: "7/8"` or `"N/A"`."""
-    for key in PASSED & run.keys():
+    for key in [key for key in run if key in PASSED]:
         stated = run[key]
         if not isinstance(stated, str):
             continue

@@ -16,9 +16,10 @@ import msgspec
 from skill_eval_nb.disk import decode, read_bytes
 
 from ..base import Faults
+from .columns import ROLES, Table, require_name
 from .part import Results
 from .rows import ITSELF, Found, find_rows, read_values, rows_of
-from .table import ROLES, Table, read_rows, require_name
+from .table import read_rows
 
 OWN_LAYOUT = "skill-eval-nb.toml"
 """The file beside results that tells how they lie."""
