@@ -328,8 +328,14 @@ def _find_runs(folders: list[Folder], problems: Problems) -> dict[Folder, tuple[
     for folder in _with_above(likely):
         folder.holds_run = True
     sides: dict[Folder, tuple[Roles, list[Folder]]] = {}
+    alike: dict[Folder, Roles] = {}
     for folder in likely:
-        roles = roles_of(folder)
+        # numbered runs beside each other have the same roles
+        is_run = run_number(folder.name) is not None and "eval_metadata.json" not in folder.files
+        holder = folder.parent if is_run and folder.parent else folder
+        if holder not in alike:
+            alike[holder] = roles_of(folder)
+        roles = alike[holder]
         sides.setdefault(roles.lowest or folder, (roles, []))[1].append(folder)
     traced = (one.parent if is_nested(one) else one for one in likely if _has_traces(one))
     above = _with_above(one.parent for one in traced if one and one.parent)
@@ -419,11 +425,12 @@ def _runs_of_side(
     if side in ones and _is_whole(side):
         return [one for one in ones if one is side or is_nested(one)]
     others = [one for one in ones if one is not side]
+    bare = [one for one in ones if _is_bare(one)]
     strays: set[Folder] = set()
-    if is_configuration(side.name) and any(map(_is_graded, others)):
-        strays.update(one for one in others if _is_bare(one) and not is_like_a_run(one))
-    if roles.eval is not None and _has_numbered_twin(roles.eval):
-        strays.update(filter(_is_bare, ones))
+    if bare and is_configuration(side.name) and any(map(_is_graded, others)):
+        strays.update(one for one in bare if one is not side and not is_like_a_run(one))
+    if bare and roles.eval is not None and _has_numbered_twin(roles.eval):
+        strays.update(bare)
     lowest = (one for one in ones if one not in above or _is_first_run(one))
     return [one for one in lowest if one not in strays]
 
@@ -478,17 +485,19 @@ def _number_runs(side: Folder, folders: list[Folder]) -> list[int]:
     the same but for case and punctuation have the same number.
     """
     numbers: list[int | None] = []
-    known: set[str] = set()
+    met: dict[int | None, list[Folder]] = {}
     for folder in folders:
-        name = plainly(folder.path.removeprefix(side.path))
         wanted = _number_in(folder.name)
         if folder is side or is_nested(folder):
             above = run_number(side.parent.name) if side.parent is not None else None
             wanted = 1 if above is None or not is_configuration(side.name) else above
-        again = name in known or is_nested(folder)
-        known.add(name)
-        numbers.append(None if wanted in numbers and not again else wanted)
-    free = (number for number in count(1) if number not in numbers)
+        others = met.setdefault(wanted, [])
+        again = is_nested(folder) or any(
+            plainly(one.path) == plainly(folder.path) for one in others
+        )
+        numbers.append(wanted if again or not others else None)
+        others.append(folder)
+    free = (number for number in count(1) if number not in met)
     return [next(free) if number is None else number for number in numbers]
 
 

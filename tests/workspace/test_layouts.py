@@ -96,6 +96,8 @@ LEVELS = {
     "{}/eval-0/run-1": two("0", "none"),
     "{}/iteration-1/eval-0 {}/iteration-2/eval-0": two() + two("0", "iteration-2"),
     "iteration-1/test-suite/{}/eval-0 iteration-1/test-suite/{}/eval-1": two() + two("1"),
+    "iteration-1/first/{}/eval-0 iteration-1/first/{}/crud-api": two() + two("crud-api"),
+    "iteration-1/models/fast/eval-0/{}": two(),
     "{}/cases/eval-0 {}/cases/crud-api": two("0", "none") + two("crud-api", "none"),
     "iteration-1/eval-0/gpt-5/{} iteration-1/eval-0/opus-4.5/{}": two("0", ONE, 1, 2),
     "iteration-1/eval-0/{}/outputs": two(),
@@ -109,6 +111,8 @@ LEVELS = {
     "inbox/{}/1 inbox/{}/r2 outbox/{}/run-a outbox/{}/run-b": (
         two("inbox", "none", 1, 2) + two("outbox", "none", 1, 2)
     ),
+    "inbox/{}/runs/run-a inbox/{}/runs/run-b": two("inbox", "none", 1, 2),
+    "inbox/{}/run-a inbox/{}/rerun-1": two("inbox", "none", 1, 2),
     "eval-0/{}/batch-1/run-1 eval-0/{}/batch-2/run-1 eval-0/{}/batch-2/run-2": (
         two("0", "none", 1, 2, 3)
     ),
@@ -185,6 +189,28 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
     "names that come once are evals": (
         half_graded(f"{ONE}/a/fast {ONE}/a/slow {ONE}/b/else"),
         halves(*(f"{ONE}/{name}/unstated" for name in ("else", "fast", "slow"))),
+    ),
+    "runs without a side, beside evals and below folders whose names are often a side's": (
+        half_graded(f"{ONE}/eval-0/run-1 {ONE}/eval-1/round-1 {ONE}/eval-basic/retry")
+        | half_graded(f"{ONE}/skills/x/eval-2/a/run-1"),
+        halves(*(f"{ONE}/{id_}/unstated" for id_ in ("0", "1", "eval-basic")), f"{ONE}/2/a"),
+    ),
+    "evals of the same names in several iterations and folders": (
+        half_graded(f"{ONE}/fast {ONE}/slow iteration-2/fast iteration-2/slow")
+        | half_graded(f"{ONE}/a/eval-x {ONE}/a/eval-y {ONE}/b/eval-x"),
+        [
+            *halves(
+                *(f"iteration-{n}/{name}/unstated" for n in (1, 2) for name in ("fast", "slow"))
+            ),
+            *halves(f"{ONE}/eval-x/unstated", f"{ONE}/eval-y/unstated"),
+            (ONE, "eval-x", "unstated", 2, 0.5),
+        ],
+    ),
+    "runs of any name below the side of an eval of the suite": (
+        pair("inbox/{}/alpha/grading.json")
+        | pair("inbox/{}/final/grading.json")
+        | {"evals.json": {"evals": [{"id": 1, "name": "inbox", "prompt": "Do it."}]}},
+        two("inbox", "none", 1, 2),
     ),
     "grading.json of an eval": (
         {
