@@ -26,6 +26,7 @@ from skill_eval_nb.grading.structural import OF_TRANSCRIPT, check, expectations_
 from skill_eval_nb.workspace import (
     UNSTATED,
     EvalKey,
+    Layout,
     PathLike,
     Problem,
     Problems,
@@ -212,7 +213,7 @@ def _make_stored(
 ) -> StoredRun:
     place = run.place
     if place.configuration == UNSTATED and "grading.json" in run.files:
-        places = read_run(run, problems)
+        places = read_run(run, Layout(problems=problems))
         place = places[0][0] if len(places) == 1 else place
     return StoredRun(
         folder=Path(run.path),

@@ -18,27 +18,23 @@ from skill_eval_nb.documents.dialects import (
     Distance,
     NoSuchDocument,
     distances,
-    kind_of,
     read_as_shared,
     recognise,
 )
 from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.dialects.home_made import HOME_MADE
 from skill_eval_nb.documents.sides import SIDES
-from skill_eval_nb.documents.tools import tool_of
 from skill_eval_nb.skill_md import SKILL_FILE, find_leaks, read_skill_md, read_skill_of
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import (
     NO_ITERATION,
     UNSTATED,
     Catalogue,
-    Layout,
     NothingToLoad,
     PathLike,
     Place,
     Problem,
     Problems,
-    RunPlace,
     catalogue_files,
     find,
     natural,
@@ -46,13 +42,9 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.find import roots_of
 from skill_eval_nb.workspace.names import eval_parts
-from skill_eval_nb.workspace.read import load_any, load_raw, place_of_metadata
+from skill_eval_nb.workspace.read import load_any
 
 from .workspace import assemble
-
-OF_A_RUN = ("grading", "structural", "timing", "metrics")
-INSIDE_OUTPUTS = ("grading", "metrics")
-"""The kinds of document that lie in a run's folder, and those that may lie in its outputs."""
 
 
 class Gathered(NamedTuple):
@@ -72,39 +64,6 @@ class Gathered(NamedTuple):
     def read(self) -> Any:
         """Its shared form."""
         return read_as_shared(self.kind, self.raw)[0]
-
-
-def gather_documents(layout: Layout, refused: set[str]) -> Iterator[Gathered]:
-    """Every document that may be of a dialect, but for files that the loader refused."""
-    for file in layout.files:
-        if file.path in refused:
-            continue
-        raw = load_any(file.path, Problems())
-        known = raw is not None and tool_of(raw) is None
-        kind = kind_of(os.path.basename(file.path), raw) if known else None
-        if kind is not None:
-            place = place_of_metadata(file) if kind == "eval_metadata" else file.place
-            yield Gathered(kind, file.path, place, raw, distances(kind, raw))
-    of_runs = {path: (kind, run) for run in layout.runs for kind, path in _files_of(run)}
-    for path, (kind, run) in of_runs.items():
-        if path not in refused and (raw := load_raw(path, Problems())) is not None:
-            yield Gathered(kind, path, run.place, raw, distances(kind, raw))
-
-
-def _files_of(run: RunPlace) -> Iterator[tuple[str, str]]:
-    for kind in OF_A_RUN:
-        inside = f"{run.path}/outputs/{kind}.json"
-        if kind == "grading" and run.grading is not None:
-            yield kind, run.grading
-        elif f"{kind}.json" in run.files:
-            yield kind, f"{run.path}/{kind}.json"
-        elif run.has_outputs and kind in INSIDE_OUTPUTS and os.path.isfile(inside):
-            yield kind, inside
-    if run.has_judgings:
-        folder = f"{run.path}/judgings"
-        for name in sorted(os.listdir(folder), key=natural):
-            if name.endswith(".json"):
-                yield "judging", f"{folder}/{name}"
 
 
 class Whole(NamedTuple):
@@ -366,7 +325,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
         if skills:
             return of_skills
         raise
-    met = found.problems
+    met, found.read = found.problems, {}
     catalogue = catalogue_files(found)
     frames = assemble(catalogue, texts=True)
     told = {  # a warning of the loader says less than the error of a dialect that was asked for
@@ -376,12 +335,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
     }
     more = Problems()
     check_runs(catalogue, frames["runs"], more)
-    refused = {
-        problem.path
-        for problem in met
-        if problem.severity == "error" and problem.where in (None, "$")
-    }
-    for whole in _gather_workspaces(catalogue, refused):
+    for whole in _gather_workspaces(catalogue):
         _check_workspace(whole, catalogue, dialect, told, more)
     of_tools = [file for file, _ in catalogue.files.results]
     for tool, number in Counter(file.tool or "" for file in of_tools).items():
@@ -393,16 +347,17 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
     return [*of_skills, *(problem.within(found.base) for problem in both)]
 
 
-def _gather_workspaces(catalogue: Catalogue, refused: set[str]) -> Iterator[Whole]:
+def _gather_workspaces(catalogue: Catalogue) -> Iterator[Whole]:
     """Each workspace with its documents; a suite is of the one that it defines the evals of."""
     layout, files = catalogue.layout, catalogue.files
     homes = {file.path: file.place.workspace for _, file, _ in files.others}
     homes |= {suite.path: suite.workspace for suite in files.suites}
     wholes: dict[str, Whole] = {}
-    for document in gather_documents(layout, refused):
-        folder = homes.get(document.path, document.place.workspace)
-        whole = wholes.setdefault(folder, Whole(folder, [], []))
-        whole.documents.append(document)
+    for path, (kind, place) in (layout.read or {}).items():
+        if (raw := load_any(path, Problems())) is not None:
+            folder = homes.get(path, place.workspace)
+            whole = wholes.setdefault(folder, Whole(folder, [], []))
+            whole.documents.append(Gathered(kind, path, place, raw, distances(kind, raw)))
     for run in layout.runs:
         if run.place.workspace in wholes:
             wholes[run.place.workspace].places.append(run.place)
@@ -434,7 +389,7 @@ def _check_workspace(
     of_it: dict[str, list[str]] = defaultdict(list)
     for kind, name in against.items():
         of_it[f"checked against `{name}`" if name else "of no dialect"].append(kind)
-    message = "; ".join(f"{what}: {', '.join(kinds)}" for what, kinds in of_it.items())
+    message = "; ".join(f"{what}: {', '.join(sorted(kinds))}" for what, kinds in of_it.items())
     problems.add("info", "dialect", whole.folder, message)
 
 

@@ -299,7 +299,7 @@ def _all_runs(
     """The runs on disk; after them those that are still among the `stated`."""
     met_place, side = None, None
     for run in layout.runs:
-        for place, record in read_run(run, layout.problems):
+        for place, record in read_run(run, layout):
             if side is None or place is not met_place:  # runs of a side follow one another
                 met_place, side = place, sides[place]
             record.model = side.model

@@ -122,7 +122,8 @@ class Layout:
     """The runs and the other telling files below a path.
 
     `perhaps` are runs if the files that would grade them turn out to; `base` is the folder below
-    which paths are told; `problems` take up those of whoever reads what is here.
+    which paths are told; `problems` take up those of whoever reads what is here, and `read`, if it
+    is given, the files that were read: of which kind, and of which place.
     """
 
     runs: list[RunPlace] = field(default_factory=list)
@@ -130,6 +131,12 @@ class Layout:
     files: list[FilePlace] = field(default_factory=list)
     base: str = ""
     problems: Problems = field(default_factory=Problems)
+    read: dict[str, tuple[str, Place]] | None = None
+
+    def note(self, kind: str, path: str, place: Place) -> None:
+        """Take note of a file that was read."""
+        if self.read is not None:
+            self.read[path] = kind, place
 
 
 class EvalFolder(NamedTuple):

@@ -231,8 +231,12 @@ def read_files(layout: Layout) -> Files:
         kind, document = fast_read(name, file.path, known)
         if kind is None:
             kind, document = _read_tolerantly(name, file, problems)
-        if kind is not None:
-            _add(kind, file, document, found, problems)
+        if kind is None:
+            continue
+        _add(kind, file, document, found, problems)
+        if kind != RESULTS:
+            place = place_of_metadata(file) if kind == "eval_metadata" else file.place
+            layout.note(kind, file.path, place)
     if found.results:
         place_results(found, problems)
     add_proposal(problems)
@@ -362,9 +366,9 @@ def _say_unknown(raw: Any) -> str:
     return f"not read: {what} is none of the known documents"
 
 
-def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, RunRecord]]:
+def read_run(run: RunPlace, layout: Layout) -> list[tuple[Place, RunRecord]]:
     """The run of a folder, numbered, with its place; several if one file grades several."""
-    found = _read_folder(run, problems)
+    found = _read_folder(run, layout)
     if "result.json" in run.files and len(found) == 1:
         raw = load_raw(f"{run.path}/result.json", Problems())
         if _says_end(raw):
@@ -386,23 +390,38 @@ def _add_end(run: RunRecord, raw: dict[str, Any]) -> None:
         timing.reason = str(raw.get("error") or raw["execution_status"])
 
 
-def _read_folder(run: RunPlace, problems: Problems) -> list[tuple[Place, RunRecord]]:
-    documents = RunRecord(run_number=run.number, path=run.path)
+def _read_folder(run: RunPlace, layout: Layout) -> list[tuple[Place, RunRecord]]:
+    record = RunRecord(run_number=run.number, path=run.path)
     path, files = run.path, run.files
     if "structural.json" in files:
-        documents.structural = load_document(f"{path}/structural.json", Structural, problems)
+        record.structural = _load_of_run(run, "structural", Structural, layout)
     if "timing.json" in files:
-        documents.timing = load_document(f"{path}/timing.json", Timing, problems)
-    if run.has_outputs or "metrics.json" in files:
-        documents.metrics = _read_metrics(run, _agents_alone(documents), problems)
+        record.timing = _load_of_run(run, "timing", Timing, layout)
+    if "metrics.json" in files:
+        record.metrics = _load_of_run(run, "metrics", Metrics, layout)
+    elif run.has_outputs and not _agents_alone(record):
+        inside = f"{path}/outputs/metrics.json"
+        record.metrics = load_if_there(inside, Metrics, layout.problems, run.place.workspace)
+        if record.metrics is not None:
+            layout.note("metrics", inside, run.place)
     if run.has_judgings:
-        documents.judgings = list(_read_judgings(run, problems))
+        record.judgings = list(_read_judgings(run, layout))
     if "grading.json" in files and run.place.configuration != UNSTATED:
         grading = load_strictly(f"{path}/grading.json", Grading)
         if grading is not None:
-            _take(documents, grading)
-            return [(run.place, documents)]
-    return _read_unusual(run, documents, problems)
+            layout.note("grading", f"{path}/grading.json", run.place)
+            _take(record, grading)
+            return [(run.place, record)]
+    return _read_unusual(run, record, layout)
+
+
+def _load_of_run(run: RunPlace, kind: str, form: type[D], layout: Layout) -> D | None:
+    """A document in a run's folder, called after its kind."""
+    path = f"{run.path}/{kind}.json"
+    document = load_document(path, form, layout.problems)
+    if document is not None:
+        layout.note(kind, path, run.place)
+    return document
 
 
 def _take(documents: RunRecord, grading: Grading | None) -> None:
@@ -414,9 +433,10 @@ def _take(documents: RunRecord, grading: Grading | None) -> None:
 
 
 def _read_unusual(
-    run: RunPlace, documents: RunRecord, problems: Problems
+    run: RunPlace, documents: RunRecord, layout: Layout
 ) -> list[tuple[Place, RunRecord]]:
     """A run without a grading, or whose grading lies elsewhere or is of several runs."""
+    problems = layout.problems
     documents.took_place = run.has_outputs or not TRACES.isdisjoint(run.files)
     grading = _grading_path(run, _agents_alone(documents), problems)
     if grading is None:
@@ -425,6 +445,8 @@ def _read_unusual(
     if is_too_large(raw):
         problems.add("error", "too-large", grading, TOO_LARGE)
         raw = None
+    if raw is not None:
+        layout.note("grading", grading, run.place)
     faults = Faults()
     sides = [
         (place, _record_of_graded(part, number, run.path, grading, problems))
@@ -501,21 +523,14 @@ def _grading_path(run: RunPlace, agents_alone: bool, problems: Problems) -> str 
     return inside if there and is_followed(inside, run.place.workspace, problems) else None
 
 
-def _read_metrics(run: RunPlace, agents_alone: bool, problems: Problems) -> Metrics | None:
-    if "metrics.json" in run.files:
-        return load_document(f"{run.path}/metrics.json", Metrics, problems)
-    if not run.has_outputs or agents_alone:
-        return None
-    inside = f"{run.path}/outputs/metrics.json"
-    return load_if_there(inside, Metrics, problems, run.place.workspace)
-
-
-def _read_judgings(run: RunPlace, problems: Problems) -> Iterator[Judging]:
+def _read_judgings(run: RunPlace, layout: Layout) -> Iterator[Judging]:
+    problems = layout.problems
     for name in sorted(os.listdir(f"{run.path}/judgings"), key=natural):
         path = f"{run.path}/judgings/{name}"
         if name.endswith(".json") and is_followed(path, run.place.workspace, problems):
             judging = load_document(path, Judging, problems)
             if judging is not None:
+                layout.note("judging", path, run.place)
                 yield judging
 
 

@@ -73,6 +73,11 @@ RUN = "iteration-1/a/with_skill"
             },
             {"evals": "test-cases", "grading": "test-cases", "history": None},
         ),
+        # What the agent has put out is no document of its run.
+        (
+            {f"{RUN}/timing.json": {"executor": "x"}, f"{RUN}/outputs/metrics.json": {}},
+            {"timing": "skill-evaluator"},
+        ),
         # One broken document of many does not decide.
         (
             {f"evals-{n}.json": CASES | {"version": str(n)} for n in range(3)}
