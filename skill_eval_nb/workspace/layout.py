@@ -332,7 +332,8 @@ def _find_runs(folders: list[Folder], problems: Problems) -> dict[Folder, tuple[
     Those have no more than a file that may grade a run, and no run at any level below.
     """
     likely = [folder for folder in folders if _has_traces(folder) or _has_verdicts(folder)]
-    for folder in _with_above(likely):
+    around = _with_above(likely)
+    for folder in around:
         folder.holds_run = True
     sides: dict[Folder, tuple[Roles, list[Folder]]] = {}
     alike: dict[Folder, Roles] = {}
@@ -346,9 +347,12 @@ def _find_runs(folders: list[Folder], problems: Problems) -> dict[Folder, tuple[
         sides.setdefault(roles.lowest or folder, (roles, []))[1].append(folder)
     traced = (one.parent if is_nested(one) else one for one in likely if _has_traces(one))
     above = _with_above(one.parent for one in traced if one and one.parent)
+    parts = ((at, *eval_parts(at.name)) for at in around)
+    numbered = {(at.parent, rest) for at, number, rest in parts if number and rest != at.name}
     places: dict[Folder, tuple[Place, int]] = {}
     for side, (roles, ones) in sides.items():
-        runs = _runs_of_side(side, roles, ones, above)
+        is_twin = roles.eval is not None and (roles.eval.parent, roles.eval.name) in numbered
+        runs = _runs_of_side(side, ones, above, is_twin=is_twin)
         places |= _place_runs(side, roles, runs, problems)
     _settle_rounds(places, problems)
     return places
@@ -421,34 +425,22 @@ def _is_bare(folder: Folder) -> bool:
 
 
 def _runs_of_side(
-    side: Folder, roles: Roles, ones: list[Folder], above: set[Folder]
+    side: Folder, ones: list[Folder], above: set[Folder], *, is_twin: bool
 ) -> list[Folder]:
     """Which of the likely folders of a side are its runs: those with no other below.
 
     A graded side may be one run, whatever lies below. What holds no more than traces is of the
-    results beside it, if it is not called a run, or if its eval's name lacks the number that a
-    folder beside has.
+    results beside it, if it is not called a run, or if its eval is a twin: its name is that of a
+    folder beside it, without the number.
     """
     if side in ones and _is_whole(side):
         return [one for one in ones if one is side or is_nested(one)]
-    others = [one for one in ones if one is not side]
-    bare = [one for one in ones if _is_bare(one)]
-    strays: set[Folder] = set()
-    if bare and is_configuration(side.name) and any(map(_is_graded, others)):
-        strays.update(one for one in bare if one is not side and not is_like_a_run(one))
-    if bare and roles.eval is not None and _has_numbered_twin(roles.eval):
-        strays.update(bare)
-    lowest = (one for one in ones if one not in above or _is_first_run(one))
-    return [one for one in lowest if one not in strays]
-
-
-def _has_numbered_twin(folder: Folder) -> bool:
-    """Whether a folder with runs beside an eval's has its name, and a number before."""
-    beside = folder.parent.folders.values() if folder.parent is not None else ()
-    return any(
-        one.holds_run and one is not folder and eval_parts(one.name)[1] == folder.name
-        for one in beside
-    )
+    lowest = [one for one in ones if one not in above or _is_first_run(one)]
+    if is_twin:
+        return [one for one in lowest if not _is_bare(one)]
+    if is_configuration(side.name) and any(_is_graded(one) for one in ones if one is not side):
+        return [one for one in lowest if one is side or is_like_a_run(one) or not _is_bare(one)]
+    return lowest
 
 
 def _settle_rounds(places: dict[Folder, tuple[Place, int]], problems: Problems) -> None:
@@ -492,18 +484,15 @@ def _number_runs(side: Folder, folders: list[Folder]) -> list[int]:
     the same but for case and punctuation have the same number.
     """
     numbers: list[int | None] = []
-    met: dict[int | None, list[Folder]] = {}
+    met: dict[int | None, set[str]] = {}
     for folder in folders:
         wanted = _number_in(folder.name)
         if folder is side or is_nested(folder):
             above = run_number(side.parent.name) if side.parent is not None else None
             wanted = 1 if above is None or not is_configuration(side.name) else above
-        others = met.setdefault(wanted, [])
-        again = is_nested(folder) or any(
-            plainly(one.path) == plainly(folder.path) for one in others
-        )
-        numbers.append(wanted if again or not others else None)
-        others.append(folder)
+        name, names = plainly(folder.path.removeprefix(side.path)), met.setdefault(wanted, set())
+        numbers.append(wanted if is_nested(folder) or name in names or not names else None)
+        names.add(name)
     free = (number for number in count(1) if number not in met)
     return [next(free) if number is None else number for number in numbers]
 

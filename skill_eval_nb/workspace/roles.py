@@ -287,10 +287,11 @@ def _holds_runs_of(side: Folder, above: Folder | None) -> bool:
         return True
     if above is None or above.parent is None or any(map(is_eval, names)):
         return False
+    if is_iteration(above.parent.name) or _has_suite(above.parent):
+        return True
     beside = (other for other in above.parent.folders.values() if other is not above)
-    alike = any(is_configuration(name) for other in beside for name in other.folders)
-    of_eval = is_iteration(above.parent.name) or _has_suite(above.parent)
-    return of_eval or (alike and all(map(is_like_a_run, below)))
+    alike = (is_configuration(name) for other in beside for name in other.folders)
+    return all(map(is_like_a_run, below)) and any(alike)
 
 
 def _eval_above(side: Folder) -> Folder | None:
