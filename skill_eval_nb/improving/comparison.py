@@ -44,7 +44,7 @@ from skill_eval_nb.stats.preference import (
     settle_orders,
 )
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.tables.frames import Backend, to_pandas
+from skill_eval_nb.tables.frames import Backend, iterate_rows, to_pandas
 from skill_eval_nb.text import chance, count, percent, with_sign
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
@@ -129,11 +129,9 @@ class Compared(Paid):
         measures = {what: self.figures.get(name) for name, what in MEASURES.items()}
         rows = [(what, f"{value:.2f}") for what, value in measures.items() if value is not None]
         yield Pairs(rows, "Can the comparator be trusted?")
-        evals = self.by_eval
-        dicts = evals.to_dict("records") if hasattr(evals, "iloc") else evals.to_dicts()
         rows = [
             (f"eval {row['eval_id']} ({row['eval_name']})", self._winner_of_eval(row))
-            for row in dicts
+            for row in iterate_rows(self.by_eval)
         ]
         yield Table(("", ""), rows[:MOST], "By eval", more=len(rows) - MOST)
         yield from self._left_blocks("Not compared")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property, partial
+from itertools import islice
 from math import isnan
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,7 +19,7 @@ from skill_eval_nb.stats.inference.exact import exact_tests
 from skill_eval_nb.stats.pairing import pairs, side, sides
 from skill_eval_nb.stats.values import EVAL, ITERATION, MODEL, RUN, in_order, natural, runs_of
 from skill_eval_nb.stats.verdict import say_luck
-from skill_eval_nb.tables.frames import like
+from skill_eval_nb.tables.frames import iterate_rows, like
 from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, with_sign
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
@@ -176,7 +177,7 @@ class Tried(Shown):
         target = f" {draft.called or brief(draft.target)}" if draft.target else ""
         yield Title(f"{draft.key}: {draft.kind} {what}{target}", draft.why)
         yield Mark("info", self.status, self.answer)
-        rows = _rows(self.sides)
+        rows = list(iterate_rows(self.sides))
         heads = tuple(rows[0]) if rows else ()
         figures = set(heads) - {"what", "where", "configuration"}
         cells = [[_cell(value) for value in row.values()] for row in rows]
@@ -206,7 +207,7 @@ class Tried(Shown):
                 change_cell(row, BEFORE),
                 change_cell(row, AFTER),
             )
-            for row in _rows(self.suite)
+            for row in iterate_rows(self.suite)
         ]
         heads = ("iteration", "configuration", "metric", "before", "after")
         return Table(heads, rows, "The suite's difference, before and after")
@@ -217,7 +218,7 @@ class Tried(Shown):
         runs = count(len(self.disagreements), "run")
         yield Text(f"It disagrees with the judge in {runs} on ‘{about.text}’ ({about.how}{like}).")
         rows = []
-        for row in _rows(self.disagreements)[:MOST]:
+        for row in islice(iterate_rows(self.disagreements), MOST):
             side = f"{row['configuration']} {row['run_number']}"
             verdicts = []
             for begin in ("", "judged_"):
@@ -226,13 +227,6 @@ class Tried(Shown):
             rows.append((f"{row['iteration']}, {row['eval_name']}, {side}", *verdicts))
         heads = ("run", "it", "its evidence", "the judge", "the judge's evidence")
         yield Table(heads, rows, "Where they differ", more=len(self.disagreements) - MOST)
-
-
-def _rows(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a table, polars or pandas."""
-    import narwhals as nw
-
-    return nw.from_native(frame, eager_only=True).rows(named=True) if len(frame) else []
 
 
 def _cell(value: Any) -> str:

@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import Expectation, StructuralExpectation, mend
 from skill_eval_nb.grading.structural import OF_TRANSCRIPT, expectations_of, verdicts_on
@@ -267,10 +265,7 @@ def _try_verdicts(trial: Trial) -> Tried:
 
 def _check(item: SuiteItem) -> StructuralExpectation:
     fields = {"description": item} if isinstance(item, str) else dict(item)
-    try:
-        return msgspec.convert(fields, StructuralExpectation)
-    except msgspec.ValidationError:
-        return mend(fields, StructuralExpectation)[0]
+    return mend(fields, StructuralExpectation)[0]
 
 
 def _verdicts(

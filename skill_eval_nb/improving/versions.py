@@ -238,16 +238,20 @@ class Kept:
 
 
 def find_kept(ws: Workspace, runs: pl.DataFrame) -> Kept:
-    """Look for kept versions in the folder above the runs' iterations."""
+    """Look for kept versions in the workspace of runs."""
+    folder, names = workspace_folder(ws, runs), (runs["iteration"], runs["configuration"])
+    return Kept(kept_skills(folder, *(column.unique() for column in names)) if folder else ())
+
+
+def workspace_folder(ws: Workspace, runs: pl.DataFrame) -> Path | None:
+    """The folder above the iterations of runs, else what was loaded; None if that is no folder."""
+    if not ws.path:
+        return None
     base = Path(ws.path).absolute()
-    if not ws.path or runs.is_empty():
-        return Kept()
     rows = runs.select("iteration", "path").iter_rows()
     folders = (iteration_folder(base / path, iteration) for iteration, path in rows if path)
-    workspace = next((folder.parent for folder in folders if folder), base)
-    if not workspace.is_dir():
-        return Kept()
-    return Kept(kept_skills(workspace, runs["iteration"].unique(), runs["configuration"].unique()))
+    found = next((folder.parent for folder in folders if folder), base)
+    return found if found.is_dir() else None
 
 
 DESCRIPTION = re.compile(r"description-\d+")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from .columns import RUN_KEYS, TABLES, Column, RunRef, Table
@@ -152,6 +152,13 @@ def frame_of(data: Any, table: str) -> pl.DataFrame:
 def _is_workspace(data: Any) -> bool:
     """Whether `data` is a `Workspace`; a frame may have columns of any name."""
     return callable(getattr(type(data), "polars", None))
+
+
+def iterate_rows(table: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a table of either kind, pandas or polars."""
+    import narwhals as nw
+
+    return nw.from_native(table, eager_only=True).iter_rows(named=True)
 
 
 def like(data: Any, frame: pl.DataFrame) -> Any:

@@ -15,7 +15,6 @@ from skill_eval_nb.text import some, tied
 from skill_eval_nb.text_diff import Gap, Row, compare_lines, fold_rows
 from skill_eval_nb.workspace.files import (
     KeptSkill,
-    iteration_folder,
     kept_skills,
     skill_now,
     skill_of,
@@ -163,7 +162,8 @@ def skill_pair(
         configuration: the configuration.
         wanted: by `old` and `new` the name of another version; of none where it is empty.
     """
-    folder = _workspace_folder(ws, suite)
+    own = ws.polars("runs").filter(workspace=suite.workspace, skill=suite.skill)
+    folder = versions.workspace_folder(ws, own)
     kept = [] if folder is None else kept_skills(folder, suite.configurations, [*suite.iterations])
     now = None if folder is None else skill_now(folder)
     every = {version.name: version for version in [*kept, *([now] if now else [])]}
@@ -178,20 +178,6 @@ def skill_pair(
     lacks = zip(pair, (old, new), strict=True)
     missing = tuple(iteration for iteration, version in lacks if version is None)
     return SkillPair(every, old, new, configuration, missing)
-
-
-def _workspace_folder(ws: Workspace, suite: SkillRuns) -> Path | None:
-    """The folder above the suite's iterations."""
-    if not ws.path:
-        return None
-    base = Path(ws.path).absolute()
-    runs = ws.polars("runs").filter(workspace=suite.workspace, skill=suite.skill)
-    for iteration in suite.configurations:
-        path = next(iter(runs.filter(iteration=iteration)["path"]), None)
-        folder = iteration_folder(base / path, iteration) if path else None
-        if folder is not None:
-            return folder.parent
-    return base if base.is_dir() else None
 
 
 KINDS = {"changed": "", "added": "good", "removed": "bad", "moved": ""}

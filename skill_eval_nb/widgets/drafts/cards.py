@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from skill_eval_nb.improving import Change, Draft, RunRef, aggregate, draft, preview, try_out
 from skill_eval_nb.improving.drafting import change_text, find_measured
 from skill_eval_nb.stats.values import natural
+from skill_eval_nb.tables.frames import iterate_rows
 from skill_eval_nb.text import count, dollars, in_terms, some
 from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION
@@ -34,7 +35,7 @@ from ..ui.parts import (
     text_area,
     waiting_note,
 )
-from ..ui.source import Later, rows_of
+from ..ui.source import Later
 from ..ui.task import Task
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _runs_behind(tried: Tried) -> Node:
             _run_verdict(run.get(f"{of}score"), run.get(f"{of}passed")),
             h("span", run.get(f"{of}evidence") or "no evidence", cls="sen-small", dir="auto"),
         ]
-        for run in islice(rows_of(tried.by_run), BEHIND)
+        for run in islice(iterate_rows(tried.by_run), BEHIND)
     ]
     left = len(tried.by_run) - len(rows)
     more = soft(f"{count(left, 'more run')} in try_out(…).by_run")

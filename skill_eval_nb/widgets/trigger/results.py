@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.running.asking import AskingProgress
+from skill_eval_nb.tables.frames import iterate_rows
 from skill_eval_nb.text import count, dollars, percent
 from skill_eval_nb.text_diff import mark_changes
 from skill_eval_nb.triggers import Attempt, Measured
@@ -28,7 +29,6 @@ from ..ui.parts import (
     tick,
     waiting_note,
 )
-from ..ui.source import rows_of
 from ..ui.task import Task, running_card, time_figures
 from ..ui.text_diff import spans
 from ..ui.track import Axis, interval_track
@@ -71,7 +71,7 @@ def results_view(measured: Measured) -> Node:
     of = "" if n_run == len(measured.attempts) else f" of {len(measured.attempts):,}"
     cost = "" if measured.cost_usd is None else f", {dollars(measured.cost_usd)}"
     title = f"{n_run:,}{of} runs, by {measured.model} ({measured.executor}){cost}"
-    rates = sorted(rows_of(measured.rates), key=_put_wrong_first)
+    rates = sorted(iterate_rows(measured.rates), key=_put_wrong_first)
     groups = []
     for should, heading in GROUPS.items():
         rows = [row for row in rates if row["should_trigger"] is should]
@@ -81,8 +81,8 @@ def results_view(measured: Measured) -> Node:
     return h(
         "section",
         h("h4", title),
-        map(_doubt, rows_of(measured.doubts)),
-        map(_scores, rows_of(measured.scores)),
+        map(_doubt, iterate_rows(measured.doubts)),
+        map(_scores, iterate_rows(measured.scores)),
         _errored([attempt for attempt in measured.attempts if attempt.outcome == "errored"]),
         soft(LEGEND),
         groups,

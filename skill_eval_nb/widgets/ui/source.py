@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -16,13 +16,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from skill_eval_nb.tables import NothingToLoad, Workspace, load
 
 log = logging.getLogger(__name__)
-
-
-def rows_of(table: Any) -> Iterator[dict[str, Any]]:
-    """The rows of a table of either kind, pandas or polars."""
-    import narwhals as nw
-
-    return nw.from_native(table, eager_only=True).iter_rows(named=True)
 
 
 class RunKey(NamedTuple):
