@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +17,7 @@ from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import brief, count, in_quotes
-from skill_eval_nb.text_diff import blocks_of, lines_of
+from skill_eval_nb.text_diff import Row, blocks_of, compare_lines, lines_of
 from skill_eval_nb.workspace import NO_ITERATION
 from skill_eval_nb.workspace.files import (
     SKILL_FILE,
@@ -103,7 +104,7 @@ NAMED = 4
 """The most files that are named; more are only counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileChange:
     """A file that differs between two versions, or exists in only one.
 
@@ -126,6 +127,33 @@ class FileChange:
     removed: int | None = None
     first: str | None = None
     was: str = ""
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Its old and new lines, side by side; none where they were not compared, or are alike."""
+        if self.kind == "moved" or not (self.added or self.removed):
+            return ()
+        return compare_lines(*(text_of(data or b"") or "" for data in (self.old, self.new)))
+
+    @property
+    def note(self) -> str:
+        """What is to be said instead of lines; "" if there are lines."""
+        if self.kind == "moved":
+            return f"It was {self.was}; nothing in it changed."
+        if self.added is None:
+            there = (data for data in (self.old, self.new) if data is not None)
+            return f"{', then '.join(map(_say_content, there))}."
+        if self.rows:
+            return ""
+        return "Only how its lines end differs." if self.kind == "changed" else "It is empty."
+
+
+def _say_content(data: bytes) -> str:
+    """What a file is of which no lines are shown."""
+    size = f"{len(data):,} bytes"
+    if len(data) > LARGEST or data.count(b"\n") > LONGEST:
+        return f"{size}, too much to compare line by line"
+    return f"{size} that are no text" if text_of(data) is None else f"{size} of text"
 
 
 def changes(old: Path, new: Path) -> tuple[FileChange, ...]:

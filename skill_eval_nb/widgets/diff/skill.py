@@ -12,7 +12,7 @@ from skill_eval_nb.documents.sides import is_without_skill, likeness
 from skill_eval_nb.improving import versions
 from skill_eval_nb.running.skill import contents
 from skill_eval_nb.text import some, tied
-from skill_eval_nb.text_diff import Gap, Row, compare_lines, fold_rows
+from skill_eval_nb.text_diff import Gap, Row, fold_rows
 from skill_eval_nb.workspace.files import (
     KeptSkill,
     kept_skills,
@@ -35,42 +35,21 @@ FIRST = "SKILL.md"
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
-    """A file that is another one in the new version, or there in one version only.
-
-    Attributes:
-        name: its path in the skill's folder.
-        kind: what became of it.
-        rows: its lines; none where it has none to show.
-        added: lines that came.
-        removed: lines that went.
-        note: what is to be said instead of lines, or beside them.
-    """
-
-    name: str
-    kind: versions.Kind
-    rows: tuple[Row, ...] = ()
-    added: int = 0
-    removed: int = 0
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class SkillDiff:
     """Two versions of a skill: the files that differ, and the names of those that do not."""
 
-    files: tuple[FileChange, ...]
+    files: tuple[versions.FileChange, ...]
     same: tuple[str, ...]
 
     @property
     def added(self) -> int:
         """Lines that came, in all files."""
-        return sum(file.added for file in self.files)
+        return sum(file.added or 0 for file in self.files)
 
     @property
     def removed(self) -> int:
         """Lines that went, in all files."""
-        return sum(file.removed for file in self.files)
+        return sum(file.removed or 0 for file in self.files)
 
 
 def compare(old: Path, new: Path) -> SkillDiff:
@@ -94,35 +73,13 @@ def _state(folder: Path) -> State:
 
 @lru_cache(maxsize=32)
 def _compare_cached(old: str, new: str, before: State, after: State) -> SkillDiff:
-    files = [_with_rows(change) for change in versions.changes(Path(old), Path(new))]
-    files.sort(key=lambda file: (file.name != FIRST, ORDER.index(file.kind), file.name))
+    def place(file: versions.FileChange) -> tuple[bool, int, str]:
+        return file.name != FIRST, ORDER.index(file.kind), file.name
+
+    files = sorted(versions.changes(Path(old), Path(new)), key=place)
     unchanged = {name for name, *_ in before} - {file.name for file in files}
     same = tuple(name for name, *_ in after if name in unchanged)
     return SkillDiff(tuple(files), same)
-
-
-def _with_rows(change: versions.FileChange) -> FileChange:
-    """A file that differs with its lines, or with what is to be said instead."""
-    name, kind, added, removed = change.name, change.kind, change.added, change.removed
-    there = [data for data in (change.old, change.new) if data is not None]
-    if kind == "moved":
-        return FileChange(name, kind, note=f"It was {change.was}; nothing in it changed.")
-    if added is None or removed is None:
-        return FileChange(name, kind, note=f"{', then '.join(map(_what, there))}.")
-    if kind == "changed" and not added and not removed:
-        return FileChange(name, kind, note="Only how its lines end differs.")
-    rows = compare_lines(
-        *(versions.text_of(data or b"") or "" for data in (change.old, change.new))
-    )
-    return FileChange(name, kind, rows, added, removed, "" if rows else "It is empty.")
-
-
-def _what(data: bytes) -> str:
-    """What a file is of which no lines are shown."""
-    size = f"{len(data):,} bytes"
-    if len(data) > versions.LARGEST or data.count(b"\n") > versions.LONGEST:
-        return f"{size}, too much to compare line by line"
-    return f"{size} that are no text" if versions.text_of(data) is None else f"{size} of text"
 
 
 class Pair(NamedTuple):
@@ -210,14 +167,17 @@ def files(found: SkillDiff, unfolded: Collection[tuple[str, int]], side_by_side:
     )
 
 
-def _file_head(file: FileChange) -> Child:
-    lines = h("span", h("ins", f"+{file.added:,}"), " ", h("del", f"−{file.removed:,}"))
-    counts = lines if file.added or file.removed else None
+def _file_head(file: versions.FileChange) -> Child:
+    added, removed = file.added or 0, file.removed or 0
+    lines = h("span", h("ins", f"+{added:,}"), " ", h("del", f"−{removed:,}"))
+    counts = lines if added or removed else None
     kind = pill(file.kind, KINDS[file.kind])
     return h("span", h("strong", file.name), " ", kind, " ", counts, cls="sen-diff-file")
 
 
-def _file_body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side: bool) -> Node:
+def _file_body(
+    file: versions.FileChange, unfolded: Collection[tuple[str, int]], side_by_side: bool
+) -> Node:
     note = h("p", file.note, cls="sen-soft") if file.note else None
     if not file.rows:
         return h("div", note)
