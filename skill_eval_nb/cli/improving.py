@@ -59,6 +59,10 @@ KeysOption = Annotated[
     typer.Option("--key", metavar="KEY", help="Only the draft of this key; may be given again."),
 ]
 WriteOption = Annotated[bool, typer.Option("--yes", help="Write without asking.")]
+IterationsOption = Annotated[
+    list[str] | None,
+    typer.Option("--iteration", metavar="ITERATION", help="Only this iteration; repeatable."),
+]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace a file that something else made.")
 ]
@@ -155,9 +159,7 @@ def compare(
 @report_errors
 def aggregate(
     path: PathArgument,
-    iteration: Annotated[
-        str | None, typer.Option(help="Only this iteration, such as iteration-2.")
-    ] = None,
+    iteration: IterationsOption = None,
     threshold: Annotated[
         float | None,
         typer.Option(help="Distance of wordings, 0 to 1, that counts as the same."),
@@ -183,7 +185,7 @@ def aggregate(
     from skill_eval_nb.improving.aggregation import THRESHOLD, free, place_of
     from skill_eval_nb.models.stand_in import MODELS
 
-    ws = _of_iterations(load_visibly(path), [] if iteration is None else [iteration])
+    ws = _of_iterations(load_visibly(path), iteration or [])
     target = None if dry_run else free(file or place_of(ws), force=force)
     if not dry_run and merge_model not in (None, *MODELS):
         ask_first(budget_usd, yes)
@@ -205,10 +207,7 @@ def draft(
     to: Annotated[
         Path | None, typer.Option("--out", help="File to write the drafts to: drafts.json.")
     ] = None,
-    iteration: Annotated[
-        list[str] | None,
-        typer.Option("--iteration", metavar="ITERATION", help="Only this iteration; repeatable."),
-    ] = None,
+    iteration: IterationsOption = None,
     baseline: BaselineOption = None,
     model: Annotated[
         str | None,

@@ -89,27 +89,18 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
     price_usd: float | None
     cost_usd: float | None
     unasked: str | None
-    skill: Path | None
-    measured: SkillMd | None
-    prompts: Mapping[str, str]
-    waiting: str
+    skill: Path | None = None
+    measured: SkillMd | None = None
+    prompts: Mapping[str, str] = MappingProxyType({})
+    waiting: str = ""
 
     def __new__(
-        cls,
-        drafts: Iterable[Draft] = (),
-        answer: PaidAnswer[Any] | None = None,
-        skill: Path | None = None,
-        measured: SkillMd | None = None,
-        prompts: Mapping[str, str] = MappingProxyType({}),
-        waiting: str = "",
+        cls, drafts: Iterable[Draft] = (), answer: PaidAnswer[Any] | None = None, **about: Any
     ) -> Self:
-        """Drafts, with the price and cost of asking a model."""
-        self = super().__new__(cls, drafts)
-        self.skill, self.measured, self.prompts = skill, measured, prompts
-        self.waiting = waiting
-        answer = answer or PaidAnswer()
-        self.price_usd, self.cost_usd = answer.price_usd, answer.cost_usd
-        self.unasked = answer.unasked
+        """Drafts, with the price and cost of asking a model, and others of the attributes."""
+        self, answer = super().__new__(cls, drafts), answer or PaidAnswer()
+        paid = {name: getattr(answer, name) for name in ("price_usd", "cost_usd", "unasked")}
+        vars(self).update(paid | about)
         return self
 
     def say_leaks(self, draft: Draft) -> str:

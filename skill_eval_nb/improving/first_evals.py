@@ -161,7 +161,7 @@ def draft_evals(
     terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
     answer = ask_once(question, home / OWN / "evals", read_drafts, write_drafts, "evals", terms)
     measured = read_skill_md(source.folder / SKILL_FILE)
-    return Drafts(answer.value or (), answer, source.folder, measured)
+    return Drafts(answer.value or (), answer, skill=source.folder, measured=measured)
 
 
 def _prompt_text(source: SkillSource, wish: str) -> str:
