@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,9 +30,10 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.base import fields_of, origin_of, plainly
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared, recognise
+from skill_eval_nb.running.journal import NAME
 from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
-from skill_eval_nb.running.suite import SUITE, USUAL, is_ours
+from skill_eval_nb.running.suite import SUITE, USUAL
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import (
@@ -171,11 +173,24 @@ def suite_file(evals: PathLike) -> Path:
 
 
 def _find_source(suite: Path, workspace: Path) -> Path:
-    """The skill's suite if this is the copy of it that a workspace keeps; else the suite itself."""
+    """The skill's suite if this is the copy that its runs keep in a workspace; else the suite.
+
+    The journals of the runs say which suite they were given.
+    """
+    if suite != workspace / SUITE:
+        return suite
+    mark = hashlib.sha256(read_bytes(suite)).hexdigest().encode()
+    journals = map(read_bytes, workspace.glob(f"iteration-*/{NAME}"))
+    given: list[str] = []
+    for line in (line for own in journals for line in own.splitlines() if mark in line):
+        with suppress(ValueError, KeyError, TypeError):  # no start of a job made here
+            given.append(Path(json.loads(line)["asked"]["suite"]).as_posix())
     skill = workspace.with_name(workspace.name.removesuffix("-workspace"))
-    source = next((skill / name for name in USUAL if (skill / name).is_file()), suite)
-    mark = hashlib.sha256(read_bytes(suite)).hexdigest()
-    return source if suite == workspace / SUITE and is_ours(workspace, mark) else suite
+    for source in (skill / name for name in USUAL):
+        place = f"/{source.relative_to(skill.parent).as_posix()}"  # wherever both lay then
+        if source.is_file() and any(path.endswith(place) for path in given):
+            return source
+    return suite
 
 
 def text_of(name: str, data: bytes) -> Text:

@@ -298,7 +298,7 @@ class Evidence:
         )
 
     def stand_in(self, check: Check) -> Check | None:
-        """A critical check about the same files, which fails wherever this one does."""
+        """A critical check that fails wherever this one does, as it is about the same files."""
         pattern = getattr(check.definition, "pattern", None)
         fits = check.structural and check.definition.type == "file_exists"
         for other in self.checks if fits else ():
@@ -307,13 +307,6 @@ class Evidence:
             if other.critical and same and set(check.evals) <= set(other.evals):
                 return other
         return None
-
-    def gate(self, check: Check) -> str:
-        """What its removal does to the gate, in a sentence; empty if it is not part of the gate."""
-        other = self.stand_in(check)
-        if not check.critical or other is None:
-            return ""
-        return f"{other.named} is critical as well and fails where no such file is there."
 
     def skill_text(self) -> str:
         """The versions of the skill in the workspace or next to it, as one text."""

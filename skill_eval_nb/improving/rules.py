@@ -65,10 +65,12 @@ def drop_useless(evidence: Evidence) -> Iterator[Draft]:
             )
             item = {**msgspec.to_builtins(check.definition), "critical": False}
             yield _change_check("demote", check, [item], gate, suggestions)
-        elif check.critical and evidence.stand_in(check) is None:
-            continue
         elif settled and (passes or check.is_all(FAILS)):
-            yield _change_check("drop", check, (), evidence.gate(check), suggestions)
+            other = evidence.stand_in(check) if check.critical else None
+            gate = "is critical as well and fails where no such file is there."
+            if other is not None or not check.critical:
+                why = f"{other.named} {gate}" if other else ""
+                yield _change_check("drop", check, (), why, suggestions)
 
 
 def _is_settled(check: Check) -> bool:

@@ -39,9 +39,14 @@ def test_the_next_runs_go_by_the_changed_suite_in_an_iteration_of_their_own(tmp_
 
 
 def test_a_suite_of_a_workspaces_own_is_the_one_to_change(tmp_path):
-    """Nothing that ran here has put it there."""
-    shutil.copytree(ROOT / "data" / "release-notes", tmp_path / "release-notes")
+    """Nothing that ran here has put it there, or what ran here was given another one."""
+    skill = shutil.copytree(ROOT / "data" / "release-notes", tmp_path / "release-notes")
     own = tmp_path / "release-notes-workspace" / "evals" / "evals.json"
     own.parent.mkdir(parents=True)
-    shutil.copy(tmp_path / "release-notes" / "evals" / "evals.json", own)
+    shutil.copy(skill / "evals" / "evals.json", own)
+    assert preview([], own.parent.parent).path == own
+    shutil.rmtree(own.parent)
+    shutil.copytree(skill / "evals", tmp_path / "other")
+    given = {"evals": tmp_path / "other" / "evals.json", "evals_only": [2]}
+    sen.plan_runs(skill, **given, **BARE).start().wait()
     assert preview([], own.parent.parent).path == own
