@@ -17,7 +17,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.stats.deltas import compared
 from skill_eval_nb.widgets.explore import Explore
 from skill_eval_nb.widgets.explore.figures import MANY
-from skill_eval_nb.widgets.explore.look import PAGE
+from skill_eval_nb.widgets.explore.rows import PAGE
 
 from .generate import workspace
 

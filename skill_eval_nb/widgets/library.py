@@ -14,10 +14,9 @@ from skill_eval_nb.stats.skills import OverSkills
 
 from .explore import HEADLINE, Explore
 from .explore.choice import Choice, suite_of
+from .explore.rows import Things, find_bar, row_has, table_buttons, words_of
 from .ui import Child, Node, action, h
-from .ui.finding import Things, find_bar, row_has, words_of
 from .ui.parts import blocks_view, button, table, table_row
-from .ui.take import table_buttons
 from .ui.track import axis_of, delta_view, scale, track
 
 if TYPE_CHECKING:

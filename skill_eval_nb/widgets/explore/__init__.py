@@ -14,13 +14,11 @@ from skill_eval_nb.workspace.jobs import find_skill
 
 from ..show.run import SHOWING_CSS
 from ..ui import Child, action, h, style
-from ..ui.finding import RowSearch
 from ..ui.parts import button
 from ..ui.source import Background
 from ..ui.tree import forward
 from .choice import HEADLINE, Choice, SkillRuns
 from .explorer import VIEWS, Explorer, check_name
-from .facts import read_condition
 from .figures import Counted
 from .look import Look
 from .others import (
@@ -36,6 +34,7 @@ from .others import (
     write,
     write_chart,
 )
+from .rows import RowSearch, read_condition
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,22 +16,14 @@ from skill_eval_nb.text import as_label, count
 from ..show.comparison import read_beginning
 from ..show.run import folder_of
 from ..ui import Child, Node, h
-from ..ui.parts import button, soft, table
+from ..ui.parts import button, soft
 from ..ui.source import key_of
 from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
 from . import figures
-from .choice import Part, Place
+from .choice import Part
 from .figures import MANY, Cells, EvalCell, EvalKey
-from .look import (
-    Drawn,
-    Look,
-    left_out,
-    list_page,
-    side_heads,
-    sides_legend,
-    sort_button,
-    sort_lines,
-)
+from .look import Drawn, Lines, Look, left_out, place_of, side_heads, sides_legend
+from .rows import sort_button
 
 NEAR = 2.5
 """Percent of a lane within which points would lie on each other: they become one that counts."""
@@ -156,10 +148,6 @@ def evals(look: Look) -> Node:
     """The view of evals."""
     keys, found = look.figures(figures.eval_keys), look.figures(figures.cells)
     deltas, counting = _deltas_by_row(look)  # asked for last, for it takes longest
-    worst = None if look.compares else ("with", better(look.choice.metric) == "less")
-    sort_keys = _sort_keys(look, found, deltas)
-    listed = list_evals(look, keys)
-    lines, places_of, order = sort_lines(look, "evals", listed, sort_keys, worst)
     cells = [cell for own in found.values() if own for cell in own.values()]
     low, high = (
         min((cell.ends[0] for cell in cells), default=None),
@@ -167,10 +155,10 @@ def evals(look: Look) -> Node:
     )
     axis, apart = of_figures(look.meant, low, high), axis_of(deltas.values(), look.meant)
 
-    def draw_eval(line: Line, at: Place) -> Drawn:
+    def draw_eval(line: Line) -> Drawn:
         (eval_id, name), part = line
         difference = deltas.get(line)
-        sides = _eval_sides(look, line, at, found[part], difference)
+        sides = _eval_sides(look, line, found[part], difference)
         shown: list[Child] = [
             draw_lane(axis, look.meant, sides),
             h("div", [_side_mean(look.meant, side) for side in sides], cls="sen-x-means"),
@@ -179,24 +167,27 @@ def evals(look: Look) -> Node:
             shown.append([_delta_words(look, difference), track(apart, difference, look.meant)])
         act = ("pick", "eval", part.iteration, eval_id, name)
         about = f"eval {as_label(eval_id, 40)}" if look.suite.has_twins else ""
-        return Drawn(as_label(name), act, shown, about, places_of[line[0]])
+        return Drawn(as_label(name), act, shown, about)
 
-    rows, paging = list_page(look, "evals", lines, "eval", draw_eval, deltas)
     heads: list[Child] = [
-        sort_button("Eval", "evals", "name"),
         scale(axis, look.meant, look.meant.axis),
         side_heads(look, "evals", lambda _: "Mean"),
     ]
     if look.compares:
         heads.append(delta_head("evals", apart, look.meant, look.meant.difference_axis))
-    caption = f"Every run’s {look.meant.name}, eval by eval"
+    worst = None if look.compares else ("with", better(look.choice.metric) == "less")
+    lines = Lines(
+        *("evals", "eval", list_evals(look, keys), draw_eval),
+        keys=_sort_keys(look, found, deltas),
+        data=deltas,
+        order=worst,
+    )
     return h(
         "div",
         sides_legend(look),
         _aggregated_note([cell for cell in cells if not cell.runs]),
         h("p", counting, cls="sen-soft", role="status") if counting else None,
-        table(heads, rows, caption=caption, cls="sen-x-evals", order=order),
-        paging,
+        lines.view(look, heads, caption=f"Every run’s {look.meant.name}, eval by eval"),
     )
 
 
@@ -257,10 +248,10 @@ def _aggregated_note(many: Sequence[EvalCell]) -> Child:
 
 
 def _eval_sides(
-    look: Look, line: Line, at: Place, found: Cells | None, difference: Row | None
+    look: Look, line: Line, found: Cells | None, difference: Row | None
 ) -> list[EvalSide]:
     key, part = line
-    clicked = look.seen.clicked if look.is_at(at) else None
+    clicked = look.seen.clicked if look.is_at(place_of("evals", line)) else None
     sides: list[EvalSide] = []
     for kind, name in look.kinds:
         end = "_baseline" if difference and difference["baseline"] == name else ""
@@ -310,19 +301,20 @@ def outputs(look: Look) -> Child:
     names = list(dict.fromkeys([*sides, *look.suite.configurations]))
     columns = [_OutputColumn(look, name) for name in names[:COLUMNS]]
 
-    def draw_eval(line: Line, at: Place) -> Drawn:  # noqa: ARG001 -- as all views have it
+    def draw_eval(line: Line) -> Drawn:
         (eval_id, name), part = line
         act = ("pick", "eval", part.iteration, eval_id, name)
         return Drawn(as_label(name), act, [column.cell(line) for column in columns])
 
-    lines = list_evals(look, look.figures(figures.eval_keys))
-    rows, paging = list_page(look, "outputs", lines, "eval", draw_eval, {})
+    evals = list_evals(look, look.figures(figures.eval_keys))
+    shown, paging = Lines("outputs", "eval", evals, draw_eval).view(
+        look, [column.head for column in columns], label="Outputs by eval and configuration"
+    )
     left = len(names) - COLUMNS
-    heads: list[Child] = ["Eval", *(column.head for column in columns)]
     return h(
         "div",
         soft("How the first run’s output begins, and the pass rate of all runs. Click to compare."),
-        table(heads, rows, label="Outputs by eval and configuration", cls="sen-x-outputs"),
+        shown,
         soft(f"{count(left, 'configuration')} more: choose them above.") if left > 0 else None,
         paging,
     )

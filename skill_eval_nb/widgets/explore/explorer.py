@@ -18,7 +18,6 @@ from skill_eval_nb.workspace import NO_ITERATION
 from ..show.documents import prepare_readers
 from ..show.run import find_counterpart, show_run
 from ..ui import Child, Node, Panel, action, h
-from ..ui.finding import RowSearch
 from ..ui.parts import button, choose, field, key_list, notice, options_of, tabs, ticks
 from ..ui.source import Later, RunKey, Source
 from . import figures
@@ -40,6 +39,7 @@ from .figures import Counted
 from .look import Look, Opened, behind
 from .others import CHARTS, models, notes_view, problems
 from .quality import checks, dimensions
+from .rows import RowSearch
 from .verdict import summary, trend, verdict
 
 log = logging.getLogger(__name__)

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb import stats
 from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.overview import overview, overview_by_eval
-from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
+from skill_eval_nb.stats.values import EVAL, RUBRIC, RUN, values_of
 
-from ..ui.finding import RowSearch, Things
 from ..ui.source import Recent
 from .choice import Part, SkillRuns, runs_of, suites_of, turned_workspace, within
-from .facts import Condition, RunWords, run_key, things_of
+from .rows import Condition, RowSearch, RunFinder, Things
 
 if TYPE_CHECKING:
     import polars as pl
@@ -239,8 +238,7 @@ class Counted:
         self._later = later
         self._parts: Recent[Workspace] = Recent(PARTS)
         self._runs: Recent[pl.DataFrame] = Recent(ANSWERS)
-        self._things: Recent[dict[Any, Things]] = Recent(ANSWERS)
-        self._words = RunWords(self.ws)
+        self.finder = RunFinder(self.ws)
         self._lock = threading.Lock()
         later.forget()
 
@@ -270,38 +268,18 @@ class Counted:
         key = (replace(choice, metric=""), clicked)
         return self._runs.get_or_make(key, lambda: runs_of(self.ws, choice, clicked))
 
-    def things(self, choice: Choice, clicked: Selection | None) -> dict[Any, Things]:
-        """What each of the runs that are meant has, by its `run_key`."""
-
-        def make() -> dict[Any, Things]:
-            runs = self.runs(choice, clicked)
-            keys = map(run_key, runs.iter_rows(named=True))
-            return dict(zip(keys, things_of(self.ws, runs), strict=True))
-
-        return self._things.get_or_make((replace(choice, metric=""), clicked), make)
-
     def find_runs(
         self, choice: Choice, clicked: Selection | None, search: RowSearch, where: Condition | None
     ) -> pl.DataFrame:
         """The runs that are meant and looked for."""
-        import polars as pl
-
-        runs = self.runs(choice, clicked)
-        if search:
-            words = self._words.read(runs) if search.words else [""] * runs.height
-            things = self.things(choice, clicked)
-            own = (things[run_key(run)] for run in runs.iter_rows(named=True))
-            runs = runs.filter(pl.Series(map(search.is_met, words, own), dtype=pl.Boolean))
+        runs = self.finder.find(self.runs(choice, clicked), search)
         return runs if where is None else runs.filter(where.meant)
 
-    def facts(
-        self, choice: Choice, clicked: Selection | None, shown: pl.DataFrame
-    ) -> list[tuple[str | None, Things]]:
-        """The words and the things of runs that are shown; no words while they are read."""
-        things = self.things(choice, clicked)
-        own = tuple(map(run_key, shown.iter_rows(named=True)))
-        words = self.get(("words", own), lambda: self._words.read(shown)) or [None] * len(own)
-        return [(known, things[key]) for known, key in zip(words, own, strict=True)]
+    def words_and_things(self, shown: pl.DataFrame) -> list[tuple[str | None, Things]]:
+        """What runs that are shown are found by; no words while they are read."""
+        keys = ("words", *shown.select(RUN).rows())
+        words = self.get(keys, lambda: self.finder.words(shown)) or [None] * shown.height
+        return list(zip(words, self.finder.things(shown), strict=True))
 
     @cached_property
     def _at_once(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
@@ -15,10 +15,8 @@ from skill_eval_nb.workspace import NO_ITERATION
 
 from ..show.run import compare_runs, find_counterpart
 from ..ui import Child, Node, h
-from ..ui.finding import RowSearch, find_bar, row_has
 from ..ui.parts import KINDS, button, outcome_pill, pill, soft, table, table_row, waiting_note
 from ..ui.source import RunKey, key_of
-from ..ui.take import table_buttons
 from ..ui.track import MISSING, size
 from .choice import (
     Choice,
@@ -29,8 +27,25 @@ from .choice import (
     parts_of,
     verdicts_of,
 )
-from .facts import Condition, rows_by_run, run_key
 from .figures import Count, Counted
+from .rows import (
+    PAGE,
+    Condition,
+    Keys,
+    Order,
+    RowSearch,
+    find_bar,
+    in_order,
+    of_page,
+    page_of,
+    pager,
+    places,
+    row_has,
+    rows_by_run,
+    run_key,
+    sort_button,
+    table_buttons,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,12 +53,7 @@ if TYPE_CHECKING:
     from .choice import SkillRuns
 
 
-T = TypeVar("T")
 L = TypeVar("L", bound=tuple[tuple[Any, ...], Part])
-
-
-Order = tuple[str, bool]
-"""The column that a list is sorted by, and whether the largest is first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,67 +211,6 @@ def sides_legend(look: Look) -> Node:
     )
 
 
-PAGE = 25
-"""Rows of a page."""
-
-Keys = Mapping[str, Callable[[Any], Any]]
-"""By column what its rows are sorted by: values to compare, None where a row has none."""
-
-
-def in_order(items: Sequence[T], keys: Keys, order: Order | None) -> list[T]:
-    """The items as they are to be sorted; those without a value come last, either way.
-
-    >>> in_order(["b", "", "a"], {"name": lambda one: one or None}, ("name", True))
-    ['b', 'a', '']
-    """
-    if order is None or order[0] not in keys:
-        return list(items)
-    key = keys[order[0]]
-    found = [(key(item), item) for item in items]
-    known = [pair for pair in found if pair[0] is not None]
-    known.sort(key=lambda pair: pair[0], reverse=order[1])
-    return [item for _, item in known] + [item for value, item in found if value is None]
-
-
-def places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
-    """By item and column its place among those shown: what a page without a kernel sorts by.
-
-    >>> places(["b", "", "a"], {"name": lambda one: one or None})
-    [{'name': 1}, {}, {'name': 0}]
-    """
-    found: list[dict[str, int]] = [{} for _ in items]
-    for column, key in keys.items():
-        values = [key(item) for item in items]
-        ranks = {value: at for at, value in enumerate(sorted({*values} - {None}))}
-        for own, value in zip(found, values, strict=True):
-            if value is not None:
-                own[column] = ranks[value]
-    return found
-
-
-def sort_lines(
-    look: Look,
-    name: str,
-    lines: Sequence[L],
-    keys: Mapping[str, Callable[[L], Any]],
-    default: Order | None = None,
-) -> tuple[list[L], dict[tuple[Any, ...], dict[str, int]], Order | None]:
-    """The lines as they are sorted, the place on the page of what each is about, and the order.
-
-    Those about the same thing stay together: the last one, of the last iteration, says where.
-    """
-    together: dict[tuple[Any, ...], list[L]] = {}
-    for line in lines:
-        together.setdefault(line[0], []).append(line)
-    last: Keys = {
-        column: lambda about, key=key: key(together[about][-1]) for column, key in keys.items()
-    }
-    order = look.seen.sorted.get(name, default)
-    kept = [line for about in in_order(list(together), last, order) for line in together[about]]
-    on_page = list(dict.fromkeys(about for about, _ in of_page(kept, look.seen.page(name))))
-    return kept, dict(zip(on_page, places(on_page, last), strict=True)), order
-
-
 def side_heads(look: Look, name: str, words: Callable[[str], str]) -> list[Node]:
     """The heads of a column with both sides: the rows can be sorted by either."""
     return [
@@ -273,33 +222,24 @@ def side_heads(look: Look, name: str, words: Callable[[str], str]) -> list[Node]
     ]
 
 
-def sort_button(words: Child, name: str, column: str, cls: str = "") -> Node:
-    """The head of a column by which the rows of a list can be sorted."""
-    looks = f"sen-sort {cls}".strip()
-    return button(words, ("sort", name, column), cls=looks, sorts=column)
-
-
 def row(cells: Sequence[Child], *, chosen: bool, **more: Any) -> Node:
     """A row, headed by its first cell."""
     return table_row(cells, cls="sen-chosen" if chosen else None, **more)
 
 
-def row_head(
-    name: str, where: str, act: Sequence[Any], *, first: bool, about: str = ""
-) -> list[Child]:
+def row_head(drawn: Drawn, where: str, *, first: bool) -> list[Child]:
     """What a row is headed by: a button that shows its runs.
 
     Args:
-        name: of what it is about.
+        drawn: the row.
         where: the iteration where several are looked at; then the rows of a name stand
             together, and only the first one has it.
-        act: the action.
         first: whether it is the first of its name.
-        about: what else there is to say of it.
     """
+    name = drawn.name
     spoken = f"{name}, {where}" if where else name
-    small = h("small", about, cls="sen-soft sen-x-about") if about else None
-    shows = button(where or name, act, kind="quiet", aria_label=f"{spoken}: show its runs")
+    small = h("small", drawn.about, cls="sen-soft sen-x-about") if drawn.about else None
+    shows = button(where or name, drawn.act, kind="quiet", aria_label=f"{spoken}: show its runs")
     if not where:
         return [shows, small]
     return [[h("div", name, cls="sen-x-name"), small] if first else None, shows]
@@ -330,98 +270,95 @@ def filters(label: str, name: str, total: int, options: Mapping[str, str], chose
 
 
 class Drawn(NamedTuple):
-    """A row of a view.
+    """A row of a list of lines.
 
     Attributes:
         name: of what it is about.
         act: the action that shows its runs.
         cells: what stands behind that.
         about: what else there is to say of it.
-        by: its place among the others by column, where they can be sorted.
     """
 
     name: str
     act: Sequence[Any]
     cells: Sequence[Child]
     about: str = ""
-    by: Mapping[str, int] | None = None
 
 
-def list_page(
-    look: Look,
-    name: str,
-    lines: Sequence[L],
-    noun: str,
-    draw: Callable[[L, Place], Drawn],
-    data: Mapping[L, Row],
-) -> tuple[list[Node], Child]:
-    """The rows of a page, each with the runs below that were clicked; and the way to others.
+def place_of(name: str, line: tuple[tuple[Any, ...], Part]) -> Place:
+    """Where the runs of a line are shown: below its row, in the list of that name."""
+    about, part = line
+    return (name, part.iteration, *(str(value or "") for value in about))
 
-    Args:
-        look: what is looked at.
-        name: of the view, which begins the place of each row.
-        lines: what the rows are of: what they are about, and the part.
-        noun: what a line is where there is one iteration.
-        draw: makes the row, handed its place.
+
+@dataclass(frozen=True)
+class Lines(Generic[L]):
+    """A list that is a tab: a line for each thing in each iteration, those of a thing together.
+
+    Attributes:
+        name: of the tab.
+        of: what the things are called.
+        every: the lines: what each is about, and the part.
+        draw: makes the row of one.
+        keys: by column what they are sorted by; first by what heads the rows.
         data: the statistics of a line, to be taken away.
+        order: the one in which they come first.
     """
-    rows: list[Node] = []
-    above: Any = None
-    page = look.seen.page(name)
-    for line in of_page(lines, page):
-        about, part = line
-        at = (name, part.iteration, *(str(value or "") for value in about))
-        first, drawn, where = about != above, draw(line, at), look.called(part.iteration)
-        heading = row_head(drawn.name, where, drawn.act, first=first, about=drawn.about)
-        cells = [heading, *drawn.cells]
+
+    name: str
+    of: str
+    every: Sequence[L]
+    draw: Callable[[L], Drawn]
+    keys: Mapping[str, Callable[[L], Any]] = field(default_factory=dict)
+    data: Mapping[L, Row] = field(default_factory=dict)
+    order: Order | None = None
+
+    def view(self, look: Look, heads: Sequence[Child], **more: Any) -> tuple[Node, Child]:
+        """The table with the runs below that were clicked, and the way to other rows.
+
+        Args:
+            look: what is looked at.
+            heads: of the columns behind the first.
+            more: of the table.
+        """
+        name, page = self.name, look.seen.page(self.name)
+        together: dict[Any, list[L]] = {}
+        for line in self.every:
+            together.setdefault(line[0], []).append(line)
+        keys: Keys = {  # the last line about a thing, of the last iteration, says where all are
+            column: lambda about, key=key: key(together[about][-1])
+            for column, key in self.keys.items()
+        }
+        order = look.seen.sorted.get(name, self.order)
+        lines = [
+            line for about in in_order(list(together), keys, order) for line in together[about]
+        ]
+        shown = of_page(lines, page)
+        on_page = list(dict.fromkeys(about for about, _ in shown))
+        by = dict(zip(on_page, places(on_page, keys), strict=True))
+        rows: list[Node] = []
+        for line in shown:
+            rows += self._rows(look, line, by.pop(line[0], None))
+        own = [self.data[line] for line in lines if line in self.data]
+        takes = table_buttons(f"{id(look.counted)} {name}", "figures", lambda: own) if own else None
+        head = sort_button(self.of.capitalize(), name, next(iter(keys))) if keys else None
+        heads = [head or self.of.capitalize(), *heads]
+        shown_table = table(heads, rows, cls=f"sen-x-{name}", order=order, **more)
+        noun = "row" if look.several else self.of
+        return shown_table, [takes, pager(len(lines), page, name, noun)]
+
+    def _rows(self, look: Look, line: L, by: Mapping[str, int] | None) -> list[Node]:
+        """The row of a line, and the runs behind it; the first about a thing has its place."""
+        at, drawn, where = (
+            place_of(self.name, line),
+            self.draw(line),
+            look.called(line[1].iteration),
+        )
+        first = by is not None
+        cells = [row_head(drawn, where, first=first), *drawn.cells]
         looks = " ".join(["sen-chosen"] * look.is_at(at) + ["sen-x-joined"] * (not first))
-        by = drawn.by if first else None  # a joined one stays below the row above
-        rows += [table_row(cells, key=str(at), cls=looks or None, by=by)]
-        rows += look.below(at, len(cells))
-        above = about
-    own = [data[line] for line in lines if line in data]
-    takes = table_buttons(f"{id(look.counted)} {name}", "figures", lambda: own) if own else None
-    return rows, [takes, pager(len(lines), page, name, "row" if look.several else noun)]
-
-
-def of_page(items: Sequence[T], page: int) -> Sequence[T]:
-    """The items of a page, the last one where there are not so many."""
-    first = page_of(len(items), page) * PAGE
-    return items[first : first + PAGE]
-
-
-def page_of(number: int, page: int) -> int:
-    """The page that can be shown of so many items.
-
-    >>> page_of(60, 1), page_of(60, 9), page_of(0, 2)
-    (1, 2, 0)
-    """
-    return min(max(page, 0), max(number - 1, 0) // PAGE)
-
-
-def pager(number: int, page: int, name: str, noun: str) -> Node | None:
-    """Which of the items are shown, and the way to the others; nothing where all are.
-
-    Args:
-        number: how many there are.
-        page: the one that is shown.
-        name: what is paged, for the action `turn`.
-        noun: what the items are.
-    """
-    if number <= PAGE:
-        return None
-    page = page_of(number, page)
-    first, last = page * PAGE + 1, min((page + 1) * PAGE, number)
-    back = ("turn", name, page - 1) if page else None
-    on = ("turn", name, page + 1) if last < number else None
-    return h(
-        "div",
-        button("◂ Earlier", back, aria_label=f"earlier {noun}s"),
-        h("span", f"{first:,}–{last:,} of {count(number, noun)}", cls="sen-numbers"),
-        button("Later ▸", on, aria_label=f"later {noun}s"),
-        cls="sen-row sen-middle sen-x-pager",
-        key=f"pages-of-{name}",
-    )
+        row = table_row(cells, key=str(at), cls=looks or None, by=by or None)
+        return [row, *look.below(at, len(cells))]
 
 
 Row = Mapping[str, Any]
@@ -480,9 +417,11 @@ def _say_which(look: Look, found: int, every: int) -> Node:
 
 def _find_runs(look: Look) -> Child:
     """The search among the runs, and the condition that was given for them."""
-    things = look.counted.things(look.choice, look.seen.clicked).values()
+    runs = look.counted.runs(look.choice, look.seen.clicked)
     label, where = "Search prompts, outputs and evidence", look.seen.condition
-    bar = find_bar(look.seen.search, things, label, more=where is not None)
+    bar = find_bar(
+        look.seen.search, look.counted.finder.things(runs), label, more=where is not None
+    )
     return [bar, where and h("p", "Only where ", h("code", as_label(where.words, 200)))]
 
 
@@ -508,7 +447,7 @@ def _list_runs(look: Look, runs: pl.DataFrame, page: int) -> Child:
     looks = [None, *(REASONS.get(column.name) for column in columns)]
     opened = look.seen.opened
     on_page = shown.rows(named=True)
-    has = look.counted.facts(look.choice, look.seen.clicked, shown)
+    has = look.counted.words_and_things(shown)
     rows: list[Node] = []
     for run, by, own in zip(on_page, places(on_page, keys), has, strict=True):
         key = key_of(run)

@@ -19,7 +19,8 @@ from ..ui import Child, Node, h, offer
 from ..ui.parts import KINDS, button, choose, details, entry, notice, pill, table, waiting_note
 from . import figures
 from .choice import Choice, Part, iteration_name, of_path
-from .look import Look, behind, filters, of_page, pager, row
+from .look import Look, behind, filters, row
+from .rows import of_page, pager
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,23 +14,14 @@ from skill_eval_nb.stats.values import RUBRIC, natural
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, details, notice, pill, soft, table, waiting_note
+from ..ui.parts import button, details, notice, pill, soft, waiting_note
 from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
 from . import figures
-from .choice import Part, Place
+from .choice import Part
 from .evals import EvalSide, delta_head, draw_lane, mean_of
 from .figures import TURNS, Cells, EvalCell
-from .look import (
-    Drawn,
-    Look,
-    filters,
-    left_out,
-    list_page,
-    side_heads,
-    sides_legend,
-    sort_button,
-    sort_lines,
-)
+from .look import Drawn, Lines, Look, filters, left_out, side_heads, sides_legend
+from .rows import sort_button
 from .verdict import adjustment_note, legend, stack, word
 
 Row = Mapping[str, Any]
@@ -55,21 +46,18 @@ def checks(look: Look) -> Node:
     classes = Counter(check["class"] for check in lines.values())
     kind = look.seen.kind if look.seen.kind in classes else ""
     wanted = [line for line, check in lines.items() if kind in ("", check["class"])]
-    kept, places_of, order = sort_lines(look, "checks", wanted, _sort_keys(look, lines))
-
-    def draw_check(line: Line, _: Place) -> Drawn:
-        return _check_row(look, line, lines[line], places_of[line[0]])
-
-    rows, paging = list_page(look, "checks", kept, "expectation", draw_check, lines)
     heads: list[Child] = [
-        sort_button("Expectation", "checks", "text"),
         side_heads(look, "checks", lambda side: as_label(side, 30)),
         sort_button("Class", "checks", "class"),
         "Why",
     ]
+    shown = Lines(
+        *("checks", "expectation", wanted, lambda line: _check_row(look, line, lines[line])),
+        keys=_sort_keys(look, lines),
+        data=lines,
+    )
     caption = "Passed of those scored; a click shows the runs with their evidence"
-    shown = table(heads, rows, caption=caption, cls="sen-x-checks", order=order)
-    return h("div", _class_filter(classes, kind), shown, paging)
+    return h("div", _class_filter(classes, kind), shown.view(look, heads, caption=caption))
 
 
 def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict[Line, Row]:
@@ -114,7 +102,7 @@ def _counts(found: Row, name: str) -> list[int] | None:
     return [found[f"n_{outcome}{end}"] for outcome in ("passed", "failed", "errored", "unscored")]
 
 
-def _check_row(look: Look, line: Line, found: Row, by: Mapping[str, int]) -> Drawn:
+def _check_row(look: Look, line: Line, found: Row) -> Drawn:
     (layer, text, eval_id), part = line
     act = ("pick", "check", part.iteration, layer, text, *((None, eval_id) if eval_id else ()))
     cells = [
@@ -126,7 +114,7 @@ def _check_row(look: Look, line: Line, found: Row, by: Mapping[str, int]) -> Dra
         pill(found["class"], CLASS_LOOKS.get(found["class"], "")),
         h("span", found["reason"], cls="sen-small sen-soft"),
     ]
-    return Drawn(as_label(text, 400), act, cells, _about_check(found), by)
+    return Drawn(as_label(text, 400), act, cells, _about_check(found))
 
 
 def _about_check(found: Row) -> str:
@@ -208,9 +196,8 @@ def dimensions(look: Look) -> Node:
         **{kind: partial(mean_on, side) for kind, side in look.kinds},
         "delta": lambda line: deltas.get(line, {}).get("estimate"),
     }
-    lines, places_of, order = sort_lines(look, "dimensions", lines, keys)
 
-    def draw(line: Dimension, _: Place) -> Drawn:
+    def draw(line: Dimension) -> Drawn:
         (dimension,), part = line
         lanes: list[EvalSide] = []
         own = [source for source in sources[part] if source["dimension"] == dimension]
@@ -229,24 +216,22 @@ def dimensions(look: Look) -> Node:
         difference = [_delta(deltas.get(line), axis)] if look.compares else []
         lane = draw_lane(points, meant, lanes)
         own_cells = [lane, h("div", shown, cls="sen-x-means"), *difference, bars]
-        return Drawn(as_label(dimension), act, own_cells, by=places_of[line[0]])
+        return Drawn(as_label(dimension), act, own_cells)
 
-    rows, paging = list_page(look, "dimensions", lines, "row", draw, deltas)
     title = metric_of("rubric_weighted_mean").difference_axis
     every = [source for found in sources.values() for source in found]
     heads: list[Child] = [
-        sort_button("Dimension", "dimensions", "name"),
         scale(points, meant, "score of each run"),
         side_heads(look, "dimensions", lambda _: "Mean"),
         *([delta_head("dimensions", axis, meant, title)] if look.compares else []),
         ["Where its spread comes from", legend(every)],
     ]
+    shown = Lines("dimensions", "dimension", lines, draw, keys, deltas)
     caption = "Scores on the rubric, 1–5, each run’s and their mean and standard deviation"
     return h(
         "div",
         sides_legend(look),
-        table(heads, rows, caption=caption, cls="sen-x-dimensions", order=order),
-        paging,
+        shown.view(look, heads, caption=caption),
         adjustment_note(look),
         _remarks(every),
     )
@@ -257,7 +242,7 @@ def _dimension_side(
 ) -> EvalSide:
     """The runs of all evals of a side, as a point each."""
     own = [cell for (_, of), cell in (cells or {}).items() if of == side]
-    runs = sorted((run for cell in own for run in cell.runs), key=lambda run: run[1])
+    runs = sorted((run for cell in own for run in cell.runs), key=lambda run: run[::-1])
     values = [value for _, value in runs]
     whole = EvalCell(tuple(runs), len(runs), fmean(values), (0, 0, 0, 0)) if values else None
     return EvalSide(kind, name, act, whole, "", frozenset())

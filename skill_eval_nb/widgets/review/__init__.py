@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.documents import CheckLabel
 from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Remarks
 
+from ..explore.rows import RowSearch
 from ..show.run import SHOWING_CSS
 from ..ui import Child, Panel, action, quiet_action, style
-from ..ui.finding import RowSearch
 from ..ui.parts import notice
 from ..ui.source import RunKey, Source
 from .book import Book
@@ -21,10 +21,10 @@ from .queue import (
     ALL,
     PAIRS,
     SHOWN,
+    ItemFinder,
     Pair,
     ReviewChoice,
     ReviewState,
-    RunFinder,
     Scope,
     scope_of,
     token_of,
@@ -237,7 +237,7 @@ class Review(Panel):
 
     def _settle_scope(self, choice: ReviewChoice) -> tuple[Scope, ReviewChoice]:
         scope = scope_of(self._source.ws, choice)
-        self._finder = RunFinder(self._source.ws, scope)
+        self._finder = ItemFinder(self._source.ws, scope)
         self._runs |= {token_of(key): key for item in scope.items for key in item.runs}
         return scope, replace(scope.choice, blind=choice.blind and bool(scope.sides))
 

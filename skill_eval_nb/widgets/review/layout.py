@@ -10,6 +10,7 @@ from skill_eval_nb.documents.sides import likeness
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
 
+from ..explore.rows import find_bar
 from ..show.comparison import difference_details
 from ..show.documents import fold_content
 from ..show.outputs import show_outputs
@@ -24,7 +25,6 @@ from ..show.run import (
     show_figures,
 )
 from ..ui import Child, Node, h
-from ..ui.finding import find_bar
 from ..ui.parts import (
     Options,
     between,

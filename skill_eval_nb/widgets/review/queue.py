@@ -19,9 +19,8 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import natural
 from skill_eval_nb.workspace.feedback import COMPLETE, Remarks
 
-from ..explore.facts import RunWords, things_of
+from ..explore.rows import RowSearch, RunFinder, Things
 from ..ui import Child, Node, h, offer
-from ..ui.finding import RowSearch, Things
 from ..ui.panel import read_blob
 from ..ui.parts import line, table
 from ..ui.source import RunKey, key_of
@@ -286,7 +285,7 @@ def _one_of(what: str, name: str, known: Sequence[str]) -> str:
     return name
 
 
-class RunFinder:
+class ItemFinder:
     """Finds the runs that are reviewed by their words and by what they have."""
 
     def __init__(self, ws: Workspace, scope: Scope) -> None:
@@ -295,22 +294,19 @@ class RunFinder:
 
         keys, every = {key for item in scope.items for key in item.runs}, ws.polars("runs")
         is_mine = [key_of(row) in keys for row in every.iter_rows(named=True)]
-        self._runs = every.filter(pl.Series(is_mine, dtype=pl.Boolean))
-        self._words = RunWords(ws)
+        self._runs, self._finder = every.filter(pl.Series(is_mine, dtype=pl.Boolean)), RunFinder(ws)
         told = {"Eval", "Side"} if scope.sides else {"Eval"}  # by other lists, or by every pair
         self.things: list[Things] = [
             {kind: own for kind, own in things.items() if kind not in told}
-            for things in things_of(ws, self._runs)
+            for things in self._finder.things(self._runs)
         ]
         self._last: tuple[RowSearch, frozenset[RunKey]] = RowSearch(), frozenset()
 
     def find(self, search: RowSearch) -> frozenset[RunKey]:
         """The runs that are found; those of the last time are kept."""
         if self._last[0] != search:
-            words = self._words.read(self._runs) if search.words else [""] * self._runs.height
-            met = map(search.is_met, words, self.things)
-            rows = zip(self._runs.iter_rows(named=True), met, strict=True)
-            self._last = search, frozenset(key_of(row) for row, is_met in rows if is_met)
+            found = self._finder.find(self._runs, search).iter_rows(named=True)
+            self._last = search, frozenset(map(key_of, found))
         return self._last[1]
 
 
@@ -412,7 +408,7 @@ class ReviewState:
     choice: ReviewChoice
     book: Book
     seed: int
-    finder: RunFinder
+    finder: ItemFinder
 
     @cached_property
     def items(self) -> list[Item]:

@@ -15,8 +15,7 @@ from skill_eval_nb.grading.evidence.contents import picture_kind
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h, offer
-from ..ui.parts import between, line, name, soft
-from ..ui.take import take_button
+from ..ui.parts import between, line, name, soft, take_button
 from .documents import (
     FORMS,
     POINTS,

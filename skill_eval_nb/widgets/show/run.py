@@ -18,6 +18,7 @@ from ..ui.parts import (
     KINDS,
     Act,
     between,
+    copy_button,
     dots,
     first,
     line,
@@ -33,7 +34,6 @@ from ..ui.parts import (
     word,
 )
 from ..ui.source import Recent, RunKey, Source, key_of
-from ..ui.take import copy_button
 from .comparison import difference_details
 from .documents import fold_content
 from .files import output_files

@@ -21,8 +21,7 @@ from skill_eval_nb.documents.transcript import (
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
-from ..ui.parts import between, body, details, first, line, soft
-from ..ui.take import copy_button
+from ..ui.parts import between, body, copy_button, details, first, line, soft
 from .documents import excerpt, render_markdown, source
 from .files import NotDrawn, OutputFile, Reading, Sheet, as_text, keep, lines_in, transcript_files
 from .outputs import file_line

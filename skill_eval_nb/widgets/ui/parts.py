@@ -29,6 +29,17 @@ def button(label: Child, act: Act | None, *, kind: str = "", **more: Any) -> Nod
     return h("button", label, type="button", **look, **more, on=on, disabled=act is None)
 
 
+def copy_button(text: str, what: str, words: str = "Copy") -> Node:
+    """A button that puts a text on the clipboard; to a screen reader it copies `what`."""
+    return take_button(words, f"Copy {what}", copies=text)
+
+
+def take_button(words: str, label: str, **more: Any) -> Node:
+    """A button with room to say that it is done."""
+    done = h("span", cls="sen-done", role="status")
+    return h("button", words, done, type="button", cls="sen-take", aria_label=label, **more)
+
+
 def choose(label: str, options: Options, value: str, act: Act, **more: Any) -> Node:
     """One of several, in a list that opens."""
     control = h(
