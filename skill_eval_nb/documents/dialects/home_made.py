@@ -166,12 +166,21 @@ def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
         errors: whether the nearest dialect reads it with errors.
         unknown: JSON paths of the keys that the nearest dialect does not know.
     """
-    if kind == "grading":
-        is_made_of_parts = errors and (_is_met_and_missed(raw) or bool(components(raw)))
-        return is_made_of_parts or (isinstance(raw, dict) and _add_dimensions(raw) != raw)
-    if kind == "triggers":
-        return next(outcomes(raw), None) is not None
-    return kind == "benchmark" and (errors or bool(unknown & _UNDERSTOOD))
+    if kind == "benchmark":
+        return errors or bool(unknown & _UNDERSTOOD)
+    return _rearrange(kind, raw) != raw
+
+
+def _rearrange(kind: str, raw: Any) -> Any:
+    """A home-made grading or trigger set in the structure of the shared one; others as they are."""
+    if kind == "grading" and isinstance(raw, dict):
+        is_plain = any(raw.get(key) for key in names_of(Grading, "expectations"))
+        return _add_dimensions(raw if is_plain else _join_parts(raw))
+    if kind == "triggers" and (queries := [_read_query(*found) for found in outcomes(raw)]):
+        around = raw if isinstance(raw, dict) else {}
+        rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
+        return {**rest, "queries": queries}
+    return raw
 
 
 def share_of(raw: Any) -> float | None:
@@ -204,30 +213,15 @@ def _add_dimensions(raw: Plain) -> Plain:
     return plain
 
 
-def _is_met_and_missed(raw: Any) -> bool:
-    return isinstance(raw, dict) and {"assertions_met", "assertions_missed"} <= raw.keys()
-
-
 def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[list[Any], Faults]:
     """The shared documents that are in a home-made one, and what is to be known of them."""
     faults = Faults()
     if kind == "benchmark":
         return _read_benchmarks(raw, faults), faults
-    plain = _join_two_lists(raw) if _is_met_and_missed(raw) else raw
+    document, found = mend(_rearrange(kind, raw), document_type)
     if kind == "triggers":
-        around = raw if isinstance(raw, dict) else {}
-        rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
-        plain = {**rest, "queries": [_read_query(*found) for found in outcomes(raw)]}
         message = "what was expected of a query, and what it did, is read as one run of it"
         faults.add("info", "inferred-run", "$", message)
-    if verdicts := components(raw):
-        rest = {
-            key: value for key, value in raw.items() if key not in ("component_results", "pass")
-        }
-        plain = {**rest, "expectations": verdicts}
-    if kind == "grading" and isinstance(plain, dict):
-        plain = _add_dimensions(plain)
-    document, found = mend(plain, document_type)
     faults.extend(found)
     faults.extend(find_unused(document))
     if kind == "triggers":
@@ -338,8 +332,13 @@ def components(raw: Any) -> list[Plain]:
     return [{"text": one.text, "passed": one.passed, "evidence": one.evidence} for one in verdicts]
 
 
-def _join_two_lists(raw: dict[str, Any]) -> dict[str, Any]:
-    """Assertions that were met, and those that were missed, in two lists."""
+def _join_parts(raw: Plain) -> Plain:
+    """The verdicts of components, or of assertions that were met or missed, in one list."""
+    if verdicts := components(raw):
+        rest = {key: raw[key] for key in raw if key not in ("component_results", "pass")}
+        return {**rest, "expectations": verdicts}
+    if not {"assertions_met", "assertions_missed"} <= raw.keys():
+        return raw
     verdicts = [
         {"text": text, "passed": passed}
         for key, passed in (("assertions_met", True), ("assertions_missed", False))
