@@ -1,4 +1,7 @@
-"""The dialect `skill-creator`: the base that most workspaces are written in."""
+"""The dialect `skill-creator`, which most workspaces are written in, and one that extends it.
+
+`skill-evaluator` adds a layer of deterministic checks and one of rubrics.
+"""
 
 from __future__ import annotations
 
@@ -113,5 +116,84 @@ SKILL_CREATOR = Dialect(
         "benchmark": Form(Benchmark),
         "comparison": Form(Comparison),
         "analysis": Form(Analysis),
+    },
+)
+
+
+# ── skill-evaluator ────────────────────────────────────────────────────────────────────────────
+
+Check = narrow(
+    evals.StructuralExpectation,
+    "id type description pattern match match_any match_regex except_context count operator script "
+    "critical tool tools skill",
+)
+Dimension = narrow(evals.Dimension, "id name description weight scoring")
+Rubric = narrow(evals.QualityRubric, "dimensions", dimensions=list[Dimension])
+LayeredEval = narrow(
+    evals.Eval,
+    "id name prompt expected_output files expectations structural_expectations quality_rubric",
+    required="id",
+    id=str | int,
+    expectations=list[str],
+    structural_expectations=list[Check],
+    quality_rubric=Rubric | None,
+)
+LayeredEvals = narrow(
+    evals.Evals,
+    "skill_name eval_config evals",
+    required="skill_name",
+    skill_name=str,
+    evals=list[LayeredEval],
+)
+
+CheckResult = narrow(run.GradedExpectation, "id text type passed evidence critical")
+Structural = narrow(
+    run.Structural,
+    "expectations summary gate_passed",
+    expectations=list[CheckResult],
+    summary=Summary | None,
+)
+
+Score = narrow(run.RubricScore, "score evidence")
+LayeredGrading = narrow(
+    run.Grading,
+    "expectations summary rubric_scores rubric_summary execution_metrics timing claims "
+    "user_notes_summary eval_feedback",
+    **GRADING_TYPES,
+    rubric_scores=dict[str, Score],
+)
+
+LayeredConfiguration = narrow(
+    results.ConfigurationSummary,
+    "pass_rate rubric_normalized overall_efficiency consistency time_seconds tokens "
+    "rubric_dimensions",
+)
+LayeredBenchmark = narrow(
+    results.Benchmark,
+    "metadata runs run_summary notes",
+    metadata=Metadata,
+    runs=list[Run],
+    run_summary=dict[str, LayeredConfiguration],
+)
+
+CountedSuggestion = narrow(evals.AggregatedSuggestion, "frequency assertion reason action")
+Aggregate = narrow(
+    evals.SuggestionAggregate,
+    "skill_name iteration total_runs suggestions",
+    suggestions=list[CountedSuggestion],
+)
+
+SKILL_EVALUATOR = Dialect(
+    "skill-evaluator",
+    {
+        **SKILL_CREATOR.documents,
+        "evals": Form(LayeredEvals),
+        "structural": Form(Structural),
+        "grading": Form(LayeredGrading),
+        "judging": Form(run.Judging),
+        "metrics": Form(run.Metrics),
+        "timing": Form(run.Timing),
+        "benchmark": Form(LayeredBenchmark),
+        "suggestions": Form(Aggregate),
     },
 )
