@@ -9,7 +9,7 @@ import msgspec
 from .. import evals, run
 from ..base import Amount, Count, Document, Rate, Seconds, says
 from ..sides import WITH
-from .form import Dialect, Form, Plain, narrow, objects, pick
+from .form import Dialect, Form, Plain, forms_of, narrow, objects, pick
 
 Kebab = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]*$")]
 FromZero = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "id"})]
@@ -78,24 +78,6 @@ BENCHMARK = Form(
 )
 
 
-OneOrMore = msgspec.Meta(min_length=1)
-
-Eval = narrow(
-    evals.Eval,
-    "id prompt expected_output files",
-    required="id expected_output files",
-    id=FromOne,
-    expected_output=str,
-)
-Evals = narrow(
-    evals.Evals,
-    "skill_name evals",
-    required="skill_name",
-    skill_name=Kebab,
-    evals=Annotated[list[Eval], OneOrMore],
-)
-
-
 class Assertion(Document, kw_only=True):
     """Something that the output must fulfil."""
 
@@ -103,64 +85,41 @@ class Assertion(Document, kw_only=True):
     description: Annotated[str, says("when it is passed", also=("text",))]
 
 
-EvalMetadata = narrow(
-    evals.EvalMetadata,
-    "eval_id eval_name prompt assertions",
-    required="eval_id eval_name prompt assertions",
-    eval_id=FromZero,
-    eval_name=str,
-    prompt=str,
-    assertions=Annotated[list[Assertion], OneOrMore],
-)
+OneOrMore = msgspec.Meta(min_length=1)
+FIELDS = {
+    evals.Eval: "id! prompt expected_output! files!",
+    evals.Evals: "skill_name! evals",
+    evals.EvalMetadata: "eval_id! eval_name! prompt! assertions!",
+    run.GradedExpectation: "text passed evidence!",
+    run.Grading: "expectations",
+    run.Timing: "total_tokens! duration_ms! total_duration_seconds!",
+    evals.Review: "run_id feedback! timestamp!",
+    evals.Feedback: "reviews status!",
+    evals.TriggerQuery: "query should_trigger",
+    evals.TriggerSet: "queries=",
+}
+TYPES = {
+    "Eval.id": FromOne,
+    "Eval.expected_output": str,
+    "Evals.skill_name": Kebab,
+    "Evals.evals": Annotated[list[evals.Eval], OneOrMore],
+    "EvalMetadata.eval_id": FromZero,
+    "EvalMetadata.eval_name": str,
+    "EvalMetadata.prompt": str,
+    "EvalMetadata.assertions": Annotated[list[Assertion], OneOrMore],
+    "GradedExpectation.passed": bool,
+    "GradedExpectation.evidence": str,
+    "Grading.expectations": Annotated[list[run.GradedExpectation], OneOrMore],
+    "Timing.total_tokens": Count,
+    "Timing.duration_ms": Count,
+    "Timing.total_duration_seconds": Seconds,
+    "Review.run_id": Annotated[
+        str, msgspec.Meta(pattern="^eval-[0-9]+-(?:with_skill|without_skill)$")
+    ],
+    "Review.timestamp": str,
+    "Feedback.status": Literal["in_progress", "complete"],
+    "TriggerQuery.should_trigger": bool,
+    "TriggerSet.queries": Annotated[list[evals.TriggerQuery], OneOrMore],
+}
 
-Expectation = narrow(
-    run.GradedExpectation,
-    "text passed evidence",
-    required="evidence",
-    passed=bool,
-    evidence=str,
-)
-Grading = narrow(run.Grading, "expectations", expectations=Annotated[list[Expectation], OneOrMore])
-
-Timing = narrow(
-    run.Timing,
-    "total_tokens duration_ms total_duration_seconds",
-    required="total_tokens duration_ms total_duration_seconds",
-    total_tokens=Count,
-    duration_ms=Count,
-    total_duration_seconds=Seconds,
-)
-
-Review = narrow(
-    evals.Review,
-    "run_id feedback timestamp",
-    required="feedback timestamp",
-    run_id=Annotated[str, msgspec.Meta(pattern="^eval-[0-9]+-(?:with_skill|without_skill)$")],
-    timestamp=str,
-)
-Feedback = narrow(
-    evals.Feedback,
-    "reviews status",
-    required="status",
-    reviews=list[Review],
-    status=Literal["in_progress", "complete"],
-)
-
-Query = narrow(evals.TriggerQuery, "query should_trigger", should_trigger=bool)
-Triggers = narrow(
-    evals.TriggerSet, "queries", plain="queries", queries=Annotated[list[Query], OneOrMore]
-)
-
-
-CODINGBUDDY = Dialect(
-    "codingbuddy",
-    {
-        "evals": Form(Evals),
-        "eval_metadata": Form(EvalMetadata),
-        "grading": Form(Grading),
-        "timing": Form(Timing),
-        "feedback": Form(Feedback),
-        "benchmark": BENCHMARK,
-        "triggers": Form(Triggers),
-    },
-)
+CODINGBUDDY = Dialect("codingbuddy", {**forms_of(narrow(FIELDS, TYPES)), "benchmark": BENCHMARK})

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from .. import evals, results, run
 from ..base import Amount, Document, Rate, says
-from .form import Dialect, Form, Plain, narrow, objects, pick, without_none
+from .form import Dialect, Form, Plain, forms_of, narrow, objects, pick, without_none
 
 
 class TestedAssertion(Document, kw_only=True):
@@ -151,34 +151,20 @@ class Evals(Document, kw_only=True):
     evals: Annotated[list[Eval], says("the evals")]
 
 
-EvalMetadata = narrow(
-    evals.EvalMetadata,
-    "eval_id eval_name prompt assertions",
-    assertions=list[Assertion],
-)
-Expectation = narrow(run.GradedExpectation, "text passed evidence")
-Grading = narrow(run.Grading, "expectations", expectations=list[Expectation])
-Timing = narrow(run.Timing, "total_tokens duration_ms total_duration_seconds")
-Review = narrow(evals.Review, "run_id feedback timestamp", required="feedback")
-Feedback = narrow(evals.Feedback, "reviews status", reviews=list[Review])
-Query = narrow(evals.TriggerQuery, "query should_trigger", should_trigger=bool)
-Triggers = narrow(evals.TriggerSet, "queries", plain="queries", queries=list[Query])
-Step = narrow(evals.OptimizationStep, "iteration description train_score test_score")
-Optimization = narrow(
-    evals.Optimization, "best_description best_score iterations", iterations=list[Step]
-)
-
+FIELDS = {
+    evals.EvalMetadata: "eval_id eval_name prompt assertions",
+    run.GradedExpectation: "text passed evidence",
+    run.Grading: "expectations",
+    run.Timing: "total_tokens duration_ms total_duration_seconds",
+    evals.Review: "run_id feedback! timestamp",
+    evals.Feedback: "reviews status",
+    evals.TriggerQuery: "query should_trigger",
+    evals.TriggerSet: "queries=",
+    evals.OptimizationStep: "iteration description train_score test_score",
+    evals.Optimization: "best_description best_score iterations",
+}
+TYPES = {"EvalMetadata.assertions": list[Assertion], "TriggerQuery.should_trigger": bool}
 
 ITERATIONS = Dialect(
-    "iterations",
-    {
-        "evals": Form(Evals),
-        "eval_metadata": Form(EvalMetadata),
-        "grading": Form(Grading),
-        "timing": Form(Timing),
-        "benchmark": BENCHMARK,
-        "feedback": Form(Feedback),
-        "triggers": Form(Triggers),
-        "optimization": Form(Optimization),
-    },
+    "iterations", {**forms_of(narrow(FIELDS, TYPES)), "evals": Form(Evals), "benchmark": BENCHMARK}
 )

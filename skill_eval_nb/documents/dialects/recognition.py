@@ -14,19 +14,13 @@ from msgspec import inspect
 
 from ..base import Document, fields_of, names_of, origin_of, parts_of, plainly
 from ..evals import (
-    EvalMetadata,
-    Evals,
-    Feedback,
-    Optimization,
-    SuggestionAggregate,
     TriggerQuery,
     TriggerSet,
 )
 from ..repair import mend
-from ..results import Analysis, Benchmark, Comparison, History
-from ..run import Grading, Judging, Metrics, Structural, Timing
+from ..run import Grading
 from .codingbuddy import CODINGBUDDY
-from .form import Form, objects
+from .form import NEUTRAL, Form, objects
 from .home_made import HOME_MADE, components, outcomes, speaks_of_triggers, suits
 from .home_made_rows import has_rows, is_of_side
 from .iterations import ITERATIONS
@@ -136,26 +130,6 @@ def has(*all_of: str, any_of: Iterable[str] = (), below: str = "") -> Callable[[
         return any(wanted <= keys and bool(not options or keys & options) for keys in found)
 
     return fits
-
-
-NEUTRAL: dict[str, type[Document]] = {
-    "evals": Evals,
-    "eval_metadata": EvalMetadata,
-    "structural": Structural,
-    "grading": Grading,
-    "judging": Judging,
-    "metrics": Metrics,
-    "timing": Timing,
-    "benchmark": Benchmark,
-    "comparison": Comparison,
-    "analysis": Analysis,
-    "history": History,
-    "feedback": Feedback,
-    "triggers": TriggerSet,
-    "optimization": Optimization,
-    "suggestions": SuggestionAggregate,
-}
-"""Each kind, and the shared type that it is read into."""
 
 
 class NoSuchDocument(ValueError):
