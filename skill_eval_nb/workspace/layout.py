@@ -335,6 +335,21 @@ def _find_runs(folders: list[Folder], problems: Problems) -> dict[Folder, tuple[
     around = _with_above(likely)
     for folder in around:
         folder.holds_run = True
+    traced = (one.parent if is_nested(one) else one for one in likely if _has_traces(one))
+    above = _with_above(one.parent for one in traced if one and one.parent)
+    parts = ((at, *eval_parts(at.name)) for at in around)
+    numbered = {(at.parent, rest) for at, number, rest in parts if number and rest != at.name}
+    places: dict[Folder, tuple[Place, int]] = {}
+    for side, (roles, ones) in _group_by_side(likely).items():
+        is_twin = roles.eval is not None and (roles.eval.parent, roles.eval.name) in numbered
+        runs = _runs_of_side(side, ones, above, is_twin=is_twin)
+        places |= _place_runs(side, roles, runs, problems)
+    _settle_rounds(places, problems)
+    return places
+
+
+def _group_by_side(likely: list[Folder]) -> dict[Folder, tuple[Roles, list[Folder]]]:
+    """The likely folders of each side, or of its eval if that is lower, with their roles."""
     sides: dict[Folder, tuple[Roles, list[Folder]]] = {}
     alike: dict[Folder, Roles] = {}
     for folder in likely:
@@ -345,17 +360,7 @@ def _find_runs(folders: list[Folder], problems: Problems) -> dict[Folder, tuple[
             alike[holder] = roles_of(folder)
         roles = alike[holder]
         sides.setdefault(roles.lowest or folder, (roles, []))[1].append(folder)
-    traced = (one.parent if is_nested(one) else one for one in likely if _has_traces(one))
-    above = _with_above(one.parent for one in traced if one and one.parent)
-    parts = ((at, *eval_parts(at.name)) for at in around)
-    numbered = {(at.parent, rest) for at, number, rest in parts if number and rest != at.name}
-    places: dict[Folder, tuple[Place, int]] = {}
-    for side, (roles, ones) in sides.items():
-        is_twin = roles.eval is not None and (roles.eval.parent, roles.eval.name) in numbered
-        runs = _runs_of_side(side, ones, above, is_twin=is_twin)
-        places |= _place_runs(side, roles, runs, problems)
-    _settle_rounds(places, problems)
-    return places
+    return sides
 
 
 def _with_above(folders: Iterable[Folder]) -> set[Folder]:
