@@ -11,13 +11,12 @@ from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.tables.document_rows import DELTA, RUNS_EACH
 from skill_eval_nb.tables.frames import frame_of
 
-from .pairing import cells, side, sides
+from .pairing import side, sides
 from .summary import STATISTICS, consistency, place, spread
 from .values import (
     EVAL,
     ITERATION,
     METRICS,
-    MODEL,
     RUBRIC,
     RUN,
     Key,
@@ -225,8 +224,7 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
     value, characters = pl.col("value"), pl.col("output_chars").cast(pl.Float64)
     zeros = values.with_columns(value.fill_null(0.0))
-    models = (pl.lit(None, pl.String).alias(name) for name in MODEL)  # what is stated is of all
-    evals = cells(values.with_columns(models)).rename({"mean": "value"})
+    evals = values.group_by(*ITERATION, *EVAL, "configuration", "metric").agg(value.sort().mean())
     yield "population standard deviation", figures(values, ddof=0)
     known = characters.is_not_null().any().over(ITERATION)
     tokens = values.filter((pl.col("metric") == "tokens") & known)

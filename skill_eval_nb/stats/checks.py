@@ -14,9 +14,11 @@ from .values import (
     ITERATION,
     MODEL,
     RUN,
+    SIDES,
     by_model,
     in_order,
     is_table,
+    join_sides,
     natural,
     remember,
     stand_in_keys,
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
 Check = tuple[str | None, str]
 """The id of a check, if it has one, and its text."""
-SIDES = ["configuration", "baseline"]
 COUNTED = ("pass_rate", "score", "overall_efficiency", "passed", "failed")
 """Metrics, besides those of a rubric, in which a judge may have a say."""
 CHECKED = (*COUNTED, "total", "structural_pass_rate")
@@ -85,13 +86,9 @@ def find_other_checks(
             pl.struct("expectation_id", text).unique().alias("own"),
         )
     )
-    other = cells.rename({"configuration": "baseline"})
     compared = compared.select(*ITERATION, *SIDES)
-    both = (
-        cells.join(compared, on=[*ITERATION, "configuration"], nulls_equal=True)
-        .join(other, on=[*keys, "baseline"], nulls_equal=True, suffix="_baseline")
-        .filter(pl.col("texts") != pl.col("texts_baseline"))
-    )
+    rows = cells.select(keys).unique().join(compared, ITERATION, nulls_equal=True)
+    both = join_sides(rows, cells, keys).filter(pl.col("texts") != pl.col("texts_baseline"))
     differ = [
         not are_same_checks(
             *([(each["expectation_id"], each["text"]) for each in own] for own in pair),

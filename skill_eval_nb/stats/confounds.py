@@ -7,22 +7,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.text import brief, chance, count, in_quotes, lower_first, some, with_sign
 
-from .checks import CHECKED, COUNTED, SIDES, unpair
+from .checks import CHECKED, COUNTED, unpair
 from .comparison import Scope
 from .families import propose_families
 from .interaction import find_interaction
 from .lean import ADDITIONS
 from .pairing import Pairs, Versus, choose, find_batches, of_evals
 from .values import (
+    ENDS,
     EVAL,
     ITERATION,
     MODEL,
     RUBRIC,
+    SIDES,
     UNITS,
     by_model,
     is_of_several_models,
     is_stand_in,
     is_table,
+    join_sides,
     model_name,
     runs_of,
 )
@@ -89,11 +92,8 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str])
         return paired
     gated = (pl.col("gate_passed") == False).fill_null(value=False)  # noqa: E712  nulls stay
     own = by_model(runs).group_by(*keys, *EVAL, "configuration").agg(taken=gated.sum(), of=pl.len())
-    both = paired
-    for side in SIDES:
-        named = own.rename({"configuration": side, "taken": f"taken {side}", "of": f"of {side}"})
-        both = both.join(named, on=[*keys, *EVAL, side], how="left", nulls_equal=True)
-    counts = [[f"{what} {side}" for side in SIDES] for what in ("taken", "of")]
+    counts = [[f"{what}{end}" for end in ENDS] for what in ("taken", "of")]
+    both = join_sides(paired, own, [*keys, *EVAL])
     both = both.with_columns(pl.col(*counts[0], *counts[1]).fill_null(0))
     taken, of = ([pl.col(n).sum().over(*keys, *SIDES, "metric") for n in names] for names in counts)
     rubric = pl.col("metric").is_in([name for name in both["metric"].unique() if of_rubric(name)])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skill_eval_nb.text import some
 
-from .checks import SIDES, leave_out
+from .checks import leave_out
 from .comparison import SCOPES, PairedResult, Scope, compare
 from .confounds import (
     Known,
@@ -30,13 +30,14 @@ from .inference.multiple import Adjusted, deals, flip_signs, jointly, over_evals
 from .labels import correct_by_labels, state_labels
 from .lean import LEANS
 from .looks import settle_looks
-from .pairing import COUNTS, Pairs, Versus, as_one_iteration, pair_sides
+from .pairing import BOTH, Pairs, Versus, as_one_iteration, pair_sides
 from .values import (
     EVAL,
     GROUP,
     ITERATION,
     MODEL,
     RUBRIC,
+    SIDES,
     UNITS,
     check_level,
     in_polars,
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
 
 FIGURES = ("estimate", "low", "high", "p", "mde", "mde_twice_evals", "mde_twice_runs")
 """What a comparison gives, each null if it cannot."""
-BOTH = [f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]
 
 
 compared = lru_cache(maxsize=4096)(compare)

@@ -13,14 +13,17 @@ from .inference.exact import exact_tests
 from .inference.multiple import benjamini_hochberg
 from .pairing import side, sides
 from .values import (
+    ENDS,
     EVAL,
     GROUP,
     ITERATION,
     MODEL,
     RUN,
+    SIDES,
     check_level,
     in_order,
     is_table,
+    join_sides,
     natural,
     order_answer,
     rows_of_runs,
@@ -226,13 +229,12 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
         .join(runs.select("eval", *PLACE).unique("eval"), on="eval")
         .join(_sides_or_baseline(runs, baseline), on=ITERATION, nulls_equal=True)
     )
-    for name, end in (("configuration", ""), ("baseline", "_baseline")):
-        rows = _with_side(rows, cells, sizes, name, end)
-    listed = pl.any_horizontal("listed", "listed_baseline")
-    return rows.filter(listed).select(
-        *(*PLACE, *CHECK, *KIND, "configuration", "baseline", "why", *BOTH),
-        (pl.col("n_passed") + pl.col("n_failed")).alias("scored"),
-        (pl.col("n_passed_baseline") + pl.col("n_failed_baseline")).alias("scored_baseline"),
+    both = join_sides(join_sides(rows, cells, ["check"]), sizes, ["eval"])
+    listed = pl.any_horizontal(pl.col(SCORED).is_not_null())
+    return both.filter(listed).select(
+        *(*PLACE, *CHECK, *KIND, *SIDES, "why"),
+        *(count for end in ENDS for count in _outcomes(end)),
+        pl.col(SCORED).fill_null(0).cast(pl.Int64),
     )
 
 
@@ -335,28 +337,18 @@ def _sides_or_baseline(runs: pl.DataFrame, baseline: str | None) -> pl.DataFrame
     )
 
 
-def _with_side(
-    rows: pl.DataFrame, cells: pl.DataFrame, sizes: pl.DataFrame, side: str, end: str
-) -> pl.DataFrame:
-    """`rows` with the outcomes of a side, under names with this end."""
+def _outcomes(end: str) -> list[pl.Expr]:
+    """How many runs of a side came to each of OUTCOMES."""
     import polars as pl
 
-    name = {"configuration": side}
-    own = rows.join(cells.rename(name), on=["check", side], how="left").join(
-        sizes.rename(name), on=["eval", side], how="left"
-    )
     passed, scored, errored, runs = (
-        pl.col(count).fill_null(0).cast(pl.Int64)
+        pl.col(f"{count}{end}").fill_null(0).cast(pl.Int64)
         for count in ("passed", "scored", "errored", "runs")
     )
     counts = (passed, scored - passed, errored, runs - errored - scored)
-    return own.with_columns(
-        pl.col("scored").is_not_null().alias(f"listed{end}"),
-        *(count.alias(f"{name}{end}") for name, count in zip(OUTCOMES, counts, strict=True)),
-    ).drop("passed", "scored", "errored", "runs")
+    return [count.alias(f"{name}{end}") for name, count in zip(OUTCOMES, counts, strict=True)]
 
 
-COMPARISON = ["configuration", "baseline"]
 FIGURES = [
     *("pass_rate", "baseline_pass_rate", "estimate", "p", "p_adjusted", "level"),
     *("flakiness", "baseline_flakiness", "class", "reason", *BOTH),
@@ -432,7 +424,7 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
     import polars as pl
 
     cells = in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
-    key = [*GROUP, *COMPARISON, "layer", "text"]
+    key = [*GROUP, *SIDES, "layer", "text"]
     cells = _in_order(cells).with_columns(pl.struct(key).rle_id().alias("row"))
     ids = pl.col("expectation_id").unique()
     found = (
@@ -450,7 +442,7 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
             on="row",
         )
     )
-    about = [*GROUP, *CHECK, *KIND, *COMPARISON]
+    about = [*GROUP, *CHECK, *KIND, *SIDES]
     unpaired = pl.col("unpaired").list.len().cast(pl.Int64).alias("n_unpaired")
     return order_answer(
         data, found.select(*about, *FIGURES, "n_evals", unpaired, "unpaired", "evals")
@@ -484,7 +476,7 @@ def discrimination_by_eval(data: Any, baseline: str | None = None, level: float 
     """
     cells = _in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
     found = _figures_by_row(cells.with_row_index("row"), level)
-    about = [*GROUP, *EVAL, *CHECK, *KIND, *COMPARISON]
+    about = [*GROUP, *EVAL, *CHECK, *KIND, *SIDES]
     return order_answer(data, found.select(*about, *FIGURES))
 
 
@@ -499,7 +491,7 @@ def flakiness_by_eval(data: Any, baseline: str | None = None) -> pl.DataFrame:
     flakiness = ["flakiness", "baseline_flakiness"]
     known = pl.any_horizontal(pl.col(flakiness).is_not_null())
     found = _figures(cells.with_row_index("row")).filter(known)
-    return found.select(*GROUP, *EVAL, *CHECK, *COMPARISON, *flakiness)
+    return found.select(*GROUP, *EVAL, *CHECK, *SIDES, *flakiness)
 
 
 def _in_order(cells: pl.DataFrame, **evals: Any) -> pl.DataFrame:
@@ -544,7 +536,7 @@ def _figures(cells: pl.DataFrame) -> pl.DataFrame:
         return pl.coalesce(rate.filter(entered).mean(), rate.mean())
 
     return cells.group_by("row", maintain_order=True).agg(
-        pl.col(*GROUP, *EVAL, "layer", "expectation_id", "text", *COMPARISON).first(),
+        pl.col(*GROUP, *EVAL, "layer", "expectation_id", "text", *SIDES).first(),
         pl.col("type").min(),
         pl.col("critical").max(),
         pl.col(*BOTH, *SCORED).sum(),
@@ -588,7 +580,7 @@ def _add_adjusted_p(rows: pl.DataFrame) -> pl.DataFrame:
     """`rows` with `p_adjusted`, over all expectations of a comparison."""
     import polars as pl
 
-    families = rows.filter(pl.col("p").is_not_null()).group_by(*GROUP, *COMPARISON)
+    families = rows.filter(pl.col("p").is_not_null()).group_by(*GROUP, *SIDES)
     parts = [
         own.select("row", pl.Series("p_adjusted", benjamini_hochberg(own["p"].to_list())))
         for _, own in families

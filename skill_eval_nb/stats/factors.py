@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.text import brief, chance, some
 
-from .checks import SIDES
 from .comparison import TINY, Scope
 from .confounds import Facts, Own, facts_of, is_judged, with_errors
 from .deltas import deltas, pair_figures
@@ -17,6 +16,7 @@ from .interaction import Interaction, find_interaction
 from .pairing import pool_models
 from .values import (
     GROUP,
+    SIDES,
     better,
     in_polars,
     model_name,

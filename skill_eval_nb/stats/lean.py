@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .checks import SIDES
 from .inference.intervals import Noise, variance
-from .values import EVAL, GROUP, HEADLINE
+from .values import ENDS, EVAL, GROUP, HEADLINE, join_sides
 
 if TYPE_CHECKING:
     import polars as pl
@@ -143,8 +142,6 @@ def lean(evals: Sequence[EvalRuns], counted: Sequence[EvalRuns], level: float) -
     }
 
 
-ENDS = ("", "_baseline")
-"""What the columns of either side end in."""
 Counted = tuple[list[EvalRuns], list[EvalRuns]]
 """Paired evals with the checks of their runs; and the same with errored runs as failures."""
 
@@ -172,11 +169,7 @@ def count_checks(
         .group_by(*GROUP, *EVAL, "configuration")
         .agg(rates="pass_rate", checks="checks")
     )
-    both = paired.filter(metric=HEADLINE)
-    for side, end in zip(SIDES, ENDS, strict=True):
-        own = cells.rename({"configuration": side, "rates": f"rates{end}", "checks": f"of{end}"})
-        keys = [*GROUP, *EVAL, side]
-        both = both.join(own, keys, "left", nulls_equal=True, maintain_order="left")
+    both = join_sides(paired.filter(metric=HEADLINE), cells, [*GROUP, *EVAL])
     for key, rows in both.group_by(by, maintain_order=True):
         counted = _read_evals(rows.to_dicts())
         if counted[0]:
@@ -188,7 +181,7 @@ def _read_evals(rows: Sequence[Mapping[str, Any]]) -> Counted:
     evals: list[EvalRuns] = []
     counted: list[EvalRuns] = []
     for row in rows:
-        sides = [SideRuns(row[f"rates{end}"] or [], row[f"of{end}"] or []) for end in ENDS]
+        sides = [SideRuns(row[f"rates{end}"] or [], row[f"checks{end}"] or []) for end in ENDS]
         lost = [row[f"n_errored{end}"] for end in ENDS]
         there = [side for side in sides if side.rates]
         if row["estimate"] is None and not (len(there) == 1 and any(lost)):

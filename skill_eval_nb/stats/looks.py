@@ -17,7 +17,6 @@ from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.text import count, figure
 from skill_eval_nb.workspace.jobs import JobRecord, read_job
 
-from .checks import SIDES
 from .comparison import TINY
 from .confounds import DECIDED
 from .lean import ADDITIONS
@@ -26,6 +25,7 @@ from .values import (
     GROUP,
     ITERATION,
     RUN,
+    SIDES,
     headline_of,
     is_table,
     metrics_of,

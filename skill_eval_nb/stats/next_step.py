@@ -10,14 +10,13 @@ from typing import Any
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.workspace.jobs import read_settings
 
-from .checks import SIDES
 from .comparison import SCOPES
 from .confounds import Own
 from .deltas import answer_deltas, ask_deltas
 from .designs import Design
 from .looks import find_iterations
 from .pairing import Versus
-from .values import GROUP, ITERATION, order_answer, statistic, values_of
+from .values import GROUP, ITERATION, SIDES, order_answer, statistic, values_of
 from .verdict import Answer
 
 

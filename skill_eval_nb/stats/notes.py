@@ -18,7 +18,6 @@ from skill_eval_nb.text import (
     some,
 )
 
-from .checks import SIDES
 from .comparison import SCOPES
 from .confounds import OF_STAND_IN
 from .deltas import deltas, deltas_by_dimension
@@ -42,10 +41,12 @@ from .values import (
     ITERATION,
     MODEL,
     RUN,
+    SIDES,
     UNITS,
     Key,
     in_polars,
     is_of_several_models,
+    join_sides,
     model_name,
     natural,
     order_answer,
@@ -192,14 +193,12 @@ def _unproven(ws: Workspace, found: pl.DataFrame) -> pl.DataFrame:
         .group_by(*keys, "configuration")
         .agg(noise=value.sum(), judge=value.filter(component="judge").sum())
     )
-    other = noise.rename({"configuration": "baseline"})
+    unproven = found.filter(~pl.col("verdict").is_in(["helps", "hurts"]).fill_null(value=False))
     return (
-        found.filter(~pl.col("verdict").is_in(["helps", "hurts"]).fill_null(value=False))
-        .join(noise, on=[*keys, "configuration"], nulls_equal=True, maintain_order="left")
-        .join(other, [*keys, "baseline"], nulls_equal=True, suffix="_other", maintain_order="left")
+        join_sides(unproven, noise, keys)
         .with_columns(
-            noise=((pl.col("noise") + pl.col("noise_other")) / 2).sqrt(),
-            judge=pl.col("judge") + pl.col("judge_other"),
+            noise=((pl.col("noise") + pl.col("noise_baseline")) / 2).sqrt(),
+            judge=pl.col("judge") + pl.col("judge_baseline"),
         )
         .filter(pl.col("noise") > pl.col("estimate").abs())
     )

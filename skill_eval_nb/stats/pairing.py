@@ -10,16 +10,19 @@ from skill_eval_nb.documents.sides import UNSTATED, likeness
 from .checks import checks_of, find_other_checks, unpair
 from .families import name_families
 from .values import (
+    ENDS,
     EVAL,
     GROUP,
     ITERATION,
     MODEL,
     RUBRIC,
     RUN,
+    SIDES,
     Key,
     by_model,
     in_order,
     is_table,
+    join_sides,
     natural,
     no_such,
     none_stated,
@@ -35,6 +38,7 @@ Versus = tuple[str, str]
 """Two configurations or two iterations, the baseline last."""
 COUNTS = ("n_runs", "n_errored", "n_unscored")
 """What is counted on either side: runs with the figure, and those without by outcome."""
+BOTH = [f"{count}{end}" for count in COUNTS for end in ENDS]
 
 
 def side(configuration: str) -> Key:
@@ -176,17 +180,18 @@ def are_iterations(runs: pl.DataFrame, versus: Versus) -> bool:
 
 
 def cells(values: pl.DataFrame) -> pl.DataFrame:
-    """Each eval × configuration: GROUP, EVAL, metric, configuration, mean, n_runs, values.
+    """Each eval × configuration: GROUP, EVAL, metric, configuration, mean, COUNTS, values.
 
     Runs are averaged inside their eval. `n_runs` and `values` are of those that have the
     figure; the mean of none is null. Sorting first makes sums independent of the order of rows.
     """
     import polars as pl
 
-    value = pl.col("value")
+    value, errored = pl.col("value"), (pl.col("status") == "errored").fill_null(value=False)
+    counts = (value.is_not_null(), value.is_null() & errored, value.is_null() & ~errored)
     return values.group_by(*GROUP, *EVAL, "metric", "configuration").agg(
         value.sort().mean().alias("mean"),
-        value.count().cast(pl.Int64).alias("n_runs"),
+        *(own.sum().cast(pl.Int64).alias(name) for own, name in zip(counts, COUNTS, strict=True)),
         value.drop_nulls().sort().alias("values"),
     )
 
@@ -202,38 +207,21 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     """
     import polars as pl
 
-    keys = [*GROUP, *EVAL, "metric"]
-    cell = cells(values).join(
-        _without(values), on=[*keys, "configuration"], how="left", nulls_equal=True
-    )
-    other = cell.rename(
-        {"configuration": "baseline", "mean": "baseline_mean", "values": "baseline_values"}
-        | {count: f"{count}_baseline" for count in COUNTS}
-    )
-    faults = [_fault("configuration", "n_runs"), _fault("baseline", "n_runs_baseline")]
+    keys, cell = [*GROUP, *EVAL, "metric"], cells(values)
+    rows = cell.select(keys).unique().join(compared, on=ITERATION, nulls_equal=True)
+    faults = [_fault(side, f"n_runs{end}") for side, end in zip(SIDES, ENDS, strict=True)]
     paired = (
-        cell.select(keys)
-        .unique()
-        .join(compared, on=ITERATION, nulls_equal=True)
-        .join(cell, on=[*keys, "configuration"], how="left", nulls_equal=True)
-        .join(other, on=[*keys, "baseline"], how="left", nulls_equal=True)
+        join_sides(rows, cell, keys)
         .filter(_has_model())
-        .select(
-            *GROUP,
-            *EVAL,
-            "configuration",
-            "baseline",
-            "metric",
-            "mean",
-            "baseline_mean",
-            (pl.col("mean") - pl.col("baseline_mean")).alias("estimate"),
-            *(pl.col(count, f"{count}_baseline").fill_null(0) for count in COUNTS),
-            "values",
-            "baseline_values",
-            pl.coalesce("why", pl.concat_str(faults, separator="; ", ignore_nulls=True))
-            .replace("", None)
-            .alias("unpaired"),
+        .rename({f"{name}_baseline": f"baseline_{name}" for name in ("mean", "values")})
+        .with_columns(
+            pl.col(BOTH).fill_null(0),
+            estimate=pl.col("mean") - pl.col("baseline_mean"),
+            unpaired=pl.coalesce(
+                "why", pl.concat_str(faults, separator="; ", ignore_nulls=True)
+            ).replace("", None),
         )
+        .drop("why")
     )
     names = [*GROUP, "metric", *EVAL]
     return in_order(paired, **dict.fromkeys(names, natural), configuration=side)
@@ -243,9 +231,8 @@ def _has_model() -> pl.Expr:
     """Whether a model ran either side of a comparison, or none did."""
     import polars as pl
 
-    sides = ["configuration", "baseline"]
     run = pl.any_horizontal(pl.col("n_runs", "n_runs_baseline").is_not_null())
-    return run.any().over(*GROUP, *sides) | ~run.any().over(*ITERATION, *sides)
+    return run.any().over(*GROUP, *SIDES) | ~run.any().over(*ITERATION, *SIDES)
 
 
 def pool_models(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFrame:
@@ -281,7 +268,7 @@ def pool_models(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFra
         .agg(
             *(pl.when(alone).then(pl.col(column).first()).alias(column) for column in over),
             *(pl.when(whole | alone).then(pl.col(mean).mean()).alias(mean) for mean in means),
-            pl.col([f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]).sum(),
+            pl.col(BOTH).sum(),
             *lists,
             pl.when(~whole).then(why.replace("", "not every model ran it")).alias("unpaired"),
             pl.col("models", "left_out").first(),
@@ -312,7 +299,6 @@ def less_change_of(paired: pl.DataFrame, baseline: str) -> pl.DataFrame:
         suffix="_other",
         maintain_order="left",
     )
-    counts = [f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]
     why = pl.format("{}: {}", pl.lit(baseline), pl.col("unpaired_other").fill_null("no run"))
     lacks = pl.col("estimate_other").is_null()
 
@@ -324,7 +310,7 @@ def less_change_of(paired: pl.DataFrame, baseline: str) -> pl.DataFrame:
 
     return both.with_columns(
         *(pl.col(name) - pl.col(f"{name}_other") for name in ("mean", "baseline_mean", "estimate")),
-        *(pl.col(name) + pl.col(f"{name}_other").fill_null(0) for name in counts),
+        *(pl.col(name) + pl.col(f"{name}_other").fill_null(0) for name in BOTH),
         twice("values", "baseline_values"),
         twice("baseline_values", "values"),
         pl.coalesce("unpaired", pl.when(lacks).then(why)).alias("unpaired"),
@@ -375,21 +361,6 @@ def _beside(paired: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
     """`pairs` with what evals have of their own."""
     on = ["workspace", "eval_id"]
     return paired.join(own, on=on, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _without(values: pl.DataFrame) -> pl.DataFrame:
-    """The runs of each cell that have no figure: those that errored, and the others."""
-    import polars as pl
-
-    errored = (pl.col("status") == "errored").fill_null(value=False)
-    return (
-        values.filter(pl.col("value").is_null())
-        .group_by(*GROUP, *EVAL, "metric", "configuration")
-        .agg(
-            errored.sum().cast(pl.Int64).alias("n_errored"),
-            (~errored).sum().cast(pl.Int64).alias("n_unscored"),
-        )
-    )
 
 
 def _fault(configuration: str, n_runs: str) -> pl.Expr:

@@ -8,10 +8,9 @@ from typing import Any
 from skill_eval_nb.tables import load
 from skill_eval_nb.tables.frames import like
 
-from .checks import SIDES
 from .deltas import deltas
 from .looks import COMPARISON, Answer, Looks, check_looks, find_jobs, take_looks
-from .values import EVAL, ITERATION, check_level, headline_of, metrics_of, runs_of
+from .values import EVAL, ITERATION, SIDES, check_level, headline_of, metrics_of, runs_of
 from .verdict import word_of
 
 __all__ = ["check_looks", "decide_look", "sequential"]

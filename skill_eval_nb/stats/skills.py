@@ -12,7 +12,6 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.text import chance, count, lower_first, some, with_sign
 
-from .checks import SIDES
 from .comparison import OF_RATES, PairedResult, compare, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE, Own
 from .deltas import answer_deltas, ask_deltas, deltas
@@ -24,6 +23,8 @@ from .values import (
     GROUP,
     HEADLINE,
     ITERATION,
+    SIDES,
+    join_sides,
     order_iterations,
     runs_by_model,
     runs_of,
@@ -144,9 +145,7 @@ def _join_runs(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
     rate, key = pl.col(HEADLINE), [*GROUP, "configuration"]
     runs = runs_by_model(ws)
     costs = runs.group_by(key).agg(pl.col(COSTS).cast(pl.Float64).mean())
-    for side, end in zip(SIDES, ("", "_baseline"), strict=True):
-        own = costs.rename({"configuration": side, **{name: f"{name}{end}" for name in COSTS}})
-        found = found.join(own, [*GROUP, side], how="left", nulls_equal=True, maintain_order="left")
+    found = join_sides(found, costs, GROUP)
     compared = pl.concat(found.select(*GROUP, configuration=side) for side in SIDES)
     evals = (
         runs.drop_nulls(HEADLINE)

@@ -113,6 +113,10 @@ EVAL = ["eval_id", "eval_name"]
 RUN = [*ITERATION, *EVAL, "configuration", "run_number"]
 RUN_DETAILS = ("status", *MODEL, "judge_model", "started_at", "judged_at")
 """What else is asked of runs: how they ended, who ran and judged them, when."""
+SIDES = ["configuration", "baseline"]
+"""Who is compared, the baseline last."""
+ENDS = ("", "_baseline")
+"""What the columns of either side end in."""
 RUBRIC = "rubric:"
 """What a rubric dimension's name begins with where it stands among metrics."""
 METRICS = [
@@ -539,6 +543,18 @@ def own_of_evals(data: Any, column: str) -> pl.DataFrame:
         .group_by("workspace", "eval_id", maintain_order=True)
         .agg(pl.col("own").drop_nulls().first())
     )
+
+
+def join_sides(rows: pl.DataFrame, cells: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """`rows` of comparisons with what `cells` have of either side; null if a side has no cell.
+
+    `cells` have `keys` and `configuration`. Columns of the baseline end in `_baseline`.
+    """
+    for side, end in zip(SIDES, ENDS, strict=True):
+        names = {name: f"{name}{end}" for name in cells.columns if name not in keys}
+        own, on = cells.rename(names | {"configuration": side}), [*keys, side]
+        rows = rows.join(own, on, how="left", nulls_equal=True, maintain_order="left")
+    return rows
 
 
 def stand_in_keys() -> list[pl.Expr]:
