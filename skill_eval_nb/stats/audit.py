@@ -22,7 +22,6 @@ from .values import (
     Key,
     in_order,
     natural,
-    order_answer,
     runs_of,
     scores_of,
     statistic,
@@ -493,7 +492,7 @@ def audit(workspace: Any) -> Any:
         .select(AUDIT)
     )
     names = dict.fromkeys([*ITERATION, "path"], natural)
-    return order_answer(workspace, in_order(rows, **names, configuration=_delta_last, metric=place))
+    return in_order(rows, **names, configuration=_delta_last, metric=place)
 
 
 def _values(runs: pl.DataFrame, scores: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:

@@ -43,7 +43,6 @@ from .values import (
     in_polars,
     natural,
     no_such,
-    order_answer,
     runs_of,
     scores_of,
     secondary_level,
@@ -476,8 +475,7 @@ def deltas(
     def at_look(part: Any, level: float) -> pl.DataFrame:
         return deltas(part, metric, baseline, level=level, **how)
 
-    found = settle_looks(found.drop("designs"), data, level, at_look if planned else None)
-    return order_answer(data, found)
+    return settle_looks(found.drop("designs"), data, level, at_look if planned else None)
 
 
 @statistic
@@ -612,7 +610,7 @@ def deltas_by_eval(
     types = {name: kind for name, kind in _types_beside().items() if name in LEANS}
     found = found.hstack(pl.DataFrame(leans, types))
     found = settle_looks(pairs.turn(mark_stand_in(found, known.facts, keys)), data, level)
-    return order_answer(data, found.select(pl.exclude("n_unpaired", "unpaired"), why))
+    return found.select(pl.exclude("n_unpaired", "unpaired"), why)
 
 
 def _types_beside() -> dict[str, Any]:

@@ -25,7 +25,6 @@ from .values import (
     is_table,
     join_sides,
     natural,
-    order_answer,
     rows_of_runs,
     runs_by_model,
     statistic,
@@ -444,9 +443,7 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
     )
     about = [*GROUP, *CHECK, *KIND, *SIDES]
     unpaired = pl.col("unpaired").list.len().cast(pl.Int64).alias("n_unpaired")
-    return order_answer(
-        data, found.select(*about, *FIGURES, "n_evals", unpaired, "unpaired", "evals")
-    )
+    return found.select(*about, *FIGURES, "n_evals", unpaired, "unpaired", "evals")
 
 
 @statistic
@@ -477,7 +474,7 @@ def discrimination_by_eval(data: Any, baseline: str | None = None, level: float 
     cells = _in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
     found = _figures_by_row(cells.with_row_index("row"), level)
     about = [*GROUP, *EVAL, *CHECK, *KIND, *SIDES]
-    return order_answer(data, found.select(*about, *FIGURES))
+    return found.select(*about, *FIGURES)
 
 
 def flakiness_by_eval(data: Any, baseline: str | None = None) -> pl.DataFrame:

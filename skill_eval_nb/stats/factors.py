@@ -22,7 +22,6 @@ from .values import (
     model_name,
     no_such,
     none_stated,
-    order_answer,
     runs_of,
     statistic,
     values_of,
@@ -133,7 +132,7 @@ def factors(
         told += _add_answer(members, column, found[key], answer)
     frame = pl.DataFrame(sorted(told, key=itemgetter("at")), {**rows.schema, **ADDED})
     frame.insert_column(rows.columns.index("p") + 1, frame.drop_in_place("p_adjusted"))
-    return order_answer(data, frame)
+    return frame
 
 
 def _add_answer(

@@ -16,7 +16,7 @@ from .deltas import answer_deltas, ask_deltas
 from .designs import Design
 from .looks import find_iterations
 from .pairing import Versus
-from .values import GROUP, ITERATION, SIDES, order_answer, statistic, values_of
+from .values import GROUP, ITERATION, SIDES, statistic, values_of
 from .verdict import Answer
 
 
@@ -80,7 +80,7 @@ def next_step(
     keys = [*GROUP, *SIDES, "metric", "scope", "verdict"]
     steps = found.drop_nulls("designs").select(*keys, "next_step", "designs").explode("designs")
     designs = [field.name for field in fields(Design)]
-    return order_answer(data, steps.unnest("designs").select(*keys, *designs, "next_step"))
+    return steps.unnest("designs").select(*keys, *designs, "next_step")
 
 
 NEW_EVAL = "NEW-EVAL"

@@ -49,7 +49,6 @@ from .values import (
     join_sides,
     model_name,
     natural,
-    order_answer,
     runs_by_model,
     runs_of,
     secondary_level,
@@ -509,9 +508,7 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         "numbers": pl.List(number),
     }
     frame = pl.DataFrame(sorted(found, key=_note_order), types)
-    return order_answer(
-        data, frame.group_by(GROUP, maintain_order=True).head(most).select(list(types))
-    )
+    return frame.group_by(GROUP, maintain_order=True).head(most).select(list(types))
 
 
 def _note_order(note: Note) -> Key:

@@ -16,7 +16,6 @@ from .values import (
     in_order,
     natural,
     no_such,
-    order_answer,
     runs_by_model,
     statistic,
 )
@@ -110,9 +109,7 @@ def outliers(
     )
     order = {name: place for place, name in enumerate(metrics)}
     groups = dict.fromkeys(GROUP, natural)
-    return order_answer(
-        data, in_order(found, **groups, metric=lambda name: (order[name],), configuration=side)
-    )
+    return in_order(found, **groups, metric=lambda name: (order[name],), configuration=side)
 
 
 def _metric_values(data: Any, metrics: Sequence[str]) -> pl.DataFrame:

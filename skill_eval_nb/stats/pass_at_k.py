@@ -11,7 +11,6 @@ from .values import (
     GROUP,
     in_order,
     natural,
-    order_answer,
     statistic,
     values_of,
 )
@@ -54,12 +53,11 @@ def pass_at_k(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -
     import polars as pl
 
     evals = _by_eval(data, k, threshold)
-    means = evals.group_by(K_KEYS, maintain_order=True).agg(
+    return evals.group_by(K_KEYS, maintain_order=True).agg(
         pl.col("pass_at_k", "pass_hat_k").mean(),
         pl.col("pass_at_k").count().cast(pl.Int64).alias("n_evals"),
         pl.len().cast(pl.Int64).alias("n_evals_all"),
     )
-    return order_answer(data, means)
 
 
 @statistic
@@ -85,7 +83,7 @@ def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float 
     >>> pass_at_k_by_eval(runs, k=[1], threshold=0.9)["pass_at_k"].to_list()
     [1.0, 1.0]
     """
-    return order_answer(data, _by_eval(data, k, threshold))
+    return _by_eval(data, k, threshold)
 
 
 def _by_eval(data: Any, k: Sequence[int], threshold: float) -> pl.DataFrame:

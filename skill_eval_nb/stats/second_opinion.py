@@ -26,7 +26,6 @@ from .values import (
     in_order,
     in_polars,
     natural,
-    order_answer,
     statistic,
 )
 from .verdict import IN_WORDS, Answer, Claim, Row, say_answer
@@ -307,8 +306,7 @@ def second_opinion(workspace: Workspace) -> Any:
     frame = pl.DataFrame(
         found, dict.fromkeys(OPINED, pl.String) | dict.fromkeys(FIGURES, pl.Float64)
     )
-    rows = in_order(frame.select(OPINED), **dict.fromkeys(ITERATION, natural))
-    return order_answer(ws, rows)
+    return in_order(frame.select(OPINED), **dict.fromkeys(ITERATION, natural))
 
 
 def _of_other_skills(ws: Workspace) -> Workspace:

@@ -10,7 +10,6 @@ from .values import (
     Key,
     in_order,
     natural,
-    order_answer,
     runs_by_model,
     scores_of,
     statistic,
@@ -85,7 +84,7 @@ def summarize(data: Any) -> Any:
         .select(*keys, "metric", *STATISTICS, "n_runs", "n_errored")
     )
     names = dict.fromkeys(GROUP, natural)
-    return order_answer(data, in_order(summary, **names, configuration=side, metric=place))
+    return in_order(summary, **names, configuration=side, metric=place)
 
 
 def _figures(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:

@@ -224,8 +224,16 @@ def in_polars(data: Any) -> Any:
 
 
 def statistic(make: Callable[How, pl.DataFrame]) -> Callable[How, Any]:
-    """A statistic as it is asked for: worked out once, in the kind of its data."""
-    work_out, how_to_call = remember(make), signature(make)  # type: ignore[arg-type]
+    """A statistic as it is asked for: worked out once, in the kind of its data, in order.
+
+    Rows that are in natural order come out with the newest iteration last.
+    """
+    how_to_call = signature(make)
+
+    @remember
+    @wraps(make)
+    def work_out(data: Any, *args: Any, **how: Any) -> pl.DataFrame:
+        return order_answer(data, make(data, *args, **how))  # type: ignore[call-arg]
 
     @wraps(make)
     def of(*args: How.args, **how: How.kwargs) -> Any:

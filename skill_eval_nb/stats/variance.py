@@ -17,7 +17,7 @@ from .judgings import (
 )
 from .pairing import side
 from .summary import place
-from .values import GROUP, RUBRIC, check_level, in_order, natural, order_answer, statistic
+from .values import GROUP, RUBRIC, check_level, in_order, natural, statistic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -507,7 +507,7 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
     figures = _figures(found.found, level)
     rows = name_components(found).join(figures, on=["cell", "level"], maintain_order="left")
     estimable = rows.drop_nulls("component").with_columns(dimension(), note())
-    return order_answer(data, estimable.select(COLUMNS))
+    return estimable.select(COLUMNS)
 
 
 def _figures(found: MeanSquares, level: float) -> pl.DataFrame:
@@ -596,7 +596,7 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
         pl.Series("t", special.stdtrit(found.found.df[:, JUDGE_PART], (1 + level) / 2)),
     )
     seen = pl.when(pl.col("ms") > 0).then(pl.col("t") * (pl.col("ms") * pl.col("inverse")).sqrt())
-    rows = (
+    return (
         noise.join(
             _severity_rows(found.panels), on=CELL, nulls_equal=True, maintain_order="left_right"
         )
@@ -607,7 +607,6 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
         )
         .select(SEVERITIES)
     )
-    return order_answer(data, rows)
 
 
 def _severity_rows(panels: Panels | None) -> pl.DataFrame:
