@@ -136,8 +136,7 @@ def mend_document(raw: Any, path: str, document: type[D], problems: Problems) ->
     """A plain JSON value as `document`; what had to be repaired is among the problems."""
     value, faults = mend(raw, document)
     faults.extend(find_unused(value))
-    told = Faults(fault for fault in faults if fault.code not in ("other-name", "inline"))
-    problems.add_faults(path, told.collapsed())
+    problems.add_faults(path, faults.collapsed())
     return value
 
 
@@ -272,9 +271,7 @@ def _document_of(
                 return RESULTS, (tool, read_results(tool, raw, path))
             problems.add("info", "not-a-document", path, _say_unknown(raw), where=figure)
         return None, None
-    document, faults = read_as_shared(kind, raw)
-    problems.add_faults(path, faults.collapsed())
-    return kind, document
+    return kind, _read_of_any_dialect(kind, raw, path, problems)
 
 
 def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Problems) -> None:
@@ -410,7 +407,7 @@ def _read_folder(run: RunPlace, layout: Layout) -> list[tuple[Place, RunRecord]]
         grading = load_strictly(f"{path}/grading.json", Grading)
         if grading is not None:
             layout.note("grading", f"{path}/grading.json", run.place)
-            _take(record, grading)
+            _keep_grading(record, grading)
             return [(run.place, record)]
     return _read_unusual(run, record, layout)
 
@@ -424,28 +421,28 @@ def _load_of_run(run: RunPlace, kind: str, form: type[D], layout: Layout) -> D |
     return document
 
 
-def _take(documents: RunRecord, grading: Grading | None) -> None:
+def _keep_grading(record: RunRecord, grading: Grading | None) -> None:
     """Keep a grading; one that repeats structural.json is no judge's, and speaks only for it."""
     if grading is None or grading.layer != STRUCTURAL:
-        documents.grading = grading
-    elif documents.structural is None:
-        documents.structural = Structural(grading.expectations, grading.summary)
+        record.grading = grading
+    elif record.structural is None:
+        record.structural = Structural(grading.expectations, grading.summary)
 
 
 def _read_unusual(
-    run: RunPlace, documents: RunRecord, layout: Layout
+    run: RunPlace, record: RunRecord, layout: Layout
 ) -> list[tuple[Place, RunRecord]]:
     """A run without a grading, or whose grading lies elsewhere or is of several runs."""
     problems = layout.problems
-    documents.took_place = run.has_outputs or not TRACES.isdisjoint(run.files)
-    grading = _grading_path(run, _agents_alone(documents), problems)
+    record.took_place = run.has_outputs or not TRACES.isdisjoint(run.files)
+    grading = _grading_path(run, _agents_alone(record), problems)
     if grading is None:
-        return [(run.place, documents)]
+        return [(run.place, record)]
     raw = load_raw(grading, problems)
     if is_too_large(raw):
         problems.add("error", "too-large", grading, TOO_LARGE)
         raw = None
-    if raw is not None:
+    elif raw is not None:
         layout.note("grading", grading, run.place)
     faults = Faults()
     sides = [
@@ -454,26 +451,26 @@ def _read_unusual(
     ]
     if sides:
         problems.add_faults(grading, faults)
-        _report_unowned(run, documents, problems)
+        _report_unowned(run, record, problems)
         if any(place.eval.startswith("row ") for place, _ in sides):
             message = "rows that name no eval: each is a separate eval, named by its position"
             problems.add("warning", "unnamed-eval", grading, message)
         return sides
     known = run.grading is None and run.place.configuration != UNSTATED
     if raw is not None and known and not components(raw):
-        _take(documents, mend_document(raw, grading, Grading, problems))
+        _keep_grading(record, mend_document(raw, grading, Grading, problems))
     elif raw is not None:
-        documents.grading = _from_raw(raw, grading, problems)
-    documents.unreadable, documents.score = raw is None, share_of(raw)
+        record.grading = _read_of_any_dialect("grading", raw, grading, problems)
+    record.unreadable, record.score = raw is None, share_of(raw)
     if run.about:
-        documents.timing = _timing_by_name(run.about, problems)
-    return [(_stated_place(run.place, documents.grading), documents)]
+        record.timing = _timing_by_name(run.about, problems)
+    return [(_stated_place(run.place, record.grading), record)]
 
 
-def _report_unowned(run: RunPlace, documents: RunRecord, problems: Problems) -> None:
+def _report_unowned(run: RunPlace, record: RunRecord, problems: Problems) -> None:
     """Name what lies beside a grading of several runs, and says of none that it is its."""
     for name in ("structural", "timing", "metrics"):
-        if getattr(documents, name) is not None:
+        if getattr(record, name) is not None:
             message = "not used: its folder holds several runs, and it does not say of which it is"
             problems.add("warning", "whose", f"{run.path}/{name}.json", message)
 
@@ -481,7 +478,8 @@ def _report_unowned(run: RunPlace, documents: RunRecord, problems: Problems) -> 
 def _record_of_graded(raw: Any, number: int, path: str, file: str, problems: Problems) -> RunRecord:
     """One of several runs that a file grades, with what was measured of it."""
     counted = bool(_PASSED & raw.keys()) and not any(key in raw for key in _VERDICTS)
-    grading = _from_raw({"expectations": [], **raw} if counted else raw, file, problems)
+    raw = {"expectations": [], **raw} if counted else raw
+    grading = _read_of_any_dialect("grading", raw, file, problems)
     timing = _timing_in_object(raw)
     return RunRecord(run_number=number, path=path, grading=grading, timing=timing)
 
@@ -574,10 +572,10 @@ def _first(part: dict[str, Any], names: Iterable[str]) -> str | None:
     return next((str(value) for value in values if isinstance(value, str | int)), None)
 
 
-def _from_raw(raw: Any, path: str, problems: Problems) -> Grading:
-    grading, faults = read_as_shared("grading", raw)
+def _read_of_any_dialect(kind: str, raw: Any, path: str, problems: Problems) -> Any:
+    document, faults = read_as_shared(kind, raw)
     problems.add_faults(path, faults.collapsed())
-    return grading
+    return document
 
 
 def _stated_place(place: Place, grading: Grading | None) -> Place:
