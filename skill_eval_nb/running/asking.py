@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -24,13 +24,13 @@ from skill_eval_nb.text import dollars
 
 from .budget import Budget
 from .journal import hold_paid_folders
-from .protocol import Refused, find_number_faults, find_unpriced, refuse
+from .protocol import Refused, find_number_faults, find_unpriced
 from .threads import in_thread, several, to_the_end
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client, Meter
 
-T = TypeVar("T")
+V = TypeVar("V")
 
 NO_MONEY = "the budget is too small for its worst case"
 
@@ -44,7 +44,7 @@ class AskingProgress:
         total: all questions.
         failed: questions without an answer.
         spent_usd: US dollars spent, as far as prices are known.
-        what: the question that ended last, in words or by its key.
+        what: the question that ended last, in words.
     """
 
     done: int
@@ -57,23 +57,6 @@ class AskingProgress:
     def share(self) -> float:
         """The share of questions that have ended, 0 to 1."""
         return self.done / (self.total or 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Replies(Generic[T]):
-    """The answers to questions.
-
-    Attributes:
-        answered: the answers, by the questions' keys.
-        failed: why a question has no answer, by its key.
-        usage: tokens of all calls that were answered.
-        cost_usd: what they cost; None if a price is not known.
-    """
-
-    answered: dict[str, Answered[T]] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float | None = 0.0
 
 
 def worst_usd(questions: Iterable[Question[Any]], prices: Prices | None = None) -> float | None:
@@ -127,66 +110,106 @@ class Terms:
         names = sorted({str(name) for name in earlier if name is not None})
         return names[0] if len(names) == 1 else names
 
+    def reach(self, models: Iterable[str]) -> AbstractAsyncContextManager[Client]:
+        """A client for calls to these models."""
+        return connect(self.connection or reached_by(models))
 
-def ask_all(
-    questions: Sequence[Question[T]],
-    terms: Terms,
-    keep: Callable[[Question[T], Answered[T]], None] | None = None,
-) -> Replies[T]:
+
+class LeftOut(NamedTuple):
+    """Something without a result, and why."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Generic[V]):
+    """A question that is paid for only once.
+
+    Attributes:
+        key: a fingerprint: the same for the same question.
+        what: the question in words.
+        question: what to ask.
+        folder: the folder that is locked meanwhile; None if no answer is stored.
+        save: stores an answer, and returns its value. It is called in a thread as soon as the
+            answer arrives: what it writes stays, even if the rest fails.
+    """
+
+    key: str
+    what: str
+    question: Question[Any]
+    folder: Path | None
+    save: Callable[[Answered[Any]], V]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Generic[V]):
+    """The values of questions, stored and new.
+
+    Attributes:
+        values: the values by key, including those of earlier calls.
+        before: the keys of the values that were stored before.
+        failed: questions without an answer, with the reason, by key.
+        usage: tokens of this call's answers.
+        cost_usd: what they cost; None if a price is not known.
+        worst_usd: the most that the missing ones can cost, in US dollars; None if a price is not
+            known.
+    """
+
+    values: dict[str, V] = field(default_factory=dict)
+    before: frozenset[str] = frozenset()
+    failed: dict[str, LeftOut] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    worst_usd: float | None = 0.0
+
+
+def ask_all(items: Sequence[Item[V]], terms: Terms) -> Answers[V]:
     """Ask questions, several at a time, and wait for the answers.
 
     This also works when an event loop is running, as in a notebook.
 
     Args:
-        questions: the questions, each with its own key.
+        items: the questions, each with its own key.
         terms: how they are asked; a question whose worst case does not fit the budget is not.
-        keep: called in a thread with each answer as soon as it arrives: what it writes stays,
-            even if the rest fails.
 
     Raises:
         Stopped: `stop` was set before the end.
-        Refused: a number is out of range, two questions have the same key, or there is a budget
-            and no known price.
+        Refused: a number is out of range, or there is a budget and no known price.
         ModelFault: no API key was found; nothing was sent.
-        Exception: whatever `keep` raises; it ends everything.
+        Exception: whatever `save` raises; it ends everything.
     """
     look_at_figures(terms.budget_usd, concurrency=terms.concurrency)
-    keys = [question.key for question in questions]
-    if len(set(keys)) < len(keys):
-        raise refuse("two questions have the same key")
-    if not questions:
-        return Replies()
-    models = {question.model for question in questions}
-    prices, progress = terms.known_prices, terms.progress
-    money = Account(len(questions), terms.budget_usd, prices, models, progress)
-    answered: dict[str, Answered[T]] = {}
-    failed: dict[str, str] = {}
+    if not items:
+        return Answers()
+    models = {item.question.model for item in items}
+    money = Account(len(items), models, terms)
+    values: dict[str, V] = {}
+    failed: dict[str, LeftOut] = {}
 
-    async def settle(client: Client, question: Question[T]) -> None:
+    async def settle(client: Client, item: Item[V]) -> None:
+        question, reason = item.question, None
         try:
             async with money.meter(question.model, question.worst) as meter:
-                answer = await ask(client, question, meter) if meter is not None else None
+                answered = await ask(client, question, meter)
         except Unanswered as error:
-            failed[question.key] = error.reason
+            reason = error.reason
         except (ModelFault, BudgetSpent) as error:
-            failed[question.key] = f"{question.who} gave no answer: {error}"
+            reason = f"{question.who} gave no answer: {error}"
         else:
-            if answer is None:
-                failed[question.key] = NO_MONEY
-            else:
-                if keep is not None:
-                    await to_the_end(asyncio.to_thread(keep, question, answer), then_go=True)
-                answered[question.key] = answer
-        money.ended(question.key, failed=question.key in failed)
+            saved = asyncio.to_thread(item.save, answered)
+            values[item.key] = await to_the_end(saved, then_go=True)
+        if reason is not None:
+            failed[item.key] = LeftOut(item.what, reason)
+        money.ended(item.what, failed=reason is not None)
 
     async def settle_all() -> None:
-        async with connect(terms.connection or reached_by(models)) as client:
-            settling = (settle(client, question) for question in questions)
-            await several(settling, terms.concurrency)
+        async with terms.reach(models) as client:
+            await several((settle(client, item) for item in items), terms.concurrency)
 
     in_thread(settle_all(), terms.stop, name="ask_all")
     used = money.budget
-    return Replies(answered, failed, used.usage, used.cost(money.prices))
+    return Answers(values, frozenset(), failed, used.usage, used.cost(money.prices))
 
 
 class Account:
@@ -198,36 +221,34 @@ class Account:
         total: all questions.
     """
 
-    def __init__(
-        self,
-        total: int,
-        budget_usd: float | None,
-        prices: Prices,
-        models: Iterable[str],
-        progress: Callable[[AskingProgress], None] | None,
-    ) -> None:
+    def __init__(self, total: int, models: Iterable[str], terms: Terms) -> None:
         """Open an account; a ceiling can only be kept if prices are known.
 
         Raises:
             Refused: there is a ceiling, and a model's price is not known.
         """
-        if faults := find_unpriced(sorted(models), prices, budget_usd):
+        self.total, self.prices = total, terms.known_prices
+        if faults := find_unpriced(sorted(models), self.prices, terms.budget_usd):
             raise Refused(faults)
-        self.total, self.prices = total, prices
-        self.budget = Budget(budget_usd, prices)
-        self._progress = progress
+        self.budget = Budget(terms.budget_usd, self.prices)
+        self._progress = terms.progress
         self._done = self._failed = 0
 
     @asynccontextmanager
-    async def meter(self, model: str, worst: Usage) -> AsyncIterator[Meter | None]:
-        """The meter for one question's calls; None if its worst case does not fit the budget."""
+    async def meter(self, model: str, worst: Usage) -> AsyncIterator[Meter]:
+        """The meter for one question's calls.
+
+        Raises:
+            Unanswered: its worst case does not fit the budget.
+        """
         capped = self.budget.cap_usd is not None
         part = await self.budget.wait_for(self.prices.cost(worst, model) if capped else None)
+        if part is None:
+            raise Unanswered(NO_MONEY)
         try:
             yield part
         finally:
-            if part is not None:
-                part.close()
+            part.close()
 
     def ended(self, what: str, *, failed: bool) -> None:
         """Count a question that has ended, and report the progress."""
@@ -254,59 +275,6 @@ def reached_by(models: Iterable[str]) -> Connection:
 
     offline = all(model in MODELS for model in models)
     return Connection(stand_in=StandIn()) if offline else Connection()
-
-
-# ── what is paid for once ────────────────────────────────────────────────────────────────────
-
-V = TypeVar("V")
-
-
-class LeftOut(NamedTuple):
-    """Something without a result, and why."""
-
-    what: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Item(Generic[V]):
-    """A question that is paid for only once.
-
-    Attributes:
-        key: a fingerprint: the same for the same question.
-        what: the question in words.
-        question: what to ask.
-        folder: the folder that is locked meanwhile; None if no answer is stored.
-        save: stores an answer as soon as it arrives, and returns its value.
-    """
-
-    key: str
-    what: str
-    question: Question[Any]
-    folder: Path | None
-    save: Callable[[Answered[Any]], V]
-
-
-@dataclass(frozen=True, slots=True)
-class Answers(Generic[V]):
-    """The values of questions, stored and new.
-
-    Attributes:
-        values: the values by key, including those of earlier calls.
-        before: the keys of the values that were stored before.
-        failed: questions without an answer, with the reason, by key.
-        usage: tokens of this call's answers.
-        cost_usd: what they cost; None if a price is not known.
-        worst_usd: the most that the missing ones can cost, in US dollars; None if a price is not
-            known.
-    """
-
-    values: dict[str, V]
-    before: frozenset[str]
-    failed: dict[str, LeftOut] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float | None = 0.0
-    worst_usd: float | None = 0.0
 
 
 def answers_of(
@@ -341,24 +309,9 @@ def answers_of(
         {item.folder for item in missing.values() if item.folder is not None}, doing
     ):
         before, missing = look()
-        values, by_question = dict(before), {item.question.key: item for item in missing.values()}
-
-        def keep_answer(question: Question[Any], answered: Answered[Any]) -> None:
-            item = by_question[question.key]
-            values[item.key] = item.save(answered)
-
-        def report_item(progress: AskingProgress) -> None:
-            assert terms.progress is not None
-            terms.progress(replace(progress, what=by_question[progress.what].what))
-
-        told = replace(terms, progress=terms.progress and report_item)
-        asked = [item.question for item in missing.values()]
-        replies = ask_all(asked, told, keep_answer)
-    failed = {
-        by_question[key].key: LeftOut(by_question[key].what, reason)
-        for key, reason in replies.failed.items()
-    }
-    return Answers(values, frozenset(before), failed, replies.usage, replies.cost_usd, worst)
+        answers = ask_all([*missing.values()], terms)
+    values = before | answers.values
+    return replace(answers, values=values, before=frozenset(before), worst_usd=worst)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -40,10 +40,10 @@ from skill_eval_nb.grading import grade
 from skill_eval_nb.grading.judge import Case, Judge, Prepared, Unjudged, worst
 from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.grading.structural.types import is_checked
-from skill_eval_nb.models import BudgetSpent, Client, Connection, Usage
+from skill_eval_nb.models import BudgetSpent, Client, Usage
 from skill_eval_nb.workspace import write_atomic
 
-from .asking import NO_MONEY, Account
+from .asking import Account, Terms
 from .files import clear_error, write_judging
 from .stored_runs import StoredRun
 from .threads import to_the_end
@@ -304,13 +304,28 @@ _DOCUMENTS = ("metrics.json", "grading.json", "timing.json")
 """Files that other tools put among the outputs, though the executor did not make them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class JudgeTask:
-    """A run that can be judged: what its judge sees, and its judgings so far."""
+    """A run that can be judged.
+
+    Attributes:
+        run: the run.
+        case: what its judge sees.
+        before: its judgings so far.
+        wanted: how many judgings it is to have in the end.
+        new: its new judgings, by their numbers.
+    """
 
     run: StoredRun
     case: Case
     before: ExistingGrades
+    wanted: int = 0
+    new: dict[int, Judging] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the judgings that it lacked at the beginning."""
+        return range(self.before.last + 1, self.wanted + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,86 +501,70 @@ class JudgedAgain:
 
 @dataclass
 class Rejudging:
-    """Stored runs that are being judged: what was asked for, the money, and what has come of it.
+    """Stored runs that are being judged.
 
     Attributes:
         home: the folder that was named.
         judge: the judge.
-        wanted: how many judgings each run is to have in the end, by its folder.
-        connection: how the judge is reached.
-        money: what may be spent, and how far it is.
-        concurrency: runs at a time.
-        left_out: runs that cannot be judged.
-        new: by the folder of a run its new judgings, by their numbers.
+        work: the runs to judge.
+        terms: how the judge is asked.
+        money: what may be spent, and the progress.
         failed: judgings that there are none of.
-        message: what to know beside that.
+        message: anything else worth knowing.
     """
 
     home: Path
     judge: Judge
-    wanted: Mapping[Path, int]
-    connection: Connection
+    work: Sequence[JudgeTask]
+    terms: Terms
     money: Account
-    concurrency: int
-    left_out: list[LeftOut]
-    new: dict[Path, dict[int, Judging]] = field(default_factory=dict)
     failed: list[LeftOut] = field(default_factory=list)
     message: str = ""
 
-    def numbers(self, work: JudgeTask) -> range:
-        """The numbers of the judgings that a run lacks."""
-        return range(work.before.last + 1, self.wanted[work.run.folder] + 1)
-
-    def next_number(self, work: JudgeTask) -> int:
-        """The number of a run's next judging: there are no gaps, also if one has failed."""
-        return work.before.last + 1 + len(self.new.get(work.run.folder, ()))
-
     async def judge_once(
-        self, client: Client, work: JudgeTask, prepared: Prepared
+        self, client: Client, task: JudgeTask, prepared: Prepared
     ) -> Judging | str:
         """Judge once; the reason if there is no judging."""
-        judge, prices, number = self.judge, self.money.prices, self.next_number(work)
+        judge, prices = self.judge, self.money.prices
         try:
-            bound = worst(judge, work.case, prepared=prepared)
+            bound = worst(judge, task.case, prepared=prepared)
             async with self.money.meter(judge.model, bound) as meter:
-                if meter is None:
-                    return NO_MONEY
+                number = task.before.last + 1 + len(task.new)
                 return await judge_it(
-                    client, judge, work.case, number, meter, prices=prices, prepared=prepared
+                    client, judge, task.case, number, meter, prices=prices, prepared=prepared
                 )
         except Unjudged as error:
             return error.reason
         except BudgetSpent as error:
             return str(error)
 
-    async def conclude(self, work: JudgeTask, number: int, made: Judging | str) -> None:
+    async def conclude(self, task: JudgeTask, number: int, made: Judging | str) -> None:
         """Keep what came of a judging, at once; or the reason why there is none."""
-        run = work.run
+        run = task.run
         if isinstance(made, str):
             self.failed.append(LeftOut(run.folder, made, number))
-        else:
-            number = made.judging = self.next_number(work)
-            new = self.new.setdefault(run.folder, {})
-            new[number] = made
-            await to_the_end(asyncio.to_thread(settle, work, number, new), then_go=True)
+        else:  # there are no gaps, also if one has failed
+            number = made.judging = task.before.last + 1 + len(task.new)
+            task.new[number] = made
+            await to_the_end(asyncio.to_thread(settle, task, number), then_go=True)
         what = f"{run.eval_name}, {run.configuration}, run {run.run_number}, judging {number}"
         self.money.ended(what, failed=isinstance(made, str))
 
-    def result(self, work: Sequence[JudgeTask], **more: Any) -> JudgedAgain:
-        """What came of it; `more` has other fields of it."""
-        judged = sorted((folder, number) for folder, new in self.new.items() for number in new)
+    def result(self, left_out: Iterable[LeftOut], **more: Any) -> JudgedAgain:
+        """The result; `more` has other fields of it."""
+        judged = sorted((task.run.folder, number) for task in self.work for number in task.new)
         used = self.money.budget
-        lacking = sum(len(self.numbers(task)) for task in work)
+        lacking = sum(len(task.numbers) for task in self.work)
         fields = JudgedAgain(
             status="partial" if self.failed else "done",
             model=self.judge.model,
             judged=tuple(judged),
             failed=tuple(sorted(self.failed, key=lambda fault: (fault.folder, fault.judging or 0))),
-            left_out=tuple(self.left_out),
+            left_out=tuple(left_out),
             kept=tuple(
                 LeftOut(task.run.folder, task.before.keep)
-                for task in work
-                if task.run.folder in self.new and task.before.keep is not None
+                for task in self.work
+                if task.new and task.before.keep is not None
             ),
             usage=used.usage,
             cost_usd=used.cost(self.money.prices),
@@ -575,13 +574,13 @@ class Rejudging:
         return replace(fields, **more)
 
 
-def settle(work: JudgeTask, number: int, new: dict[int, Judging]) -> None:
+def settle(task: JudgeTask, number: int) -> None:
     """Write a new judging, and make the grading again.
 
     The judging comes first: should this be killed in between, nothing that was paid for is
     lost, and the grading is made of it at the next judging.
     """
-    preserve(work.before)
-    write_judging(work.run.folder, number, new[number])
-    regrade_run(work.before, new, work.case.expectations, work.case.dimensions)
-    clear_error(work.run.folder)
+    preserve(task.before)
+    write_judging(task.run.folder, number, task.new[number])
+    regrade_run(task.before, task.new, task.case.expectations, task.case.dimensions)
+    clear_error(task.run.folder)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -25,18 +25,17 @@ from skill_eval_nb.models import (
     Connection,
     ModelFault,
     Prices,
-    connect,
-    load_prices,
 )
 from skill_eval_nb.models.batches import Results
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
-from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures, reached_by
+from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures
 from .batch import BatchedJudging, NoJudging, batch_judging, bring_results, judging_from, worst_usd
 from .journal import hold_folders, make_ready
 from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, work_of
 from .protocol import Refused, refuse
+from .spec import JUDGINGS
 from .stored_runs import stored_runs
 from .threads import in_thread, several
 
@@ -112,7 +111,7 @@ def _plain(judge: Judge) -> Any:
     return json.loads(json.dumps(asdict(judge)))
 
 
-async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
+async def judge_in_batch(job: Rejudging) -> None:
     """Judge each run until it has enough judgings, or continue a pending batch.
 
     Raises:
@@ -121,12 +120,12 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
     """
     path, money = job.home / FILE, job.money
     state = under_way(path)
-    by_name = {name_of(task.run.folder, job.home): task for task in work}
+    by_name = {name_of(task.run.folder, job.home): task for task in job.work}
     if state is not None:
         fits(state, job.judge, path)
         items = [(item["run"], item["number"]) for item in state["items"]]
     else:
-        items = [(name, number) for name, task in by_name.items() for number in job.numbers(task)]
+        items = [(name, number) for name, task in by_name.items() for number in task.numbers]
     money.total = len(items)
     ids = [] if state is None else list(state["ids"])
     judgings = await _judgings(job, items, by_name, ids)
@@ -142,7 +141,7 @@ async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
         kept = [{"run": run, "number": number} for run, number in items]
         write_atomic(path, to_json({"ids": ids, "judge": asdict(job.judge), "items": kept}))
 
-    async with connect(job.connection) as client:
+    async with job.terms.reach([job.judge.model]) as client:
         usd = worst_usd(judgings, money.prices)
         capped = money.budget.cap_usd is not None
         reservation = money.budget.allot(usd if capped else None)
@@ -242,21 +241,21 @@ async def _settle_all(
         await job.conclude(work, judging.number, made)
 
 
-async def judge_all(job: Rejudging, work: list[JudgeTask]) -> None:
+async def judge_all(job: Rejudging) -> None:
     """Judge each run until it has enough judgings.
 
     Raises:
         ModelFault: there is no key.
     """
-    async with connect(job.connection) as client:
-        todo = (_judge_run(client, job, task) for task in work if job.numbers(task))
-        await several(todo, job.concurrency)
+    async with job.terms.reach([job.judge.model]) as client:
+        todo = (_judge_run(client, job, task) for task in job.work if task.numbers)
+        await several(todo, job.terms.concurrency)
 
 
 async def _judge_run(client: Client, job: Rejudging, work: JudgeTask) -> None:
     """All new judgings of a run in sequence: the first one fills the cache."""
     prepared = await _prepare_or_reason(job, work)
-    for number in job.numbers(work):
+    for number in work.numbers:
         if isinstance(made := prepared, Prepared):
             made = await job.judge_once(client, work, made)
         await job.conclude(work, number, made)
@@ -342,56 +341,46 @@ def judge_again(
             for problem in noted
             if (problem.code, problem.severity) == ("link", "warning")
         ]
-        who = _judge(judge, judge_model, again, work, Terms(connection))
+        terms = Terms(connection, prices, budget_usd, concurrency, progress=progress)
+        who = _judge(judge, judge_model, again, work, terms)
         if not batch and under_way(home / FILE) is not None:
             raise refuse(
                 f"a batch of judgings is under way, see {home / FILE}: judge by batch to collect "
                 "it first, or cancel it and remove that file"
             )
         goals = wanted_before(home / WANTED, who)
-        wanted = {
-            task.run.folder: goals.get(name_of(task.run.folder, home), task.before.last + again)
-            for task in work
-        }
-        money = Account(
-            sum(max(wanted[task.run.folder] - task.before.last, 0) for task in work),
-            budget_usd,
-            prices or load_prices(),
-            [who.model],
-            progress,
-        )
-        job = Rejudging(
-            home, who, wanted, connection or reached_by([who.model]), money, concurrency, left
-        )
+        for task in work:
+            task.wanted = goals.get(name_of(task.run.folder, home), task.before.last + again)
+        money = Account(sum(len(task.numbers) for task in work), [who.model], terms)
+        job = Rejudging(home, who, work, terms, money)
         if dry_run:
-            worst_usd = _worst_usd(job, work, batch=batch)
-            return job.result(work, status="dry run", worst_usd=worst_usd)
+            return job.result(left, status="dry run", worst_usd=_worst_usd(job, batch=batch))
         if work:
-            places = [place for run in wanted for place in (run, run / "judgings")]
-            make_ready([home, home / OWN, *places])
-            want(home / WANTED, who, {name_of(run, home): wanted[run] for run in wanted})
-        judging = (judge_in_batch if batch else judge_all)(job, work)
+            folders = [task.run.folder for task in work]
+            make_ready([home, home / OWN, *(at for run in folders for at in (run, run / JUDGINGS))])
+            want(home / WANTED, who, {name_of(task.run.folder, home): task.wanted for task in work})
         try:
-            in_thread(judging, stop, name="judge_again")
+            in_thread((judge_in_batch if batch else judge_all)(job), stop, name="judge_again")
         except (Refused, ModelFault):  # nothing was sent
             if not goals:
                 (home / WANTED).unlink(missing_ok=True)
             raise
-        message = "\n".join(filter(None, [job.message, RESUMED if goals else ""]))
-        done = job.result(work, message=message)
+        done = job.result(
+            left, message="\n".join(filter(None, [job.message, RESUMED if goals else ""]))
+        )
         poor = any(failure.reason.startswith(NO_MONEY) for failure in done.failed)
         if done.n_missing <= 0 or not (done.judged or poor):
             (home / WANTED).unlink(missing_ok=True)  # otherwise the same call judges the rest
     return done
 
 
-def _worst_usd(job: Rejudging, work: Iterable[JudgeTask], *, batch: bool) -> float | None:
+def _worst_usd(job: Rejudging, *, batch: bool) -> float | None:
     """The most US dollars that missing judgings can cost; None if the price is not known.
 
     Unusable answers of a batch are asked for again by calls.
     """
     prices, usd = job.money.prices, 0.0
-    for task in work:
+    for task in job.work:
         try:
             prepared = prepare(job.judge, task.case)
         except Unjudged:  # it costs nothing, and fails
@@ -399,8 +388,8 @@ def _worst_usd(job: Rejudging, work: Iterable[JudgeTask], *, batch: bool) -> flo
         each = prices.cost(worst(job.judge, task.case, prepared=prepared), job.judge.model)
         if each is None:
             return None
-        by_batch = [batch_judging(task, prepared, n, "") for n in job.numbers(task) if batch]
-        usd += each * len(job.numbers(task)) + worst_usd(by_batch, prices)
+        by_batch = [batch_judging(task, prepared, n, "") for n in task.numbers if batch]
+        usd += each * len(task.numbers) + worst_usd(by_batch, prices)
     return usd
 
 

@@ -15,6 +15,7 @@ from skill_eval_nb.models.ask import (
     FENCED_RULE,
     TEXT,
     AnswerCheck,
+    Answered,
     Question,
     an_object,
     check_form,
@@ -22,7 +23,7 @@ from skill_eval_nb.models.ask import (
     keyed_question,
     shorten_text,
 )
-from skill_eval_nb.running.asking import Terms, ask_all, worst_usd
+from skill_eval_nb.running.asking import Item, Terms, ask_all, worst_usd
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
@@ -206,13 +207,14 @@ def propose(question: Question[str], folder: Path, terms: Terms) -> str:
         path = folder / KEPT / f"{question.key}.json"
         write_atomic(path, json.dumps(record, indent=2) + "\n")
 
+    def save(answered: Answered[str]) -> str:
+        keep(answered.value, prices.cost(answered.usage, question.model))
+        return answered.value
+
     keep(None, worst)
-    replies = ask_all(
-        [question],
-        terms,
-        lambda _, answered: keep(answered.value, prices.cost(answered.usage, question.model)),
-    )
-    if question.key in replies.failed:
-        keep(None, replies.cost_usd)
-        raise SearchOver(f"there is no further proposal: {replies.failed[question.key]}")
-    return replies.answered[question.key].value
+    key = question.key
+    answers = ask_all([Item(key, "a description", question, None, save)], terms)
+    if key in answers.failed:
+        keep(None, answers.cost_usd)
+        raise SearchOver(f"there is no further proposal: {answers.failed[key].reason}")
+    return answers.values[key]

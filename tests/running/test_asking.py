@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.ask import TEXT, Answered, BadAnswer, Question, an_object
-from skill_eval_nb.running.asking import NO_MONEY, Terms, ask_all, worst_usd
+from skill_eval_nb.running.asking import NO_MONEY, Answers, Item, Terms, ask_all, worst_usd
 from skill_eval_nb.running.threads import Stopped
 from tests.models.scripted import Scripted, Seen, bad, good
 from tests.stand_in import Fault, RiggedStandIn
@@ -31,6 +32,25 @@ def question(number: int, **more: Any) -> Question[str]:
     return Question(**{**given, "max_tokens": 50, "deadline": 20.0, **more})
 
 
+def asked(
+    questions: Iterable[Question[str]],
+    terms: Terms,
+    keep: Callable[[Question[str], Answered[str]], None] = lambda *_: None,
+) -> Answers[str]:
+    def item(one: Question[str]) -> Item[str]:
+        def save(answered: Answered[str]) -> str:
+            keep(one, answered)
+            return answered.value
+
+        return Item(one.key, f"question {one.key}", one, None, save)
+
+    return ask_all([item(one) for one in questions], terms)
+
+
+def reasons(got: Answers[str]) -> dict[str, str]:
+    return {key: why.reason for key, why in got.failed.items()}
+
+
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
@@ -44,13 +64,13 @@ def test_one_that_fails_takes_nothing_from_the_others() -> None:
         return good(json.dumps({} if key == "q1" else {"word": "yes"}))
 
     with Scripted(say) as server:
-        got = ask_all([question(n) for n in range(4)], Terms(server.connection))
-    assert sorted(got.answered) == ["q0", "q2"]
+        got = asked([question(n) for n in range(4)], Terms(server.connection))
+    assert sorted(got.values) == ["q0", "q2"]
     assert sorted(got.failed) == ["q1", "q3"]
-    assert got.failed["q1"] == (
+    assert reasons(got)["q1"] == (
         "the model gave no usable answer in 3 attempts; the last: there is no word"
     )
-    assert "not this one" in got.failed["q3"]
+    assert "not this one" in reasons(got)["q3"]
     assert got.usage.calls == 5
 
 
@@ -60,23 +80,23 @@ def test_the_ceiling_holds_and_what_does_not_fit_is_told() -> None:
     assert one is not None
     assert worst_usd(questions) == pytest.approx(6 * one)
     broken = RiggedStandIn(faults=(Fault("invalid_json"),))  # asked thrice each
-    got = ask_all(questions, Terms(Connection(stand_in=broken), budget_usd=2.5 * one))
+    got = asked(questions, Terms(Connection(stand_in=broken), budget_usd=2.5 * one))
     assert got.cost_usd is not None
     assert got.cost_usd <= 2.5 * one
     assert len(got.failed) == 6
-    nothing = ask_all(questions, Terms(OFFLINE, budget_usd=one / 2))
-    assert nothing.failed == dict.fromkeys((f"q{n}" for n in range(6)), NO_MONEY)
+    nothing = asked(questions, Terms(OFFLINE, budget_usd=one / 2))
+    assert reasons(nothing) == dict.fromkeys((f"q{n}" for n in range(6)), NO_MONEY)
     assert nothing.usage.calls == 0
-    enough = ask_all(questions, Terms(OFFLINE, budget_usd=1.5 * one, concurrency=6))
-    assert len(enough.answered) == 6  # they wait for what the others do not use
+    enough = asked(questions, Terms(OFFLINE, budget_usd=1.5 * one, concurrency=6))
+    assert len(enough.values) == 6  # they wait for what the others do not use
     assert enough.cost_usd is not None
     assert enough.cost_usd <= 1.5 * one
 
 
 def test_a_price_that_is_not_known_is_not_zero() -> None:
     assert worst_usd([question(1), question(2, model="unheard-of")]) is None
-    got = ask_all([question(2, model="unheard-of")], Terms(OFFLINE))
-    assert got.answered
+    got = asked([question(2, model="unheard-of")], Terms(OFFLINE))
+    assert got.values
     assert got.cost_usd is None
 
 
@@ -101,7 +121,7 @@ def test_what_was_answered_when_it_was_stopped_is_kept_however_many_wait_for_it(
 
     questions = [slow(at) for at in range(n)]
     with pytest.raises(Stopped):
-        ask_all(questions, Terms(OFFLINE, concurrency=n, stop=stop), keep)
+        asked(questions, Terms(OFFLINE, concurrency=n, stop=stop), keep)
     assert sorted(kept) == sorted(f"q{at}" for at in range(n))
 
 
@@ -110,4 +130,4 @@ def test_what_cannot_be_kept_ends_everything() -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        ask_all([question(n) for n in range(3)], Terms(OFFLINE), keep)
+        asked([question(n) for n in range(3)], Terms(OFFLINE), keep)
