@@ -24,6 +24,7 @@ import msgspec
 
 from skill_eval_nb.disk import is_plain, leads_out, open_file, read_bytes, remove_file, remove_tree
 from skill_eval_nb.documents import Faults, Judging, Timing, dump, mend, parse, to_json
+from skill_eval_nb.grading.sandbox.box import take_back
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.read import decoder
 
@@ -188,17 +189,8 @@ def remove(folder: Path) -> None:
     else:
         remove_tree(folder)
         if folder.exists():
-            open_up(folder)
+            take_back(folder)
             shutil.rmtree(folder)
-
-
-def open_up(folder: Path) -> None:
-    """Restore the owner's permissions on folders that an agent took away."""
-    for at, names, _ in os.walk(folder):
-        for path in (Path(at), *(Path(at, name) for name in names)):
-            mode = path.lstat().st_mode
-            if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
-                path.chmod(stat.S_IMODE(mode) | stat.S_IRWXU)
 
 
 OF_MACHINE = frozenset(
@@ -331,7 +323,7 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
         OSError: something cannot be read or moved.
     """
     work = run / "outputs"
-    open_up(work)
+    take_back(work)
     same = [input_.name for input_ in inputs if _keep_input(input_, work, run / "inputs")]
     left_out = _take_away(work)
     files = sorted(
@@ -378,8 +370,6 @@ def _take_away(work: Path) -> list[str]:
             if what is not None:
                 removed.append(f"{path.relative_to(work).as_posix()}: {what}")
                 path.unlink()
-            elif stat.S_ISREG(mode) and not mode & stat.S_IRUSR:
-                path.chmod(stat.S_IMODE(mode) | stat.S_IRUSR)
     return sorted(removed)
 
 

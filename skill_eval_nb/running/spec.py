@@ -21,17 +21,17 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from skill_eval_nb.disk import open_regular, read_bytes
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.models import Connection, Prices
+from skill_eval_nb.workspace.jobs import read_events
 
-from .journal import DECIDED, NAME, PLANNED, read_journal
+from .journal import DECIDED, PLANNED, read_journal
 from .protocol import Executor, Limits, SandboxKind, Skill, refuse
 from .skill import SkillSource, stage
 from .suite import PlannedEval, Suite
@@ -71,15 +71,7 @@ class Missing:
     grade: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.steps)
-
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """In words: execute, check, judge 1, …, grade."""
-        judged = [f"judge {number}" for number in self.judgings]
-        named = (("execute", self.execute), ("check", self.check))
-        first = [name for name, lacks in named if lacks]
-        return (*first, *judged, *(["grade"] if self.grade else []))
+        return self != Missing()
 
 
 def state(
@@ -577,24 +569,14 @@ def plain(value: Any) -> Any:
     return getattr(value, "__qualname__", type(value).__qualname__)
 
 
-def read_planned(iteration: Path) -> list[Fingerprint] | None:
-    """The fingerprints in the journal of an iteration; None if it has no journal.
-
-    A line that is not JSON, such as one that was cut off, is skipped.
-    """
-    found: list[Fingerprint] = []
-    try:
-        with open_regular(iteration / NAME) as lines:
-            for line in lines:
-                if PLANNED.encode() in line:
-                    with suppress(ValueError, KeyError, TypeError):
-                        event = json.loads(line)
-                        mark = event["fingerprint"]
-                        fingerprint = Fingerprint(mark["runs"], mark["grading"])
-                        found += [fingerprint] if event["event"] == PLANNED else []
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return found
+def read_planned(iteration: Path) -> list[Fingerprint]:
+    """The fingerprints in the journal of an iteration; none if there is no journal."""
+    marks = read_events(iteration, PLANNED, "fingerprint")
+    return [
+        Fingerprint(mark["runs"], mark["grading"])
+        for mark in marks
+        if {"runs", "grading"} <= mark.keys()
+    ]
 
 
 def choose_iteration(

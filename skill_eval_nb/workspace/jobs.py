@@ -34,7 +34,7 @@ class JobRecord(NamedTuple):
     at_it: str | None = None
 
 
-def _read_events(iteration: Path, event: str, key: str) -> list[dict[str, Any]]:
+def read_events(iteration: Path, event: str, key: str) -> list[dict[str, Any]]:
     """What the events of a name have under a key, in their order; none without a journal."""
     found: list[dict[str, Any]] = []
     with suppress(OSError), open_regular(iteration / JOURNAL) as lines:
@@ -48,7 +48,7 @@ def _read_events(iteration: Path, event: str, key: str) -> list[dict[str, Any]]:
 def read_job(iteration: Path) -> JobRecord:
     """What the folder of an iteration says of its job; nothing if there is none."""
     looks: tuple[int, ...] = ()
-    for asked in _read_events(iteration, STARTED, "asked"):
+    for asked in read_events(iteration, STARTED, "asked"):
         with suppress(ValueError, TypeError):
             looks = looks or tuple(map(int, asked.get("looks") or ()))
     holder = find_holder(iteration / LOCK) or {}
@@ -127,8 +127,8 @@ class Settings(NamedTuple):
 
 def read_settings(iteration: Path) -> Settings:
     """What the journal of an iteration says of its last start; empty if there is none."""
-    plans = _read_events(iteration, PLANNED, "fingerprint")
-    starts = _read_events(iteration, STARTED, "asked")
+    plans = read_events(iteration, PLANNED, "fingerprint")
+    starts = read_events(iteration, STARTED, "asked")
     return Settings(iteration, plans[-1] if plans else {}, starts[-1] if starts else {})
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from skill_eval_nb.models import StandIn, Usage
 from skill_eval_nb.running import Execution, Plan, Task, plan_runs
+from skill_eval_nb.running.spec import Missing
 
 SKILL = "---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\nWrite them.\n"
 
@@ -26,6 +27,13 @@ EVALS: list[dict[str, Any]] = [
     {"id": 2, "name": "No log", "prompt": "Write notes", "expectations": ["It asks for a log"]},
     {"id": 3, "prompt": "Write notes about everything", "expectations": ["Notes are short"]},
 ]
+
+
+def steps_of(missing: Missing) -> tuple[str, ...]:
+    """The steps that a run lacks, in words: execute, check, judge 1, …, grade."""
+    judged = [f"judge {number}" for number in missing.judgings]
+    first = [name for name in ("execute", "check") if getattr(missing, name)]
+    return (*first, *judged, *(["grade"] if missing.grade else []))
 
 
 @dataclass(frozen=True)

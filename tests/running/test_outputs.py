@@ -29,7 +29,7 @@ from skill_eval_nb.running.spec import state
 from skill_eval_nb.running.suite import find_inputs, read_suite
 from tests.corpus.build import lay
 from tests.running.made_jobs import job_plan
-from tests.running.made_plans import make_skill
+from tests.running.made_plans import make_skill, steps_of
 from tests.stand_in import RiggedStandIn
 
 
@@ -220,7 +220,7 @@ def test_a_disk_that_is_full_is_told_from_a_run_that_failed(tmp_path, monkeypatc
 
 def lacks(folder: Path, judgings: int = 2, **options) -> tuple[str, ...]:
     given = {"has_structural": True, "has_judged": True, **options}
-    return state(folder, judgings, **given).steps
+    return steps_of(state(folder, judgings, **given))
 
 
 def test_the_steps_follow_the_files(tmp_path):

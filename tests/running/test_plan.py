@@ -28,7 +28,7 @@ from skill_eval_nb.running.spec import (
 from skill_eval_nb.running.suite import folder_names
 from skill_eval_nb.workspace.names import is_eval
 from tests.corpus.build import lay
-from tests.running.made_plans import EVALS, SKILL, Fake, make_skill, plan
+from tests.running.made_plans import EVALS, SKILL, Fake, make_skill, plan, steps_of
 
 REAL = {
     "executor": Fake("real"),
@@ -205,7 +205,7 @@ def test_more_of_the_same_continues_the_iteration(tmp_path):
         assert {cell.key for cell in first.cells} <= {cell.key for cell in made.cells}
     assert len(plan(tmp_path, runs=3).todo) == 16
     twice = plan(tmp_path, runs=1, judgings=2, evals_only=[1]).todo
-    assert [one.missing.steps for one in twice] == [("judge 2", "grade")] * 2
+    assert [steps_of(one.missing) for one in twice] == [("judge 2", "grade")] * 2
 
 
 @pytest.mark.parametrize(

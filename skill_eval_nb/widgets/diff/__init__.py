@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skill_eval_nb.running.spec import read_planned
 from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables.frames import like
@@ -15,6 +14,7 @@ from skill_eval_nb.text import MISSING, tied
 from skill_eval_nb.text_diff import mark_changes
 from skill_eval_nb.widgets.explore.explorer import VIEWS, Explorer, nothing_view, safely
 from skill_eval_nb.workspace.files import iteration_folder
+from skill_eval_nb.workspace.jobs import read_settings
 from skill_eval_nb.workspace.read import nearest_metadata
 
 from ..explore.choice import Choice, SkillRuns, settle_choice, suite_of
@@ -185,10 +185,10 @@ def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
     for side in pair:
         path = next(iter(_of(runs, side)["path"]), None)
         folder = iteration_folder(base / path, side) if path else None
-        plans = read_planned(folder) if folder and folder.is_dir() else None
-        if not plans:
+        plan = read_settings(folder).plan if folder else {}
+        own = {**plan.get("runs", {}), **plan.get("grading", {})}
+        if not own:
             return []
-        own = {**plans[-1].runs, **plans[-1].grading}
         settings.append(
             dict(_flat({name: of for name, of in own.items() if name not in SHOWN_APART}))
         )

@@ -27,7 +27,7 @@ from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.tables import check
 from tests.running.made_jobs import Writer, job_plan, until
-from tests.running.made_plans import EVALS, make_skill
+from tests.running.made_plans import EVALS, make_skill, steps_of
 from tests.stand_in import Fault, RiggedStandIn
 
 
@@ -233,7 +233,7 @@ def test_errored_runs_are_done_again_only_where_asked_for_and_from_where_they_fa
     assert fails == "the judge" or all("in broken" in trace for trace in traces)
     assert not job_plan(tmp_path, **options).todo
     ready = job_plan(tmp_path, retry_errored=True, **options)
-    assert [one.missing.steps for one in ready.todo] == [again] * 2
+    assert [steps_of(one.missing) for one in ready.todo] == [again] * 2
     progress = ready.start().wait(60)
     assert (progress.status, progress.finished, progress.errored) == ("done", 2, 0)
     assert statuses(tmp_path / "ws") == {"graded": 2}
