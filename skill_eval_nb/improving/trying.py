@@ -271,7 +271,7 @@ def _check(item: SuiteItem) -> StructuralExpectation:
 def _verdicts(
     trial: Trial, checks: Sequence[Check], runs: pl.DataFrame, progress: Progress | None = None
 ) -> list[list[CheckVerdict]]:
-    """The verdicts of each check, run by run; each file of a run is read at most once.
+    """The verdicts of each check, run by run.
 
     `progress` is called after every `EVERY` runs, and at the end.
     """

@@ -71,7 +71,7 @@ class ActionCheck:
         calls = [call for call in self.record.calls if not tool or _is_of(tool, call)]
         if kind == "command_matches":
             calls = [call for call in calls if _command_of(call) is not None]
-        search = None if terms is None else TextSearch(terms, one_is_enough=False)
+        search = None if terms is None else TextSearch(terms)
         if search is not None:
             calls = [call for call in calls if _is_found_in(search, call)]
         positive = kind != "tool_not_called"

@@ -1,9 +1,9 @@
-"""Plan checks and give the verdicts on a run; each file is read once."""
+"""The verdicts on what a run has produced; checks share the files that they read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from skill_eval_nb.documents import (
@@ -12,136 +12,224 @@ from skill_eval_nb.documents import (
     Structural,
     StructuralExpectation,
 )
+from skill_eval_nb.text import count
 
 from ..grades import count_verdicts
 from .actions import VERDICTS, ActionCheck
 from .outputs import (
     BadGlob,
     CheckVerdict,
-    Content,
-    Outputs,
     Record,
     broken,
+    list_names,
     list_outputs,
     match_pattern,
     show_line,
+    verdict_failed,
     verdict_unscored,
 )
-from .search import BadPattern, TextSearch
-from .sentences import contains_text, spoken_csv, spoken_exists, spoken_rows
+from .search import BadPattern, sought
 from .types import (
+    ENDINGS,
     OF_TRANSCRIPT,
     Check,
     CheckContext,
-    FileVisitor,
-    PlannedCheck,
+    CsvTable,
     Sandbox,
     as_structural,
     contains,
     contains_not,
+    csv_valid,
     custom_script,
     exists,
     file_count,
     lost_fields,
+    no_match,
+    read_table,
+    row_count,
     sought_by,
     unknown_type,
 )
 
 
-def plan_check(
-    expectation: StructuralExpectation, setting: CheckContext, *, spoken: bool
-) -> PlannedCheck:
-    """The files that a check needs to see, and a function for its verdict.
-
-    `spoken`: its dialect says in a sentence what others say in fields.
-    """
+def verdict_on(
+    wanted: StructuralExpectation, setting: CheckContext, *, spoken: bool
+) -> CheckVerdict:
+    """The verdict on one check; `spoken`: it says in a sentence what others say in fields."""
     try:
-        if lost := lost_fields(expectation):
-            return PlannedCheck(
-                partial(verdict_unscored, f"{', '.join(map(show_line, lost))} cannot be read")
-            )
-        if expectation.type == "file_exists" and expectation.pattern is None:
-            return spoken_exists(expectation, setting.outputs, any_file=spoken)
-        planner = _PLANNERS.get(expectation.type)
-        if planner is None:
-            return PlannedCheck(partial(verdict_unscored, unknown_type(expectation.type)))
-        return planner(expectation, setting)
+        if lost := lost_fields(wanted):
+            return verdict_unscored(f"{', '.join(map(show_line, lost))} cannot be read")
+        if wanted.type == "file_exists" and wanted.pattern is None:
+            return _check_named_files(wanted, setting, any_file=spoken)
+        if (look := _CHECKS.get(wanted.type)) is None:
+            return verdict_unscored(unknown_type(wanted.type))
+        return look(wanted, setting)
     except (BadGlob, BadPattern) as error:
-        tool = "tool" if expectation.type in OF_TRANSCRIPT else "pattern"
+        tool = "tool" if wanted.type in OF_TRANSCRIPT else "pattern"
         field = "match_regex" if isinstance(error, BadPattern) else tool
-        return PlannedCheck(partial(verdict_unscored, f"`{field}`: {error}"))
+        return verdict_unscored(f"`{field}`: {error}")
     except Exception as error:  # noqa: BLE001 -- it must not affect the other checks
-        return PlannedCheck(partial(broken, error))
+        return broken(error)
 
 
-def _plan_exists(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    found = setting.files(expectation.pattern)
-    return PlannedCheck(partial(exists, expectation.pattern, found, setting.outputs))
+def _check_files(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
+    return exists(wanted.pattern, setting.files(wanted.pattern), setting.outputs)
 
 
-def _plan_count(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    found = setting.files(expectation.pattern)
-    return PlannedCheck(
-        partial(
-            file_count,
-            expectation.pattern,
-            found,
-            expectation.count,
-            expectation.operator,
-            setting.outputs.left_out,
-        )
-    )
+_DENIES = "the sentence may mean that something must not be; use a type of check that says so"
 
 
-def _plan_contains(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    what = sought_by(expectation, setting.near)
+def _check_named_files(
+    wanted: StructuralExpectation, setting: CheckContext, *, any_file: bool
+) -> CheckVerdict:
+    """`file_exists` without a pattern: each file that the sentence names.
+
+    If it names none, any file counts if `any_file` is true.
+    """
+    sentence, outputs = wanted.description or "", setting.outputs
+    if may_deny(sentence):
+        return verdict_unscored(_DENIES)
+    names = files_named(sentence)
+    if not names and not any_file:
+        return verdict_unscored("neither `pattern` nor the sentence says which file")
+    if not names:
+        return exists(None, outputs.names, outputs)
+    verdicts = [exists(name, match_pattern(name, outputs.names), outputs) for name in names]
+    return _join_verdicts(verdicts, any_counts=either(sentence))
+
+
+def _check_count(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
+    found, left_out = setting.files(wanted.pattern), setting.outputs.left_out
+    return file_count(wanted.pattern, found, wanted.count, wanted.operator, left_out)
+
+
+def _check_content(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
+    what = sought_by(wanted, setting.near)
     if what is None:
-        reason = "neither `match` nor `match_any` nor `match_regex` says what to look for"
-        return PlannedCheck(partial(verdict_unscored, reason))
-    positive = expectation.type == "file_contains"
-    search = TextSearch(what, one_is_enough=positive)
-    verdict = contains if positive else contains_not
-    looks = ((search, setting.files(expectation.pattern)),)
-    return PlannedCheck(partial(verdict, search, expectation.pattern, setting.outputs), looks)
-
-
-def _plan_script(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    return PlannedCheck(
-        partial(
-            custom_script,
-            expectation.script,
-            setting.outputs,
-            allowed=setting.allow_scripts,
-            kind=setting.sandbox,
+        return verdict_unscored(
+            "neither `match` nor `match_any` nor `match_regex` says what to look for"
         )
+    positive = wanted.type == "file_contains"
+    search = setting.search(what, setting.files(wanted.pattern), one_is_enough=positive)
+    verdict = contains if positive else contains_not
+    return verdict(search, wanted.pattern, setting.outputs)
+
+
+def _check_text(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
+    """`contains_text`: a file has the text of `match`, or else what the sentence quotes."""
+    sentence, near = wanted.description or "", setting.near
+    what = sought_by(wanted, near)
+    texts = [] if what is not None else texts_named(sentence)
+    if what is None and may_deny(sentence):
+        return verdict_unscored(_DENIES)
+    if what is None and not texts:
+        return verdict_unscored("nothing is in quotes in the sentence, and there is no `match`")
+    pattern, names = _find_files(wanted, setting, texts)
+    if what is not None:
+        terms = [what]
+    else:
+        each = [texts] if either(sentence) else [[text] for text in texts]
+        terms = [sought(one, None, wanted.except_context, near) for one in each]
+    searches = (setting.search(one, names, one_is_enough=True) for one in terms)
+    verdicts = [contains(search, pattern, setting.outputs) for search in searches]
+    return _join_verdicts(verdicts, any_counts=False)
+
+
+def _check_rows(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
+    """`row_count`: the number of rows in `count`, or else in the sentence."""
+    number, operator = wanted.count, wanted.operator
+    if number is None:
+        named = rows_named(wanted.description or "")
+        if named is None:
+            return verdict_unscored("neither `count` nor the sentence clearly says how many rows")
+        number, operator = named[0], operator or named[1]
+    tables = _read_tables(wanted, setting, alone=True)
+    return tables if isinstance(tables, CheckVerdict) else row_count(tables, number, operator)
+
+
+def _check_csv(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
+    """`csv_valid`: every table can be read, and all its rows have the same number of fields."""
+    tables = _read_tables(wanted, setting, alone=False)
+    return tables if isinstance(tables, CheckVerdict) else csv_valid(tables)
+
+
+def _read_tables(
+    wanted: StructuralExpectation, setting: CheckContext, *, alone: bool
+) -> list[CsvTable] | CheckVerdict:
+    """The tables of a check; a verdict if there is none to read, or more than one if `alone`."""
+    pattern, names = _find_files(wanted, setting, ())
+    if pattern is None:
+        names = [name for name in names if name.lower().endswith(ENDINGS)]
+        if not names:
+            files = count(len(setting.outputs.names), "file")
+            return verdict_failed(f"There is no table among the outputs ({files})")
+        if alone and len(names) > 1:
+            return verdict_unscored(f"it does not say which table: {list_names(names)}")
+    elif not names:
+        return verdict_failed(no_match(pattern, setting.outputs))
+    tables: list[CsvTable] = []
+    faults: list[str] = []
+    for name, content in setting.contents(names):
+        if isinstance(content, OSError):
+            faults.append(f"{show_line(name)}: {content.strerror or content}")
+        else:
+            tables.append(read_table(name, content))
+    return (
+        verdict_unscored(f"not all tables can be read ({'; '.join(faults)})") if faults else tables
     )
 
 
-def _plan_record(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    for tool in (expectation.tool or "*", *expectation.tools):
+def _find_files(
+    wanted: StructuralExpectation, setting: CheckContext, texts: Sequence[str]
+) -> tuple[str | None, list[str]]:
+    """The files to check: those of the pattern, else those in the sentence, else all."""
+    outputs = setting.outputs
+    if wanted.pattern is not None:
+        return wanted.pattern, setting.files(wanted.pattern)
+    named = [name for name in files_named(wanted.description or "") if name not in texts]
+    if not named:
+        return None, outputs.names
+    meant = {found for name in named for found in match_pattern(name, outputs.names)}
+    return " or ".join(named), [name for name in outputs.names if name in meant]
+
+
+def _join_verdicts(verdicts: Sequence[CheckVerdict], *, any_counts: bool) -> CheckVerdict:
+    """The verdict on several things, all or any of which must be true."""
+    if len(verdicts) == 1:
+        return verdicts[0]
+    marks = [verdict.passed for verdict in verdicts]
+    mark = any_counts if any_counts in marks else (None if None in marks else not any_counts)
+    return CheckVerdict(
+        mark, "; ".join(verdict.evidence for verdict in verdicts if verdict.passed is mark)
+    )
+
+
+def _run_script(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
+    return custom_script(
+        wanted.script, setting.outputs, allowed=setting.allow_scripts, kind=setting.sandbox
+    )
+
+
+def _check_record(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
+    for tool in (wanted.tool or "*", *wanted.tools):
         match_pattern(tool, ())
-    terms = sought_by(expectation, setting.near)
-
-    def verdict() -> CheckVerdict:
-        record = setting.record()
-        if not isinstance(record, Record):
-            return record
-        return VERDICTS[expectation.type](ActionCheck(expectation, terms, record))
-
-    return PlannedCheck(verdict)
+    terms, record = sought_by(wanted, setting.near), setting.record()
+    if not isinstance(record, Record):
+        return record
+    return VERDICTS[wanted.type](ActionCheck(wanted, terms, record))
 
 
-_PLANNERS: dict[str, Callable[[StructuralExpectation, CheckContext], PlannedCheck]] = {
-    "file_exists": _plan_exists,
-    "file_contains": _plan_contains,
-    "file_not_contains": _plan_contains,
-    "file_count": _plan_count,
-    "custom_script": _plan_script,
-    "row_count": lambda wanted, setting: spoken_rows(wanted, setting.outputs),
-    "contains_text": lambda wanted, setting: contains_text(wanted, setting.outputs, setting.near),
-    "csv_valid": lambda wanted, setting: spoken_csv(wanted, setting.outputs),
-    "custom": _plan_script,
-    **dict.fromkeys(OF_TRANSCRIPT, _plan_record),
+_CHECKS: dict[str, Callable[[StructuralExpectation, CheckContext], CheckVerdict]] = {
+    "file_exists": _check_files,
+    "file_contains": _check_content,
+    "file_not_contains": _check_content,
+    "file_count": _check_count,
+    "custom_script": _run_script,
+    "row_count": _check_rows,
+    "contains_text": _check_text,
+    "csv_valid": _check_csv,
+    "custom": _run_script,
+    **dict.fromkeys(OF_TRANSCRIPT, _check_record),
 }
 
 
@@ -156,9 +244,9 @@ def check(
 ) -> Structural:
     """Check what a run has produced: layer 1, without a model.
 
-    Each file is read at most once, whatever the number of checks. The content of suite and outputs
-    never raises an error: what cannot be checked is not scored (`passed` is null), and its evidence
-    says why.
+    Files are read once for all checks, as far as `KEPT_BYTES` hold them. The content of suite and
+    outputs never raises an error: what cannot be checked is not scored (`passed` is null), and its
+    evidence says why.
 
     Args:
         expectations: structural expectations, or expectations of the `iterations` dialect with a
@@ -204,63 +292,12 @@ def verdicts_on(
         spoken: which of them say in a sentence what others say in fields.
         setting: the outputs, and everything else that the checks share.
     """
-    planned = [
-        plan_check(check, setting, spoken=worded)
+    if len(wanted) == 1:
+        setting.room = 0  # there is no other check to keep files for
+    return [
+        verdict_on(check, setting, spoken=worded)
         for check, worded in zip(wanted, spoken, strict=True)
     ]
-    failed: dict[FileVisitor, Exception] = {}
-    _visit_files(setting.outputs, planned, failed)
-    return [_verdict(check, failed) for check in planned]
-
-
-def _verdict(planned: PlannedCheck, failed: Mapping[FileVisitor, Exception]) -> CheckVerdict:
-    error = next((failed[looks] for looks, _ in planned.looks if looks in failed), None)
-    if error is not None:
-        return broken(error)
-    try:
-        return planned.verdict()
-    except Exception as error:  # noqa: BLE001 -- it must not affect the other checks
-        return broken(error)
-
-
-def _visit_files(
-    outputs: Outputs, planned: Sequence[PlannedCheck], failed: dict[FileVisitor, Exception]
-) -> None:
-    """Show each file to all visitors that need it, one file after the other."""
-    groups: dict[int, tuple[Sequence[str], list[FileVisitor]]] = {}
-    for check in planned:
-        for looks, names in check.looks:
-            groups.setdefault(id(names), (names, []))[1].append(looks)
-    if len(groups) == 1:
-        ((names, wanting),) = groups.values()
-        _show_files(outputs, ((name, wanting) for name in names), failed)
-        return
-    by_name: dict[str, list[FileVisitor]] = {}
-    for names, wanting in groups.values():
-        for name in names:
-            by_name.setdefault(name, []).extend(wanting)
-    wanted = ((name, by_name[name]) for name in outputs.names if name in by_name)
-    _show_files(outputs, wanted, failed)
-
-
-def _show_files(
-    outputs: Outputs,
-    wanted: Iterable[tuple[str, Sequence[FileVisitor]]],
-    failed: dict[FileVisitor, Exception],
-) -> None:
-    """Show files to their visitors; a visitor that fails is added to `failed`, and sees no more."""
-    for name, wanting in wanted:
-        content = None
-        for looks in wanting:
-            if looks.done or looks in failed:
-                continue
-            try:
-                content = content or Content(outputs.read(name))
-                looks.look(name, content)
-            except OSError as error:
-                looks.cannot_read(name, error)
-            except Exception as error:  # noqa: BLE001 -- it must not affect the other checks
-                failed[looks] = error
 
 
 def _grade_check(expectation: StructuralExpectation, verdict: CheckVerdict) -> GradedExpectation:
@@ -281,3 +318,105 @@ def _is_gate_passed(graded: Sequence[GradedExpectation]) -> bool | None:
     if False in critical:
         return False
     return None if None in critical else True
+
+
+# ── what a sentence says, as in the dialect `iterations` ─────────────────────────────────────────
+
+_FILE = re.compile(
+    r"(?<![\w./\\@-])(?:[\w.-]+/)*(?:\.?[\w-][\w.-]*)?\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w/@(-])"
+)
+_NO_FILES = re.compile(r"(?:e\.g|i\.e|etc\.?|vs\.?|[A-Z]\w*\.(?:js|net|io|ai))", re.IGNORECASE)
+"""Words that look like files but are not: abbreviations, Node.js."""
+
+_QUOTED = re.compile(
+    r'"([^"]+)"|“([^“”]+)[”“]|„([^„“”]+)[“”]|«([^«»]+)»|`([^`]+)`'
+    r"|(?<!\w)'([^']+)'(?!\w)|(?<!\w)‘([^‘’]+)’(?!\w)"
+)
+_DENIED = re.compile(
+    r"\b(?:no|not|never|without|none|neither|nor|absent|lacks?|free of|removed?|removes|"
+    r"deleted?|deletes|avoids?|excludes?|omits?|\w+n['’]t)\b",
+    re.IGNORECASE,
+)
+_ROWS = re.compile(
+    r"(?P<words>at least|at most|no more than|no fewer than|no less than|more than|fewer than|"
+    r"less than|exactly|up to|minimum of|maximum of)?\s*"
+    r"\b(?P<number>\d[\d,]*)\+?\s+(?:[a-z]+\s+){0,2}?(?:rows?|records?|entries|lines?)\b",
+    re.IGNORECASE,
+)
+LONGEST = 2000
+"""The most characters of a sentence; longer texts are not searched for a number of rows."""
+
+_WORDS = {
+    "at least": ">=",
+    "no fewer than": ">=",
+    "no less than": ">=",
+    "minimum of": ">=",
+    "at most": "<=",
+    "no more than": "<=",
+    "up to": "<=",
+    "maximum of": "<=",
+    "more than": ">",
+    "fewer than": "<",
+    "less than": "<",
+}
+
+
+def quoted_texts(sentence: str) -> list[str]:
+    """The parts of a sentence in quotes.
+
+    >>> quoted_texts("Says 'thank you' and “bye”, doesn't it")
+    ['thank you', 'bye']
+    """
+    found = [next(filter(None, groups)) for groups in _QUOTED.findall(sentence)]
+    return list(dict.fromkeys(text for text in found if text.strip()))
+
+
+def files_named(sentence: str) -> list[str]:
+    """The names of files in a sentence.
+
+    >>> files_named("out/clean.csv and a .env file are written, e.g. by Node.js.")
+    ['out/clean.csv', '.env']
+    """
+    found = [match.rstrip(".") for match in _FILE.findall(sentence)]
+    names = [name for name in found if not _NO_FILES.fullmatch(name)]
+    return list(dict.fromkeys(names))
+
+
+def texts_named(sentence: str) -> list[str]:
+    """The quoted parts that are not file names; all of them if there are no others.
+
+    >>> texts_named('"notes.md" holds "Summary"'), texts_named('mentions "setup.py"')
+    (['Summary'], ['setup.py'])
+    """
+    texts = quoted_texts(sentence)
+    return [text for text in texts if files_named(text) != [text]] or texts
+
+
+def may_deny(sentence: str) -> bool:
+    """Whether a sentence may say that something is not so.
+
+    >>> may_deny("Does not contain 'TODO'"), may_deny("Says 'no refunds'")
+    (True, False)
+    """
+    return _DENIED.search(_QUOTED.sub(" ", sentence)) is not None
+
+
+def either(sentence: str) -> bool:
+    """Whether one of the things named in a sentence is enough."""
+    return re.search(r"\bor\b", _QUOTED.sub(" ", sentence), re.IGNORECASE) is not None
+
+
+def rows_named(sentence: str) -> tuple[int, str] | None:
+    """How many rows a sentence wants, and the operator; None if that is uncertain.
+
+    >>> rows_named("clean.csv has 6 data rows: each row once"), rows_named("at least 10 rows")
+    ((6, '=='), (10, '>='))
+    >>> rows_named("All rows are kept"), rows_named("150 rows, of which 3 rows are new")
+    (None, None)
+    """
+    found = list(_ROWS.finditer(sentence)) if len(sentence) <= LONGEST else []
+    if len(found) != 1:
+        return None
+    words = (found[0]["words"] or "").lower()
+    more = "+" in found[0][0]
+    return int(found[0]["number"].replace(",", "")), _WORDS.get(words, ">=" if more else "==")

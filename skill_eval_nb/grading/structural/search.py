@@ -422,8 +422,6 @@ class TextSearch:
 
     Attributes:
         what: what to search for.
-        one_is_enough: whether the first match decides the check.
-        done: whether no further file can change the verdict.
         n_files: how many files were searched.
         seen: the names of the first of them.
         n_found: how many of them have a match that is not exempt.
@@ -437,15 +435,13 @@ class TextSearch:
     KEPT = 5
     NAMED = 3
 
-    def __init__(self, what: SearchTerms, *, one_is_enough: bool) -> None:
+    def __init__(self, what: SearchTerms) -> None:
         """Prepare the search.
 
         Every file with a match contains one of the bytes in `_first`; if `_settles` is true, a file
         without any needs no close search.
         """
         self.what = what
-        self.one_is_enough = one_is_enough
-        self.done = False
         self.n_files = 0
         self.seen: list[str] = []
         self.n_found = 0
@@ -499,7 +495,6 @@ class TextSearch:
         for match in matches:
             if match.exempted_by is None:
                 self.n_found += 1
-                self.done = self.one_is_enough
                 if len(self.found) < self.KEPT:
                     self.found.append(match.place(name))
                 return True

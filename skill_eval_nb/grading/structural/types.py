@@ -8,10 +8,10 @@ import io
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from skill_eval_nb.disk import LARGEST
 from skill_eval_nb.documents import Eval, Expectation, StructuralExpectation, mend
@@ -121,30 +121,11 @@ def unknown_type(kind: str) -> str:
 Sandbox = Literal["bubblewrap", "none"]
 
 
-class FileVisitor(Protocol):
-    """Something that needs to see the content of files."""
-
-    done: bool
-    """Whether it does not need to see more."""
-
-    def look(self, name: str, content: Content) -> None:
-        """Look at one file."""
-        ...
-
-    def cannot_read(self, name: str, error: OSError) -> None:
-        """Note a file that cannot be read."""
-        ...
+KEPT_BYTES = 32 * 2**20
+"""Files are kept in memory for the next check, up to this many bytes together."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedCheck:
-    """A planned check: its visitors with their files, and a function for the verdict after that."""
-
-    verdict: Callable[[], CheckVerdict]
-    looks: tuple[tuple[FileVisitor, Sequence[str]], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CheckContext:
     """Everything that the checks of a run share."""
 
@@ -155,6 +136,8 @@ class CheckContext:
     sandbox: Sandbox
     matched: dict[str, list[str]] = field(default_factory=dict)
     records: list[Record | CheckVerdict] = field(default_factory=list)
+    kept: dict[str, Content] = field(default_factory=dict)
+    room: int = KEPT_BYTES
 
     def record(self) -> Record | CheckVerdict:
         """The transcript, read on first use; a verdict if there is nothing to read."""
@@ -163,7 +146,7 @@ class CheckContext:
         return self.records[0]
 
     def files(self, pattern: str | None) -> list[str]:
-        """The files that match a pattern, always as the same list; all files without one.
+        """The files that a pattern matches; all files without one.
 
         Raises:
             BadGlob: if the pattern cannot name an output.
@@ -173,6 +156,35 @@ class CheckContext:
         if pattern not in self.matched:
             self.matched[pattern] = match_pattern(pattern, self.outputs.names)
         return self.matched[pattern]
+
+    def contents(self, names: Iterable[str]) -> Iterator[tuple[str, Content | OSError]]:
+        """Each of these files with its content, or the error if it cannot be read."""
+        for name in names:
+            content = self.kept.get(name)
+            if content is None:
+                try:
+                    content = Content(self.outputs.read(name))
+                except OSError as error:
+                    yield name, error
+                    continue
+                self.room -= len(content.data)
+                if self.room >= 0:
+                    self.kept[name] = content
+            yield name, content
+
+    def search(
+        self, terms: SearchTerms, names: Iterable[str], *, one_is_enough: bool
+    ) -> TextSearch:
+        """A search through these files, or up to the first with a match if that is enough."""
+        search = TextSearch(terms)
+        for name, content in self.contents(names):
+            if isinstance(content, OSError):
+                search.cannot_read(name, content)
+            else:
+                search.look(name, content)
+            if one_is_enough and search.n_found:
+                break
+        return search
 
 
 def sought_by(expectation: StructuralExpectation, near: int) -> SearchTerms | None:

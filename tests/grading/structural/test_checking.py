@@ -159,7 +159,7 @@ def test_layer_1_s_expectations_of_an_eval():
 
 
 @pytest.mark.parametrize(
-    "place", ["checking.exists", "sentences.read_table", "checking.contains", "search.near_by"]
+    "place", ["checking.exists", "checking.read_table", "checking.contains", "search.near_by"]
 )
 def test_a_check_that_fails_itself_ends_no_other(tmp_path, monkeypatch, place):
     """Whatever goes wrong that nobody thought of: it is said, and the others are scored."""

@@ -136,7 +136,7 @@ def test_any_syntax_is_compiled_or_refused(pieces, times):
         what = sought([], "".join(pieces) * times, [], 0)
     except BadPattern:
         return
-    looking = TextSearch(what, one_is_enough=True)
+    looking = TextSearch(what)
     looking.look("a.txt", content)
     assert looking.evidence() or not looking.n_found
 

@@ -8,7 +8,7 @@ import pytest
 
 from skill_eval_nb.documents import Expectation, mend
 from skill_eval_nb.grading.structural import check
-from skill_eval_nb.grading.structural.sentences import (
+from skill_eval_nb.grading.structural.checking import (
     either,
     files_named,
     may_deny,
