@@ -1,4 +1,4 @@
-"""The dialects, each in a module or in that of the one it extends, and what reads them all.
+"""The dialects: one module each, and what reads, recognises and checks them all.
 
 A dialect's module holds nothing but facts: a `Dialect`, with the form in which it has each
 kind of document. What is written is of one form alone: our own, which `canonical` gives.
