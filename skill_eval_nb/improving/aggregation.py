@@ -94,31 +94,16 @@ class Merging:
     Attributes:
         model: which one.
         worst_usd: the most that asking can cost, in US dollars; None if a price is not known.
-        cost_usd: what it has cost, in US dollars; None if a price is not known or no model was
-            asked.
-        asked: whether it was asked; not in a dry run.
-        answered: questions that it has answered, now or earlier.
-        failed: why others were not answered; their suggestions are grouped by wording alone.
+        cost_usd: what it has cost, in US dollars; None if a price is not known.
+        answered: whether it has answered anything, now or earlier.
+        notes: what to know about it, in sentences.
     """
 
     model: str
     worst_usd: float | None
-    cost_usd: float | None = None
-    asked: bool = False
-    answered: int = 0
-    failed: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What to know about it, in sentences."""
-        if not self.asked:
-            worst = dollars(self.worst_usd)
-            return (f"{self.model} was not asked to merge further; that costs at most {worst}.",)
-        first = f"{self.model} merged nothing."
-        if self.answered:
-            first = f"{self.model} looked for more repeats, for {dollars(self.cost_usd)}."
-        failed = f"Not everything was looked at: {'; '.join(self.failed)}."
-        return (first, failed) if self.failed else (first,)
+    cost_usd: float | None
+    answered: bool
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -452,8 +437,6 @@ def merge_groups(
         return found if kept else {}
 
     answers = answers_of(list(items.values()), read_merges, "a merge of suggestions", terms)
-    if terms.dry_run:
-        return list(groups), Merging(model, answers.worst_usd)
     joined = [
         group
         for at, part in enumerate(parts)
@@ -461,14 +444,17 @@ def merge_groups(
             part, answers.values.get(items[at].key, []) if at in items else []
         )
     ]
-    return joined, Merging(
-        model,
-        answers.worst_usd,
-        answers.cost_usd,
-        asked=True,
-        answered=sum(item.key in answers.values for item in items.values()),
-        failed=tuple(dict.fromkeys(failure.reason for failure in answers.failed.values())),
-    )
+    answered = not terms.dry_run and any(item.key in answers.values for item in items.values())
+    worst, cost = answers.worst_usd, answers.cost_usd
+    first = f"{model} merged nothing."
+    if terms.dry_run:
+        first = f"{model} was not asked to merge further; that costs at most {dollars(worst)}."
+    elif answered:
+        first = f"{model} looked for more repeats, for {dollars(cost)}."
+    failed = "; ".join(dict.fromkeys(failure.reason for failure in answers.failed.values()))
+    notes = (first, f"Not everything was looked at: {failed}.") if failed else (first,)
+    found = list(groups) if terms.dry_run else joined
+    return found, Merging(model, worst, cost, answered, notes)
 
 
 def _parts(groups: Sequence[Group]) -> list[list[Group]]:
