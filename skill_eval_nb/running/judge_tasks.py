@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -44,6 +44,7 @@ from skill_eval_nb.models import BudgetSpent, Client, Usage
 from skill_eval_nb.workspace import write_atomic
 
 from .asking import Account, Terms
+from .estimate import CostPart
 from .files import clear_error, write_judging
 from .stored_runs import StoredRun
 from .threads import to_the_end
@@ -466,6 +467,8 @@ class JudgedAgain:
         n_missing: judgings still missing.
         worst_usd: the most that those of a dry run can cost, in US dollars; None if a price is not
             known.
+        estimate: what those of a dry run may come to, about; None if it was none.
+        before: how many judgings the runs had already, by the model that judged.
         message: anything else worth knowing; "" if there is nothing.
     """
 
@@ -479,6 +482,8 @@ class JudgedAgain:
     cost_usd: float | None
     n_missing: int
     worst_usd: float | None = 0.0
+    estimate: CostPart | None = None
+    before: Mapping[str, int] = field(default_factory=dict)
     message: str = ""
 
     def __repr__(self) -> str:
@@ -555,6 +560,7 @@ class Rejudging:
         judged = sorted((task.run.folder, number) for task in self.work for number in task.new)
         used = self.money.budget
         lacking = sum(len(task.numbers) for task in self.work)
+        before = (made for task in self.work for made in task.before.judgings.values())
         fields = JudgedAgain(
             status="partial" if self.failed else "done",
             model=self.judge.model,
@@ -569,6 +575,7 @@ class Rejudging:
             usage=used.usage,
             cost_usd=used.cost(self.money.prices),
             n_missing=lacking - len(judged),
+            before=Counter(made.judge_model for made in before if made.judge_model),
             message=self.message,
         )
         return replace(fields, **more)

@@ -32,15 +32,18 @@ from skill_eval_nb.workspace.folders import OWN
 
 from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures
 from .batch import BatchedJudging, NoJudging, batch_judging, bring_results, judging_from, worst_usd
+from .estimate import CostPart, PastRuns, estimate_runs, of_judging
 from .journal import hold_folders, make_ready
 from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, work_of
 from .protocol import Refused, refuse
 from .spec import JUDGINGS
 from .stored_runs import stored_runs
+from .suite import PlannedEval
 from .threads import in_thread, several
 
 FILE = "batch.json"
 WANTED = Path(OWN, "judging.json")
+TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 def name_of(folder: Path, home: Path) -> str:
@@ -313,7 +316,7 @@ def judge_again(
         evals: the suite, if it is elsewhere.
         stop: once set, calls in flight are cancelled; what was written stays.
         dry_run: no model is asked and nothing is written; `n_missing` is the number of judgings
-            to make, and `worst_usd` the most they can cost.
+            to make, `worst_usd` the most they can cost, and `estimate` what they may come to.
 
     Raises:
         FileNotFoundError: `path` does not exist.
@@ -354,7 +357,8 @@ def judge_again(
         money = Account(sum(len(task.numbers) for task in work), [who.model], terms)
         job = Rejudging(home, who, work, terms, money)
         if dry_run:
-            return job.result(left, status="dry run", worst_usd=_worst_usd(job, batch=batch))
+            usd, estimate = _worst_usd(job, batch=batch), _estimate(job, batch=batch)
+            return job.result(left, status="dry run", worst_usd=usd, estimate=estimate)
         if work:
             folders = [task.run.folder for task in work]
             make_ready([home, home / OWN, *(at for run in folders for at in (run, run / JUDGINGS))])
@@ -391,6 +395,26 @@ def _worst_usd(job: Rejudging, *, batch: bool) -> float | None:
         by_batch = [batch_judging(task, prepared, n, "") for n in task.numbers if batch]
         usd += each * len(task.numbers) + worst_usd(by_batch, prices)
     return usd
+
+
+def _estimate(job: Rejudging, *, batch: bool) -> CostPart:
+    """What missing judgings may come to: as those by this model did, if there are enough."""
+    uses, past, prices, model = [], PastRuns(), job.money.prices, job.judge.model
+    for task in job.work:
+        run = task.run
+        assert run.eval is not None
+        judged = tuple(task.case.expectations)
+        planned = PlannedEval(run.eval_id, run.eval_name, "", run.eval, (), (), judged)
+        use = of_judging(planned, per_dimension=job.judge.per_dimension)
+        uses += [use] * len(task.numbers)
+        mine = (made for made in task.before.judgings.values() if made.judge_model == model)
+        for made in mine:
+            if (used := made.usage) is None:
+                continue
+            past.tokens.append(sum(getattr(used, name) or 0 for name in TOKENS))
+            past.calls.append(used.calls or 1)
+            past.usd += [] if made.cost_usd is None else [made.cost_usd]
+    return estimate_runs("judging", uses, prices, model, None if batch else past, batch=batch)
 
 
 def _judge(

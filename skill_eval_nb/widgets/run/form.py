@@ -112,11 +112,11 @@ class Form:
     iteration: int | None = form_field("Iteration", least=1, placeholder="as it fits")
     unlimited: bool = unlimited_setting()
     part: str = form_field("Runs of", "choice", default=WHOLE)
-    again: int | None = form_field("Judgings to add", default=1, least=1)
+    again: int | None = form_field("Judgings to add", default=1, least=1, needed=True)
     rejudge_model: str | None = form_field("Judge's model", "model")
     rejudge_batch: bool = form_field(BATCHES, "tick")
     rejudge_budget_usd: float | None = budget_setting()
-    rejudge_concurrency: int | None = form_field("Runs at a time", default=8, least=1)
+    rejudge_concurrency: int | None = form_field("Runs at a time", default=8, least=1, needed=True)
     rejudge_unlimited: bool = unlimited_setting()
 
 

@@ -8,168 +8,75 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.documents import Judging as JudgingDocument
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.stand_in import JUDGE, MODELS
-from skill_eval_nb.running import judge_again
+from skill_eval_nb.running import Refused, judge_again
 from skill_eval_nb.running.asking import AskingProgress
-from skill_eval_nb.running.estimate import (
-    CostPart,
-    PastRuns,
-    assumptions,
-    estimate_runs,
-    of_judging,
-)
-from skill_eval_nb.running.judge_tasks import JudgedAgain, JudgeTask, LeftOut, work_of
+from skill_eval_nb.running.estimate import assumptions
+from skill_eval_nb.running.judge_tasks import JudgedAgain
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.rejudging import FILE
-from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
-from skill_eval_nb.running.suite import PlannedEval
 from skill_eval_nb.stats.values import natural
-from skill_eval_nb.text import clock, count, dollars
+from skill_eval_nb.text import clock, count, dollars, in_terms
 from skill_eval_nb.workspace import NothingToLoad
 
 from ..ui import Child, Node, h
-from ..ui.form import Models, controls, form_card, models_with_prices
+from ..ui.form import Models, controls, empty, form_card, models_with_prices
 from ..ui.paid import Launch, PaidPanel, Preview, plan_card
 from ..ui.parts import button, details, figure, notice, place, soft, waiting_note
 from ..ui.source import Source
 from ..ui.task import running_card, time_figures
-from .form import FIELDS, REJUDGING, WHOLE, FixedArgs, Folder, Form
+from .form import FIELDS, REJUDGING, WHOLE, FixedArgs, Form
 from .progress import HEADINGS, WorkspaceTask, begin, ended_card
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-class StoredRuns(NamedTuple):
-    """Stored runs.
-
-    Attributes:
-        path: the folder that they are below.
-        work: those that can be judged.
-        left: the others.
-        mark: another one where they have changed.
-    """
-
-    path: Path
-    work: Sequence[JudgeTask]
-    left: Sequence[LeftOut]
-    mark: int
-
-
-def read_stored(path: Path, evals: Folder, known: StoredRuns | None = None) -> StoredRuns:
-    """Read them; of many runs this takes its time, so those that are known still hold."""
-    try:
-        runs = stored_runs(path, evals=evals)
-    except (FileNotFoundError, NothingToLoad):
-        runs = []
-    mark = hash((path, *((run.folder, *_change_times(run)) for run in runs)))
-    if known is not None and known.mark == mark:
-        return known
-    return StoredRuns(path, *work_of(runs), mark)
-
-
-def _change_times(run: StoredRun) -> Iterator[int | None]:
-    """When it was run or judged last."""
-    for name in ("", "grading.json", "timing.json", "judgings"):
-        try:
-            yield (run.folder / name).stat().st_mtime_ns
-        except OSError:
-            yield None
+TERMS = {
+    "again is": f"{FIELDS['again'].label} is",
+    "concurrency is": f"{FIELDS['rejudge_concurrency'].label} is",
+    "budget_usd": FIELDS["rejudge_budget_usd"].label,
+    "judge_model": FIELDS["rejudge_model"].label,
+}
+"""What is said of arguments in Python, and how this form says it."""
+NONE_STORED = "there are no stored runs yet: run the evals first"
+NONE_JUDGED = "None of these runs can be judged: see the reasons above."
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgePreview(Preview):
-    """What judging again comes to.
+    """What judging again would do.
 
     Attributes:
-        stored: the runs.
-        model: the judge's model; None where none is known.
-        before: the models that have judged these runs, with how many judgings.
-        part: what the judgings may come to; None where something stands in their way.
-        rests: what that rests on.
+        path: the folder that the runs are below.
+        found: what a dry run gives; None where something stands in its way.
     """
 
-    stored: StoredRuns
-    model: str | None
-    before: Mapping[str, int]
-    part: CostPart | None
-    rests: tuple[str, ...]
+    path: Path
+    found: JudgedAgain | None = None
 
 
-def preview_judging(
-    stored: StoredRuns, form: Form, connection: Connection | None, prices: Prices
-) -> JudgePreview:
-    """What judging these runs again comes to; nothing is asked and nothing is written."""
-    judgings = [judging for item in stored.work for judging in item.before.judgings.values()]
-    before = Counter(judging.judge_model for judging in judgings if judging.judge_model)
-    stands_in = connection is not None and connection.stand_in is not None
-    usual = JUDGE if stands_in else next(iter(before)) if len(before) == 1 else None
-    model = form.rejudge_model or usual
-    faults = tuple(_faults(form, model, stored, prices))
-    part = _part(form, stored.work, model, judgings, prices) if model and not faults else None
+def preview_judging(path: Path, form: Form, given: Mapping[str, Any]) -> JudgePreview:
+    """What `judge_again` would do with this; nothing is asked and nothing is written."""
+    if faults := empty(form):
+        return JudgePreview(path=path, faults=faults)
+    try:
+        found = judge_again(path, dry_run=True, **given)
+    except (FileNotFoundError, NothingToLoad):
+        return JudgePreview(path=path, faults=(NONE_STORED,))
+    except Refused as error:
+        return JudgePreview(path=path, faults=tuple(in_terms(why, TERMS) for why in error.faults))
+    shown = form.rejudge_batch, found.model, found.n_missing, found.worst_usd, found.before
     return JudgePreview(
-        stored=stored,
-        model=model,
-        before=dict(before),
-        part=part,
-        rests=() if part is None else tuple(assumptions([part], "", prices.date)),
-        costs=model is not None and model not in MODELS and not stands_in,
-        faults=faults,
-        token=f"{hash((form.part, form.again, form.rejudge_batch, model, stored.mark)):x}",
+        path=path,
+        found=found,
+        costs=found.worst_usd != 0,
+        token=f"{hash((path, repr(shown))):x}",
+        complete=None if found.n_missing else NONE_JUDGED,
     )
-
-
-def _faults(form: Form, model: str | None, stored: StoredRuns, prices: Prices) -> Iterator[str]:
-    for name in ("again", "rejudge_concurrency"):
-        value = getattr(form, name)
-        if not isinstance(value, int) or value < 1:
-            given = "empty" if value is None else value
-            yield f"{FIELDS[name].label} is {given}; it is a whole number of at least 1"
-    budget, label = form.rejudge_budget_usd, FIELDS["rejudge_budget_usd"].label
-    if budget is not None and not budget >= 0:
-        yield f"{label} is {budget:g}; it is a number of at least 0"
-    if not stored.work and not stored.left:
-        yield "there are no stored runs yet: run the evals first"
-    elif not stored.work:
-        yield "no stored run can be judged"
-    elif model is None:
-        yield (
-            "Judge's model is not given, and these runs were not judged by one model: "
-            "choose which is to judge"
-        )
-    elif budget is not None and not prices.known(model):
-        yield f"{label} is set, so the price must be known: {prices.unknown(model)}"
-
-
-def _part(
-    form: Form,
-    work: Sequence[JudgeTask],
-    model: str,
-    judgings: list[JudgingDocument],
-    prices: Prices,
-) -> CostPart:
-    """As judgings of this model came to, where enough are there; else as assumed."""
-    uses = []
-    for run, case in ((item.run, item.case) for item in work):
-        assert run.eval is not None
-        judged = tuple(case.expectations)
-        planned = PlannedEval(run.eval_id, run.eval_name, "", run.eval, (), (), judged)
-        uses += [of_judging(planned, per_dimension=False)] * (form.again or 1)
-    if form.rejudge_batch:
-        return estimate_runs("judging", uses, prices, model, batch=True)
-    mine = [judging for judging in judgings if judging.judge_model == model and judging.usage]
-    used = [judging.usage for judging in mine if judging.usage is not None]
-    parts = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-    past = PastRuns(
-        tokens=[float(sum(getattr(usage, name) or 0 for name in parts)) for usage in used],
-        usd=[judging.cost_usd for judging in mine if judging.cost_usd is not None],
-        calls=[float(usage.calls or 1) for usage in used],
-    )
-    return estimate_runs("judging", uses, prices, model, past)
 
 
 class Judging(WorkspaceTask[JudgedAgain]):
@@ -225,13 +132,14 @@ def judge_form_view(
     typed: Container[str],
 ) -> Node:
     """What is to be judged again; `typed` are fields of models with room for any name."""
-    before = preview.before if preview is not None else {}
+    found = preview.found if preview is not None else None
+    before = found.before if found is not None else {}
     known = models_with_prices(
         dict.fromkeys([*before, JUDGE, *(prices.models if prices else ())]), prices
     )
     usual = "as before"
-    if preview is not None and preview.model and not form.rejudge_model:
-        usual = f"{preview.model} (as before)"
+    if found is not None and not form.rejudge_model:
+        usual = f"{found.model} (as before)"
     part = replace(FIELDS["part"], options={WHOLE: "all iterations", **{n: n for n in iterations}})
     models = Models(known, typed, {"rejudge_model": usual})
     first = [
@@ -249,37 +157,38 @@ def judge_form_view(
     )
 
 
-def judge_preview_view(preview: JudgePreview | None, start: Child) -> Node:
+def judge_preview_view(preview: JudgePreview | None, prices: Prices | None, start: Child) -> Node:
     """What it comes to; `start` is what begins it."""
-    content = (
-        waiting_note("Looking at what is stored") if preview is None else _preview_nodes(preview)
-    )
+    content: Child = waiting_note("Looking at what is stored")
+    if preview is not None:
+        content = _preview_nodes(preview, prices)
     return plan_card([h("h4", "What it comes to"), content, start], "what it comes to")
 
 
-def _preview_nodes(preview: JudgePreview) -> Iterator[Child]:
-    part, runs = preview.part, len(preview.stored.work)
-    if part is not None:
-        usd = part.usd.dollars if part.usd is not None else "no price known"
-        figures = [
-            figure(f"{runs:,}", "run" if runs == 1 else "runs"),
-            figure(f"{part.number:,}", "judging" if part.number == 1 else "judgings"),
-            figure(str(part.calls), "calls"),
-            figure(usd, "estimated"),
-        ]
-        yield h("div", figures, cls="sen-job-figures")
-        by = ", ".join(f"{count(n, 'judging')} by {name}" for name, n in preview.before.items())
-        so_far = f"So far there are {by}." if by else "No judging says by whom it was before."
-        yield h("p", f"{preview.model} judges. {so_far}")
-        if (preview.stored.path / FILE).is_file():
-            yield notice("A batch is under way there: starting with the same settings collects it.")
-    if left := preview.stored.left:
+def _preview_nodes(preview: JudgePreview, prices: Prices | None) -> Iterator[Child]:
+    found = preview.found
+    if found is None or found.estimate is None:
+        return
+    part = found.estimate
+    figures = [
+        figure(f"{part.number:,}", "judging" if part.number == 1 else "judgings"),
+        figure(str(part.calls), "calls"),
+        figure(part.usd.dollars if part.usd is not None else "no price known", "estimated"),
+        figure(dollars(found.worst_usd), "at most") if found.worst_usd is not None else None,
+    ]
+    yield h("div", figures, cls="sen-job-figures")
+    by = ", ".join(f"{count(n, 'judging')} by {name}" for name, n in found.before.items())
+    so_far = f"So far there are {by}." if by else "No judging says by whom it was before."
+    yield h("p", f"{found.model} judges. {so_far}")
+    if (preview.path / FILE).is_file():
+        yield notice("A batch is under way there: starting with the same settings collects it.")
+    if left := found.left_out:
         reasons = Counter(run.reason for run in left).items()
         lines = [h("li", f"{count(number, 'run')}: {why}") for why, number in reasons]
         yield details(f"{count(len(left), 'run')} left out", h("ul", lines), key="left")
-    if part is not None:
-        rests = h("ul", [h("li", words) for words in preview.rests])
-        yield details("What the price rests on", rests, key="assumptions")
+    rests = assumptions([part], "", prices.date if prices is not None else "")
+    content = h("ul", [h("li", words) for words in rests])
+    yield details("What the price rests on", content, key="assumptions")
 
 
 def judging_view(at: Judging) -> Node:
@@ -344,7 +253,6 @@ class JudgeTab(PaidPanel):
     _at: WorkspaceTask[Any] | None
 
     def _begin_judge_tab(self) -> Launch[JudgePreview]:
-        self._stored: StoredRuns | None = None
         self._judged: Judging | None = None
         self._names: tuple[Workspace | None, list[str]] = (None, [])
         inputs = partial(self._part, REJUDGING)
@@ -358,8 +266,22 @@ class JudgeTab(PaidPanel):
 
     def _judge_preview(self, form: Form) -> JudgePreview:
         path = self.home if form.part == WHOLE else self.home / form.part
-        self._stored = read_stored(path, self._fixed.evals, self._stored)
-        return preview_judging(self._stored, form, self._judge_connection, self._judge_prices)
+        return preview_judging(path, form, self._judging_options)
+
+    @property
+    def _judging_options(self) -> dict[str, Any]:
+        """What `judge_again` is called with."""
+        form = self.form
+        return {
+            "again": form.again,
+            "judge_model": form.rejudge_model,
+            "connection": self._judge_connection,
+            "prices": self._judge_prices,
+            "budget_usd": form.rejudge_budget_usd,
+            "batch": form.rejudge_batch,
+            "concurrency": form.rejudge_concurrency,
+            "evals": self._fixed.evals,
+        }
 
     @property
     def _judge_prices(self) -> Prices:
@@ -377,19 +299,12 @@ class JudgeTab(PaidPanel):
         return given
 
     def _judge(self, preview: JudgePreview) -> None:
-        form, path = self.form, preview.stored.path
-        given = {
-            "again": form.again,
-            "judge_model": preview.model,
-            "connection": self._judge_connection,
-            "prices": self._judge_prices,
-            "budget_usd": form.rejudge_budget_usd,
-            "batch": form.rejudge_batch,
-            "concurrency": form.rejudge_concurrency,
-            "evals": self._fixed.evals,
-        }
-        total = len(preview.stored.work) * (form.again or 1)
-        self._at = self._judged = begin(self.home, lambda: Judging(self.home, path, total, given))
+        path, found = preview.path, preview.found
+        assert found is not None
+        given = {**self._judging_options, "judge_model": found.model}
+        self._at = self._judged = begin(
+            self.home, lambda: Judging(self.home, path, found.n_missing, given)
+        )
 
     def _judge_tab(self) -> Child:
         """The tab's content."""
@@ -404,7 +319,10 @@ class JudgeTab(PaidPanel):
             prices=self._prices,
             typed=self._typed,
         )
-        cards = [form_card, judge_preview_view(launch.plan, launch.row("Judge again"))]
+        cards = [
+            form_card,
+            judge_preview_view(launch.plan, self._prices, launch.row("Judge again")),
+        ]
         return [
             judged_view(self._judged) if self._judged is not None else None,
             h("div", cards, cls="sen-columns sen-asking", key="asking"),
