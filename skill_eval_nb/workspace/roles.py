@@ -149,8 +149,8 @@ def roles_of(folder: Folder) -> Roles:
     The name above a side that is an eval's is the eval, and whatever lies below the side is a
     run, at any depth and of any name. Evals may also lie below their side; runs are then what
     lies below the eval. Below an eval without a known side, the first folder that is not called
-    a run is one. A folder that is not a part of either stands for itself: it is an eval, or
-    the side of one.
+    a run is one; a word alone, as in `test-data`, names an eval only right above a run or a side.
+    A folder that is not a part of either stands for itself: it is an eval, or the side of one.
     """
     side = next(filter(_is_side_folder, upwards(folder)), None)
     if side is not None:
@@ -162,13 +162,15 @@ def roles_of(folder: Folder) -> Roles:
         if _is_side_above(side, below) and (eval_ or not is_round):
             return Roles(eval_, side) if eval_ else roles
     above = takewhile(lambda at: not is_iteration(at.name), upwards(folder.parent))
-    eval_ = next(filter(_is_certain_eval, (folder, *above)), None)
-    if eval_ is not None:
-        below = [*filterfalse(_is_between, _between(folder, eval_))]
-        names = [at.name for at in below[:1]]
-        is_run = any(WORDED_RUN.fullmatch(name) or is_iteration(name) for name in names)
-        return Roles(eval_, below[0] if below and not is_run else None)
-    return _roles_of_unknown(_without_number(folder))
+    for at in (folder, *above):
+        below = _between(folder, at)
+        is_near = len(below) < 2 or (len(below) == 2 and WORDED_RUN.fullmatch(folder.name))
+        if _is_certain_eval(at) or (is_near and is_eval(at.name)):
+            first = next(filterfalse(_is_between, below), None)
+            is_run = first and (WORDED_RUN.fullmatch(first.name) or is_iteration(first.name))
+            return Roles(at, None if is_run else first)
+    is_numbered = run_number(folder.name) is not None
+    return _roles_of_unknown(folder.parent if is_numbered and folder.parent else folder)
 
 
 def roles_of_side(side: Folder) -> Roles:
@@ -216,26 +218,14 @@ def _between(folder: Folder, above: Folder) -> list[Folder]:
     return [*takewhile(lambda at: at is not above, upwards(folder))][::-1]
 
 
-def _without_number(folder: Folder) -> Folder:
-    """The folder above a run that is called one; else the folder itself."""
-    above = folder.parent
-    if above is None or not WORDED_RUN.fullmatch(folder.name):
-        return folder
-    return above if run_number(folder.name) is not None or is_eval_folder(above) else folder
-
-
 def _roles_of_unknown(folder: Folder) -> Roles:
-    """What a folder is that holds runs, without a side or a numbered eval on its path."""
-    above, name = folder.parent, folder.name
-    if is_iteration(name) or is_container(name):
+    """What a folder is that holds runs, without a side or an eval by their names on its path."""
+    above = folder.parent
+    if is_iteration(folder.name) or is_container(folder.name):
         return Roles()
-    if above is None or (is_eval(name) and not is_eval(above.name)):
-        return Roles(folder)
-    if above.parent is not None and above.parent.name.lower() == "results":  # <version>/<eval>
+    if above and above.parent and above.parent.name.lower() == "results":  # <version>/<eval>
         return Roles(folder, above)
-    if is_eval_folder(above) or _is_repeated(folder):
-        return Roles(_eval_above(folder), folder)
-    return Roles(folder)
+    return Roles(_eval_above(folder), folder) if _is_repeated(folder) else Roles(folder)
 
 
 def _is_repeated(folder: Folder) -> bool:
