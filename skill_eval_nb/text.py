@@ -22,6 +22,18 @@ _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 expects; and what turns the order of all that follows on a line."""
 
 
+@lru_cache(4096)
+def natural(name: str) -> tuple[object, ...]:
+    """A sorting key that reads digits as numbers.
+
+    >>> sorted(["iteration-10", "iteration-9", "iteration-9b"], key=natural)
+    ['iteration-9', 'iteration-9b', 'iteration-10']
+    """
+    pieces = re.split(r"([0-9]+)", name)
+    pieces[1::2] = [digits.lstrip("0") for digits in pieces[1::2]]
+    return tuple((len(piece), piece) if at % 2 else piece for at, piece in enumerate(pieces)), name
+
+
 # ── texts and names from files ───────────────────────────────────────────────────────────────
 
 

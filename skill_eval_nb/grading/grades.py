@@ -59,7 +59,7 @@ def grade(
     if structural is not None and structural.gate_passed is False:
         raise ValueError("the gate was not passed: the judge is skipped, and nothing is graded")
     numbered = sorted(judgings, key=lambda judging: judging.judging or 0)
-    scores = _scores(numbered)
+    scores = mean_scores(numbered)
     verdicts = _voted_verdicts(numbered)
     models = list(dict.fromkeys(judging.judge_model for judging in numbered if judging.judge_model))
     return Grading(
@@ -106,7 +106,7 @@ def grade_unjudged(
     )
 
 
-def _scores(judgings: Sequence[Judging]) -> dict[str, RubricScore]:
+def mean_scores(judgings: Sequence[Judging]) -> dict[str, RubricScore]:
     """The mean score of each dimension, in the order of the first judging."""
     every: dict[str, list[RubricScore]] = {}
     for judging in judgings:

@@ -413,30 +413,23 @@ def questions(
     if cached if cached is not None else judge.judgings > 1 or judge.per_dimension:
         content[-1] = {**content[-1], "cache_control": {"type": "ephemeral"}}
     return tuple(
-        _call_question(judge, case, number, part, [*content, text_block(last_text(part))])
+        Question(
+            key=f"{case.key}-{number}",
+            model=judge.model,
+            system=SYSTEM,
+            content=[*content, text_block(last_text(part))],
+            schema=SCHEMA,
+            read=partial(
+                read_answer,
+                expectations=[name for name, _ in part.expectations],
+                dimensions=[dimension.name for dimension in part.dimensions],
+            ),
+            max_tokens=judge.max_tokens,
+            effort=judge.effort,
+            deadline=judge.deadline,
+            who=WHO,
+        )
         for part in calls(judge, case, number)
-    )
-
-
-def _call_question(
-    judge: Judge, case: Case, number: int, part: JudgeCall, content: Sequence[dict[str, Any]] = ()
-) -> Question[Answer]:
-    """The question of one call; without content it can only read a reply."""
-    return Question(
-        key=f"{case.key}-{number}",
-        model=judge.model,
-        system=SYSTEM,
-        content=content,
-        schema=SCHEMA,
-        read=partial(
-            read_answer,
-            expectations=[name for name, _ in part.expectations],
-            dimensions=[dimension.name for dimension in part.dimensions],
-        ),
-        max_tokens=judge.max_tokens,
-        effort=judge.effort,
-        deadline=judge.deadline,
-        who=WHO,
     )
 
 
@@ -530,14 +523,10 @@ def read_judging(
         Unjudged: the model stopped before it had answered, or a reply is missing.
         BadAnswer: it answered, but not what was asked.
     """
-    judge, case = prepared.judge, prepared.case
-    parts = calls(judge, case, number)
-    if len(replies) != len(parts):
-        raise Unjudged(f"{len(parts)} calls were to be answered, and {len(replies)} were")
-    answers = [
-        _call_question(judge, case, number, part).value(reply)
-        for part, reply in zip(parts, replies, strict=True)
-    ]
+    asked = questions(prepared, number)
+    if len(replies) != len(asked):
+        raise Unjudged(f"{len(asked)} calls were to be answered, and {len(replies)} were")
+    answers = [question.value(reply) for question, reply in zip(asked, replies, strict=True)]
     usage = sum((reply.usage for reply in replies), Usage())
     return judging_of(prepared, number, answers, usage, prices=prices, batch=True)
 

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any, TypeVar
 
 import msgspec
@@ -37,6 +36,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.run import STRUCTURAL
 from skill_eval_nb.grading import grade
+from skill_eval_nb.grading.grades import mean_scores
 from skill_eval_nb.grading.judge import Case, Judge, Prepared, Unjudged, worst
 from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.grading.structural.types import is_checked
@@ -146,32 +146,23 @@ def _grades_beside(folder: Path, judgings: dict[int, Judging], grading: Grading)
 
 def _find_source(grading: Grading, judgings: dict[int, Judging]) -> int | None:
     """The judging whose scores a grading shows; the first if it shows a mean; else None."""
-    for number, judging in judgings.items():
-        if _same(grading.rubric_scores, [judging]):
-            return number
     every = list(judgings.values())
-    for many in range(2, len(every) + 1):
-        if _same(grading.rubric_scores, every[:many]):
-            return min(judgings)
-    return None
+    alone = ((number, [judging]) for number, judging in judgings.items())
+    means = ((min(judgings), every[:many]) for many in range(2, len(every) + 1))
+    shown = grading.rubric_scores
+    return next((number for number, some in (*alone, *means) if _same(shown, some)), None)
 
 
 def _same(scores: dict[str, RubricScore], judgings: Sequence[Judging]) -> bool:
-    names = {name for judging in judgings for name in judging.rubric_scores}
-    if not scores or set(scores) != names:
-        return False
-    for name, stated in scores.items():
-        given = [
-            judging.rubric_scores[name].score
-            for judging in judgings
-            if name in judging.rubric_scores
-        ]
-        known = [score for score in given if score is not None]
-        if (stated.score is None) != (not known):
-            return False
-        if known and abs((stated.score or 0) - fmean(known)) > _SAME:
-            return False
-    return True
+    """Whether scores are the means of those of some judgings."""
+    stated = {name: score.score for name, score in scores.items() if score.score is not None}
+    means = mean_scores(judgings)
+    return (
+        scores.keys() == {name for judging in judgings for name in judging.rubric_scores}
+        and stated.keys() == means.keys()
+        and all(abs(stated[name] - (means[name].score or 0)) <= _SAME for name in stated)
+        and bool(scores)
+    )
 
 
 def _as_judging(grading: Grading) -> Judging:

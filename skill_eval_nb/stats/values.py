@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.tables.frames import frame_of, like
-from skill_eval_nb.text import did_you_mean
+from skill_eval_nb.text import did_you_mean, natural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 
 Key = tuple[Any, ...]
 """What names are sorted by."""
-
-
-def natural(name: str) -> Key:
-    """A sorting key that reads digits as numbers.
-
-    >>> sorted(["iteration-10", "iteration-9", "iteration-9b"], key=natural)
-    ['iteration-9', 'iteration-9b', 'iteration-10']
-    """
-    pieces = re.split(r"([0-9]+)", name)
-    pieces[1::2] = [digits.lstrip("0") for digits in pieces[1::2]]
-    return tuple((len(piece), piece) if at % 2 else piece for at, piece in enumerate(pieces)), name
 
 
 def read_time(stamp: str | None) -> datetime | None:

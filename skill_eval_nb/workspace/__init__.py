@@ -2,6 +2,7 @@
 
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents.sides import UNSTATED
+from skill_eval_nb.text import natural
 
 from .benchmarks import (
     RunId,
@@ -22,7 +23,7 @@ from .files import BenchmarkFile, Files, add_results
 from .find import NothingToLoad, PathLike, Sides, find
 from .folders import crawl
 from .layout import FilePlace, Layout, RunPlace, folder_of
-from .names import natural, skill_named, stated_text
+from .names import skill_named, stated_text
 from .problems import (
     Problem,
     Problems,

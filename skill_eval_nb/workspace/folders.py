@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
 
 from skill_eval_nb.disk import leads_out
+from skill_eval_nb.text import natural
 
-from .names import natural
 from .problems import Problems
 
 OWN = ".skill-eval-nb"
@@ -109,7 +108,7 @@ def _list_folder(folder: Folder, names: Names, problems: Problems, root: str) ->
     if others:
         folder.others = _once(others, names)
     if below:
-        below.sort(key=lambda subfolder: _natural(subfolder.name))
+        below.sort(key=lambda subfolder: natural(subfolder.name))
         folder.folders = {subfolder.name: subfolder for subfolder in below}
         below.reverse()
     return below
@@ -126,9 +125,6 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
 def _once(listed: list[str], names: Names) -> tuple[str, ...]:
     key = tuple(listed)
     return names.setdefault(key, key)
-
-
-_natural = lru_cache(natural)
 
 
 def is_followed(path: str, root: str, problems: Problems) -> bool:

@@ -121,19 +121,6 @@ def slug(text: str) -> str:
     return re.sub(r"[\W_]+", "-", text.lower()).strip("-")
 
 
-def natural(text: str) -> tuple[tuple[int, int | str], ...]:
-    """A sort key by which iteration-10 comes after iteration-9.
-
-    >>> sorted(["iteration-10", "iteration-9", "none"], key=natural)
-    ['iteration-9', 'iteration-10', 'none']
-    """
-    return tuple(
-        (0, int(part)) if part.isdecimal() else (1, part)
-        for part in re.split(r"(\d+)", text)
-        if part
-    )
-
-
 PLACEHOLDERS = frozenset(("", "-", "—", "unknown", "n/a", "none", "null", "tbd"))
 
 

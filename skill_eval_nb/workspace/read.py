@@ -49,11 +49,12 @@ from skill_eval_nb.documents.run import STRUCTURAL
 from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read_tool_file as read_results
+from skill_eval_nb.text import natural
 
 from .files import Files, place_results
 from .folders import is_followed
 from .layout import ELSEWHERE, TRACES, FilePlace, Layout, RunPlace, folder_of
-from .names import eval_parts, natural
+from .names import eval_parts
 from .problems import Problems
 from .proposal import add_proposal
 from .roles import Place

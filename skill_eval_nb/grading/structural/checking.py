@@ -98,11 +98,6 @@ def _check_named_files(
     return _join_verdicts(verdicts, any_counts=either(sentence))
 
 
-def _check_count(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
-    found, left_out = setting.files(wanted.pattern), setting.outputs.left_out
-    return file_count(wanted.pattern, found, wanted.count, wanted.operator, left_out)
-
-
 def _check_content(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
     what = sought_by(wanted, setting.near)
     if what is None:
@@ -204,12 +199,6 @@ def _join_verdicts(verdicts: Sequence[CheckVerdict], *, any_counts: bool) -> Che
     )
 
 
-def _run_script(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
-    return custom_script(
-        wanted.script, setting.outputs, allowed=setting.allow_scripts, kind=setting.sandbox
-    )
-
-
 def _check_record(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
     for tool in (wanted.tool or "*", *wanted.tools):
         match_pattern(tool, ())
@@ -223,12 +212,12 @@ _CHECKS: dict[str, Callable[[StructuralExpectation, CheckContext], CheckVerdict]
     "file_exists": _check_files,
     "file_contains": _check_content,
     "file_not_contains": _check_content,
-    "file_count": _check_count,
-    "custom_script": _run_script,
+    "file_count": file_count,
+    "custom_script": custom_script,
     "row_count": _check_rows,
     "contains_text": _check_text,
     "csv_valid": _check_csv,
-    "custom": _run_script,
+    "custom": custom_script,
     **dict.fromkeys(OF_TRANSCRIPT, _check_record),
 }
 

@@ -30,7 +30,7 @@ from skill_eval_nb.documents.transcript import (
     read_events,
     read_steps,
 )
-from skill_eval_nb.text import count
+from skill_eval_nb.text import count, natural
 
 MOST_BRACES = 64
 """The most patterns that one with braces may stand for."""
@@ -161,25 +161,13 @@ def broken(error: Exception) -> CheckVerdict:
     return CheckVerdict(passed=None, evidence=f"{CHECK_FAILED} ({what}); please report it")
 
 
-@lru_cache(maxsize=4096)
-def natural_key(name: str) -> list[int | str]:
-    """A sort key by which `part-10` comes after `part-9`.
-
-    >>> sorted(["part-10.md", "part-9.md"], key=natural_key)
-    ['part-9.md', 'part-10.md']
-    """
-    pieces: list[int | str] = list(re.split(r"([0-9]+)", name))
-    pieces[1::2] = [int(piece) for piece in pieces[1::2]]
-    return pieces
-
-
 SORTED_NATURALLY = 500
 """More names are put in plain order: natural order would take longer than reading the files."""
 
 
 def in_order(names: Sequence[str]) -> list[str]:
     """Names in natural order; very many in plain order."""
-    return sorted(names, key=natural_key if len(names) <= SORTED_NATURALLY else None)
+    return sorted(names, key=natural if len(names) <= SORTED_NATURALLY else None)
 
 
 def show_line(text: str, longest: int = LONGEST_LINE) -> str:

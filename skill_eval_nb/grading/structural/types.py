@@ -303,16 +303,12 @@ def exists(pattern: str | None, found: Sequence[str], outputs: Outputs) -> Check
     return verdict_failed(no_match(pattern, outputs))
 
 
-def file_count(
-    pattern: str | None,
-    found: Sequence[str],
-    wanted: int | None,
-    operator: str | None,
-    left_out: Mapping[str, str],
-) -> CheckVerdict:
+def file_count(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
     """The verdict on `file_count`: the wanted number of files match; 0 may be wanted."""
+    pattern, left_out = wanted.pattern, setting.outputs.left_out
+    found = setting.files(pattern)
     of = "in the outputs" if pattern is None else f"that match {show_line(pattern)}"
-    compared = compare(len(found), wanted, operator, f"files {of}")
+    compared = compare(len(found), wanted.count, wanted.operator, f"files {of}")
     if compared.passed is None:
         return compared
     names = f": {list_names(found)}" if found else ""
@@ -440,21 +436,16 @@ LARGEST_COPY = 2**30
 _UNKNOWN_COMMAND = re.compile(r"(?<![\w.+-])([\w.+-]++): command not found")
 
 
-def custom_script(
-    script: str | None,
-    outputs: Outputs,
-    *,
-    allowed: bool,
-    kind: Literal["bubblewrap", "none"],
-) -> CheckVerdict:
+def custom_script(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
     """The verdict on `custom_script`: the command ends with exit code 0.
 
     It runs in bash, in a copy of the outputs that it may change, without a network or other files,
     and with limits on time, memory, processes and size of files.
     """
+    script, kind = wanted.script, setting.sandbox
     if not script or not script.strip():
         return verdict_unscored("there is no `script` to run")
-    if not allowed:
+    if not setting.allow_scripts:
         return verdict_unscored("scripts run only if they are allowed: allow_scripts=True")
     from skill_eval_nb.grading import sandbox
 
@@ -463,7 +454,7 @@ def custom_script(
     with tempfile.TemporaryDirectory(prefix="skill-eval-nb-") as folder:
         box_folder = Path(folder, "outputs")
         try:
-            _copy(outputs, box_folder)
+            _copy(setting.outputs, box_folder)
         except OSError as error:
             return verdict_unscored(
                 f"the outputs cannot be copied for the script: {error.strerror or error}"
