@@ -67,8 +67,8 @@ class Record:
 
     Attributes:
         plan: its first line: the plan that the iteration belongs to; None for a new journal.
-        spent_usd: US dollars spent by all starts; steps that were never closed count at their
-            worst case.
+        costs: US dollars spent by all starts, by the keys of what they were spent on; steps that
+            were never closed count at their worst case.
         starts: how often the job was started.
         last: the number of the last launch.
         open: the steps that were never closed, by launch number.
@@ -79,7 +79,7 @@ class Record:
     """
 
     plan: Mapping[str, Any] | None = None
-    spent_usd: float = 0.0
+    costs: Mapping[str, float] = field(default_factory=dict)
     starts: int = 0
     last: int = 0
     open: Mapping[int, Launch] = field(default_factory=dict)
@@ -87,6 +87,11 @@ class Record:
     seconds: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     events: tuple[Mapping[str, Any], ...] = ()
     whole: int = 0
+
+    @property
+    def spent_usd(self) -> float:
+        """US dollars spent by all starts."""
+        return sum(self.costs.values())
 
 
 def read_journal(iteration: str | os.PathLike[str]) -> Record:
@@ -120,7 +125,8 @@ def read_journal(iteration: str | os.PathLike[str]) -> Record:
 
 
 def _record_of(events: list[Mapping[str, Any]], whole: int) -> Record:
-    spent, starts, last = 0.0, 0, 0
+    starts = last = 0
+    costs: dict[str, float] = {}
     waiting: dict[int, Launch] = {}
     batches: dict[int, tuple[str, ...]] = {}
     seconds: dict[str, tuple[float, int]] = {}
@@ -137,13 +143,15 @@ def _record_of(events: list[Mapping[str, Any]], whole: int) -> Record:
             batches[number] = (*batches.get(number, ()), event["id"])
         elif name in CLOSING and isinstance(number, int):
             begun = waiting.pop(number, None)
-            spent += event.get("usd") or 0.0
+            key = begun.key if begun is not None else ""
+            costs[key] = costs.get(key, 0.0) + (event.get("usd") or 0.0)
             if name == FINISHED and begun is not None and "seconds" in event:
                 total, count = seconds.get(begun.step, (0.0, 0))
                 seconds[begun.step] = (total + event["seconds"], count + 1)
-    spent += sum(launch.worst_usd or 0.0 for launch in waiting.values())
+    for launch in waiting.values():
+        costs[launch.key] = costs.get(launch.key, 0.0) + (launch.worst_usd or 0.0)
     plan = next((event for event in events[:1] if event.get("event") == PLANNED), None)
-    return Record(plan, spent, starts, last, waiting, batches, seconds, tuple(events), whole)
+    return Record(plan, costs, starts, last, waiting, batches, seconds, tuple(events), whole)
 
 
 class Journal:

@@ -6,25 +6,21 @@ import asyncio
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
-from typing import Any
 
 from skill_eval_nb.models import Client, Connection, Prices, connect, load_prices
 from skill_eval_nb.running.asking import NO_MONEY, AskingProgress, reached_by
-from skill_eval_nb.running.budget import Budget, read_noted
-from skill_eval_nb.running.files import STAGING, notes_of, remove
+from skill_eval_nb.running.budget import Budget
+from skill_eval_nb.running.files import STAGING, remove
 from skill_eval_nb.running.journal import (
-    CLOSING,
     ENDED,
-    LAUNCHED,
     PLANNED,
     STARTED,
     Journal,
-    Record,
     read_journal,
     sweep,
 )
@@ -103,26 +99,6 @@ def take_up(journal: Journal, home: Path) -> None:
     close_interrupted(journal, home)
 
 
-def spent_on(record: Record, home: Path, keys: Container[Any]) -> float:
-    """US dollars that attempts have cost over all starts, by the journal.
-
-    An attempt that was never closed counts with the cost that its notes allow, else at its worst
-    case.
-    """
-    numbers = {
-        event["launch"]
-        for event in record.events
-        if event.get("event") == LAUNCHED and event.get("key") in keys
-    }
-    closed = (event for event in record.events if event.get("event") in CLOSING)
-    spent = sum(event.get("usd") or 0.0 for event in closed if event.get("launch") in numbers)
-    for number, launch in record.open.items():
-        if number in numbers:
-            notes: Any = read_noted(notes_of(home, number))
-            spent += (launch.worst_usd or 0.0) if notes is None else notes
-    return spent
-
-
 WHY = {
     "partial": NO_MONEY,
     "stopped": "it was stopped before it began",
@@ -177,10 +153,15 @@ class Measurement:
         """What the missing attempts may cost."""
         return price_of(self.due.values(), self.setting, self.prices)
 
+    @property
+    def spent_usd(self) -> float:
+        """US dollars that the attempts have cost over all starts, by the journal."""
+        costs = read_journal(self.home).costs
+        return sum(costs.get(key, 0.0) for key in self.planned)
+
     def build_result(self, status: Status, message: str, price: Price) -> Measured:
         """The result; `price` is that of the attempts that were missing at the start."""
         offered, model = self.setting.offered, self.setting.model
-        spent = spent_on(read_journal(self.home), self.home, self.planned)
         why = WHY.get(status)
         return Measured(
             skill_name=offered.skill.name,
@@ -193,7 +174,7 @@ class Measurement:
                 for key, each in self.planned.items()
             ),
             status=status,
-            cost_usd=spent if self.prices.known(model) else None,
+            cost_usd=self.spent_usd if self.prices.known(model) else None,
             price=price,
             message=message,
             folder=self.home,
@@ -216,12 +197,12 @@ class Measurement:
         try:
             self.read_attempts()
             due, price = list(self.due.values()), self.price
-            spent = spent_on(journal.record, home, self.planned)
             skills = str(setting.offered.skill.folder.parent)
             journal.add(STARTED, **who(), ceiling_usd=budget_usd, skills=skills, attempts=len(due))
             take_up(journal, home)
             cap = None if budget_usd is None else price.cap_usd
-            ledger = Ledger(home, journal, Budget(budget_usd, self.prices, spent), lambda: None)
+            budget = Budget(budget_usd, self.prices, self.spent_usd)
+            ledger = Ledger(home, journal, budget, lambda: None)
             calls = warm_up(setting.connection, setting.executor, judged=False)
             # In random order, so that the runs of each query are spread over the whole time.
             random.Random(seed).shuffle(due)  # noqa: S311 -- an order, no secret

@@ -203,8 +203,7 @@ def read_sent(request: Mapping[str, Any]) -> Sent:
 
 
 def answer_judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The judge's answer, in the form that the request asks for."""
-    schema = reading.schema_of(request) or {}
+    """The judge's answer."""
     seen = read_sent(request)
     features = measure(seen.outputs)
     stated_score = stated_quality("\n".join(text for _, text in seen.outputs))
@@ -231,29 +230,17 @@ def answer_judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any
         }
         for name, text in seen.expectations.items()
     ]
-    full = {
+    return {
         "expectations": expectations,
         "dimensions": dimensions,
         "claims": [],
         "user_notes": {"uncertainties": [], "needs_review": [], "workarounds": [OPENLY]},
         "eval_feedback": {"suggestions": [], "overall": OPENLY},
     }
-    return _of_form(full, schema)
 
 
 def _is_rubric(text: str) -> bool:
     return bool(DIMENSION.search(text) or EXPECTATION.search(text))
-
-
-def _of_form(full: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of the answer that the schema asks for, and a minimal value for anything else."""
-    known = schema.get("properties")
-    names = list(known) if isinstance(known, dict) else list(full)
-    least = minimal(schema)
-    extra = least if isinstance(least, dict) else {}
-    return {
-        name: full.get(name, extra.get(name)) for name in names if name in full or name in extra
-    }
 
 
 WORK = reading.fences("work")
@@ -266,14 +253,8 @@ PREFERRED = {"first": (4.0, 3.0), "last": (3.0, 4.0), "tie": (3.0, 3.0)}
 """The qualities of A and B if only the position counts."""
 
 
-def compare(stand_in: StandIn, request: Mapping[str, Any]) -> Any:
-    """The comparator's answer, by the setting `prefers`; minimal if another form is asked for."""
-    schema = reading.schema_of(request) or {}
-    compared = _compare_works(stand_in, request)
-    return compared if set(compared) == set(schema.get("properties", ())) else minimal(schema)
-
-
-def _compare_works(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+def compare(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The comparator's answer, by the setting `prefers`."""
     texts = reading.message_texts(request)
     works = {work["name"]: work["text"] for work in WORK.finditer("".join(texts))}
     seen = {side: _features_of(works.get(side, "")) for side in ("A", "B")}
