@@ -299,10 +299,8 @@ class Engine:
             )
             async with opened as step:
                 order = replace(order, launch=step.number)
-                step.ended = ended = await self._come_to_end(order, step, prepared)
-                if ended.own_usd is not None and reservation is not None:
-                    reservation.count(ended.own_usd)
-                return ended
+                step.ended = await self._come_to_end(order, step, prepared)
+                return step.ended
         except (asyncio.CancelledError, Halted) as error:
             if step is not None:  # it was closed first: a worker that continues sees that
                 for path in work_folders(run.iteration, run.cell.key, step.number):

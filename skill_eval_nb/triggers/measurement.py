@@ -234,17 +234,12 @@ class Measurement:
             self.left_out += 1
             return
         root = Path(mkdtemp(prefix=PREFIX))
-        try:
-            async with ledger.step(STEP, planned.key, str(root), reservation) as step:
-                made = await make_attempt(planned, self.setting, root, step.meter(), client)
-                attempt, execution, own_usd = made
-                if own_usd is not None:
-                    reservation.count(own_usd)
-                kept = (self.home, self.setting, attempt, execution)
-                await to_the_end(asyncio.to_thread(write_attempt, *kept))  # it has been paid for
-                step.ended = Ended(attempt.reason)
-        finally:
-            reservation.close()
+        async with ledger.step(STEP, planned.key, str(root), reservation) as step:
+            made = await make_attempt(planned, self.setting, root, step.meter(), client)
+            attempt, execution, own_usd = made
+            kept = (self.home, self.setting, attempt, execution)
+            await to_the_end(asyncio.to_thread(write_attempt, *kept))  # it has been paid for
+            step.ended = Ended(attempt.reason, own_usd=own_usd)
         self.attempts[planned.key] = attempt
         del self.due[planned.key]
         if self.progress is not None:

@@ -30,35 +30,34 @@ HUGE = "huge.txt"
 
 
 class RiggedBatches(Batches):
-    """Batches that end after their time, can be cancelled until then, and may be kept in files."""
+    """Batches that are answered after their time, and may be kept in files."""
 
     def __init__(self, folder: str | None, seconds: float, work: WorkOff) -> None:
         super().__init__(work)
         self._folder = Path(folder) if folder else None
         self._seconds = seconds
+        self._taken: dict[str, dict[str, Any]] = {}
 
-    def cancel(self, name: str) -> dict[str, Any] | None:
-        """Cancel what is not worked off; the batch as the canceller sees it."""
-        entry = self.look_up(name)
-        if entry is None or entry["results"] is not None:
-            return entry and entry["batch"]
-        entry["batch"]["cancel_initiated_at"] = datetime.now(UTC).isoformat()
-        shown = {**entry["batch"], "processing_status": "canceling"}
-        self.end(entry, lambda *_: {"type": "canceled"})
-        return shown
+    def take_in(self, batch: dict[str, Any], requests: list[dict[str, Any]]) -> None:
+        self._keep({"batch": batch, "requests": requests, "results": None})
 
-    def look_up(self, name: str) -> dict[str, Any] | None:
+    def look_up(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]] | None] | None:
         file = self._folder and self._folder / f"{name}.json"
         if file and file.is_file():
-            self._held[name] = json.loads(file.read_bytes())
-        entry = self._held.get(name)
-        made = datetime.fromisoformat(entry["batch"]["created_at"]) if entry else None
-        if made and (datetime.now(UTC) - made).total_seconds() < self._seconds:
-            return entry
-        return super().look_up(name)
+            self._taken[name] = json.loads(file.read_bytes())
+        entry = self._taken.get(name)
+        if entry is None:
+            return None
+        made = datetime.fromisoformat(entry["batch"]["created_at"])
+        over = (datetime.now(UTC) - made).total_seconds() >= self._seconds
+        if over and entry["results"] is None:
+            super().take_in(entry["batch"], entry["requests"])
+            entry["batch"], entry["results"] = self._ended[name]
+            self._keep(entry)
+        return entry["batch"], entry["results"]
 
-    def keep(self, entry: dict[str, Any]) -> None:
-        super().keep(entry)
+    def _keep(self, entry: dict[str, Any]) -> None:
+        self._taken[entry["batch"]["id"]] = entry
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
             file = self._folder / f"{entry['batch']['id']}.json"

@@ -23,11 +23,11 @@ WorkOff = Callable[[str, str, Any], dict[str, Any]]
 
 
 class Batches:
-    """The batches of one app, in memory; a batch is answered when somebody first asks for it."""
+    """The batches of one app, in memory; each is answered as soon as it is made."""
 
     def __init__(self, work: WorkOff) -> None:
         self._work = work
-        self._held: dict[str, dict[str, Any]] = {}
+        self._ended: dict[str, tuple[dict[str, Any], list[dict[str, Any]] | None]] = {}
 
     def create(self, requests: list[dict[str, Any]]) -> dict[str, Any]:
         """The new batch, `in_progress`."""
@@ -44,46 +44,33 @@ class Batches:
             "cancel_initiated_at": None,
             "results_url": None,
         }
-        self.keep({"requests": requests, "results": None, "batch": batch})
+        self.take_in(batch, requests)
         return batch
 
-    def batch(self, name: str) -> dict[str, Any] | None:
-        """The current state of a batch; None if there is none with this id."""
-        entry = self.look_up(name)
-        return entry["batch"] if entry else None
-
-    def results(self, name: str) -> list[dict[str, Any]] | None:
-        """The results, in random order; None if there are none."""
-        entry = self.look_up(name)
-        return entry["results"] if entry else None
-
-    def look_up(self, name: str) -> dict[str, Any] | None:
-        """A batch with its requests and results; None if there is none with this id."""
-        entry = self._held.get(name)
-        if entry and entry["results"] is None:
-            self.end(entry, self._work)
-        return entry
-
-    def end(self, entry: dict[str, Any], work: WorkOff) -> None:
-        """Give a batch its results, and end it."""
-        batch = entry["batch"]
+    def take_in(self, batch: dict[str, Any], requests: list[dict[str, Any]]) -> None:
+        """Answer the requests of a new batch."""
         name = batch["id"]
-        entry["results"] = [
-            {"custom_id": row["custom_id"], "result": work(name, row["custom_id"], row["params"])}
-            for row in entry["requests"]
+        results = [
+            {
+                "custom_id": row["custom_id"],
+                "result": self._work(name, row["custom_id"], row["params"]),
+            }
+            for row in requests
         ]
         # The API promises no order, so nobody may rely on one.
-        entry["results"].sort(key=lambda result: uniform(name, result["custom_id"]))
-        kinds = Counter(result["result"]["type"] for result in entry["results"])
-        batch["request_counts"] = {kind: kinds[kind] for kind in ("processing", *OUTCOMES)}
-        batch["processing_status"] = "ended"
-        batch["ended_at"] = datetime.now(UTC).isoformat()
-        batch["results_url"] = f"/v1/messages/batches/{name}/results"
-        self.keep(entry)
+        results.sort(key=lambda result: uniform(name, result["custom_id"]))
+        kinds = Counter(result["result"]["type"] for result in results)
+        ended = batch | {
+            "request_counts": {kind: kinds[kind] for kind in ("processing", *OUTCOMES)},
+            "processing_status": "ended",
+            "ended_at": datetime.now(UTC).isoformat(),
+            "results_url": f"/v1/messages/batches/{name}/results",
+        }
+        self._ended[name] = ended, results
 
-    def keep(self, entry: dict[str, Any]) -> None:
-        """Store the current state of a batch."""
-        self._held[entry["batch"]["id"]] = entry
+    def look_up(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]] | None] | None:
+        """A batch and its results, in random order; None if there is none with this id."""
+        return self._ended.get(name)
 
 
 PIECES = 200
@@ -177,13 +164,12 @@ class App:
         raise RefusedRequest(404, "not_found_error", "Not found")
 
     def _of_batch(self, wanted: str, name: str) -> httpx2.Response:
-        ways = {"GET": "batch", "GET results": "results"}
-        found = getattr(self.batches, ways[wanted])(name) if wanted in ways else None
-        if found is None:
+        batch, results = self.batches.look_up(name) or (None, None)
+        if wanted == "GET" and batch is not None:
+            return _whole(batch)
+        if wanted != "GET results" or results is None:
             raise RefusedRequest(404, "not_found_error", "Not found")
-        if not isinstance(found, list):
-            return _whole(found)
-        lines = b"".join(encode_body(result) + b"\n" for result in found)
+        lines = b"".join(encode_body(result) + b"\n" for result in results)
         return httpx2.Response(200, headers=LINES, content=lines)
 
     def stream(self, message: Mapping[str, Any]) -> httpx2.Response:
