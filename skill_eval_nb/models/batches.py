@@ -101,52 +101,44 @@ async def collect(client: Client, batch_id: str, *, deadline: float = 600.0) -> 
     return results
 
 
-class Reserved:
-    """The money reserved for a batch, request by request; made by `reserve`."""
-
-    def __init__(self, meter: Meter, tickets: dict[str, object]) -> None:
-        self._meter = meter
-        self._tickets = tickets
-
-    def settle(self, results: Mapping[str, Reply | ModelFault] | None) -> None:
-        """Count what the results used, or the worst case without results.
-
-        Requests that errored, expired or were cancelled are not billed. Requests without a result
-        count at their worst case.
-        """
-        while self._tickets:
-            name, ticket = self._tickets.popitem()
-            result = None if results is None else results.get(name)
-            if isinstance(result, Reply):
-                self._meter.settle(ticket, result.usage)
-            elif isinstance(result, ModelFault) and not result.sent:
-                self._meter.release(ticket)
-            else:
-                self._meter.settle(ticket, None)
-
-    def release(self) -> None:
-        """Count nothing: the batch was certainly not accepted."""
-        while self._tickets:
-            self._meter.release(self._tickets.popitem()[1])
-
-
-def reserve(meter: Meter, requests: Mapping[str, Mapping[str, Any]]) -> Reserved:
+def reserve(meter: Meter, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
     """Reserve the worst case of each request at the batch price; all of them, or none.
+
+    Returns:
+        The tickets by the ids of the requests, for `settle`.
 
     Raises:
         BudgetSpent: if the meter does not allow it.
         ValueError: for a request without `model` or `max_tokens`.
     """
     tickets: dict[str, object] = {}
-    reserved = Reserved(meter, tickets)
     try:
         for name, request in requests.items():
             worst = worst_case(request)
             tickets[name] = meter.reserve(str(request.get("model")), worst, batch=True)
     except BaseException:
-        reserved.release()
+        for ticket in tickets.values():
+            meter.release(ticket)
         raise
-    return reserved
+    return tickets
+
+
+def settle(
+    meter: Meter, tickets: Mapping[str, object], results: Mapping[str, Reply | ModelFault] | None
+) -> None:
+    """Count what the results used, or the worst case without results.
+
+    Requests that errored, expired or were cancelled are not billed. Requests without a result
+    count at their worst case.
+    """
+    for name, ticket in tickets.items():
+        result = None if results is None else results.get(name)
+        if isinstance(result, Reply):
+            meter.settle(ticket, result.usage)
+        elif isinstance(result, ModelFault) and not result.sent:
+            meter.release(ticket)
+        else:
+            meter.settle(ticket, None)
 
 
 async def answers(
@@ -176,15 +168,15 @@ async def answers(
             continues, and its worst case counts as spent.
     """
     end = time.monotonic() + seconds
-    reserved = reserve(meter, requests)
+    tickets = reserve(meter, requests)
     results: Results | None = None
     try:
         if batch_id is None:
             try:
                 batch_id = await submit(client, requests, created=created)
             except ModelFault as fault:
-                if not fault.sent:
-                    reserved.release()
+                if not fault.sent:  # nothing is billed
+                    results = dict.fromkeys(tickets, fault)
                 raise
         while (results := await _look_for_results(client, batch_id, end)) is None:
             if time.monotonic() + every > end:
@@ -197,7 +189,7 @@ async def answers(
             await asyncio.sleep(every)
         return results
     finally:
-        reserved.settle(results)
+        settle(meter, tickets, results)
 
 
 async def _look_for_results(client: Client, batch_id: str, end: float) -> Results | None:
