@@ -20,9 +20,9 @@ from skill_eval_nb.workspace.files import (
     skill_of,
 )
 
+from ..show.comparison import draw_rows
 from ..ui import Child, Node, h
 from ..ui.parts import button, choose, details, notice, pill, soft
-from ..ui.text_diff import draw_rows
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace

@@ -24,7 +24,7 @@ from skill_eval_nb.stats.values import RUBRIC, UNITS, order_iterations
 from skill_eval_nb.text import brief, count, did_you_mean, dollars, in_terms
 
 from ..ui import Child, Node, h
-from ..ui.form import (
+from ..ui.paid import (
     Field,
     Models,
     budget_setting,

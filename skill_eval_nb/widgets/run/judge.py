@@ -23,8 +23,17 @@ from skill_eval_nb.text import clock, count, dollars, in_terms
 from skill_eval_nb.workspace import NothingToLoad
 
 from ..ui import Child, Node, h
-from ..ui.form import Models, controls, empty, form_card, models_with_prices
-from ..ui.paid import Launch, PaidPanel, Preview, plan_card
+from ..ui.paid import (
+    Launch,
+    Models,
+    PaidPanel,
+    Preview,
+    controls,
+    empty,
+    form_card,
+    models_with_prices,
+    plan_card,
+)
 from ..ui.parts import button, details, figure, notice, place, soft, waiting_note
 from ..ui.source import Source
 from ..ui.task import running_card, time_figures

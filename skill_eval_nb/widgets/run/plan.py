@@ -20,8 +20,7 @@ from skill_eval_nb.view import Block
 from skill_eval_nb.workspace.jobs import read_job
 
 from ..ui import Child, Node, h
-from ..ui.form import empty
-from ..ui.paid import Preview
+from ..ui.paid import Preview, empty
 from ..ui.parts import blocks_view, button
 from .form import (
     OFFLINE,

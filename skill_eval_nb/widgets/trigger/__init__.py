@@ -20,8 +20,7 @@ from skill_eval_nb.triggers import Query, check_queries, write_description
 from skill_eval_nb.triggers.queries import set_in
 
 from ..ui import Child, Node, action, h, quiet_action, style
-from ..ui.form import Models, models_with_prices
-from ..ui.paid import Launch, PaidPanel, plan_card
+from ..ui.paid import Launch, Models, PaidPanel, models_with_prices, plan_card
 from ..ui.parts import notice, tabs
 from ..ui.source import tell_landed
 from ..ui.task import Task

@@ -15,8 +15,10 @@ from skill_eval_nb.text import count
 from skill_eval_nb.triggers import DraftedQueries, Measured, Query, draft_queries, measure, optimise
 
 from ..ui import Child, Node, h
-from ..ui.form import (
+from ..ui.paid import (
     Models,
+    Preview,
+    at_most,
     budget_setting,
     controls,
     empty,
@@ -25,7 +27,6 @@ from ..ui.form import (
     form_field,
     unlimited_setting,
 )
-from ..ui.paid import Preview, at_most
 from ..ui.parts import button, choose, details, waiting_note
 
 if TYPE_CHECKING:

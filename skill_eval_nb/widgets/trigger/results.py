@@ -14,8 +14,9 @@ from skill_eval_nb.triggers import Attempt, Measured
 from skill_eval_nb.triggers.optimised import OptimisingProgress
 from skill_eval_nb.view import Mark, Text, blocks_of
 
+from ..show.comparison import spans
 from ..ui import Child, Node, h
-from ..ui.form import faults_view
+from ..ui.paid import faults_view
 from ..ui.parts import (
     blocks_view,
     button,
@@ -30,7 +31,6 @@ from ..ui.parts import (
     waiting_note,
 )
 from ..ui.task import Task, running_card, time_figures
-from ..ui.text_diff import spans
 from ..ui.track import Axis, interval_track
 from .plan import Form, TriggerPreview, between
 

@@ -9,7 +9,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.running import Refused
 from skill_eval_nb.widgets.run import run_panel
-from skill_eval_nb.widgets.ui.form import OTHER
+from skill_eval_nb.widgets.ui.paid import OTHER
 from tests.triggers.made import make_skill
 from tests.widgets.run.panels import (
     SMALL,
