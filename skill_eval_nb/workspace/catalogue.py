@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -117,20 +117,17 @@ def skill_of(workspace: str, texts: Iterable[str]) -> str:
     return name.removesuffix("-workspace") or name
 
 
-def iteration_named(iteration: str | int | None, known: Iterable[str]) -> str:
+def iteration_named(iteration: str | int | None, known: Collection[str]) -> str:
     """The name of an iteration that a document gives as a number or a name.
 
     >>> iteration_named(2, ["iteration-2"]), iteration_named("5b", []), iteration_named(None, [])
     ('iteration-2', 'iteration-5b', 'none')
     """
-    if iteration is None or str(iteration) == "":
-        return NO_ITERATION
-    text = str(iteration)
-    names = list(known)
+    text = "" if iteration is None else str(iteration)
     for candidate in (text, f"iteration-{text}"):
-        if candidate in names:
+        if candidate in known:
             return candidate
-    return text if not text[0].isdigit() else f"iteration-{text}"
+    return f"iteration-{text}" if text[:1].isdigit() else text or NO_ITERATION
 
 
 Definition = tuple[str, EvalKey, Eval]
@@ -350,26 +347,25 @@ def _of_the_only_one(
 
 
 def split_benchmarks(
-    file: FilePlace, documents: Sequence[Benchmark], iterations: Iterable[str]
+    file: FilePlace, documents: Sequence[Benchmark], known: Collection[str]
 ) -> list[BenchmarkFile]:
     """The benchmarks of a file, each at the iteration it is of.
 
     That is the folder's, where the file is of one iteration and lies in its folder, else
     the one that the benchmark names; a file of a name of its own is an iteration of its own,
-    but for one that is called a summary.
+    but for one that is called a summary. `known` are the iterations there are.
     """
-    path, place, known = file.path, file.place, list(iterations)
-    lies_in = place.iteration != NO_ITERATION
-    name = os.path.basename(path)
+    lies_in = file.place.iteration != NO_ITERATION and len(documents) == 1
+    name = os.path.basename(file.path)
     stem = name.removesuffix(".json")
     side = configuration_in(stem) or (stem if is_configuration(stem) else None)
-    plain = side or is_container(stem) or is_benchmark_file(path) or sums_up(name)
-    own = None if plain else stem
-    for run in (run for document in documents for run in document.runs):
-        if side and run.configuration == UNSTATED:
-            run.configuration = side
-    if lies_in and len(documents) == 1:
-        return [BenchmarkFile(path, place, documents[0])]
-    named = (iteration_named(document.metadata.iteration or own, known) for document in documents)
-    places = [replace(place, iteration=iteration) for iteration in named]
-    return [BenchmarkFile(path, *both) for both in zip(places, documents, strict=True)]
+    plain = side or is_container(stem) or is_benchmark_file(file.path) or sums_up(name)
+    found = []
+    for document in documents:
+        for run in document.runs:
+            if side and run.configuration == UNSTATED:
+                run.configuration = side
+        of = iteration_named(document.metadata.iteration or (None if plain else stem), known)
+        place = file.place if lies_in else replace(file.place, iteration=of)
+        found.append(BenchmarkFile(file.path, place, document))
+    return found

@@ -512,12 +512,9 @@ def _number_apart(runs: list[RunPlace]) -> None:
     """Number the runs of several models on, where only a folder's name tells them apart."""
     numbers: dict[tuple[Place, int], int] = {}
     taken: set[tuple[Place, int]] = set()
-    several = {replace(run.place, model=None) for run in runs if run.place.model}
-    for run in runs if several else ():
-        place = replace(run.place, model=None)
-        if place in several:
-            own = run.place, run.number
-            if own not in numbers:
-                numbers[own] = next(n for n in count(run.number) if (place, n) not in taken)
-                taken.add((place, numbers[own]))
-            run.number = numbers[own]
+    for run in runs if any(run.place.model for run in runs) else ():
+        own, place = (run.place, run.number), replace(run.place, model=None)
+        if own not in numbers:
+            numbers[own] = next(n for n in count(run.number) if (place, n) not in taken)
+            taken.add((place, numbers[own]))
+        run.number = numbers[own]

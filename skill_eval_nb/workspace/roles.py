@@ -80,11 +80,10 @@ def is_nested(folder: Folder) -> bool:
 def model_in(folder: Folder) -> str | None:
     """The model that a folder is named after: one of several, or in a folder for models."""
     above = folder.parent
-    if above is None or not (is_model(folder.name) or "model" in above.name.lower()):
-        return None
-    several = sum(map(is_model, above.folders)) > 1
-    for_models = is_container(above.name) and "model" in above.name.lower()
-    return folder.name if for_models or (several and is_model(folder.name)) else None
+    if above is not None and is_container(above.name) and "model" in above.name.lower():
+        return folder.name
+    is_one = above is not None and is_model(folder.name) and sum(map(is_model, above.folders)) > 1
+    return folder.name if is_one else None
 
 
 def _is_certain_eval(folder: Folder) -> bool:
