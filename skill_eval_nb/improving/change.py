@@ -106,11 +106,11 @@ class Change(Shown):
     @property
     def results(self) -> tuple[str, ...]:
         """What was written, one line each; nothing before that."""
-        if self.written is None:
+        if self.written is None or self.after == self.before:
             return ()
-        kept = f"the old file is {self.written.kept}" if self.written.kept else ""
-        new = f"wrote {self.path}" if self.applied and not self.before else ""
-        return tuple(filter(None, (new, kept)))
+        kept = f"The old file is {self.written.kept}" if self.written.kept else ""
+        wrote = f"{count(len(self.applied), 'draft')} written to {self.path}"
+        return tuple(filter(None, (wrote, kept)))
 
     def write(self) -> Change:
         """Write it; the old file is kept next to it, under the next free NAME.N.bak.

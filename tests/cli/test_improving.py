@@ -130,7 +130,7 @@ def test_applying_shows_the_diff_and_writes_after_a_yes(
     assert (b"It is signed" in path.read_bytes()) is written
     kept = path.with_name("evals.json.1.bak")
     assert (kept if written else path).read_bytes() == before
-    assert (f"the old file is {kept}" in result.stdout) is written
+    assert (f"The old file is {kept}" in result.stdout) is written
 
 
 def test_a_history_is_printed_and_one_of_others_replaced_by_force_only(tdd, tmp_path):

@@ -15,7 +15,7 @@ from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables import Workspace
 
 from ..ui import Child, Node, Panel, action, h, quiet_action, style
-from ..ui.parts import choose, tabs, waiting_note
+from ..ui.parts import choose, notice, tabs, waiting_note
 from ..ui.source import Later, Source, tell_landed
 from ..ui.task import Task
 from .cards import (
@@ -27,7 +27,6 @@ from .cards import (
     drafts_list,
     iterations,
     suggestions_list,
-    written_notice,
 )
 
 if TYPE_CHECKING:
@@ -121,9 +120,10 @@ class Drafts(Panel):
         work, seen = self._at_work(), self._seen
         drafts = work.drafts()
         shown = None if drafts is None else self._cards_of(drafts)
+        wrote = self.written.results if self.written else ()
         return [
             self._iteration_choice(work),
-            written_notice(self.written),
+            notice(*wrote, fine=True, key="written") if wrote else None,
             tabs(
                 self._tab_names(work, shown),
                 seen.tab,

@@ -435,15 +435,6 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     )
 
 
-def written_notice(change: Change | None) -> Node | None:
-    """What was written last."""
-    if change is None or change.written is None:
-        return None
-    wrote = f"{count(len(change.applied), 'draft')} written to {change.path}."
-    kept = f"The old file is {change.written.kept}." if change.written.kept else ""
-    return notice(*filter(None, (wrote, kept)), fine=True, key="written")
-
-
 def iterations(ws: Workspace) -> list[str]:
     """The iterations that have runs, in order."""
     return sorted(ws.polars("runs")["iteration"].unique().to_list(), key=natural)
