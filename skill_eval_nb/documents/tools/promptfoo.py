@@ -165,10 +165,10 @@ def read_components(
         if depth < 8 and part.raw.get(key):
             yield from read_components(part, key, depth + 1)
             continue
-        check = part.part("assertion")
+        check = part.either("assertion", "value")
         type_, value = check.text("type"), check.raw.get("value")
         wanted = check.text("value") if isinstance(value, str | int | float) else None
-        name = check.text("metric") or type_
+        name = check.text("metric", "type", "name")
         text = f"{name}: {wanted}" if name and wanted else name or wanted or "unnamed"
         passed, reason = part.flag("pass"), part.text("reason")
         if type_ and _JUDGES.match(type_) and not passed and _NO_ANSWER.match(reason or ""):
