@@ -314,10 +314,11 @@ class _Writer:
             for kind, file, document in files.others
             if file.place.workspace == folder
         ]
+        defined = [key for key, _ in self.defined]
         seen = [eval_.key for eval_ in catalogue.seen.get(folder, [])]
+        ran = [run.side.key for run in runs]
         rows = (self._row_eval(file, row) for file in self.benchmarks for row in file.document.runs)
-        keys = [*(key for key, _ in self.defined), *seen, *map(key_of, runs), *filter(None, rows)]
-        self.evals = name_evals(keys)
+        self.evals = name_evals([*defined, *seen, *ran, *filter(None, rows)])
         self.ids = {key.id: name.id for key, name in self.evals.items()}
         used = {run.keys.iteration for run in runs if not self._is_row(run)}
         used |= {iteration for iteration, _ in self.metadata}
@@ -366,7 +367,7 @@ class _Writer:
     def _write_metadata(self, runs: list[CountedRun]) -> None:
         """The metadata of each eval of an iteration, where its folder does not tell all of it."""
         suites = {key.id: definition for key, definition in reversed(self.defined)}
-        ran = [(run.keys.iteration, key_of(run)) for run in runs]
+        ran = [(run.keys.iteration, run.side.key) for run in runs]
         for at in dict.fromkeys([*self.metadata, *ran]):
             own, key = self.metadata.get(at), at[1]
             suite, name = suites.get(key.id), self.evals[key]
@@ -389,7 +390,7 @@ class _Writer:
     def _write_run(self, run: CountedRun) -> list[Path]:
         """Write a run's documents; gives the outputs that were copied."""
         keys, record = run.keys, run.record
-        names = self._eval(keys.iteration, key_of(run))
+        names = self._eval(keys.iteration, run.side.key)
         names |= {"side": self.sides[keys.configuration], "run": keys.run_number}
         for kind, document in self._documents_of_run(run):
             self.write(kind, document, **names)
@@ -531,11 +532,6 @@ def _fill_result(result: RunResult, run: CountedRun) -> RunResult:
         if getattr(result, name) is None and (figure := getattr(run.figures, name)) is not None
     }
     return copy_with(result, **known) if known else result
-
-
-def key_of(run: CountedRun) -> EvalKey:
-    """The eval of a run."""
-    return EvalKey(run.keys.eval_id, run.keys.eval_name)
 
 
 def copy_with(document: Any, **changes: Any) -> Any:

@@ -267,7 +267,7 @@ def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:
         for run in layout.runs
         if catalogue.benchmarks
     }
-    stated = stated_runs(catalogue.benchmarks, catalogue.index, on_disk, problems)
+    stated = stated_runs(catalogue, on_disk)
     met, second = SeenRuns(), SecondGraders()
     for run_id, side, record in _all_runs(layout, sides, stated):
         entry = stated.pop(run_id, None)

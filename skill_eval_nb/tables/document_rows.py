@@ -31,11 +31,9 @@ from skill_eval_nb.workspace import (
     UNSTATED,
     BenchmarkFile,
     Catalogue,
-    Definition,
     EvalIndex,
     EvalKey,
     Problems,
-    SeenEval,
     named_by,
     report_broken_rates,
     skill_named,
@@ -266,17 +264,15 @@ Figures = dict[str, float | str]
 _SUMMED = ("tokens", "time_seconds")
 
 
-def turn_sums_into_means(
-    benchmarks: Iterable[BenchmarkFile], runs: Iterable[CountedRun], problems: Problems
-) -> None:
+def turn_sums_into_means(catalogue: Catalogue, runs: Iterable[CountedRun]) -> None:
     """Turn totals of runs that a benchmark states where means are meant into means, saying so."""
     values: dict[tuple[str, str, str, str], list[float]] = {}
-    for run in runs if benchmarks else ():
+    for run in runs if catalogue.benchmarks else ():
         for metric in _SUMMED:
             if (figure := getattr(run.figures, metric)) is not None:
                 side = (*run.side.run[:2], run.keys.configuration, metric)
                 values.setdefault(side, []).append(figure)
-    for benchmark in benchmarks:
+    for benchmark in catalogue.benchmarks:
         place = benchmark.place
         for configuration, summary in benchmark.document.run_summary.items():
             for metric in _SUMMED:
@@ -289,7 +285,7 @@ def turn_sums_into_means(
                         f"{metric} of {configuration}: {stated} is the sum of its {len(own)} "
                         "runs; read as their mean"
                     )
-                    problems.add("info", "sum-over-runs", benchmark.path, message)
+                    catalogue.layout.problems.add("info", "sum-over-runs", benchmark.path, message)
 
 
 def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows: Rows) -> None:
@@ -399,14 +395,8 @@ def _number(figure: float | str, metric: str) -> float | None:
     return -value if found["sign"] in ("-", "−", "–") and value else value
 
 
-def add_suites(
-    definitions: list[Definition],
-    seen: Mapping[str, list[SeenEval]],
-    names: Mapping[str, tuple[str, str]],
-    runs: Iterable[RunRef],
-    rows: Rows,
-) -> None:
-    """Add the rows of `evals` and `dimensions`; `names` gives each workspace's name and skill.
+def add_suites(catalogue: Catalogue, runs: Iterable[RunRef], rows: Rows) -> None:
+    """Add the rows of `evals` and `dimensions`.
 
     An eval whose runs are of a skill of their own is of this skill; `runs` are all that were found.
     """
@@ -416,11 +406,11 @@ def add_suites(
         skills.setdefault((run.workspace, run.eval_id), {})[run.skill] = None
 
     def name_and_skill(workspace: str, eval_id: str) -> tuple[str, str]:
-        name, skill = names[workspace]
+        name, skill = catalogue.names[workspace]
         own = skills.get((name, eval_id), {})
         return name, skill if skill in own or not own else next(iter(own))
 
-    for workspace, key, definition in definitions:
+    for workspace, key, definition in catalogue.definitions:
         if (workspace, key.id) in defined:
             continue
         defined.add((workspace, key.id))
@@ -434,7 +424,7 @@ def add_suites(
             anchors = json.dumps(scoring, ensure_ascii=False) if scoring else None
             about = dimension.name, dimension.id, dimension.weight, dimension.description
             rows["dimensions"].append((*own, *about, anchors))
-    for workspace, evals in seen.items():
+    for workspace, evals in catalogue.seen.items():
         for eval_ in evals:
             if (workspace, eval_.key.id) not in defined:
                 defined.add((workspace, eval_.key.id))

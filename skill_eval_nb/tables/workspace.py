@@ -51,8 +51,8 @@ def assemble(catalogue: Catalogue, texts: bool) -> dict[str, pl.DataFrame]:
             runs.append(run._replace(record=_LET_GO))
     if texts:
         refs = [run.keys for run in runs]
-        add_suites(catalogue.definitions, catalogue.seen, catalogue.names, refs, rows)
-        turn_sums_into_means(catalogue.benchmarks, runs, problems)
+        add_suites(catalogue, refs, rows)
+        turn_sums_into_means(catalogue, runs)
         for benchmark in catalogue.benchmarks:
             names = catalogue.names[benchmark.place.workspace]
             add_stated(names, benchmark, catalogue.below(benchmark.path), rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
 
-from .catalogue import EvalIndex
+from .catalogue import Catalogue, EvalIndex
 from .files import BenchmarkFile, is_benchmark_file
 from .names import stated_text
 from .problems import Problems
@@ -46,21 +45,16 @@ class RunId(NamedTuple):
     number: int
 
 
-def stated_runs(
-    benchmarks: Iterable[BenchmarkFile],
-    index: EvalIndex,
-    on_disk: AbstractSet[RunId],
-    problems: Problems,
-) -> StatedRuns:
+def stated_runs(catalogue: Catalogue, on_disk: Iterable[RunId]) -> StatedRuns:
     """The runs that the benchmarks state, by the keys of the run on disk if there is one.
 
     The first benchmark to state a run counts; the verdicts of another file on it are those of
     a second grader.
     """
-    there = _nest_runs(on_disk)
+    there, problems = _nest_runs(on_disk), catalogue.layout.problems
     found: StatedRuns = {}
-    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
-        mine = _runs_of(benchmark, index, there, problems)
+    for benchmark in sorted(catalogue.benchmarks, key=lambda file: not file.is_benchmark):
+        mine = _runs_of(benchmark, catalogue.index, there, problems)
         mine = _rename_configurations(mine, there, problems)
         if not benchmark.is_benchmark:
             mine = _keep_known(mine, there, benchmark.path, problems)
