@@ -16,6 +16,7 @@ from .pairing import Pairs, Versus, choose, find_batches, of_evals
 from .values import (
     ENDS,
     EVAL,
+    GROUP,
     ITERATION,
     MODEL,
     RUBRIC,
@@ -225,7 +226,7 @@ def name_checks(of: Compared) -> str | None:
     evals = [
         f"{in_quotes(row['eval_name'])} ({row['n']} and {row['n_baseline']})" for row in of.checks
     ]
-    if of.known.counted:
+    if of.known.asked.other_checks:
         after = "They still count."
     elif have_no_checks_in_common(of):
         after = "No eval is left, so there is no verdict."
@@ -237,7 +238,7 @@ def name_checks(of: Compared) -> str | None:
 def have_no_checks_in_common(of: Compared) -> bool:
     """Whether evals with other checks on either side are all that there is to compare."""
     left_out = {row["eval_name"] for row in of.checks} & set(of.row["unpaired"])
-    return bool(of.checks) and not of.known.counted and not left_out
+    return bool(of.checks) and not of.known.asked.other_checks and not left_out
 
 
 def name_gate(of: Compared) -> str | None:
@@ -271,7 +272,7 @@ def name_sessions(of: Compared) -> str | None:
     """Two iterations, which are two sessions; or the baseline's change that was taken off."""
     if not of.known.iterations:
         return None
-    who, other = of.row["iteration"], of.known.change_of
+    who, other = of.row["iteration"], of.known.asked.less
     if other is not None:
         both = "what changed for both between the sessions is taken off"
         return f"This is the change of {brief(who)} less that of {brief(other)}: {both}."
@@ -291,7 +292,7 @@ def name_days(of: Compared) -> str | None:
     if len(stamped) == 1:
         return f"Only the runs of {stamped[0]} say when they were made."
     if not stamped:
-        claims = of.known.of_files and of.row["verdict"] in DECIDED
+        claims = not is_table(of.known.asked.data) and of.row["verdict"] in DECIDED
         return "No run says when it was made: both sides may be of other days." if claims else None
     days = abs(of.sides[0]["when"] - of.sides[1]["when"]) / DAY
     if days > APART:
@@ -465,15 +466,39 @@ def settle(
     }
 
 
-class Own(NamedTuple):
-    """The data, and which of their evals count how."""
+class Asked(NamedTuple):
+    """What is asked of every comparison alike, as `deltas` has it.
+
+    `worth` is None if each metric has its own.
+    """
 
     data: Any
+    baseline: str | None = None
+    versus: Versus | None = None
+    scope: Scope = "suite"
+    worth: float | None = None
+    level: float = 0.95
+    pool: str | None = None
     weights: bool = False
     cluster: str | Mapping[str, str] | None = None
     other_checks: bool = False
 
-    def of(self, paired: pl.DataFrame) -> pl.DataFrame:
+    @property
+    def keys(self) -> list[str]:
+        """What is never compared across."""
+        return ITERATION if self.pool == "model" else GROUP
+
+    @property
+    def less(self) -> str | None:
+        """Of two iterations the baseline whose change is taken off."""
+        return self.baseline if self.versus else None
+
+    @property
+    def differences(self) -> int:
+        """How many differences a figure is made of: two if one is taken from another."""
+        return 1 if self.less is None else 2
+
+    def of_evals(self, paired: pl.DataFrame) -> pl.DataFrame:
         """`pairs` with what evals have of their own."""
         return of_evals(paired, self.data, weights=self.weights, cluster=self.cluster)
 
@@ -482,36 +507,33 @@ class Known:
     """What is known of the sides of all rows, for what may turn their verdicts.
 
     Attributes:
-        counted: whether evals with other checks on a side were asked for all the same.
+        asked: what is asked of them.
         iterations: whether the sides are two iterations.
-        change_of: of two iterations the baseline whose change was taken off.
-        of_files: whether runs could say when they were made.
         batches: by suite, iterations that have no eval in common.
         families: by iteration, evals that seem to belong together, if nothing says so.
         baselines: by suite, the baseline that both of two iterations have.
+        facts: what is known of each side.
     """
 
-    def __init__(
-        self, own: Own, pairs: Pairs, keys: Sequence[str], less: str | None, versus: Versus | None
-    ) -> None:
-        runs = runs_of(own.data)
-        self.counted, self.iterations, self.change_of = own.other_checks, pairs.iterations, less
-        self.of_files = not is_table(own.data)
+    def __init__(self, asked: Asked, pairs: Pairs) -> None:
+        runs, versus = runs_of(asked.data), asked.versus
+        self.asked, self.iterations = asked, pairs.iterations
         self.batches = find_batches(runs)
-        self.families = {} if own.cluster is not None else propose_families(own.data)
+        self.families = {} if asked.cluster is not None else propose_families(asked.data)
         self.baselines = _shared_baselines(runs, versus) if self.iterations and versus else {}
-        self.facts = facts_of(pairs.turn(runs), keys)
-        self._keys, self._others = keys, pairs.others.to_dicts()
+        self.facts = facts_of(pairs.turn(runs), asked.keys)
+        self._others = pairs.others.to_dicts()
 
     def of(self, row: Row) -> Compared:
         """What is known of a row."""
-        group = tuple(row[name] for name in self._keys)
+        keys = self.asked.keys
+        group = tuple(row[name] for name in keys)
         sides = [self.facts.get((*group, row[side]), {}) for side in SIDES]
         others = [
             other
             for other in self._others
             if row["metric"] in CHECKED
-            and all(other[name] == row[name] for name in (*self._keys, *SIDES) if name in other)
+            and all(other[name] == row[name] for name in (*keys, *SIDES) if name in other)
         ]
         return Compared(row, self, sides, others)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from dataclasses import fields, replace
+from functools import lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -14,8 +14,8 @@ from skill_eval_nb.text import some
 from .checks import leave_out
 from .comparison import SCOPES, PairedResult, Scope, compare
 from .confounds import (
+    Asked,
     Known,
-    Own,
     find_confounds,
     is_rate,
     mark_stand_in,
@@ -82,44 +82,29 @@ class Evals(NamedTuple):
     families: tuple[str | None, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeltaQuestion:
-    """What is asked of every comparison alike; `worth` is None if each metric has its own.
+def compare_evals(
+    asked: Asked, metric: str, evals: Evals, adjusted: Adjusted | None = None
+) -> PairedResult:
+    """What the paired evals say; the interval allows for what was asked with it."""
+    sides, *how = evals
+    reach = REACH.get(UNITS.get(metric, "1-5"))
+    reach = None if reach is None else reach * asked.differences
+    found = compared(sides, asked.scope, asked.level, reach, *how)
+    if adjusted is None or found.p is None:
+        return found
+    wider = compared(sides, asked.scope, 1 - adjusted.alone, reach, *how)
+    return replace(found, low=wider.low, high=wider.high, margin=wider.margin)
 
-    `differences` is how many differences a figure is made of: two if one is taken from another.
-    """
 
-    scope: Scope
-    worth: float | None
-    level: float
-    differences: int = 1
-
-    def of(self, metric: str, evals: Evals, adjusted: Adjusted | None = None) -> PairedResult:
-        """What the paired evals say; the interval allows for what was asked with it."""
-        sides, *how = evals
-        reach = REACH.get(UNITS.get(metric, "1-5"))
-        reach = None if reach is None else reach * self.differences
-        found = compared(sides, self.scope, self.level, reach, *how)
-        if adjusted is None or found.p is None:
-            return found
-        wider = compared(sides, self.scope, 1 - adjusted.alone, reach, *how)
-        return replace(found, low=wider.low, high=wider.high, margin=wider.margin)
-
-    def worth_of(self, metric: str, found: PairedResult) -> float | None:
-        """The smallest difference worth having."""
-        baseline = None if found.baseline is None else found.baseline / self.differences
-        return worth_having(metric, baseline) if self.worth is None else self.worth
-
-    def verdict(
-        self, metric: str, found: PairedResult, adjusted: Adjusted | None
-    ) -> tuple[str | None, str]:
-        """The word and its reason."""
-        return verdict(found, metric, self.worth_of(metric, found), adjusted)
+def worth_of(asked: Asked, metric: str, found: PairedResult) -> float | None:
+    """The smallest difference worth having."""
+    baseline = None if found.baseline is None else found.baseline / asked.differences
+    return worth_having(metric, baseline) if asked.worth is None else asked.worth
 
 
 def answers(
     paired: pl.DataFrame,
-    question: DeltaQuestion,
+    asked: Asked,
     by: list[str],
     together: Sequence[str] = (),
     values: pl.DataFrame | None = None,
@@ -129,7 +114,7 @@ def answers(
     Args:
         paired: what `pairs` gives, or `pooled` of it; with a `weight` and a `family` where
             `of_evals` added them.
-        question: what is asked.
+        asked: what is asked.
         by: what has one answer; `metric` is among them.
         together: where given, p-values are adjusted over the answers that have this in
             common, `p_adjusted` follows `p`, and verdicts and intervals rest on it.
@@ -166,13 +151,13 @@ def answers(
         _gather_evals(ones, others, weight, family, of_models=of_models)
         for (ones, others), weight, family in zip(sides, weights, families, strict=True)
     ]
-    alone = [question.of(*arguments) for arguments in zip(metrics, evals, strict=True)]
+    alone = [compare_evals(asked, *each) for each in zip(metrics, evals, strict=True)]
     groups = rows.select(together).rows() if together else []
-    dealt = _dealt(paired, values, question.scope, together, rows)
-    adjusted = _adjust_groups(alone, groups, dealt, question.level)
-    found = [question.of(*arguments) for arguments in zip(metrics, evals, adjusted, strict=True)]
-    each = zip(metrics, found, adjusted, strict=True)
-    verdicts = [question.verdict(*arguments) for arguments in each]
+    dealt = _dealt(paired, values, asked.scope, together, rows)
+    adjusted = _adjust_groups(alone, groups, dealt, asked.level)
+    found = [compare_evals(asked, *each) for each in zip(metrics, evals, adjusted, strict=True)]
+    worths = [worth_of(asked, *each) for each in zip(metrics, found, strict=True)]
+    verdicts = [verdict(*each) for each in zip(found, metrics, worths, adjusted, strict=True)]
     if several:
         verdicts = [
             (word, reason if n or not why else f"{reason[:-1]}: {some(why)}.")
@@ -181,11 +166,11 @@ def answers(
             )
         ]
     figures: dict[str, Any] = {
-        "scope": pl.Series([question.scope] * len(found), dtype=pl.String),
+        "scope": pl.Series([asked.scope] * len(found), dtype=pl.String),
         **{name: _numbers([getattr(comparison, name) for comparison in found]) for name in FIGURES},
         "p_adjusted": _numbers([adjustment and adjustment.p for adjustment in adjusted]),
-        "worth": _numbers([question.worth_of(*pair) for pair in zip(metrics, found, strict=True)]),
-        "level": _numbers([question.level] * len(found)),
+        "worth": _numbers(worths),
+        "level": _numbers([asked.level] * len(found)),
         "weighted": pl.Series([comparison.weighted for comparison in found], dtype=pl.Boolean),
         "verdict": pl.Series([word for word, _ in verdicts], dtype=pl.String),
         "reason": pl.Series([reason for _, reason in verdicts], dtype=pl.String),
@@ -461,21 +446,16 @@ def deltas(
     >>> deltas(runs).select(pl.col("estimate", "low", "high", "p").round(3), "verdict").rows()
     [(0.45, 0.35, 0.55, 0.005, 'helps')]
     """
-    question = ask_deltas(scope, worth, level, pool)
+    how = {"worth": worth, "weights": weights, "cluster": cluster, "other_checks": other_checks}
+    asked = ask_deltas(data, baseline, versus, scope=scope, level=level, pool=pool, **how)
     joint = not isinstance(metric, str)
-    data = as_one_iteration(data) if pool == "iteration" else data
-    values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
-    own = Own(data, weights, cluster, other_checks)
-    values, cells = correct_by_labels(data, values) if corrected else (values, None)
-    found = answer_deltas(own, values, question, baseline, versus, pool, joint=joint)
+    values = values_of(asked.data, *(dict.fromkeys(metric) if joint else [metric]))
+    values, cells = correct_by_labels(asked.data, values) if corrected else (values, None)
+    found = answer_deltas(asked, values, joint=joint)
     found = found if cells is None else state_labels(found, cells)
     planned = not (joint or versus or pool or corrected) and scope == "suite"
-    how = {"worth": worth, "weights": weights, "cluster": cluster, "other_checks": other_checks}
-
-    def at_look(part: Any, level: float) -> pl.DataFrame:
-        return deltas(part, metric, baseline, level=level, **how)
-
-    return settle_looks(found.drop("designs"), data, level, at_look if planned else None)
+    at_look = partial(deltas, metric=metric, baseline=baseline, **how) if planned else None
+    return settle_looks(found.drop("designs"), asked.data, level, at_look)
 
 
 @statistic
@@ -588,28 +568,26 @@ def deltas_by_eval(
     """
     import polars as pl
 
-    question = ask_deltas("suite", worth, level, pool)
-    data = as_one_iteration(data) if pool == "iteration" else data
-    values = values_of(data, *([metric] if isinstance(metric, str) else dict.fromkeys(metric)))
-    pairs = pair_sides(data, values, baseline, versus, pool)
+    asked = ask_deltas(data, baseline, versus, worth=worth, level=level, pool=pool)
+    metrics = [metric] if isinstance(metric, str) else dict.fromkeys(metric)
+    pairs = pair_sides(asked.data, values_of(asked.data, *metrics), baseline, versus, pool)
     paired = leave_out(pairs.paired, pairs.others)
-    question = replace(question, differences=2 if versus and baseline else 1)
     by = [*GROUP, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
     why = pl.col("unpaired")
-    found = answers(paired, question, by, together=[*GROUP, *SIDES]).with_columns(
+    found = answers(paired, asked, by, together=[*GROUP, *SIDES]).with_columns(
         pl.when(why.is_null()).then("verdict").alias("verdict"),
         pl.coalesce(why, "reason").alias("reason"),
     )
-    keys = ITERATION if pool == "model" else GROUP
-    known = Known(Own(data), pairs, keys, baseline if versus else None, versus)
+    known = Known(asked, pairs)
     leans = [dict.fromkeys(LEANS)] * len(found)
-    if pool != "model" and question.differences == 1:
+    if pool != "model" and asked.less is None:
         names = [*GROUP, *EVAL, *SIDES, "metric"]
-        additions = Additions(known, pairs._replace(paired=paired), data, names, level)
+        additions = Additions(known, pairs._replace(paired=paired), names)
         leans = [additions.lean_of(row) for row in found.to_dicts()]
     types = {name: kind for name, kind in _types_beside().items() if name in LEANS}
     found = found.hstack(pl.DataFrame(leans, types))
-    found = settle_looks(pairs.turn(mark_stand_in(found, known.facts, keys)), data, level)
+    found = pairs.turn(mark_stand_in(found, known.facts, asked.keys))
+    found = settle_looks(found, asked.data, level)
     return found.select(pl.exclude("n_unpaired", "unpaired"), why)
 
 
@@ -626,71 +604,56 @@ def _types_beside() -> dict[str, Any]:
 
 
 def ask_deltas(
-    scope: str, worth: float | None, level: float, pool: str | None = None
-) -> DeltaQuestion:
-    """The question, if there is such a one.
+    data: Any, baseline: str | None = None, versus: Versus | None = None, **how: Any
+) -> Asked:
+    """What is asked, if it can be: fields of `Asked`.
 
     Raises:
         ValueError: for a scope, pool or level that is none.
     """
-    if scope not in SCOPES:
-        raise no_such("scope", scope, SCOPES)
-    if pool is not None and pool not in POOLS:
-        raise no_such("pool", pool, POOLS)
-    return DeltaQuestion(
-        next(known for known in SCOPES if known == scope), worth, check_level(level)
-    )
+    asked = Asked(data, baseline, versus, **how)
+    if asked.scope not in SCOPES:
+        raise no_such("scope", asked.scope, SCOPES)
+    if asked.pool not in (None, *POOLS):
+        raise no_such("pool", asked.pool, POOLS)
+    check_level(asked.level)
+    return asked._replace(data=as_one_iteration(data)) if asked.pool == "iteration" else asked
 
 
-def pair_figures(
-    own: Own, values: pl.DataFrame, baseline: str | None, versus: Versus | None, pool: Pool
-) -> Pairs:
+def pair_figures(asked: Asked, values: pl.DataFrame) -> Pairs:
     """The two sides of each eval, without the figures that are not alike on both."""
-    keys = ITERATION if pool == "model" else GROUP
-    found = pair_sides(own.data, values, baseline, versus, pool)
-    runs = found.turn(runs_of(own.data))
-    paired = without_gated(found.paired.drop_nulls(SIDES), runs, keys)
-    paired = own.of(paired if own.other_checks else leave_out(paired, found.others))
-    return found._replace(paired=paired)
+    found = pair_sides(asked.data, values, asked.baseline, asked.versus, asked.pool)
+    runs = found.turn(runs_of(asked.data))
+    paired = without_gated(found.paired.drop_nulls(SIDES), runs, asked.keys)
+    paired = paired if asked.other_checks else leave_out(paired, found.others)
+    return found._replace(paired=asked.of_evals(paired))
 
 
-def answer_deltas(
-    own: Own,
-    values: pl.DataFrame,
-    question: DeltaQuestion,
-    baseline: str | None,
-    versus: Versus | None,
-    pool: Pool = None,
-    *,
-    joint: bool = False,
-) -> pl.DataFrame:
+def answer_deltas(asked: Asked, values: pl.DataFrame, *, joint: bool = False) -> pl.DataFrame:
     """A row a metric and comparison, with what may turn its verdict, and `designs`.
 
     `joint` metrics are adjusted together.
     """
     import polars as pl
 
-    data = own.data
-    keys = ITERATION if pool == "model" else GROUP
     by = [*GROUP, *SIDES, "metric"]
-    less = baseline if versus else None
-    question = replace(question, differences=1 if less is None else 2)
+    pooled = asked.pool == "model"
 
     def answer(values: pl.DataFrame) -> tuple[pl.DataFrame, Pairs]:
-        found = pair_figures(own, values, baseline, versus, pool)
-        dealt = None if less is not None else found.values
+        found = pair_figures(asked, values)
+        dealt = None if asked.less is not None else found.values
         together = {"together": by[:-1], "values": dealt} if joint else {}
-        return answers(found.paired, question, by, **together), found
+        return answers(found.paired, asked, by, **together), found
 
     found, pairs = answer(values)
-    known = Known(own, pairs, keys, less, versus)
-    alone = not (joint or pool == "model" or less or own.weights)
-    additions = Additions(known, pairs, data, by, question.level) if alone else None
+    known = Known(asked, pairs)
+    alone = not (joint or pooled or asked.less or asked.weights)
+    additions = Additions(known, pairs, by) if alone else None
     counted = with_errors(values)
     failures: dict[Any, dict[str, Any]] = {}
     if not counted["value"].equals(values["value"]):
         failures = {tuple(row[name] for name in by): row for row in answer(counted)[0].to_dicts()}
-    models = strata(pairs.paired, question.scope, question.level)
+    models = strata(pairs.paired, asked.scope, asked.level)
     settled = []
     for row in found.to_dicts():
         compared = known.of(row)
@@ -698,7 +661,7 @@ def answer_deltas(
         sentences += models.get(tuple(row[name] for name in [*ITERATION, *SIDES, "metric"]), [])
         errors = row["n_errored"] + row["n_errored_baseline"] and is_rate(row["metric"])
         again = failures.get(tuple(row[name] for name in by)) if errors else None
-        whose = pool != "model" and any(side.get("several") for side in compared.sides)
+        whose = not pooled and any(side.get("several") for side in compared.sides)
         settled.append(row | settle(row, again, sentences, none=none, whose=whose))
         if additions is not None:
             settled[-1] |= additions.lean_of(settled[-1]) | additions.step_of(settled[-1])
@@ -711,4 +674,4 @@ def answer_deltas(
     after = found.columns.index("reason") + 1
     order = [*found.columns[:after], *types, *found.columns[after:]]
     found = pl.DataFrame(settled, found.schema | types).select(order)
-    return pairs.turn(mark_stand_in(found, known.facts, keys))
+    return pairs.turn(mark_stand_in(found, known.facts, asked.keys))

@@ -235,14 +235,12 @@ ERRORS_FIRST = "Run those again that errored: they decide."
 class Additions:
     """What stands beside verdicts: what the evals lean to, and what would decide it.
 
-    Of figures of `data` that are no mean over models, and no difference of differences.
+    Of figures that are no mean over models, and no difference of differences.
     """
 
-    def __init__(
-        self, known: Known, pairs: Pairs, data: Any, by: Sequence[str], level: float
-    ) -> None:
-        paired, runs = pairs.paired, by_model(pairs.turn(runs_of(data)))
-        self._known, self._by, self._level, self._sessions = known, by, level, pairs.iterations
+    def __init__(self, known: Known, pairs: Pairs, by: Sequence[str]) -> None:
+        paired, runs = pairs.paired, by_model(pairs.turn(runs_of(known.asked.data)))
+        self._known, self._by, self._level = known, by, known.asked.level
         self._in_families = "family" in paired.columns
         self._checks = dict(count_checks(paired, runs, by))
         values = paired.drop_nulls("estimate").group_by(by).agg("values", "baseline_values")
@@ -257,7 +255,7 @@ class Additions:
             row["scope"] == "population"
             or not evals
             or not (single or row["verdict"] == "too few runs")
-            or not were_run_alike(compared.sides, sessions=self._sessions)
+            or not were_run_alike(compared.sides, sessions=self._known.iterations)
             or compared.checks
         ):
             return dict.fromkeys(LEANS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.text import brief, chance, some
 
 from .comparison import TINY, Scope
-from .confounds import Facts, Own, facts_of, is_judged, with_errors
+from .confounds import Asked, Facts, facts_of, is_judged, with_errors
 from .deltas import deltas, pair_figures
 from .interaction import Interaction, find_interaction
 from .pairing import pool_models
@@ -110,7 +110,7 @@ def factors(
 
     if factor not in FACTORS:
         raise no_such("factor", factor, FACTORS)
-    own, values = Own(data, cluster=cluster), values_of(data, metric)
+    asked, values = Asked(data, baseline, cluster=cluster), values_of(data, metric)
     column, of = FACTORS[factor]
     keys = [*(name for name in GROUP if name != column), *SIDES]
     how = {"scope": scope, "level": level, "cluster": cluster}
@@ -118,8 +118,8 @@ def factors(
 
     def find_each(values: pl.DataFrame) -> dict[Any, Interaction]:
         """Whether the effect differs, by what the models have in common."""
-        each = pair_figures(Own(data), values, baseline, None, None).paired
-        pairs = own.of(pool_models(each, [column]))
+        each = pair_figures(asked._replace(cluster=None), values).paired
+        pairs = asked.of_evals(pool_models(each, [column]))
         groups = pairs.group_by(keys, maintain_order=True)
         return {key: find_interaction(one, scope, level, of) for key, one in groups}
 

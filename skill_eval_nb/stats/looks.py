@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 Looks = Sequence[int]
 """Runs of each eval on either side, at which there is a look; the last has them all."""
-Answer = Callable[[Any, float], "pl.DataFrame"]
-"""What `deltas` says of these data at this level."""
+Answer = Callable[..., "pl.DataFrame"]
+"""What `deltas` says of these data at this `level`."""
 
 
 def spend_alpha(looks: Looks, level: float = 0.95) -> list[float]:
@@ -121,12 +121,12 @@ def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> pl.Data
     types = {}
     for runs, spent in zip(looks, spend_alpha(looks, level), strict=True):
         part, name_lacking = take_first_runs(data, runs)
-        known = {spent: answer(part, 1 - spent)}
+        known = {spent: answer(part, level=1 - spent)}
         types = own | known[spent].schema
         for place, key in enumerate(known[spent].select(COMPARISON).rows()):
             alpha = passed_on.pop(key, 0.0) + spent
             if alpha not in known:
-                known[alpha] = answer(part, 1 - alpha)
+                known[alpha] = answer(part, level=1 - alpha)
             row = known[alpha].row(place, named=True)
             if why := decided.get(key, "") or name_lacking(row):
                 rows.append(row | nothing | {"look": runs, "reason": why})

@@ -11,7 +11,6 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.workspace.jobs import read_settings
 
 from .comparison import SCOPES
-from .confounds import Own
 from .deltas import answer_deltas, ask_deltas
 from .designs import Design
 from .looks import find_iterations
@@ -72,11 +71,9 @@ def next_step(
     """
     import polars as pl
 
-    values, own = values_of(data, metric), Own(data, cluster=cluster)
-    found = pl.concat(
-        answer_deltas(own, values, ask_deltas(scope, None, level), baseline, versus)
-        for scope in SCOPES
-    )
+    values, how = values_of(data, metric), {"level": level, "cluster": cluster}
+    each = (ask_deltas(data, baseline, versus, scope=scope, **how) for scope in SCOPES)
+    found = pl.concat(answer_deltas(asked, values) for asked in each)
     keys = [*GROUP, *SIDES, "metric", "scope", "verdict"]
     steps = found.drop_nulls("designs").select(*keys, "next_step", "designs").explode("designs")
     designs = [field.name for field in fields(Design)]

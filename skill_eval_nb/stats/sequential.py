@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from skill_eval_nb.tables import load
 from skill_eval_nb.tables.frames import like
 
 from .deltas import deltas
-from .looks import COMPARISON, Answer, Looks, check_looks, find_jobs, take_looks
+from .looks import COMPARISON, Looks, check_looks, find_jobs, take_looks
 from .values import EVAL, ITERATION, SIDES, check_level, headline_of, metrics_of, runs_of
 from .verdict import word_of
 
@@ -78,21 +79,16 @@ def sequential(
     if not planned:
         raise ValueError("no looks were planned for these runs: name them, as looks=(2, 4, 6, 10)")
     suites = runs_of(data).group_by(ITERATION).agg(n=pl.struct(EVAL).n_unique())
-    found = []
+    answer, found = partial(deltas, metric=metric, baseline=baseline, worth=worth), []
     for own in sorted(planned):
         check_looks(own, max([1, *suites["n"]]), check_level(level))
-        rows = take_looks(data, own, level, _ask_deltas(metric, baseline, worth)).select(COLUMNS)
+        rows = take_looks(data, own, level, answer).select(COLUMNS)
         if looks is None:
             names = [key for key, job in jobs.items() if job.looks == own]
             mine = pl.DataFrame(names, rows.select(ITERATION).schema, orient="row")
             rows = rows.join(mine, ITERATION, how="semi", maintain_order="left")
         found.append(rows)
     return like(data, pl.concat(found))
-
-
-def _ask_deltas(metric: str, baseline: str | None, worth: float | None = None) -> Answer:
-    """What asks `deltas` at a level."""
-    return lambda part, level: deltas(part, metric, baseline, worth=worth, level=level)
 
 
 def decide_look(workspace: Path, iteration: int, looks: Looks, runs: int) -> str | None:
@@ -103,7 +99,7 @@ def decide_look(workspace: Path, iteration: int, looks: Looks, runs: int) -> str
     import polars as pl
 
     ws = load(workspace).select(iteration=f"iteration-{iteration}")
-    answer = _ask_deltas(headline_of(metrics_of(ws)), None)
+    answer = partial(deltas, metric=headline_of(metrics_of(ws)))
     found = take_looks(ws, looks, 0.95, answer).filter(pl.col("look") <= runs)
     ended = found.filter("decides").to_dicts()
     if not ended or len(ended) < found.select(SIDES).n_unique():

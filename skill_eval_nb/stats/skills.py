@@ -13,7 +13,7 @@ from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.text import chance, count, lower_first, some, with_sign
 
 from .comparison import OF_RATES, PairedResult, compare, fewest_moved
-from .confounds import DECIDED, ERRORS_DECIDE, Own
+from .confounds import DECIDED, ERRORS_DECIDE
 from .deltas import answer_deltas, ask_deltas, deltas
 from .inference.multiple import benjamini_hochberg, holm_sidak
 from .lean import LEANS, NO_LEAN
@@ -111,12 +111,9 @@ def _answer(ws: Workspace, scope: Any, level: float) -> pl.DataFrame:
     """The rows of `deltas` with `designs`: of each skill its first configuration that is paired."""
     import polars as pl
 
-    def at_look(part: Any, level: float) -> pl.DataFrame:
-        return deltas(part, level=level)
-
-    question = ask_deltas(scope, None, level)
-    found = answer_deltas(Own(ws), values_of(ws, HEADLINE), question, None, None)
-    found = settle_looks(found, ws, level, at_look if scope == "suite" else None)
+    asked = ask_deltas(ws, scope=scope, level=level)
+    found = answer_deltas(asked, values_of(ws, HEADLINE))
+    found = settle_looks(found, ws, level, deltas if scope == "suite" else None)
     first = pl.col("configuration") == pl.col("configuration").first().over(SKILL)
     return found.drop_nulls("estimate").filter(first)
 
