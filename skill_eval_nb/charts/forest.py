@@ -117,8 +117,8 @@ def forest(
         others = headline_of(metrics_of(ws)) not in {*frames[0]["metric"]}
         how: dict[str, Any] = {"versus": versus, "others": others}
         rows = overview(ws, baseline, **how)
-        frames = [_rows_of(rows, scope, frame) for scope, frame in zip(SCOPES, frames, strict=True)]
-        by_eval = _rows_of(overview_by_eval(ws, baseline, **how), "suite", by_eval)
+        frames = [_rows_of([both[at] for both in rows], frame) for at, frame in enumerate(frames)]
+        by_eval = _rows_of(overview_by_eval(ws, baseline, **how), by_eval)
     whole = join_scopes(*frames)
     deltas = whole.drop_nulls("estimate")
     picked = pick(deltas, iteration, ws)
@@ -161,12 +161,12 @@ def forest(
     return finish(draw_forest(rows, meant), title, notes)
 
 
-def _rows_of(rows: Sequence[Mapping[str, Any]], scope: str, like: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a scope as a table as `like`, of its metrics, with the p that decides."""
+def _rows_of(rows: Sequence[Mapping[str, Any]], like: pl.DataFrame) -> pl.DataFrame:
+    """The rows as a table as `like`, of its metrics, with the p that decides."""
     import polars as pl
 
     metrics = {*like["metric"]}
-    known = [row for row in rows if row["scope"] == scope and row["metric"] in metrics]
+    known = [row for row in rows if row["metric"] in metrics]
     return pl.DataFrame(known, {**like.schema, "p_adjusted": pl.Float64})
 
 

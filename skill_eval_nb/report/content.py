@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -85,6 +85,22 @@ class Section:
 def section(heading: str, parts: Iterable[Part], sections: Iterable[Section] = ()) -> Section:
     """A section of whatever the parts and the sections come from."""
     return Section(heading, tuple(parts), tuple(sections))
+
+
+def long_table(
+    caption: str,
+    header: tuple[str, ...],
+    rows: Iterable[tuple[Cell, ...]],
+    labels: int,
+    most: int,
+    name_more: Callable[[int], str],
+) -> Iterator[Part]:
+    """The first `most` rows of a table, and in words how many more there are; none without rows."""
+    every = tuple(rows)
+    if every:
+        yield Table(caption, header, every[:most], labels)
+    if len(every) > most:
+        yield Paragraph(name_more(len(every) - most))
 
 
 CLIP = 160

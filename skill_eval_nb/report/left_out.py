@@ -12,7 +12,7 @@ from skill_eval_nb.stats.second_opinion import OPINIONS, OTHER_WAY, UNTOLD
 from skill_eval_nb.stats.values import MODEL, model_name
 from skill_eval_nb.text import count, some
 
-from .content import Bullets, Paragraph, Part, Table, line
+from .content import Bullets, Paragraph, Part, line, long_table
 from .measured import (
     MISSING,
     IterationFigures,
@@ -47,8 +47,8 @@ def list_left_out(measured: IterationFigures) -> Iterator[Part]:
 
 def problem_parts(ws: Workspace) -> Iterator[Part]:
     """How many problems there are of each severity, and which are errors or warnings."""
-    problems = ws.polars("problems").to_dicts()
-    counts = Counter(row["severity"] for row in problems)
+    problems = ws.polars("problems").select("severity", "path", "where", "message").rows()
+    counts = Counter(severity for severity, *_ in problems)
     if not counts:
         return
     found = [
@@ -57,28 +57,15 @@ def problem_parts(ws: Workspace) -> Iterator[Part]:
         if counts[name]
     ]
     yield Paragraph(f"Problems in the files: {some(found)}.")
-    named = sorted(
-        (row for row in problems if row["severity"] in NAMED),
-        key=lambda row: NAMED.index(row["severity"]),
+    rows = (
+        (severity, line(f"{path} {where or ''}"), line(message, MESSAGE))
+        for name in NAMED
+        for severity, path, where, message in problems
+        if severity == name
     )
-    if named:
-        yield Table(
-            "Errors first, then warnings",
-            ("Severity", "File", "Problem"),
-            tuple(
-                (row["severity"], line(_where(row)), line(row["message"], MESSAGE))
-                for row in named[:MOST]
-            ),
-            labels=3,
-        )
-    if len(named) > MOST:
-        yield Paragraph(
-            f"{len(named) - MOST:,} more errors and warnings are in the table `problems`."
-        )
-
-
-def _where(row: Row) -> str:
-    return f"{row['path']} {row['where']}" if row["where"] else row["path"]
+    title, heads = "Errors first, then warnings", ("Severity", "File", "Problem")
+    more = "{:,} more errors and warnings are in the table `problems`.".format
+    yield from long_table(title, heads, rows, 3, MOST, more)
 
 
 def lacking_sentences(measured: IterationFigures) -> list[str]:
@@ -196,14 +183,9 @@ def audit_parts(ws: Workspace) -> Iterator[Part]:
         yield Paragraph(f"The {every} agree with the runs.")
         return
     yield Paragraph(f"{len(wrong):,} of the {every} do not agree with the runs.")
-    yield Table(
-        "Stated, and what the runs give",
-        ("Configuration", "Figure", "Likely cause", "Stated", "Runs give"),
-        tuple(_stated_row(row) for row in wrong[:MOST_STATED]),
-        labels=3,
-    )
-    if len(wrong) > MOST_STATED:
-        yield Paragraph(f"{len(wrong) - MOST_STATED:,} more: stats.audit has them all.")
+    heads = ("Configuration", "Figure", "Likely cause", "Stated", "Runs give")
+    more, rows = "{:,} more: stats.audit has them all.".format, map(_stated_row, wrong)
+    yield from long_table("Stated, and what the runs give", heads, rows, 3, MOST_STATED, more)
 
 
 def _stated_row(row: Row) -> tuple[str, ...]:
@@ -239,21 +221,17 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
         "show a difference in its direction, which may still be of another size."
     )
     several = len({(row["configuration"], model_name(row)) for row in claims}) > 1
-    named = [(_name_claim(row, several=several), row) for row in claims[:MOST_STATED]]
-    yield Table(
-        "What is stated, and what the runs give",
-        ("Difference", "Opinion", "Stated", "Runs give", "Interval", "p"),
-        tuple((name, row["opinion"], *_show_figures(row)) for name, row in named),
-        labels=2,
-    )
+    named = [(_name_claim(row, several=several), row) for row in claims]
+    heads = ("Difference", "Opinion", "Stated", "Runs give", "Interval", "p")
+    rows = ((name, row["opinion"], *_show_figures(row)) for name, row in named)
+    title, more = "What is stated, and what the runs give", "stats.second_opinion has them all."
+    yield from long_table(title, heads, rows, 2, MOST_STATED, f"{{:,}} more: {more}".format)
     reasons: dict[str, list[str]] = {}
-    for name, row in named:
+    for name, row in named[:MOST_STATED]:
         if row["opinion"] == OTHER_WAY or (row["opinion"] == UNTOLD and row["verdict"] is None):
             reasons.setdefault(" ".join(filter(None, (row["why"], row["settle"]))), []).append(name)
     if reasons:
         yield Bullets(tuple(line(f"{some(of, 6)}: {why}", 2000) for why, of in reasons.items()))
-    if len(claims) > MOST_STATED:
-        yield Paragraph(f"{len(claims) - MOST_STATED:,} more: stats.second_opinion has them all.")
 
 
 def _name_claim(row: Row, *, several: bool) -> str:

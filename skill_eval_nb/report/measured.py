@@ -246,10 +246,10 @@ def measure(ws: Workspace, place: Slice) -> IterationFigures:
 def _figures_from_runs(place: Slice, part: Workspace) -> IterationFigures:
     summary = stats.summarize(part).to_dicts()
     every = overview(part)
-    deltas, beyond = ([row for row in every if row["scope"] == scope] for scope in SCOPES)
-    baseline = next((row["baseline"] for row in deltas), None)
+    baseline = next((row["baseline"] for row, _ in every), None)
     names = _in_order((row["configuration"] for row in summary), baseline)
-    figures, own, like = map(_looked_up, (summary, deltas, beyond))
+    scopes = ([both[at] for both in every] for at in range(len(SCOPES)))
+    figures, own, like = map(_looked_up, (summary, *scopes))
     notes = stats.notes(part).to_dicts()
     return IterationFigures(place, part, names, baseline, figures, own, like, notes)
 

@@ -37,6 +37,7 @@ from .content import (
     Table,
     Verdict,
     line,
+    long_table,
     newest,
 )
 from .measured import (
@@ -382,16 +383,13 @@ def _count_classes(compared: list[CheckRow]) -> str:
 
 def _proven_table(rows: list[CheckRow]) -> Iterator[Part]:
     """The table of what is proven, the largest differences first."""
-    if not rows:
-        return
     largest = sorted(rows, key=lambda row: -abs(row["estimate"]))
-    yield Table(
+    yield from long_table(
         "Checks that tell the sides apart; n counts verdicts, p is exact and allows for all checks",
         ("Check", "Class", "Evals", "Pass rate", "Baseline", "Difference", "p"),
-        tuple(_check_cells(row) for row in largest[:MOST]),
-        labels=3,
+        map(_check_cells, largest),
+        *(3, MOST, _name_more_checks),
     )
-    yield from _more(len(rows))
 
 
 def _check_cells(row: CheckRow) -> tuple[str | Figure, ...]:
@@ -422,21 +420,20 @@ def _silent_table(measured: IterationFigures, compared: list[CheckRow]) -> Itera
         "Checks that tell nothing about the skill, since they came out the same in every run, "
         f"whatever the configuration: {len(silent):,}."
     )
-    yield Table(
+    yield from long_table(
         "n counts verdicts",
         ("Check", "Verdict", "Evals", *(f"n {line(name)}" for name in measured.configurations)),
-        tuple(
+        (
             (
                 line(own[0]["text"]),
                 own[0]["class"],
                 _join_evals(own[0]["evals"]),
                 *_ns(measured, own),
             )
-            for own in silent[:MOST]
+            for own in silent
         ),
-        labels=3,
+        *(3, MOST, _name_more_checks),
     )
-    yield from _more(len(silent))
 
 
 def _ns(measured: IterationFigures, rows: list[CheckRow]) -> Iterator[str]:
@@ -451,10 +448,9 @@ def _join_evals(names: list[str]) -> str:
     return some((line(name, 60) for name in names), most=3)
 
 
-def _more(number: int) -> Iterator[Part]:
+def _name_more_checks(number: int) -> str:
     """How many checks a table leaves out."""
-    if number > MOST:
-        yield Paragraph(f"And {count(number - MOST, 'check')} more.")
+    return f"And {count(number, 'check')} more."
 
 
 WORST = 5
@@ -482,23 +478,20 @@ def failing_checks(measured: IterationFigures) -> Iterator[Part]:
         (check for check in rates if rates[check] < 1),
         key=lambda check: (rates[check], *map(natural, check)),
     )
-    if failing:
-        yield Table(
-            "Passed of the runs that were scored, with the evidence of a run that failed",
-            ("Check", "Eval", "Evidence", *map(line, measured.configurations)),
-            tuple(
-                (
-                    line(check[1]),
-                    line(check[3], 60),
-                    line(evidence.get(check, MISSING)),
-                    *(_count_passed(verdicts[check].get(name)) for name in measured.configurations),
-                )
-                for check in failing[:WORST]
-            ),
-            labels=3,
-        )
-    if len(failing) > WORST:
-        yield Paragraph(f"{count(len(failing) - WORST, 'more check')} failed at least once.")
+    yield from long_table(
+        "Passed of the runs that were scored, with the evidence of a run that failed",
+        ("Check", "Eval", "Evidence", *map(line, measured.configurations)),
+        (
+            (
+                line(check[1]),
+                line(check[3], 60),
+                line(evidence.get(check, MISSING)),
+                *(_count_passed(verdicts[check].get(name)) for name in measured.configurations),
+            )
+            for check in failing
+        ),
+        *(3, WORST, lambda more: f"{count(more, 'more check')} failed at least once."),
+    )
 
 
 def _count_passed(own: list[bool] | None) -> str:

@@ -8,13 +8,12 @@ from .comparison import SCOPES
 from .deltas import deltas, deltas_by_eval
 from .pairing import Versus
 from .values import (
-    GROUP,
     headline_of,
     metrics_of,
     secondary_level,
     secondary_metrics,
 )
-from .verdict import Answer, Row, also_beyond, say_answer
+from .verdict import Answer, Both, Row, also_beyond, say_answer
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -26,7 +25,6 @@ EXPLAINED = (
     "ends at 0 excludes 0 itself where there is a verdict."
 )
 """What a page says of its figures."""
-PAGE_KEYS = [*GROUP, "configuration", "baseline", "metric"]
 
 
 def explain_adjustment(headline: str, level: float = 0.95) -> str:
@@ -48,8 +46,8 @@ def overview(
     versus: Versus | None = None,
     others: bool | None = None,
     level: float = 0.95,
-) -> list[Row]:
-    """The rows of `deltas` of every metric of a page: these evals first, then tasks like these.
+) -> list[Both]:
+    """The rows of `deltas` of every metric of a page: about these evals, and tasks like these.
 
     Args:
         ws: what was loaded.
@@ -59,32 +57,26 @@ def overview(
         level: of the headline; the others have `secondary_level`.
 
     Returns:
-        Rows of `deltas`, each with the p that decides in `p_adjusted`. Where tasks like these
-        would have a claim that these evals do not bear out, there is none.
+        Rows of `deltas`, two a comparison, each with the p that decides in `p_adjusted`. Where
+        tasks like these would have a claim that these evals do not bear out, there is none.
     """
-    rows: dict[str, list[Row]] = {}
-    for scope in SCOPES:
-        found = [
-            row
-            for metrics, of in _tests(ws, others, level)
+    tests = _tests(ws, others, level)
+    these, beyond = (
+        [
+            {"p_adjusted": row["p"], **row}
+            for metrics, of in tests
             for row in deltas(
                 ws, metrics, baseline, versus=versus, scope=scope, level=of
             ).to_dicts()
         ]
-        rows[scope] = [{"p_adjusted": row["p"], **row} for row in found]
-    these = {tuple(row[name] for name in PAGE_KEYS): row for row in rows["suite"]}
-    wide = [
-        also_beyond(these[tuple(row[name] for name in PAGE_KEYS)], row)
-        for row in rows["population"]
-    ]
-    return [*rows["suite"], *wide]
+        for scope in SCOPES
+    )
+    return [(row, also_beyond(row, other)) for row, other in zip(these, beyond, strict=True)]
 
 
 def answer_headline(ws: Workspace) -> list[Answer]:
     """What every comparison says of the headline, in sentences."""
-    rows = overview(ws, others=False)
-    half = len(rows) // len(SCOPES)
-    return [say_answer(*both) for both in zip(rows[:half], rows[half:], strict=True)]
+    return [say_answer(*both) for both in overview(ws, others=False)]
 
 
 def overview_by_eval(

@@ -28,7 +28,7 @@ from .values import (
     natural,
     statistic,
 )
-from .verdict import IN_WORDS, Answer, Claim, Row, say_answer
+from .verdict import IN_WORDS, Answer, Both, Claim, Row, say_answer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,51 +100,48 @@ def _claims_of(
     for metric, own in metrics.items():
         if metric in NO_CLAIMS:
             continue
-        if DELTA in own:
-            both = (others[0], baseline) if baseline and len(others) == 1 else (None, None)
-            found = [(*both, own[DELTA]["value"], [own[DELTA]])]
-        elif baseline is not None and baseline in own and len(own) > 1:
-            found = [
-                (side, baseline, row["value"] - own[baseline]["value"], [row, own[baseline]])
-                for side, row in own.items()
-                if side != baseline
-            ]
-        else:
-            found = [(side, None, None, [row]) for side, row in own.items()]
-        for side, other, value, stated in found:
+        found: dict[str | None, list[Row]] = {side: [row] for side, row in own.items()}
+        against = baseline if baseline in own and len(own) > 1 else None
+        if delta := own.get(DELTA):
+            against = baseline if len(others) == 1 else None
+            found = {others[0] if against else None: [delta]}
+        elif against:
+            found = {side: [row, own[against]] for side, row in own.items() if side != against}
+        for side, stated in found.items():
+            first, *other = (row["value"] for row in stated)
+            value = first - sum(other) if delta or against else None
             if value is None or abs(value) > HAIR:
                 printed = " against ".join(row["printed"] for row in stated)
                 half = math.fsum(rounding_of(row["printed"], row["value"]).half for row in stated)
-                about = tuple(home), path, agent, metric, side, other
+                about = tuple(home), path, agent, metric, side, against
                 yield StatedClaim(*about, value, printed, half)
 
 
-def find_comparisons(claim: StatedClaim, rows: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
+def find_comparisons(claim: StatedClaim, compared: Sequence[Both]) -> Iterator[Both]:
     """The comparison that a claim is about, on these evals and beyond, for each model that ran it.
 
     It is that of the sides that the file names, else the nearest one, which favours the claim.
 
     Args:
         claim: the claim; one side alone is about no comparison.
-        rows: those of `overview` of its iteration and metric.
+        compared: those of `overview` of its iteration and metric.
     """
-    if claim.value is None:
+    stated = claim.value
+    if stated is None:
         return
-    models: dict[Any, dict[Any, dict[str, Row]]] = {}
-    for row in rows:
-        model, sides = (row[MODEL[0]], row[MODEL[1]]), (row["configuration"], row["baseline"])
-        models.setdefault(model, {}).setdefault(sides, {})[row["scope"]] = row
 
-    def distance(both: Mapping[str, Row]) -> tuple[bool, float]:
-        row = both["suite"]
-        sides = row["configuration"], row["baseline"]
-        far = math.inf if row["estimate"] is None else abs(row["estimate"] - claim.value)
-        return sides != (claim.side, claim.baseline), far
+    def distance(both: Both) -> tuple[bool, float]:
+        row, estimate = both[0], both[0]["estimate"]
+        far = math.inf if estimate is None else abs(estimate - stated)
+        return (row["configuration"], row["baseline"]) != (claim.side, claim.baseline), far
 
-    for model, comparisons in models.items():
+    nearest: dict[Any, Both] = {}
+    for both in compared:
+        model = tuple(both[0][name] for name in MODEL)
+        nearest[model] = min(nearest.get(model, both), both, key=distance)
+    for model, both in nearest.items():
         if not claim.agent or _bare_name(claim.agent) in map(_bare_name, model):
-            both = min(comparisons.values(), key=distance)
-            yield both["suite"], both["population"]
+            yield both
 
 
 def _bare_name(name: str | None) -> str:
@@ -162,11 +159,9 @@ def judge_claim(claim: StatedClaim, first: Claim) -> tuple[str, str]:
     estimate, slack = row["estimate"], claim.half + HAIR * max(1, abs(claimed))
     if more == sign:
         low, high = (estimate if row[end] is None else row[end] for end in ("low", "high"))
-        inside = low - slack <= claimed <= high + slack
-        return (
-            SURVIVES,
-            said if inside else f"{said} The size does not: {_show_claim(claim)} is stated.",
-        )
+        if not low - slack <= claimed <= high + slack:
+            said += f" The size does not: {_show_claim(claim)} is stated."
+        return SURVIVES, said
     if more:
         return OTHER_WAY, said
     if estimate is not None and sign * estimate < -slack:
@@ -209,9 +204,9 @@ OPINED += ["opinion", "why", "settle", "path"]
 """The columns of `second_opinion`."""
 
 
-def _weigh_claim(claim: StatedClaim, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """What is said of a claim, for each model that ran it; `rows` as for `find_comparisons`."""
-    for suite, beyond in find_comparisons(claim, rows):
+def _weigh_claim(claim: StatedClaim, compared: Sequence[Both]) -> Iterator[dict[str, Any]]:
+    """What is said of a claim, for each model that ran it; arguments as for `find_comparisons`."""
+    for suite, beyond in find_comparisons(claim, compared):
         answer = say_answer(suite, beyond)
         row = answer.claims[0].row
         opinion, why = judge_claim(claim, answer.claims[0])
@@ -291,9 +286,9 @@ def second_opinion(workspace: Workspace) -> Any:
         raise TypeError(f"`second_opinion` takes a Workspace, not a table: this is a {kind}.")
     ws = in_polars(workspace)
     parts = [part for part in (ws, _of_other_skills(ws)) if part.polars("runs").height]
-    known: dict[Any, list[Row]] = defaultdict(list)
-    for row in (row for part in parts for row in overview(part)):
-        known[*(row[name] for name in ITERATION), row["metric"]].append(row)
+    known: dict[Any, list[Both]] = defaultdict(list)
+    for both in (both for part in parts for both in overview(part)):
+        known[tuple(both[0][name] for name in (*ITERATION, "metric"))].append(both)
     found = [
         dict(zip(ITERATION, claim.home, strict=True))
         | {"metric": claim.metric, "claimed": claim.value}

@@ -36,6 +36,8 @@ IN_WORDS = {"rate": (100, " pp"), "seconds": (1, " s"), "1-5": (1, " points"), "
 USUAL = 0.05
 """The alpha that need not be named."""
 Row = Mapping[str, Any]
+Both = tuple[Row, Row]
+"""The rows of a comparison: about these evals, and about tasks like these."""
 
 
 def verdict(
