@@ -71,15 +71,13 @@ ForceOption = Annotated[
 @app.command()
 @report_errors
 def init(
-    skill: Annotated[Path, typer.Argument(help="The skill's folder, or its SKILL.md.")],
+    skill: Path,
     to: Annotated[
         Path | None,
         typer.Option("--out", help="Copy the skill into this folder, and write there."),
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="The model that drafts; without one, a form to fill in.")
-    ] = None,
-    n: Annotated[int, typer.Option("--n", help="Evals to draft.")] = 8,
+    model: str | None = None,
+    n: int = 8,
     budget_usd: BudgetOption = None,
     prices: PricesOption = None,
     dry_run: DryRunOption = False,
@@ -89,6 +87,11 @@ def init(
 
     A model that costs something is asked only with --budget-usd. Exit code 1 if nothing was
     drafted, or the evals would have faults.
+
+    Options:
+        skill: the skill's folder, or its SKILL.md.
+        model: the model that drafts; without one, a form to fill in.
+        n: evals to draft.
     """
     import skill_eval_nb as sen
     from skill_eval_nb.running.protocol import refuse
@@ -126,17 +129,13 @@ def init(
 def compare(
     path: PathArgument,
     a: Annotated[str, typer.Argument(help=SIDE)],
-    b: Annotated[str, typer.Argument(help="The same.")],
-    model: Annotated[
-        str | None, typer.Option(help="The model that compares; else the one that judged before.")
-    ] = None,
+    b: str,
+    model: str | None = None,
     evals: EvalsOption = None,
-    repeat: Annotated[
-        float, typer.Option(help="Share of the pairs that are judged twice in the same order.")
-    ] = 0.2,
-    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    repeat: float = 0.2,
+    seed: int = 0,
     budget_usd: BudgetOption = None,
-    concurrency: Annotated[int, typer.Option(help="Comparisons at a time.")] = 8,
+    concurrency: int = 8,
     prices: PricesOption = None,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
@@ -145,6 +144,13 @@ def compare(
 
     Nothing is run. Each comparison is kept in the workspace and never paid for again. Exit code
     1 if one is missing.
+
+    Options:
+        b: the same.
+        model: the model that compares; else the one that judged before.
+        repeat: share of the pairs that are judged twice in the same order.
+        seed: of the draws.
+        concurrency: comparisons at a time.
     """
     options = all_but(locals(), "path", "dry_run", "yes")
 
@@ -160,10 +166,7 @@ def compare(
 def aggregate(
     path: PathArgument,
     iteration: IterationsOption = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(help="Distance of wordings, 0 to 1, that counts as the same."),
-    ] = None,
+    threshold: float | None = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -172,15 +175,18 @@ def aggregate(
             "or in the workspace's where there are several.",
         ),
     ] = None,
-    merge_model: Annotated[
-        str | None, typer.Option(help="A model that may merge further what says the same.")
-    ] = None,
+    merge_model: str | None = None,
     budget_usd: BudgetOption = None,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Collect what the graders suggest for the evals, the same thing once."""
+    """Collect what the graders suggest for the evals, the same thing once.
+
+    Options:
+        threshold: distance of wordings, 0 to 1, that counts as the same.
+        merge_model: a model that may merge further what says the same.
+    """
     import skill_eval_nb as sen
     from skill_eval_nb.improving.aggregation import THRESHOLD, free, place_of
     from skill_eval_nb.models.stand_in import MODELS
@@ -209,13 +215,14 @@ def draft(
     ] = None,
     iteration: IterationsOption = None,
     baseline: BaselineOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Model that drafts as well as the rules; none by default."),
-    ] = None,
+    model: str | None = None,
     budget_usd: BudgetOption = None,
 ) -> None:
-    """Draft changes of the evals from suggestions and figures; nothing but --out is written."""
+    """Draft changes of the evals from suggestions and figures; nothing but --out is written.
+
+    Options:
+        model: model that drafts as well as the rules; none by default.
+    """
     import skill_eval_nb as sen
 
     ws = _of_iterations(load_visibly(path), iteration or [])
@@ -229,13 +236,11 @@ def draft(
 @improve.command(name="try")
 @report_errors
 def try_(
-    drafts: Annotated[Path, typer.Argument(help="A file of drafts, as `improve draft` writes it.")],
+    drafts: Path,
     path: PathArgument,
     keys: KeysOption = None,
     baseline: BaselineOption = None,
-    judge_model: Annotated[
-        str | None, typer.Option(help="Who judges a dimension; else the one that did before.")
-    ] = None,
+    judge_model: str | None = None,
     budget_usd: BudgetOption = None,
     prices: PricesOption = None,
     allow_scripts: ScriptsOption = False,
@@ -245,6 +250,10 @@ def try_(
 
     Nothing of the suite or of the runs changes. A drafted rubric dimension is judged only with
     --budget-usd, which is for all drafts together; without it the price is told.
+
+    Options:
+        drafts: a file of drafts, as `improve draft` writes it.
+        judge_model: who judges a dimension; else the one that did before.
     """
     options = all_but(locals(), "drafts", "path", "keys", "budget_usd")
 
@@ -263,21 +272,21 @@ def try_(
 @improve.command()
 @report_errors
 def apply(
-    drafts: Annotated[Path, typer.Argument(help="The accepted drafts: a drafts.json.")],
-    evals: Annotated[
-        Path, typer.Argument(help="The evals.json, or the skill's or workspace's folder with it.")
-    ],
+    drafts: Path,
+    evals: Path,
     keys: KeysOption = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option(help="The workspace the drafts came from; by default the one next to EVALS."),
-    ] = None,
+    workspace: Path | None = None,
     yes: WriteOption = False,
 ) -> None:
     """Write drafts into evals.json; the diff is shown first.
 
     The old file is kept. Without a yes nothing is written. Exit code 1 where a draft was refused or
     the evals would have new faults.
+
+    Options:
+        drafts: the accepted drafts: a drafts.json.
+        evals: the evals.json, or the skill's or workspace's folder with it.
+        workspace: the workspace the drafts came from; by default the one next to EVALS.
     """
     from skill_eval_nb.improving import preview, read_drafts
 
@@ -290,18 +299,11 @@ def apply(
 @report_errors
 def analyse(
     path: PathArgument,
-    comparison: Annotated[
-        str | None, typer.Option(help="Only this one: its id, its pair or its file.")
-    ] = None,
-    sides: Annotated[
-        str | None,
-        typer.Option(help="A,B: the two sides, where comparisons do not say."),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="The model that analyses; else the one that compared.")
-    ] = None,
+    comparison: str | None = None,
+    sides: str | None = None,
+    model: str | None = None,
     budget_usd: BudgetOption = None,
-    concurrency: Annotated[int, typer.Option(help="Analyses at a time.")] = 4,
+    concurrency: int = 4,
     prices: PricesOption = None,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
@@ -310,6 +312,12 @@ def analyse(
 
     Each analysis is kept beside its comparison and never paid for again. Exit code 1 if one
     is missing.
+
+    Options:
+        comparison: only this one: its id, its pair or its file.
+        sides: A,B: the two sides, where comparisons do not say.
+        model: the model that analyses; else the one that compared.
+        concurrency: analyses at a time.
     """
     options = all_but(locals(), "path", "dry_run", "yes")
 

@@ -82,13 +82,9 @@ class RunCommand(TyperCommand):
 @app.command(cls=RunCommand)
 @report_errors
 def run(
-    skill: Annotated[Path, typer.Argument(help="The skill's folder, or its SKILL.md.")],
-    workspace: Annotated[
-        Path | None, typer.Option(help="Where runs go; default: NAME-workspace next to the skill.")
-    ] = None,
-    evals: Annotated[
-        Path | None, typer.Option(help="The evals; else evals/evals.json of the skill.")
-    ] = None,
+    skill: Path,
+    workspace: Path | None = None,
+    evals: Path | None = None,
     configurations: Annotated[
         list[str] | None,
         typer.Option(
@@ -99,13 +95,9 @@ def run(
     ] = None,
     evals_only: EvalsOption = None,
     executor: ExecutorOption = "offline",
-    executor_model: Annotated[str | None, typer.Option(help="The model that works.")] = None,
-    judge_model: Annotated[
-        str | None, typer.Option(help="The model that judges; else the suite's.")
-    ] = None,
-    runs: Annotated[
-        int | None, typer.Option(help="Runs of each eval on each side; else the suite's, else 3.")
-    ] = None,
+    executor_model: str | None = None,
+    judge_model: str | None = None,
+    runs: int | None = None,
     looks: Annotated[
         str | None,
         typer.Option(
@@ -113,28 +105,18 @@ def run(
             help="Runs at which to look, and end where that decides; the last is the most.",
         ),
     ] = None,
-    judgings: Annotated[int, typer.Option(help="Judgings of each run; 0 for none.")] = 1,
-    judge_batch: Annotated[
-        bool, typer.Option("--judge-batch", help="Judge by batch: half the price, and later.")
-    ] = False,
+    judgings: int = 1,
+    judge_batch: bool = False,
     budget_usd: BudgetOption = None,
-    run_usd: Annotated[
-        float | None, typer.Option(help="Stop one run before it costs more, in US dollars.")
-    ] = None,
-    concurrency: Annotated[int, typer.Option(help="Steps in parallel.")] = 8,
-    seed: Annotated[int, typer.Option(help="Of the order of runs.")] = 0,
-    iteration: Annotated[
-        int | None, typer.Option(help="Its number; else that of the same plan, else the next.")
-    ] = None,
+    run_usd: float | None = None,
+    concurrency: int = 8,
+    seed: int = 0,
+    iteration: int | None = None,
     sandbox: SandboxOption = "bubblewrap",
     allow_scripts: ScriptsOption = False,
     prices: PricesOption = None,
-    retry_errored: Annotated[
-        bool, typer.Option("--retry-errored", help="Do runs that errored again.")
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue what was begun; an error if nothing was.")
-    ] = False,
+    retry_errored: bool = False,
+    resume: bool = False,
     dry_run: DryRunOption = False,
     dask: Annotated[
         str | None,
@@ -153,6 +135,22 @@ def run(
     Shows the size of the plan and its price first. Whatever is finished is kept: the same command,
     given again, does only what is missing. Exit code 1 where something is left to be done or
     errored.
+
+    Options:
+        skill: the skill's folder, or its SKILL.md.
+        workspace: where runs go; default: NAME-workspace next to the skill.
+        evals: the evals; else evals/evals.json of the skill.
+        executor_model: the model that works.
+        judge_model: the model that judges; else the suite's.
+        runs: runs of each eval on each side; else the suite's, else 3.
+        judgings: judgings of each run; 0 for none.
+        judge_batch: judge by batch: half the price, and later.
+        run_usd: stop one run before it costs more, in US dollars.
+        concurrency: steps in parallel.
+        seed: of the order of runs.
+        iteration: its number; else that of the same plan, else the next.
+        retry_errored: do runs that errored again.
+        resume: continue what was begun; an error if nothing was.
     """
     options = all_but(locals(), "run_usd", "resume", "dry_run", "dask", "yes", "verbose")
 
@@ -199,15 +197,16 @@ def grade(
     ),
     allow_scripts: ScriptsOption = False,
     near: NearOption = 2,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace verdicts that differ from what is found.")
-    ] = False,
+    force: bool = False,
     sandbox: SandboxOption = "bubblewrap",
 ) -> None:
     """Check stored outputs, and write structural.json beside them.
 
     Nothing is run and no model is asked. Verdicts that differ from those stored are told and
     kept, unless forced. Exit code 1 if one is kept, or cannot be written.
+
+    Options:
+        force: replace verdicts that differ from what is found.
     """
     options = all_but(locals())
 
@@ -226,14 +225,10 @@ def grade(
 def judge(
     path: PathArgument,
     again: Annotated[int, typer.Option(min=1, help="Judgings to add to each run.")] = 1,
-    judge_model: Annotated[
-        str | None, typer.Option(help="The model that judges; else the one that did before.")
-    ] = None,
-    batch: Annotated[
-        bool, typer.Option("--batch", help="Judge by batch: half the price, and later.")
-    ] = False,
+    judge_model: str | None = None,
+    batch: bool = False,
     budget_usd: BudgetOption = None,
-    concurrency: Annotated[int, typer.Option(help="Judgings at a time.")] = 8,
+    concurrency: int = 8,
     prices: PricesOption = None,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
@@ -242,6 +237,11 @@ def judge(
 
     Shows the price first. Nothing is run. New judgings are added, and grading.json is made again
     from all of them. Exit code 1 where a judging failed or was left out.
+
+    Options:
+        judge_model: the model that judges; else the one that did before.
+        batch: judge by batch: half the price, and later.
+        concurrency: judgings at a time.
     """
     options = all_but(locals(), "dry_run", "yes")
 

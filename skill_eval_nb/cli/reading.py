@@ -68,19 +68,18 @@ class Several(TyperCommand):
 @app.command(cls=Several)
 @report_errors
 def check(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Workspaces, folders above, skills, or files."),
-    ],
-    dialect: Annotated[
-        Dialect | None, typer.Option(help="Check against this one; else the nearest.")
-    ] = None,
+    paths: list[Path],
+    dialect: Dialect | None = None,
 ) -> None:
     """Check files, skills or workspaces for problems.
 
     Shown are the problems of loading, by kind, and what breaks the rules of a dialect: each with
     its file, its place there and what was found. Exit code 1 if one is an error: a file, a run
     or a figure is lost, or a dialect that was asked for is broken. --json lists all of them.
+
+    Options:
+        paths: workspaces, folders above, skills, or files.
+        dialect: check against this one; else the nearest.
     """
     from skill_eval_nb.tables import check as check_path
 
@@ -98,12 +97,15 @@ def check(
 @app.command()
 @report_errors
 def schema(
-    name: Annotated[str, typer.Argument(help="A document: grading, benchmark, evals, …")],
-    dialect: Annotated[
-        Dialect | None, typer.Option(help="As this one has it; else all that is read.")
-    ] = None,
+    name: str,
+    dialect: Dialect | None = None,
 ) -> None:
-    """Print the JSON Schema of a document."""
+    """Print the JSON Schema of a document.
+
+    Options:
+        name: a document: grading, benchmark, evals, …
+        dialect: as this one has it; else all that is read.
+    """
     from skill_eval_nb.documents.dialects.recognition import json_schema
 
     print(json.dumps(json_schema(name, dialect), indent=2, ensure_ascii=False))
@@ -114,10 +116,7 @@ def schema(
 def convert(
     path: PathArgument,
     out_folder: OutOption,
-    to: Annotated[
-        Literal["workspace", "inspect"],
-        typer.Option(help="A workspace, or inspect_ai logs."),
-    ] = "workspace",
+    to: Literal["workspace", "inspect"] = "workspace",
     configuration: SideOption = None,
 ) -> None:
     """Write what is loaded from a path as one workspace, or as inspect_ai's logs.
@@ -128,6 +127,9 @@ def convert(
     off is begun again; logs want a new folder.
 
     Exit code 0 where something was written, whatever was lost; 2 if nothing could be.
+
+    Options:
+        to: a workspace, or inspect_ai logs.
     """
     from skill_eval_nb.tables.conversion import convert as convert_path
     from skill_eval_nb.tables.conversion import refuse_full
@@ -154,14 +156,17 @@ def convert(
 def report(
     path: PathArgument,
     out_folder: OutOption,
-    dialect: Annotated[Dialect, typer.Option(help="Form of benchmark.json.")] = "skill-creator",
-    timestamp: Annotated[
-        str | None, typer.Option(help="Time stamp to state; else that of the data.")
-    ] = None,
+    dialect: Dialect = "skill-creator",
+    timestamp: str | None = None,
     configuration: SideOption = None,
     verbose: VerboseOption = False,
 ) -> None:
-    """Write benchmark.json, benchmark.md and report.html, and say what they say in two lines."""
+    """Write benchmark.json, benchmark.md and report.html, and say what they say in two lines.
+
+    Options:
+        dialect: form of benchmark.json.
+        timestamp: time stamp to state; else that of the data.
+    """
     import skill_eval_nb as sen
 
     ws = load_visibly(path, configuration)
@@ -278,7 +283,7 @@ def library(path: PathArgument, out_folder: OutOption, configuration: SideOption
 def tables(
     path: PathArgument,
     out_folder: OutOption,
-    format: Annotated[Format, typer.Option(help="Kind of file.")] = "parquet",  # noqa: A002
+    format: Format = "parquet",  # noqa: A002
     names: Annotated[
         list[str] | None,
         typer.Option(
@@ -288,20 +293,18 @@ def tables(
             help="Only this table; may be given again.",
         ),
     ] = None,
-    quote_formulas: Annotated[
-        bool,
-        typer.Option(
-            "--quote-formulas",
-            help="In CSV put ' before a text that a spreadsheet would run: one that begins with "
-            "=, +, -, @, a tab or a carriage return.",
-        ),
-    ] = False,
+    quote_formulas: bool = False,
     configuration: SideOption = None,
 ) -> None:
     """Write the tables as files.
 
     Texts from the files stand in CSV as they are. A spreadsheet runs a cell that begins with =,
     +, - or @ as a formula, whoever wrote it: give --quote-formulas before you open one there.
+
+    Options:
+        format: kind of file.
+        quote_formulas: in CSV put ' before a text that a spreadsheet would run: one that begins
+            with =, +, -, @, a tab or a carriage return.
     """
     import skill_eval_nb as sen
 

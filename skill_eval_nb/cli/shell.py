@@ -6,6 +6,7 @@ import errno
 import inspect
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -189,8 +190,10 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     """Make a command: errors are a line and an exit code, and every one has --json and --debug.
 
     What a user can do something about ends with 2, a mistake of ours with `MISTAKE`; a traceback
-    is shown with --debug alone.
+    is shown with --debug alone. What the docstring says under `Options` is their help.
     """
+    said, _, of_options = inspect.cleandoc(command.__doc__ or "").partition("\n\nOptions:\n")
+    helps = dict(re.findall(r"^    (\w+): ((?:.|\n {8})+)", of_options, re.MULTILINE))
 
     @wraps(command)
     def run_command(
@@ -219,13 +222,27 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
         for name, kind in extra.items()
     ]
-    whole = ours.replace(parameters=[*ours.parameters.values(), *added])
+    own = (_with_help(one, helps.get(one.name)) for one in ours.parameters.values())
+    whole = ours.replace(parameters=[*own, *added])
     vars(run_command)["__signature__"] = whole
     run_command.__annotations__ = {
         name: parameter.annotation for name, parameter in whole.parameters.items()
     }
-    run_command.__doc__ = f"{inspect.cleandoc(command.__doc__ or '')}\n\n{CODES}"
+    run_command.__doc__ = f"{said}\n\n{CODES}"
     return run_command
+
+
+def _with_help(argument: inspect.Parameter, text: str | None) -> inspect.Parameter:
+    """An argument of a command with its help: an option if it has a default; a bool is a flag."""
+    if text is None:
+        return argument
+    text = " ".join(text.split())
+    text = text[0].upper() + text[1:]
+    kind = typer.Argument(help=text)
+    if argument.default is not argument.empty:
+        flags = [f"--{argument.name.replace('_', '-')}"] if argument.annotation is bool else []
+        kind = typer.Option(*flags, help=text)
+    return argument.replace(annotation=Annotated[argument.annotation, kind])
 
 
 def _fault(error: Exception) -> tuple[str, int]:

@@ -46,20 +46,18 @@ AgainOption = Annotated[
 def trigger(
     skill: SkillArgument,
     queries: QueriesArgument,
-    runs: Annotated[int, typer.Option(help="Runs of each query.")] = 3,
-    model: Annotated[str | None, typer.Option(help="The model that decides.")] = None,
+    runs: int = 3,
+    model: str | None = None,
     executor: ExecutorOption = "messages-api",
     others: OthersOption = None,
-    description: Annotated[
-        str | None, typer.Option(help="Measured in place of the one in SKILL.md.")
-    ] = None,
+    description: str | None = None,
     folder: Annotated[
         Path | None,
         typer.Option("--out", help="Where attempts go; default: NAME-workspace/triggers."),
     ] = None,
     budget_usd: BudgetOption = None,
     concurrency: ConcurrencyOption = 4,
-    seed: Annotated[int, typer.Option(help="Of the order of attempts.")] = 0,
+    seed: int = 0,
     sandbox: SandboxOption = "bubblewrap",
     prices: PricesOption = None,
     retry_errored: AgainOption = False,
@@ -71,6 +69,12 @@ def trigger(
     Shows the price first. Whatever was made is kept: the same command, given again, makes only
     what is missing. Exit code 1 where attempts errored or are missing, or where the measurement
     is broken.
+
+    Options:
+        runs: runs of each query.
+        model: the model that decides.
+        description: measured in place of the one in SKILL.md.
+        seed: of the order of attempts.
     """
     options = all_but(locals(), "dry_run", "yes")
 
@@ -93,7 +97,7 @@ def trigger(
 def trigger_draft(
     skill: SkillArgument,
     model: Annotated[str, typer.Option(help="The model that drafts.")],
-    n: Annotated[int, typer.Option("--n", help="Queries to draft, half of each class.")] = 20,
+    n: int = 20,
     others: OthersOption = None,
     file: Annotated[
         Path | None,
@@ -107,6 +111,9 @@ def trigger_draft(
 
     A model that costs something is asked only with --budget-usd. Exit code 1 if none were
     drafted.
+
+    Options:
+        n: queries to draft, half of each class.
     """
     from skill_eval_nb.models import load_prices
     from skill_eval_nb.running.skill import read_skill
@@ -140,18 +147,11 @@ def trigger_draft(
 def trigger_optimise(
     skill: SkillArgument,
     queries: QueriesArgument,
-    model: Annotated[str | None, typer.Option(help="The model that decides.")] = None,
-    proposer_model: Annotated[
-        str | None, typer.Option(help="The model that writes descriptions; else the same.")
-    ] = None,
-    rounds: Annotated[
-        int, typer.Option(help="Most descriptions to measure, including the current one.")
-    ] = 5,
-    runs: Annotated[int, typer.Option(help="Runs of each query in each round.")] = 3,
-    held_out: Annotated[
-        float,
-        typer.Option("--held-out", help="Share of the queries that descriptions are chosen by."),
-    ] = 0.4,
+    model: str | None = None,
+    proposer_model: str | None = None,
+    rounds: int = 5,
+    runs: int = 3,
+    held_out: float = 0.4,
     executor: ExecutorOption = "messages-api",
     others: OthersOption = None,
     competing: Annotated[
@@ -166,13 +166,11 @@ def trigger_optimise(
     ] = None,
     budget_usd: BudgetOption = None,
     concurrency: ConcurrencyOption = 4,
-    seed: Annotated[int, typer.Option(help="Of the split and the order of attempts.")] = 0,
+    seed: int = 0,
     sandbox: SandboxOption = "bubblewrap",
     prices: PricesOption = None,
     retry_errored: AgainOption = False,
-    write: Annotated[
-        bool, typer.Option("--write", help="Write the chosen description into SKILL.md.")
-    ] = False,
+    write: bool = False,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
 ) -> None:
@@ -181,6 +179,15 @@ def trigger_optimise(
     Shows the price first, and the change of SKILL.md at the end, which only --write makes.
     Whatever was made is kept: the same command, given again, makes only what is missing. Exit
     code 1 where the search did not come to its end, or the first measurement is broken.
+
+    Options:
+        model: the model that decides.
+        proposer_model: the model that writes descriptions; else the same.
+        rounds: most descriptions to measure, including the current one.
+        runs: runs of each query in each round.
+        held_out: share of the queries that descriptions are chosen by.
+        seed: of the split and the order of attempts.
+        write: write the chosen description into SKILL.md.
     """
     options = all_but(locals(), "write", "dry_run", "yes")
 

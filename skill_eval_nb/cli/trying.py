@@ -48,14 +48,15 @@ def lab(
             help="Your own workspace, or your skill's folder; the bundled data by default."
         ),
     ] = None,
-    to: Annotated[
-        Path, typer.Option("--to", help="Where to put the copy of the notebooks and their data.")
-    ] = Path(COPY),
+    to: Path = Path(COPY),
 ) -> None:
     """Open JupyterLab on a copy of the notebooks, with your path filled in.
 
     What is there already stays as it is: of a notebook that you edited, not even the path is set.
     What stands after -- goes to JupyterLab: lab PATH -- --no-browser --port 9999 --allow-root
+
+    Options:
+        to: where to put the copy of the notebooks and their data.
     """
     from skill_eval_nb.share import START, copy_notebooks, fill_in
 
