@@ -67,10 +67,7 @@ class Several(TyperCommand):
 
 @app.command(cls=Several)
 @report_errors
-def check(
-    paths: list[Path],
-    dialect: Dialect | None = None,
-) -> None:
+def check(paths: list[Path], dialect: Dialect | None = None) -> None:
     """Check files, skills or workspaces for problems.
 
     Shown are the problems of loading, by kind, and what breaks the rules of a dialect: each with
@@ -96,10 +93,7 @@ def check(
 
 @app.command()
 @report_errors
-def schema(
-    name: str,
-    dialect: Dialect | None = None,
-) -> None:
+def schema(name: str, dialect: Dialect | None = None) -> None:
     """Print the JSON Schema of a document.
 
     Options:

@@ -234,14 +234,13 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _with_help(argument: inspect.Parameter, text: str | None) -> inspect.Parameter:
     """An argument of a command with its help: an option if it has a default; a bool is a flag."""
-    if text is None:
+    flags = [f"--{argument.name.replace('_', '-')}"] if argument.annotation is bool else []
+    if text is None and not flags:
         return argument
-    text = " ".join(text.split())
-    text = text[0].upper() + text[1:]
-    kind = typer.Argument(help=text)
-    if argument.default is not argument.empty:
-        flags = [f"--{argument.name.replace('_', '-')}"] if argument.annotation is bool else []
-        kind = typer.Option(*flags, help=text)
+    text = " ".join((text or "").split())
+    text = text[:1].upper() + text[1:]
+    is_option = argument.default is not argument.empty
+    kind = typer.Option(*flags, help=text) if is_option else typer.Argument(help=text)
     return argument.replace(annotation=Annotated[argument.annotation, kind])
 
 
