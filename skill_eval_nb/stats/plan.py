@@ -26,7 +26,7 @@ from .values import (
     runs_by_model,
     worth_having,
 )
-from .variance import EVAL_PART, JUDGE_PART, ROUGH, RUN_PART, Estimated, estimate
+from .variance import NESTED, ROUGH, Estimated, estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -278,7 +278,8 @@ def measure_basis(
     runs = runs_by_model(data)
     known = _sides(found, runs)
     if n_sides == 1:
-        return [_of_mean(cell, side, scope) for cell, side in known.items()]
+        means = {(*cell[:-1], None, cell[-1]): side for cell, side in known.items()}
+        return [_basis(keys, [side], scope) for keys, side in means.items()]
     compared: dict[Keys, tuple[str | None, str | None]] = {
         (*group, other if side is None else side): (None if side is None else other, why)
         for *group, side, other, why in sides(runs, baseline).iter_rows()
@@ -294,7 +295,7 @@ def measure_basis(
                 why = why or f"no run of {other} has such a figure"
                 bases.append(Basis(keys, 2, None, notes=(f"Nothing to compare: {why}.",)))
             else:
-                bases.append(_of_delta(keys, side, against, scope))
+                bases.append(_basis(keys, [side, against], scope))
     return bases
 
 
@@ -313,10 +314,8 @@ def _sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
     evals = found.evals.sort("cell").partition_by("cell", maintain_order=True)
     return {
         tuple(cell[key] for key in CELL): PlannedSide(
-            evals=own,
-            between=_null_if_nan(part[EVAL_PART]),
-            run=_null_if_nan(part[RUN_PART]),
-            judge=_null_if_nan(part[JUDGE_PART]),
+            own,
+            *(None if np.isnan(part[at]) else float(part[at]) for at in NESTED),
             now=_now(own),
             price=cell["cost_usd"],
             seconds=cell["time_seconds"],
@@ -325,38 +324,10 @@ def _sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
     }
 
 
-def _null_if_nan(value: float) -> float | None:
-    return None if value != value else float(value)  # noqa: PLR0124 - NaN
-
-
 def _now(evals: pl.DataFrame) -> Now:
     """Evals, and how many runs and judgings they have on average."""
     runs, judgings = float(evals["n_runs"].sum()), float(evals["n_judgings"].sum())
     return evals.height, round(runs / evals.height), round(judgings / runs)
-
-
-def _of_mean(cell: Keys, side: PlannedSide, scope: Scope) -> Basis:
-    """The basis for the mean of a configuration."""
-    between, lacks = side.between, ONE_EVAL
-    if scope == "suite":
-        between, lacks = None if side.run is None else 0.0, NO_SECOND_RUN
-    keys = (*cell[:-1], None, cell[-1])
-    return _basis(keys, [side], between, lacks, n_evals=side.now[0])
-
-
-def _of_delta(keys: Keys, side: PlannedSide, other: PlannedSide, scope: Scope) -> Basis:
-    """The basis for a paired delta."""
-    both = [side, other]
-    n_evals, between = _effect(side, other, rate=UNITS.get(str(keys[-1])) == "rate")
-    lacks = ONE_PAIR
-    if scope == "suite":
-        unknown = side.run is None or other.run is None
-        between, lacks = None if unknown else 0.0, NO_SECOND_RUN
-    if side.judge is None or other.judge is None:
-        both = [replace(side, run=side.of_run, judge=None) for side in both]
-    if side.run is None or other.run is None:
-        both = [replace(side, run=None, judge=None) for side in both]
-    return _basis(keys, both, between, lacks, n_evals)
 
 
 def _effect(side: PlannedSide, other: PlannedSide, *, rate: bool) -> tuple[int, float | None]:
@@ -384,10 +355,22 @@ def _effect(side: PlannedSide, other: PlannedSide, *, rate: bool) -> tuple[int, 
     return pairs.height, max(spread - pairs.select((noise[0] + noise[1]).sort().mean()).item(), 0)
 
 
-def _basis(
-    keys: Keys, both: list[PlannedSide], between: float | None, lacks: str, n_evals: int
-) -> Basis:
-    """The basis of these sides; without variances where `between` is not known."""
+def _basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
+    """The basis for the mean of a side, or the paired delta of two.
+
+    Without variances where what lies between evals is not known.
+    """
+    n_evals, between, lacks = both[0].now[0], both[0].between, ONE_EVAL
+    if len(both) > 1:
+        n_evals, between = _effect(*both, rate=UNITS.get(str(keys[-1])) == "rate")
+        lacks = ONE_PAIR
+        if any(side.judge is None for side in both):
+            both = [replace(side, run=side.of_run, judge=None) for side in both]
+        if any(side.run is None for side in both):
+            both = [replace(side, run=None, judge=None) for side in both]
+    if scope == "suite":
+        unknown = any(side.run is None for side in both)
+        between, lacks = None if unknown else 0.0, NO_SECOND_RUN
     _, n_runs, n_judgings = (max(sizes) for sizes in zip(*(side.now for side in both), strict=True))
     runs = n_runs if any(side.run is None for side in both) else None
     judgings = n_judgings if any(side.judge is None for side in both) else None
