@@ -208,7 +208,7 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     keys, cell = [*GROUP, *EVAL, "metric"], cells(values)
-    rows = cell.select(keys).unique().join(compared, on=ITERATION, nulls_equal=True)
+    rows = cell.select(keys).unique().join(compared, ITERATION, nulls_equal=True)
     faults = [_fault(side, f"n_runs{end}") for side, end in zip(SIDES, ENDS, strict=True)]
     paired = (
         join_sides(rows, cell, keys)

@@ -61,12 +61,12 @@ def in_order(frame: pl.DataFrame, **keys: Callable[[str], Key]) -> pl.DataFrame:
     """`frame` sorted by the named text columns, each by its own key, nulls last."""
     import polars as pl
 
-    places: list[pl.Expr] = []
-    for column, key in keys.items():
-        names = frame[column].unique()
-        if len(names) > 1:  # where all are the same there is nothing to sort by
-            order = pl.Enum(sorted(names.drop_nulls(), key=key))
-            places.append(pl.col(column).cast(order))
+    names = frame.select(pl.col(list(keys)).unique().implode()).row(0)
+    places = [
+        pl.col(column).cast(pl.Enum(sorted((name for name in own if name is not None), key=key)))
+        for (column, key), own in zip(keys.items(), names, strict=True)
+        if len(own) > 1  # where all are the same there is nothing to sort by
+    ]
     return frame.sort(places, nulls_last=True, maintain_order=True) if places else frame
 
 
