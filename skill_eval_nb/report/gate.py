@@ -9,8 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from skill_eval_nb import stats
-from skill_eval_nb.stats.comparison import SCOPES
+from skill_eval_nb.stats.overview import compare_scopes
 from skill_eval_nb.stats.pairing import Versus, choose, likeness
 from skill_eval_nb.stats.values import (
     EVAL,
@@ -25,7 +24,7 @@ from skill_eval_nb.stats.values import (
     runs_of,
     values_of,
 )
-from skill_eval_nb.stats.verdict import Row, also_beyond, say_answer
+from skill_eval_nb.stats.verdict import Row, say_answer
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import as_label, count, in_quotes, some
 from skill_eval_nb.view import Block, Mark, Shown, Title
@@ -273,19 +272,13 @@ def _find_suites(ws: Workspace, baseline: str | None, versus: str | None) -> Ite
 
 def _compare(suite: Suite, metric: str, baseline: str | None, level: float) -> Iterator[Finding]:
     """The configurations that are looked at, each against its other side."""
-    how = {"baseline": baseline, "versus": suite.sides, "level": level}
-    pairs = [] if suite.why else compare_metric(suite.ws, metric, **how)
+    how = {"versus": suite.sides, "level": level}
+    pairs = [] if suite.why else compare_scopes(suite.ws, metric, baseline, **how)
     pairs = [pair for pair in pairs if pair[0]["configuration"] in suite.configurations]
     yield from (read_comparison(*pair, place=suite.place) for pair in pairs)
     if not pairs:
         why = suite.why or f"There are no runs other than those of {some(suite.configurations)}"
         yield Finding("regression", CANNOT_TELL, suite.place, "Comparison", NOTHING, f"{why}.")
-
-
-def compare_metric(data: Any, metric: str, **how: Any) -> list[tuple[Row, Row]]:
-    """The rows of `deltas` of each comparison: about these evals, and about tasks like these."""
-    rows = [stats.deltas(data, metric, scope=scope, **how).to_dicts() for scope in SCOPES]
-    return [(these, also_beyond(these, beyond)) for these, beyond in zip(*rows, strict=True)]
 
 
 def _name_side(row: Row) -> str:

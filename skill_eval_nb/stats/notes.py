@@ -18,7 +18,6 @@ from skill_eval_nb.text import (
     some,
 )
 
-from .comparison import SCOPES
 from .confounds import OF_STAND_IN
 from .deltas import deltas, deltas_by_dimension
 from .expectations import (
@@ -33,6 +32,7 @@ from .expectations import (
 )
 from .families import propose_families
 from .outliers import outliers
+from .overview import compare_scopes
 from .pairing import pairs, side, sides
 from .triggers import trigger_doubts
 from .values import (
@@ -112,10 +112,7 @@ def note_gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[No
     costs = {
         (*group_of(row), row["configuration"], row["metric"]): row["estimate"] for row in others
     }
-    these, beyond = (
-        deltas(ws, "pass_rate", baseline, level=level, scope=scope).to_dicts() for scope in SCOPES
-    )
-    for gain, other in zip(these, beyond, strict=True):
+    for gain, other in compare_scopes(ws, "pass_rate", baseline, level=level):
         key = *group_of(gain), gain["configuration"]
         paid = {name: cost for name in COSTS if (cost := costs.get((*key, name))) is not None}
         if gain["estimate"] is None or not paid:

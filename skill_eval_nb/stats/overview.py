@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .comparison import SCOPES
 from .deltas import deltas, deltas_by_eval
@@ -39,6 +40,17 @@ def explain_adjustment(headline: str, level: float = 0.95) -> str:
     )
 
 
+def compare_scopes(
+    data: Any, metric: str | Sequence[str], baseline: str | None = None, **how: Any
+) -> list[Both]:
+    """The rows of `deltas` of each comparison: about these evals, and about tasks like these.
+
+    What these evals do not bear out is not claimed of tasks like these.
+    """
+    rows = (deltas(data, metric, baseline, scope=scope, **how).to_dicts() for scope in SCOPES)
+    return [(these, also_beyond(these, beyond)) for these, beyond in zip(*rows, strict=True)]
+
+
 def overview(
     ws: Workspace,
     baseline: str | None = None,
@@ -60,18 +72,15 @@ def overview(
         Rows of `deltas`, two a comparison, each with the p that decides in `p_adjusted`. Where
         tasks like these would have a claim that these evals do not bear out, there is none.
     """
-    tests = _tests(ws, others, level)
-    these, beyond = (
-        [
-            {"p_adjusted": row["p"], **row}
-            for metrics, of in tests
-            for row in deltas(
-                ws, metrics, baseline, versus=versus, scope=scope, level=of
-            ).to_dicts()
-        ]
-        for scope in SCOPES
+    found = (
+        both
+        for metrics, of in _tests(ws, others, level)
+        for both in compare_scopes(ws, metrics, baseline, versus=versus, level=of)
     )
-    return [(row, also_beyond(row, other)) for row, other in zip(these, beyond, strict=True)]
+    return [
+        ({"p_adjusted": row["p"], **row}, {"p_adjusted": other["p"], **other})
+        for row, other in found
+    ]
 
 
 def answer_headline(ws: Workspace) -> list[Answer]:
