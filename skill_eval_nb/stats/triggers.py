@@ -65,20 +65,25 @@ def seen_of(data: Any) -> pl.DataFrame:
     return in_order(seen, **dict.fromkeys(SUITE, natural))
 
 
-def parts_of(seen: pl.DataFrame, by: By | None) -> pl.DataFrame:
-    """The queries of each part; a query of several tags is in several parts.
+def partition_queries(
+    data: Any, by: By | None, *figures: pl.Expr
+) -> list[tuple[Row, pl.DataFrame]]:
+    """The queries of each part with these figures, and its keys; one of several tags is in several.
 
     Raises:
-        ValueError: for another way to part them.
+        ValueError: for another way to part them, and as `seen_of`.
     """
     import polars as pl
 
-    if by is None or by == "split":
-        return seen
-    if by != "tag":
+    seen = seen_of(data).with_columns(figures)
+    if by not in (None, "split", "tag"):
         raise no_such("way to part queries, `by`,", by, ("split", "tag"))
-    tags = pl.col("tags").list.unique(maintain_order=True)
-    return seen.with_columns(tags.alias("tag")).explode("tag", empty_as_null=True)
+    if by == "tag":
+        tags = pl.col("tags").list.unique(maintain_order=True)
+        seen = seen.with_columns(tags.alias("tag")).explode("tag", empty_as_null=True)
+    keys = [*SUITE, *filter(None, [by])]
+    groups = seen.partition_by(keys, maintain_order=True, as_dict=True)
+    return [(dict(zip(keys, key, strict=True)), own) for key, own in groups.items()]
 
 
 def total(queries: pl.DataFrame, *counts: str) -> int | None:
@@ -305,30 +310,27 @@ def trigger_confusion(data: Any, threshold: float = 0.5, by: By | None = None) -
     """
     import polars as pl
 
-    keys = [*SUITE, *([by] if by else [])]
-    parts = parts_of(seen_of(data), by).with_columns(_query_outcome(threshold).alias("verdict"))
-    groups = parts.partition_by(keys, maintain_order=True, as_dict=True)
     rows = [
-        dict(zip(keys, key, strict=True)) | row
-        for key, queries in groups.items()
+        keys | row
+        for keys, queries in partition_queries(data, by, _query_outcome(threshold))
         for should in (True, False, None)
         for row in _class_rows(queries.filter(pl.col("should_trigger").eq_missing(should)), should)
     ]
-    schema: Row = dict.fromkeys(keys, pl.String) | {"should_trigger": pl.Boolean}
-    schema |= {"outcome": pl.String, "right": pl.Boolean}
+    schema: Row = dict.fromkeys(filter(None, [*SUITE, by]), pl.String)
+    schema |= {"should_trigger": pl.Boolean, "outcome": pl.String, "right": pl.Boolean}
     schema |= dict.fromkeys(("n_queries", "n_runs"), pl.Int64)
     schema |= dict.fromkeys(("query_share", "run_share"), pl.Float64)
     return like(data, pl.DataFrame(rows, schema))
 
 
 def _query_outcome(threshold: float) -> pl.Expr:
-    """What a query counts as: one of OUTCOMES."""
+    """What a query counts as, one of OUTCOMES: `verdict`."""
     import polars as pl
 
     triggers = reaches(threshold)
     hit, missed, errored, absent = map(pl.lit, OUTCOMES)
     scored = pl.when(triggers).then(hit).when(~triggers).then(missed)
-    return scored.when(pl.col(COUNTS[2]) > 0).then(errored).otherwise(absent)
+    return scored.when(pl.col(COUNTS[2]) > 0).then(errored).otherwise(absent).alias("verdict")
 
 
 def _class_rows(queries: pl.DataFrame, should: bool | None) -> list[Row]:
@@ -691,17 +693,13 @@ def trigger_scores(
     import polars as pl
 
     level = check_level(level)
-    keys = [*SUITE, *([by] if by else [])]
-    parts = parts_of(seen_of(data), by).with_columns(reaches(threshold).alias("triggers"))
-    groups = parts.partition_by(keys, maintain_order=True, as_dict=True)
-    rows = [
-        dict(zip(keys, key, strict=True)) | _score_row(own, level, seed)
-        for key, own in groups.items()
-    ]
+    parts = partition_queries(data, by, reaches(threshold).alias("triggers"))
+    rows = [keys | _score_row(own, level, seed) for keys, own in parts]
     figures = [
         f"{prefix}{name}{end}" for prefix in ("", OF_RUNS) for name in SCORES for end in ENDS
     ]
-    schema: Row = dict.fromkeys(keys, pl.String) | dict.fromkeys(figures, pl.Float64)
+    schema: Row = dict.fromkeys(filter(None, [*SUITE, by]), pl.String)
+    schema |= dict.fromkeys(figures, pl.Float64)
     schema |= dict.fromkeys((*SIZES, *RUNS), pl.Int64)
     return like(data, pl.DataFrame(rows, schema))
 
