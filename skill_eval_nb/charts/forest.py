@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.factors import FACTORS
-from skill_eval_nb.stats.overview import overview, overview_by_eval
+from skill_eval_nb.stats.overview import compare_page, overview_by_eval
 from skill_eval_nb.stats.pairing import Versus
 from skill_eval_nb.stats.values import (
     ITERATION,
@@ -116,7 +116,7 @@ def forest(
     if together and by == "eval":
         others = headline_of(metrics_of(ws)) not in {*frames[0]["metric"]}
         how: dict[str, Any] = {"versus": versus, "others": others}
-        rows = overview(ws, baseline, **how)
+        rows = compare_page(ws, baseline, **how)
         frames = [_rows_of([both[at] for both in rows], frame) for at, frame in enumerate(frames)]
         by_eval = _rows_of(overview_by_eval(ws, baseline, **how), by_eval)
     whole = join_scopes(*frames)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats.comparison import SCOPES
-from skill_eval_nb.stats.overview import overview
+from skill_eval_nb.stats.overview import compare_page
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.values import (
     ITERATION,
@@ -245,7 +245,7 @@ def measure(ws: Workspace, place: Slice) -> IterationFigures:
 
 def _figures_from_runs(place: Slice, part: Workspace) -> IterationFigures:
     summary = stats.summarize(part).to_dicts()
-    every = overview(part)
+    every = compare_page(part)
     baseline = next((row["baseline"] for row, _ in every), None)
     names = _in_order((row["configuration"] for row in summary), baseline)
     scopes = ([both[at] for both in every] for at in range(len(SCOPES)))

@@ -1,4 +1,4 @@
-"""All figures of a page together, adjusted for each other: `overview`."""
+"""All figures of a page together, adjusted for each other."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def compare_scopes(
     return [(these, also_beyond(these, beyond)) for these, beyond in zip(*rows, strict=True)]
 
 
-def overview(
+def compare_page(
     ws: Workspace,
     baseline: str | None = None,
     *,
@@ -83,9 +83,14 @@ def overview(
     ]
 
 
+def overview(ws: Workspace, baseline: str | None = None, **how: Any) -> list[Row]:
+    """The rows of `compare_page` one by one: these evals first, then tasks like these."""
+    return [row for rows in zip(*compare_page(ws, baseline, **how), strict=True) for row in rows]
+
+
 def answer_headline(ws: Workspace) -> list[Answer]:
     """What every comparison says of the headline, in sentences."""
-    return [say_answer(*both) for both in overview(ws, others=False)]
+    return [say_answer(*both) for both in compare_page(ws, others=False)]
 
 
 def overview_by_eval(
@@ -96,7 +101,7 @@ def overview_by_eval(
     others: bool | None = None,
     level: float = 0.95,
 ) -> list[Row]:
-    """The rows of `deltas_by_eval` of every metric of a page; as `overview`.
+    """The rows of `deltas_by_eval` of every metric of a page; as `compare_page`.
 
     The others allow for the number of evals and of metrics (Benjamini and Hochberg).
     """

@@ -15,7 +15,7 @@ from skill_eval_nb.text import as_label, with_sign
 
 from .audit import CONSISTENCY, HAIR, rounding_of
 from .confounds import DECIDED
-from .overview import overview
+from .overview import compare_page
 from .pairing import choose
 from .values import (
     ITERATION,
@@ -124,7 +124,7 @@ def find_comparisons(claim: StatedClaim, compared: Sequence[Both]) -> Iterator[B
 
     Args:
         claim: the claim; one side alone is about no comparison.
-        compared: those of `overview` of its iteration and metric.
+        compared: those of `compare_page` of its iteration and metric.
     """
     stated = claim.value
     if stated is None:
@@ -287,7 +287,7 @@ def second_opinion(workspace: Workspace) -> Any:
     ws = in_polars(workspace)
     parts = [part for part in (ws, _of_other_skills(ws)) if part.polars("runs").height]
     known: dict[Any, list[Both]] = defaultdict(list)
-    for both in (both for part in parts for both in overview(part)):
+    for both in (both for part in parts for both in compare_page(part)):
         known[tuple(both[0][name] for name in (*ITERATION, "metric"))].append(both)
     found = [
         dict(zip(ITERATION, claim.home, strict=True))
