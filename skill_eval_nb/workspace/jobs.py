@@ -35,9 +35,16 @@ class JobRecord(NamedTuple):
 
 
 def read_events(iteration: Path, event: str, key: str) -> list[dict[str, Any]]:
-    """What the events of a name have under a key, in their order; none without a journal."""
+    """What the events of a name have under a key, in their order; none without a journal.
+
+    Raises:
+        OSError: there is one, and it cannot be read.
+    """
     found: list[dict[str, Any]] = []
-    with suppress(OSError), open_regular(iteration / JOURNAL) as lines:
+    with (
+        suppress(FileNotFoundError, NotADirectoryError),
+        open_regular(iteration / JOURNAL) as lines,
+    ):
         for line in lines:
             if event.encode() in line:
                 with suppress(ValueError, KeyError, TypeError):  # something else, or another's
@@ -48,9 +55,10 @@ def read_events(iteration: Path, event: str, key: str) -> list[dict[str, Any]]:
 def read_job(iteration: Path) -> JobRecord:
     """What the folder of an iteration says of its job; nothing if there is none."""
     looks: tuple[int, ...] = ()
-    for asked in read_events(iteration, STARTED, "asked"):
-        with suppress(ValueError, TypeError):
-            looks = looks or tuple(map(int, asked.get("looks") or ()))
+    with suppress(OSError):
+        for asked in read_events(iteration, STARTED, "asked"):
+            with suppress(ValueError, TypeError):
+                looks = looks or tuple(map(int, asked.get("looks") or ()))
     holder = find_holder(iteration / LOCK) or {}
     return JobRecord(looks, name_process(holder) if holder.get("doing") == A_JOB else None)
 
@@ -127,8 +135,10 @@ class Settings(NamedTuple):
 
 def read_settings(iteration: Path) -> Settings:
     """What the journal of an iteration says of its last start; empty if there is none."""
-    plans = read_events(iteration, PLANNED, "fingerprint")
-    starts = read_events(iteration, STARTED, "asked")
+    plans, starts = [], []
+    with suppress(OSError):
+        plans = read_events(iteration, PLANNED, "fingerprint")
+        starts = read_events(iteration, STARTED, "asked")
     return Settings(iteration, plans[-1] if plans else {}, starts[-1] if starts else {})
 
 
