@@ -200,7 +200,7 @@ def _with_context(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
         context.append((None,) * 3)
         if not ws.path or Path(skill).name != skill:  # such a name would lead elsewhere
             continue
-        home = top / workspace
+        home = top / workspace if (top / workspace).is_dir() else top  # which is it itself
         kept = skill_of(kept_skills(home, of[:1], of[1:]), *of) if skills[workspace] == 1 else None
         folder = kept.folder if kept else find_skill(home, top.parent, skill)
         with suppress(OSError):

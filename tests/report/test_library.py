@@ -287,10 +287,12 @@ def test_what_a_skill_takes_of_the_context(
                 "expectations": [{"text": "x", "passed": side == SIDES[0], "evidence": "y"}]
             }
         }
-    found = sen.library(lay(tmp_path / "lib", files))
+    home = lay(tmp_path / "lib", files)
     columns = ("context_always", "context_opened", "context_files")
-    assert found.table.select(columns).rows() == [tokens or (None,) * 3]
-    assert ("of every context" in repr(found)) == (tokens is not None)
+    for loaded in (home, home / "a-workspace"):
+        found = sen.library(loaded)
+        assert found.table.select(columns).rows() == [tokens or (None,) * 3]
+        assert ("of every context" in repr(found)) == (tokens is not None)
 
 
 def test_names_from_files_do_nothing_and_pages_are_the_same_for_the_same(tmp_path: Any) -> None:
