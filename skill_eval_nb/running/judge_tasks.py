@@ -319,6 +319,11 @@ class JudgeTask:
         """The numbers of the judgings that it lacked at the beginning."""
         return range(self.before.last + 1, self.wanted + 1)
 
+    @property
+    def next(self) -> int:
+        """The number of its next judging: there are no gaps, also if one has failed."""
+        return self.before.last + 1 + len(self.new)
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -517,34 +522,38 @@ class Rejudging:
     failed: list[LeftOut] = field(default_factory=list)
     message: str = ""
 
-    async def judge_once(
-        self, client: Client, task: JudgeTask, prepared: Prepared
-    ) -> Judging | str:
-        """Judge once; the reason if there is no judging."""
-        judge, prices = self.judge, self.money.prices
-        try:
-            bound = worst(judge, task.case, prepared=prepared)
-            async with self.money.meter(judge.model, bound) as meter:
-                number = task.before.last + 1 + len(task.new)
-                return await judge_it(
-                    client, judge, task.case, number, meter, prices=prices, prepared=prepared
-                )
-        except Unjudged as error:
-            return error.reason
-        except BudgetSpent as error:
-            return str(error)
+    async def judge_once(self, client: Client, task: JudgeTask, prepared: Prepared) -> Judging:
+        """Judge once.
 
-    async def conclude(self, task: JudgeTask, number: int, made: Judging | str) -> None:
-        """Keep what came of a judging, at once; or the reason why there is none."""
+        Raises:
+            Unjudged: there is no judging; it says why.
+        """
+        judge, prices = self.judge, self.money.prices
+        bound = worst(judge, task.case, prepared=prepared)
+        try:
+            async with self.money.meter(judge.model, bound) as meter:
+                return await judge_it(
+                    client, judge, task.case, task.next, meter, prices=prices, prepared=prepared
+                )
+        except BudgetSpent as error:
+            raise Unjudged(str(error)) from error
+
+    async def keep(self, task: JudgeTask, judging: Judging) -> None:
+        """Write a judging at once."""
+        number = judging.judging = task.next
+        task.new[number] = judging
+        await to_the_end(asyncio.to_thread(settle, task, number), then_go=True)
+        self._count(task, number)
+
+    def fail(self, task: JudgeTask, number: int, reason: str) -> None:
+        """Keep the reason why there is no judging."""
+        self.failed.append(LeftOut(task.run.folder, reason, number))
+        self._count(task, number, failed=True)
+
+    def _count(self, task: JudgeTask, number: int, *, failed: bool = False) -> None:
         run = task.run
-        if isinstance(made, str):
-            self.failed.append(LeftOut(run.folder, made, number))
-        else:  # there are no gaps, also if one has failed
-            number = made.judging = task.before.last + 1 + len(task.new)
-            task.new[number] = made
-            await to_the_end(asyncio.to_thread(settle, task, number), then_go=True)
         what = f"{run.eval_name}, {run.configuration}, run {run.run_number}, judging {number}"
-        self.money.ended(what, failed=isinstance(made, str))
+        self.money.ended(what, failed=failed)
 
     def result(self, left_out: Iterable[LeftOut], **more: Any) -> JudgedAgain:
         """The result; `more` has other fields of it."""

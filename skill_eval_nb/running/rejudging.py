@@ -18,7 +18,7 @@ from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, Judging, NotJSON, parse, to_json
-from skill_eval_nb.grading.judge import Judge, Prepared, Unjudged, prepare, worst
+from skill_eval_nb.grading.judge import Judge, Unjudged, prepare, worst
 from skill_eval_nb.models import (
     BudgetSpent,
     Client,
@@ -133,7 +133,7 @@ async def judge_in_batch(job: Rejudging) -> None:
     ids = [] if state is None else list(state["ids"])
     judgings = await _judgings(job, items, by_name, ids)
     if state is None:
-        judgings = await _take_affordable(job, judgings)
+        judgings = _take_affordable(job, judgings)
         items = [(name_of(each.of.run.folder, job.home), each.number) for each in judgings]
     if not judgings:
         path.unlink(missing_ok=True)
@@ -173,37 +173,24 @@ async def _judgings(
     job: Rejudging, items: list[tuple[str, int]], by_name: dict[str, JudgeTask], ids: list[str]
 ) -> list[BatchedJudging[JudgeTask]]:
     """The missing judgings whose outputs can be read."""
-    places = {name: place for place, name in enumerate(dict.fromkeys(run for run, _ in items))}
-    prepared: dict[str, Prepared | str] = {}
-    judgings = []
-    for run, number in items:
-        work = by_name.get(run)
-        if work is None:
+    judgings: list[BatchedJudging[JudgeTask]] = []
+    for place, run in enumerate(dict.fromkeys(run for run, _ in items)):
+        if (task := by_name.get(run)) is None:
             job.message = f"{run} is in the batch, but no longer exists"
             continue
-        name = f"r{places[run]}-j{number}-p"
-        mark = f"{','.join(ids)}/{name}0"
-        if ids and any(judging.batch == mark for judging in work.before.judgings.values()):
-            continue  # it was written before an interruption
-        if run not in prepared:
-            prepared[run] = await _prepare_or_reason(job, work)
-        shown = prepared[run]
-        if isinstance(shown, str):
-            await job.conclude(work, number, shown)
-        else:
-            judgings.append(batch_judging(work, shown, number, name))
+        names = {number: f"r{place}-j{number}-p" for name, number in items if name == run}
+        written = {judging.batch for judging in task.before.judgings.values()}  # by an earlier call
+        lacks = [n for n in names if not ids or f"{','.join(ids)}/{names[n]}0" not in written]
+        try:
+            ready = await asyncio.to_thread(prepare, job.judge, task.case)
+            judgings += [batch_judging(task, ready, number, names[number]) for number in lacks]
+        except Unjudged as error:
+            for number in lacks:
+                job.fail(task, number, error.reason)
     return judgings
 
 
-async def _prepare_or_reason(job: Rejudging, work: JudgeTask) -> Prepared | str:
-    """A run prepared for judging, or why it cannot be judged."""
-    try:
-        return await asyncio.to_thread(prepare, job.judge, work.case)
-    except Unjudged as error:
-        return error.reason
-
-
-async def _take_affordable(
+def _take_affordable(
     job: Rejudging, judgings: list[BatchedJudging[JudgeTask]]
 ) -> list[BatchedJudging[JudgeTask]]:
     """As many of the judgings, from the first on, as fit the budget in the worst case."""
@@ -212,7 +199,7 @@ async def _take_affordable(
     for judging in judgings:
         usd += worst_usd([judging], job.money.prices)
         if ceiling is not None and usd > ceiling:
-            await job.conclude(judging.of, judging.number, NO_MONEY)
+            job.fail(judging.of, judging.number, NO_MONEY)
         else:
             fitting.append(judging)
     return fitting
@@ -225,23 +212,35 @@ async def _settle_all(
     results: Results,
     batch_id: str,
 ) -> None:
-    prices = job.money.prices
     for judging in judgings:
-        work = judging.of
         try:
-            made: Judging | str = judging_from(judging, results, prices)
-        except NoJudging as error:
-            made = error.reason
-            if error.answered is not None:
-                made = await job.judge_once(client, work, judging.prepared)
-                usd = prices.cost(error.answered, job.judge.model, batch=True)
-                if isinstance(made, Judging) and None not in (usd, made.cost_usd):
-                    made.cost_usd = (made.cost_usd or 0.0) + (usd or 0.0)
+            made = await _judge_by_results(client, job, judging, results)
         except Unjudged as error:
-            made = error.reason
-        if isinstance(made, Judging):
+            job.fail(judging.of, judging.number, error.reason)
+        else:
             made.batch = f"{batch_id}/{next(iter(judging.requests))}"
-        await job.conclude(work, judging.number, made)
+            await job.keep(judging.of, made)
+
+
+async def _judge_by_results(
+    client: Client, job: Rejudging, judging: BatchedJudging[JudgeTask], results: Results
+) -> Judging:
+    """The judging in a batch's results; an answer that cannot be used is asked for again.
+
+    Raises:
+        Unjudged: there is none.
+    """
+    prices = job.money.prices
+    try:
+        return judging_from(judging, results, prices)
+    except NoJudging as error:
+        if error.answered is None:
+            raise Unjudged(error.reason) from error
+        made = await job.judge_once(client, judging.of, judging.prepared)
+        usd = prices.cost(error.answered, job.judge.model, batch=True)
+        if usd is not None and made.cost_usd is not None:
+            made.cost_usd += usd
+        return made
 
 
 async def judge_all(job: Rejudging) -> None:
@@ -257,11 +256,13 @@ async def judge_all(job: Rejudging) -> None:
 
 async def _judge_run(client: Client, job: Rejudging, work: JudgeTask) -> None:
     """All new judgings of a run in sequence: the first one fills the cache."""
-    prepared = await _prepare_or_reason(job, work)
+    prepared = None
     for number in work.numbers:
-        if isinstance(made := prepared, Prepared):
-            made = await job.judge_once(client, work, made)
-        await job.conclude(work, number, made)
+        try:
+            prepared = prepared or await asyncio.to_thread(prepare, job.judge, work.case)
+            await job.keep(work, await job.judge_once(client, work, prepared))
+        except Unjudged as error:
+            job.fail(work, number, error.reason)
 
 
 RESUMED = (
