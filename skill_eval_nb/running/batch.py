@@ -187,11 +187,11 @@ class Batches:
     async def _prepare_run(self, run: Run, numbers: Sequence[int]) -> list[BatchedJudging[Run]]:
         from skill_eval_nb.grading.judge import Unjudged, prepare
 
-        judge, hidden = self._engine.judge, self._engine.hidden
+        judge, plan = self._engine.judge, self._engine.plan
         assert judge is not None
 
         def prepare_judgings() -> list[BatchedJudging[Run]]:
-            ready, key = prepare(judge, case_of(run, hidden)), run.cell.key
+            ready, key = prepare(judge, case_of(run, plan)), run.cell.key
             return [batch_judging(run, ready, each, f"{key}-{each}-") for each in numbers]
 
         try:

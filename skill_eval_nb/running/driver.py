@@ -31,7 +31,7 @@ from .job import OnProgress, Progress, Status, estimate_left
 from .journal import DECIDED, ENDED, STARTED, Journal, read_journal, sweep
 from .ledger import close_interrupted
 from .pool import JobFailed, warm_up
-from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Hidden, Run, Spec
+from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Run, Spec
 from .spec import reason_errored as why_errored
 from .steps import CannotRun
 from .suite import SUITE, is_ours, metadata_of
@@ -101,13 +101,6 @@ def write_metadata(plan: Spec) -> None:
             write_atomic(target, data)
 
 
-def hidden_names(plan: Spec) -> Hidden:
-    """Names that would tell a judge which side it sees; they are covered on all sides alike."""
-    skills = [side.skill for side in plan.sides if side.skill is not None]
-    names = dict.fromkeys(name for skill in skills for name in (skill.name, skill.folder.name))
-    return Hidden(tuple(names), plan.configurations)
-
-
 class Driver:
     """Carries out a plan; made by `Plan.start`, and observed through its `Job`."""
 
@@ -147,9 +140,7 @@ class Driver:
         waiting = sum(batch.worst_usd or 0.0 for batch in self._batches.values())
         spent = max(read_journal(plan.folder).spent_usd - waiting, 0.0)
         budget = Budget(plan.budget_usd, plan.prices, spent)
-        self._engine = Engine(
-            plan, self._pool, journal, budget, skills, hidden_names(plan), self._report
-        )
+        self._engine = Engine(plan, self._pool, journal, budget, skills, self._report)
         self._engine.problems += [*odd, *interrupted]
         runs = [plan.run_of(cell) for cell in plan.needed]
         self._needed = len(runs)

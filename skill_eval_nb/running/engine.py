@@ -31,7 +31,6 @@ from .spec import (
     GRADE,
     JUDGE,
     Ended,
-    Hidden,
     Missing,
     Order,
     Run,
@@ -73,10 +72,9 @@ class Engine:
         journal: Journal,
         budget: Budget,
         skills: dict[str, Skill | None],
-        hidden: Hidden,
         changed: Callable[[], None],
     ) -> None:
-        self.plan, self.judge, self.hidden = plan, plan.judge, hidden
+        self.plan, self.judge = plan, plan.judge
         self._terms = replace(plan, cells=(), evals=(), suite=replace(plan.suite, evals=()))
         self.ledger = Ledger(plan.folder, journal, budget, changed)
         self.counts: Counter[str] = Counter()
@@ -200,7 +198,7 @@ class Engine:
         async def judge_once(number: int) -> None:
             if reasons:
                 return  # the run is errored: pay no more for it
-            order = Order(JUDGE, run, self._terms, hidden=self.hidden, number=number)
+            order = Order(JUDGE, run, self._terms, number=number)
             ended = await self._do_paid(order, worst, prepared)
             ends.append(ended)
             reasons.extend([ended.reason] if ended is not None and ended.reason else [])
@@ -213,7 +211,7 @@ class Engine:
         from skill_eval_nb.grading.judge import prepare, worst
 
         assert self.judge is not None
-        prepared = prepare(self.judge, case_of(run, self.hidden))
+        prepared = prepare(self.judge, case_of(run, self.plan))
         usage = worst(self.judge, prepared.case, prepared=prepared)
         return prepared, self.plan.prices.cost(usage, self.judge.model) or 0.0
 

@@ -161,14 +161,6 @@ class Run:
     missing: Missing
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """Names that tell a judge which side it sees; all sides' names, for each of them."""
-
-    skills: tuple[str, ...] = ()
-    configurations: tuple[str, ...] = ()
-
-
 EXECUTE, CHECK, JUDGE, GRADE = "execute", "check", "judge", "grade"
 """The steps of a run."""
 
@@ -182,7 +174,6 @@ class Order:
         run: the run.
         plan: the plan, without cells and evals, so that it is small when sent.
         skill: the skill offered to the agent; None for no skill.
-        hidden: the names that the judge must not see.
         number: of the judging.
         launch: the step's number in the journal.
     """
@@ -191,7 +182,6 @@ class Order:
     run: Run
     plan: Spec
     skill: Skill | None = None
-    hidden: Hidden = Hidden()
     number: int = 0
     launch: int = 0
 
@@ -296,6 +286,13 @@ class Spec:
     def configurations(self) -> tuple[str, ...]:
         """The names of the sides."""
         return tuple(side.name for side in self.sides)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Names of skills that would tell a judge which side it sees; for all sides alike."""
+        skills = [side.skill for side in self.sides if side.skill is not None]
+        names = (name for skill in skills for name in (skill.name, skill.folder.name))
+        return tuple(dict.fromkeys(names))
 
     @property
     def gate(self) -> bool:

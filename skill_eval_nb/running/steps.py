@@ -45,9 +45,9 @@ from .spec import (
     GRADED,
     JUDGINGS,
     Ended,
-    Hidden,
     Order,
     Run,
+    Spec,
     reason_errored,
 )
 from .threads import cut_off, to_the_end
@@ -357,7 +357,7 @@ def grade(run: Run) -> Ended:
     return Ended(seconds=time.perf_counter() - clock)
 
 
-def case_of(run: Run, hidden: Hidden) -> Case:
+def case_of(run: Run, plan: Spec) -> Case:
     """A run as its judge sees it."""
     from skill_eval_nb.grading.judge import Case
 
@@ -371,8 +371,8 @@ def case_of(run: Run, hidden: Hidden) -> Case:
         transcript=run.place / "transcript.jsonl",
         key=run.cell.key,
         inputs=run.place / "inputs",
-        hidden=hidden.skills,
-        configurations=hidden.configurations,
+        hidden=plan.hidden,
+        configurations=plan.configurations,
     )
 
 
@@ -397,7 +397,7 @@ async def judge(
     run, plan = order.run, order.plan
     assert plan.judge is not None
     clock = time.perf_counter()
-    case = case_of(run, order.hidden)
+    case = case_of(run, plan)
     try:
         judging = await judge_it(
             client, plan.judge, case, order.number, meter, prices=plan.prices, prepared=prepared

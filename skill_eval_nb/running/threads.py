@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Coroutine, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -42,10 +42,8 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     if stop is not None and stop.is_set():
         work.close()
     _heed(stop)
-    ended: list[T] = []
-    failed: list[BaseException] = []
+    ended = Future[T]()  # an interrupted `Thread.join` marks a running thread as ended
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
-    over = threading.Event()  # an interrupted `Thread.join` marks a running thread as ended
     called_off = threading.Event()
 
     async def run_task() -> T:
@@ -57,15 +55,13 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
 
     def run_loop() -> None:
         try:
-            ended.append(asyncio.run(run_task()))
+            ended.set_result(asyncio.run(run_task()))
         except BaseException as error:  # noqa: BLE001 -- raised again by whoever waits
-            failed.append(error)
-        finally:
-            over.set()
+            ended.set_exception(error)
 
     try:
         threading.Thread(target=run_loop, name=name, daemon=True).start()
-        while not over.wait(0.1):  # in steps, so that every system notices an interrupt
+        while not wait([ended], 0.1).done:  # in steps, so that every system notices an interrupt
             _heed(stop)
     except BaseException:
         called_off.set()
@@ -73,11 +69,9 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
             loop, task = running[0]
             with suppress(RuntimeError):  # it has just ended
                 loop.call_soon_threadsafe(task.cancel)
-            over.wait()
+            wait([ended])
         raise
-    if failed:
-        raise failed[0]
-    return ended[0]
+    return ended.result()
 
 
 def _heed(stop: threading.Event | None) -> None:

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -490,29 +491,18 @@ async def arun(box: Box, argv: Sequence[str], stdin: bytes = b"") -> Ran:
     Raises:
         SandboxMissing, OSError: as for `run_in_box`.
     """
-    stop = threading.Event()
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Ran] = loop.create_future()
-
-    def settle_future(ran: Ran | None, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is not None:
-            done.set_exception(error)
-        elif ran is not None:
-            done.set_result(ran)
+    stop, ended = threading.Event(), Future[Ran]()
 
     def work() -> None:
-        ran, error = None, None
         try:
-            ran = run_in_box(box, argv, stdin, stop=stop)
-        except BaseException as caught:  # noqa: BLE001 (raised where it is awaited)
-            error = caught
-        loop.call_soon_threadsafe(settle_future, ran, error)
+            ended.set_result(run_in_box(box, argv, stdin, stop=stop))
+        except BaseException as error:  # noqa: BLE001 (raised where it is awaited)
+            ended.set_exception(error)
 
     # A new thread: asyncio has few, and a box may take minutes. And a box ends with the thread
     # that started it, so that thread must stay.
     threading.Thread(target=work, name=f"box-{os.getpid()}", daemon=True).start()
+    done = asyncio.wrap_future(ended)
     try:
         return await asyncio.shield(done)
     except asyncio.CancelledError:

@@ -202,7 +202,7 @@ def _join_verdicts(verdicts: Sequence[CheckVerdict], *, any_counts: bool) -> Che
 def _check_record(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
     for tool in (wanted.tool or "*", *wanted.tools):
         match_pattern(tool, ())
-    terms, record = sought_by(wanted, setting.near), setting.record()
+    terms, record = sought_by(wanted, setting.near), setting.record
     if not isinstance(record, Record):
         return record
     return VERDICTS[wanted.type](ActionCheck(wanted, terms, record))

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -125,7 +126,7 @@ KEPT_BYTES = 32 * 2**20
 """Files are kept in memory for the next check, up to this many bytes together."""
 
 
-@dataclass(slots=True)
+@dataclass
 class CheckContext:
     """Everything that the checks of a run share."""
 
@@ -135,15 +136,13 @@ class CheckContext:
     allow_scripts: bool
     sandbox: Sandbox
     matched: dict[str, list[str]] = field(default_factory=dict)
-    records: list[Record | CheckVerdict] = field(default_factory=list)
     kept: dict[str, Content] = field(default_factory=dict)
     room: int = KEPT_BYTES
 
+    @cached_property
     def record(self) -> Record | CheckVerdict:
-        """The transcript, read on first use; a verdict if there is nothing to read."""
-        if not self.records:
-            self.records.append(read_record(self.transcript))
-        return self.records[0]
+        """The transcript; a verdict if there is nothing to read."""
+        return read_record(self.transcript)
 
     def files(self, pattern: str | None) -> list[str]:
         """The files that a pattern matches; all files without one.
