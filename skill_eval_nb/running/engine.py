@@ -35,7 +35,6 @@ from .spec import (
     Order,
     Run,
     Spec,
-    state,
 )
 from .spec import reason_errored as why_errored
 from .steps import CannotRun, case_of, check, execute, grade, judge
@@ -128,8 +127,7 @@ class Engine:
 
     def missing(self, run: Run) -> Missing:
         """What a run lacks; one that errored lacks nothing."""
-        has = run.eval.has_structural, run.eval.has_judged
-        return state(run.place, self.plan.judgings, *has, gate=self.plan.gate)
+        return self.plan.lacks(run.eval, run.place)
 
     async def make_all(self, runs: Iterable[Run]) -> None:
         """Send runs through their missing steps, until nothing more can be done.

@@ -369,30 +369,17 @@ class Spec:
         """
         return read_journal(self.folder).spent_usd
 
-    def eval_of(self, cell: Cell) -> PlannedEval:
-        """The eval that a cell is a run of."""
-        return next(eval_ for eval_ in self.evals if eval_.id == cell.eval_id)
-
-    def folder_of(self, cell: Cell) -> Path:
-        """Where a cell's files go."""
-        return self.workspace / cell.folder
-
     def run_of(self, cell: Cell) -> Run:
         """The run of a cell, with what it lacks now."""
-        place, missing = self.folder_of(cell), self.state(cell)
-        return Run(cell, self.eval_of(cell), self.folder, place, missing)
+        eval_ = next(eval_ for eval_ in self.evals if eval_.id == cell.eval_id)
+        place = self.workspace / cell.folder
+        missing = self.lacks(eval_, place, retry_errored=self.retry_errored)
+        return Run(cell, eval_, self.folder, place, missing)
 
-    def state(self, cell: Cell) -> Missing:
-        """What a cell lacks now."""
-        eval_ = self.eval_of(cell)
-        return state(
-            self.folder_of(cell),
-            self.judgings,
-            eval_.has_structural,
-            eval_.has_judged,
-            gate=self.gate,
-            retry_errored=self.retry_errored,
-        )
+    def lacks(self, eval_: PlannedEval, place: Path, *, retry_errored: bool = False) -> Missing:
+        """What a run of an eval lacks now; as for `state`."""
+        has = eval_.has_structural, eval_.has_judged
+        return state(place, self.judgings, *has, gate=self.gate, retry_errored=retry_errored)
 
     def staged(self, configuration: str) -> Skill | None:
         """A configuration's skill, copied into the iteration; None if it offers none.

@@ -264,7 +264,7 @@ def test_typed_expectations_go_to_the_checks_and_the_others_to_the_judge(tmp_pat
     plan = job_plan(tmp_path, connection=model, **options)
     assert plan.start().wait(60).finished == 1
     checks, grading = (
-        json.loads((plan.folder_of(plan.cells[0]) / name).read_bytes())["expectations"]
+        json.loads((plan.run_of(plan.cells[0]).place / name).read_bytes())["expectations"]
         for name in ("structural.json", "grading.json")
     )
     assert [one["passed"] for one in checks] == [True, False, True, True]

@@ -52,7 +52,7 @@ def begin(one: Plan) -> None:
 def done(one: Plan, count: int) -> None:
     names = ("timing", "structural", "judgings/1", "grading")
     for cell in one.cells[:count]:
-        lay(one.folder_of(cell), {f"{name}.json": {} for name in names})
+        lay(one.run_of(cell).place, {f"{name}.json": {} for name in names})
 
 
 def test_a_plan_writes_nothing_and_offers_each_side_what_it_names(tmp_path):

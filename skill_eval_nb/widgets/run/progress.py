@@ -182,12 +182,12 @@ class Board:
                 self.states[cell.folder] = state
 
     def _state(self, cell: Cell) -> str:
-        folder = self.plan.folder_of(cell)
-        if not (folder / EXECUTED).is_file():
+        run = self.plan.run_of(cell)
+        if not (run.place / EXECUTED).is_file():
             return "waiting"
-        if self.plan.state(cell):
+        if run.missing:
             return "executed"
-        why = reason_errored(folder)
+        why = reason_errored(run.place)
         if why is None:
             return "finished"
         self.reasons[cell.folder] = why

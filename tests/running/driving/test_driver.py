@@ -242,7 +242,7 @@ def test_errored_runs_are_done_again_only_where_asked_for_and_from_where_they_fa
 def test_something_else_in_the_way_is_not_touched_and_costs_nothing(tmp_path):
     options = {"evals_only": ["No log"], "configurations": ["with_skill"]}
     made = job_plan(tmp_path, **options)
-    place = made.folder_of(made.cells[0])
+    place = made.run_of(made.cells[0]).place
     finished(tmp_path, **options)
     (place / "timing.json").unlink()
     progress = made.start().wait(60)
