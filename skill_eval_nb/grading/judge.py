@@ -433,14 +433,9 @@ def questions(
     )
 
 
-def worst(judge: Judge, case: Case, *, prepared: Prepared | None = None) -> Usage:
-    """The most that one judging can use, including refused answers.
-
-    Raises:
-        Unjudged: as for `prepare`.
-    """
-    ready = prepared or prepare(judge, case)
-    return sum((question.worst for question in questions(ready, 1)), Usage())
+def worst(prepared: Prepared) -> Usage:
+    """The most that one judging can use, including refused answers."""
+    return sum((question.worst for question in questions(prepared, 1)), Usage())
 
 
 Answer = dict[str, Any]
@@ -608,14 +603,7 @@ def _read_feedback(stated: dict[str, Any]) -> EvalFeedback | None:
 
 
 async def judge(
-    client: Client,
-    judge: Judge,
-    case: Case,
-    number: int,
-    meter: Meter,
-    *,
-    prices: Prices | None = None,
-    prepared: Prepared | None = None,
+    client: Client, prepared: Prepared, number: int, meter: Meter, *, prices: Prices | None = None
 ) -> Judging:
     """Judge one run once.
 
@@ -623,19 +611,17 @@ async def judge(
 
     Args:
         client: how calls reach the model.
-        judge: the model that judges, and its settings.
-        case: the run.
+        prepared: the run, prepared for judging.
         number: the number of the judging, from 1.
         meter: the meter for every call.
         prices: what calls cost, for the record.
-        prepared: the prepared run; read from the disk if not given.
 
     Raises:
         Unjudged: there is no judging; it says why.
         BudgetSpent: the meter allowed no further call.
     """
     began = time.monotonic()
-    ready = prepared or await asyncio.to_thread(prepare, judge, case)
+    ready = prepared
     given: list[Answered[Answer]] = []  # all of them, since even half a judging is paid for
 
     async def ask_all() -> list[Answer]:
@@ -651,7 +637,7 @@ async def judge(
         if fault.kind != "refused" or not ready.showing.shown.images:
             raise Unjudged(f"the judge model gave no answer: {fault}") from fault
         # If the API cannot read one picture, it refuses the whole request, so try without any.
-        ready = await asyncio.to_thread(prepare, judge, case, images=False)
+        ready = await asyncio.to_thread(prepare, ready.judge, ready.case, images=False)
         try:
             found = await ask_all()
         except ModelFault as again:

@@ -210,8 +210,7 @@ class Engine:
 
         assert self.judge is not None
         prepared = prepare(self.judge, case_of(run, self.plan))
-        usage = worst(self.judge, prepared.case, prepared=prepared)
-        return prepared, self.plan.prices.cost(usage, self.judge.model) or 0.0
+        return prepared, self.plan.prices.cost(worst(prepared), self.judge.model) or 0.0
 
     async def end(self, run: Run, *, graded: bool = False) -> None:
         """Grade a run that has all its verdicts."""

@@ -528,13 +528,9 @@ class Rejudging:
         Raises:
             Unjudged: there is no judging; it says why.
         """
-        judge, prices = self.judge, self.money.prices
-        bound = worst(judge, task.case, prepared=prepared)
         try:
-            async with self.money.meter(judge.model, bound) as meter:
-                return await judge_it(
-                    client, judge, task.case, task.next, meter, prices=prices, prepared=prepared
-                )
+            async with self.money.meter(self.judge.model, worst(prepared)) as meter:
+                return await judge_it(client, prepared, task.next, meter, prices=self.money.prices)
         except BudgetSpent as error:
             raise Unjudged(str(error)) from error
 

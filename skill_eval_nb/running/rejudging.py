@@ -390,7 +390,7 @@ def _worst_usd(job: Rejudging, *, batch: bool) -> float | None:
             prepared = prepare(job.judge, task.case)
         except Unjudged:  # it costs nothing, and fails
             continue
-        each = prices.cost(worst(job.judge, task.case, prepared=prepared), job.judge.model)
+        each = prices.cost(worst(prepared), job.judge.model)
         if each is None:
             return None
         by_batch = [batch_judging(task, prepared, n, "") for n in task.numbers if batch]

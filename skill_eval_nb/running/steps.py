@@ -390,18 +390,16 @@ async def judge(
     Raises:
         Unwritable: it cannot be written.
     """
-    from skill_eval_nb.grading.judge import Unjudged
+    from skill_eval_nb.grading.judge import Unjudged, prepare
     from skill_eval_nb.grading.judge import judge as judge_it
     from skill_eval_nb.models import BudgetSpent, ModelFault
 
     run, plan = order.run, order.plan
     assert plan.judge is not None
     clock = time.perf_counter()
-    case = case_of(run, plan)
     try:
-        judging = await judge_it(
-            client, plan.judge, case, order.number, meter, prices=plan.prices, prepared=prepared
-        )
+        ready = prepared or await asyncio.to_thread(prepare, plan.judge, case_of(run, plan))
+        judging = await judge_it(client, ready, order.number, meter, prices=plan.prices)
     except Unjudged as error:
         return Ended(error.reason, None, time.perf_counter() - clock)
     except (ModelFault, BudgetSpent) as error:

@@ -11,7 +11,7 @@ import pytest
 
 from skill_eval_nb.documents import Judging, dump
 from skill_eval_nb.documents.dialects import check, read_as_shared
-from skill_eval_nb.grading.judge import Case, Judge, Unjudged, judge
+from skill_eval_nb.grading.judge import Case, Judge, Unjudged, judge, prepare
 from skill_eval_nb.models import (
     BudgetSpent,
     Connection,
@@ -31,7 +31,7 @@ JUDGE = Judge("claude-haiku-4-5")
 
 def judged(client: Any, of: Case, who: Judge = JUDGE, meter: Meter | None = None) -> Judging:
     tally = Tally() if meter is None else meter
-    return asyncio.run(judge(client, who, of, 1, tally, prices=load_prices()))
+    return asyncio.run(judge(client, prepare(who, of), 1, tally, prices=load_prices()))
 
 
 def test_the_record_of_a_judging(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_the_real_sdk_and_a_judge_that_misbehaves_once(tmp_path, kind, per_dimen
 
     async def main() -> Judging:
         async with connect(Connection(stand_in=RiggedStandIn(seed=3, faults=faults))) as client:
-            return await judge(client, who, case(tmp_path), 1, tally, prices=load_prices())
+            return await judge(client, prepare(who, case(tmp_path)), 1, tally, prices=load_prices())
 
     one = asyncio.run(main())
     assert sorted(one.rubric_scores) == sorted(one.dimension_order) == ["care", "clarity", "depth"]

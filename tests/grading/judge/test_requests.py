@@ -130,7 +130,7 @@ def test_instructions_in_outputs_stay_in_their_fence(tmp_path: Path) -> None:
 def test_the_worst_is_no_less_than_all_calls_with_all_their_repeats(tmp_path, per_dimension):
     judge = Judge("j", judgings=2, per_dimension=per_dimension)
     of = case(tmp_path)
-    bound = worst(judge, of)
+    bound = worst(prepare(judge, of))
     for number in (1, 2):
         used = Usage()
         for part in range(len(calls(judge, of, number))):
