@@ -320,7 +320,7 @@ class JudgeTask:
         return range(self.before.last + 1, self.wanted + 1)
 
     @property
-    def next(self) -> int:
+    def next_number(self) -> int:
         """The number of its next judging: there are no gaps, also if one has failed."""
         return self.before.last + 1 + len(self.new)
 
@@ -530,13 +530,15 @@ class Rejudging:
         """
         try:
             async with self.money.meter(self.judge.model, worst(prepared)) as meter:
-                return await judge_it(client, prepared, task.next, meter, prices=self.money.prices)
+                return await judge_it(
+                    client, prepared, task.next_number, meter, prices=self.money.prices
+                )
         except BudgetSpent as error:
             raise Unjudged(str(error)) from error
 
     async def keep(self, task: JudgeTask, judging: Judging) -> None:
         """Write a judging at once."""
-        number = judging.judging = task.next
+        number = judging.judging = task.next_number
         task.new[number] = judging
         await to_the_end(asyncio.to_thread(settle, task, number), then_go=True)
         self._count(task, number)

@@ -128,7 +128,18 @@ KEPT_BYTES = 32 * 2**20
 
 @dataclass
 class CheckContext:
-    """Everything that the checks of a run share."""
+    """Everything that the checks of a run share.
+
+    Attributes:
+        outputs: the files to check.
+        transcript: what was done; None if there is no transcript.
+        near: as for `check`.
+        allow_scripts: as for `check`.
+        sandbox: as for `check`.
+        matched: the files that each pattern so far matches.
+        kept: files that were read, for the next check.
+        room: how many bytes may still be kept.
+    """
 
     outputs: Outputs
     transcript: Path | None
