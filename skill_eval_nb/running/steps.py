@@ -186,7 +186,7 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
     if why is not None:
         raise CannotRun(f"executor `{plan.executor.name}` cannot run here: {why}")
     staging, scratch = work_folders(run.iteration, run.cell.key, order.launch)
-    trace, own_usd = None, None
+    trace = None
     began, clock = time.time(), time.perf_counter()
     try:
         folders = (staging, scratch, run.eval.inputs)
@@ -209,11 +209,10 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
         )
         began, clock = time.time(), time.perf_counter()
         execution, trace = await execute_bounded(plan.executor, task, meter)
-        own_usd = execution.cost_usd if is_meter_unasked(meter) else None
     except Refused as error:
         execution = _empty_execution(str(error))
     seconds = time.perf_counter() - clock
-    execution = price_execution(execution, meter)
+    execution, own_usd = price_execution(execution, meter)
     done = asyncio.to_thread(call_writer, _put_in_place, order, execution, began, seconds)
     trace = await to_the_end(done) or trace
     return Ended(reason_errored(run.place), trace, seconds, own_usd=own_usd)
@@ -255,20 +254,20 @@ def _empty_execution(reason: str) -> Execution:
     return Execution("errored", reason, (), Usage(), None, None, "")
 
 
-def price_execution(execution: Execution, meter: Meter) -> Execution:
-    """An execution with the meter's cost, which uses the user's prices and counts cut-off calls."""
-    if not isinstance(meter, Budget) or (
-        is_meter_unasked(meter) and execution.cost_usd is not None
-    ):
-        return execution  # what it says itself is all that is known
+def price_execution(execution: Execution, meter: Meter) -> tuple[Execution, float | None]:
+    """An execution with the meter's cost, which uses the user's prices and counts cut-off calls.
+
+    If its executor made no billed call through the meter, what it says itself is all that is known,
+    and is given as well.
+    """
+    if not isinstance(meter, Budget):
+        return execution, None
+    own_usd = execution.cost_usd
+    if own_usd is not None and not meter.usage.calls and not meter.worst_usd:
+        return execution, own_usd
     usage = execution.usage if execution.usage.calls else meter.usage
     cost = None if meter.cost_usd is None else meter.worst_usd
-    return replace(execution, usage=usage, cost_usd=cost)
-
-
-def is_meter_unasked(meter: Meter) -> bool:
-    """Whether an executor made no billed call through its meter."""
-    return isinstance(meter, Budget) and not meter.usage.calls and not meter.worst_usd
+    return replace(execution, usage=usage, cost_usd=cost), None
 
 
 def _put_in_place(order: Order, execution: Execution, began: float, seconds: float) -> str | None:

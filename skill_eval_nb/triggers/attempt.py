@@ -34,7 +34,7 @@ from skill_eval_nb.running.protocol import (
 )
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, contents, digest, read_skill, stage
 from skill_eval_nb.running.spec import plain
-from skill_eval_nb.running.steps import execute_bounded, is_meter_unasked, price_execution
+from skill_eval_nb.running.steps import execute_bounded, price_execution
 from skill_eval_nb.running.threads import to_the_end
 from skill_eval_nb.running.transcript import as_lines
 from skill_eval_nb.share import share
@@ -478,8 +478,7 @@ async def make_attempt(
         seconds = time.perf_counter() - clock
     finally:
         await to_the_end(asyncio.to_thread(remove, root))
-    own_usd = execution.cost_usd if is_meter_unasked(meter) else None
-    execution = price_execution(execution, meter)
+    execution, own_usd = price_execution(execution, meter)
     outcome, reason = outcome_of(execution)
     opened = opened_in(execution, setting.offered.skill.name, setting.offered.digests)
     attempt = replace(
