@@ -232,6 +232,18 @@ class Choice:
         """The first of the iterations; of a part the only one."""
         return self.iterations[0]
 
+    def select(self, ws: Workspace, **iterations: Sequence[str]) -> Workspace:
+        """What of a workspace is looked at, of all its iterations but where some are given."""
+        evals = {"eval_id": self.evals} if self.evals else {}
+        return ws.select(
+            workspace=self.workspace or "",
+            skill=self.skill or "",
+            configuration=self.sides,
+            **evals,
+            **dict(self.model),
+            **iterations,
+        )
+
 
 def suite_of(suites: Sequence[SkillRuns], choice: Choice) -> SkillRuns | None:
     """The skill that is meant, or the nearest to it; None where there is none.
@@ -365,16 +377,7 @@ def parts_of(choice: Choice) -> list[Part]:
 
 def within(ws: Workspace, parts: Sequence[Part]) -> Workspace:
     """What of a workspace is in parts of one choice, in polars: what is counted is for here."""
-    first = parts[0]
-    evals = {"eval_id": first.evals} if first.evals else {}
-    found = ws.select(
-        workspace=first.workspace or "",
-        skill=first.skill or "",
-        iteration=[part.iteration for part in parts],
-        configuration=first.sides,
-        **evals,
-        **dict(first.model),
-    )
+    found = parts[0].select(ws, iteration=[part.iteration for part in parts])
     found.backend = "polars"
     return found
 

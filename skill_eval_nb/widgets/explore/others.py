@@ -284,20 +284,6 @@ class Picture:
         return round(int.from_bytes(self.png[16:20]) / SCALE)
 
 
-def part_of(ws: Workspace, choice: Choice, name: str) -> Workspace:
-    """The part of a workspace that a chart shows."""
-    evals = {"eval_id": choice.evals} if choice.evals else {}
-    iterations = {"iteration": choice.iterations} if name != SPANNING else {}
-    return ws.select(
-        workspace=choice.workspace or "",
-        skill=choice.skill or "",
-        configuration=choice.sides,
-        **evals,
-        **iterations,
-        **dict(choice.model),
-    )
-
-
 def draw(ws: Workspace, choice: Choice, name: str) -> Picture:
     """Draw a chart."""
     import vl_convert
@@ -305,7 +291,7 @@ def draw(ws: Workspace, choice: Choice, name: str) -> Picture:
     told_apart = list(dict(choice.model))
     if name == "factors":  # which is about all models
         choice = replace(choice, model=())
-    own = part_of(ws, choice, name)
+    own = choice.select(ws, **({} if name == SPANNING else {"iteration": choice.iterations}))
     options = {wanted: getattr(choice, wanted) for wanted in CHARTS[name][1]}
     if name != SPANNING:  # an iteration may have no run of either side
         there = set(own.polars("runs")["iteration"])

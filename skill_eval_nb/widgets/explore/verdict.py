@@ -11,7 +11,7 @@ from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.overview import explain_adjustment
 from skill_eval_nb.stats.pairing import UNSTATED, choose
-from skill_eval_nb.stats.values import better, headline_of, model_name
+from skill_eval_nb.stats.values import better, headline_of, model_name, natural
 from skill_eval_nb.stats.verdict import say_answer, word_of
 from skill_eval_nb.text import as_label, count
 
@@ -162,7 +162,7 @@ def _say_lowest(look: Look, part: Part) -> Child:
     means = {sign * cell.mean for cell in own.values()}
     if len(means) < 2 or not sign:
         return None
-    eval_id, name = min(own, key=lambda key: sign * own[key].mean)
+    eval_id, name = min(own, key=lambda key: (sign * own[key].mean, *map(natural, key)))
     cell, act = own[eval_id, name], ("pick", "runs", part.iteration, eval_id, name, side)
     of = "" if side == UNSTATED else f" of {as_label(side, 40)}"
     words = [f"Worst eval{of}: ", button(as_label(name), act, kind="quiet")]
