@@ -20,6 +20,7 @@ from skill_eval_nb.documents import Evals, dump, to_json
 from skill_eval_nb.models import ModelFault
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import write_atomic
+from skill_eval_nb.workspace.jobs import STARTED
 from skill_eval_nb.workspace.writing import who
 
 from . import looks
@@ -28,7 +29,7 @@ from .budget import Budget
 from .engine import Engine
 from .files import Unwritable, clear, clear_error, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
-from .journal import DECIDED, ENDED, STARTED, Journal, read_journal, sweep
+from .journal import DECIDED, ENDED, Journal, read_journal, sweep
 from .ledger import close_interrupted
 from .pool import JobFailed, warm_up
 from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Run, Spec

@@ -31,7 +31,7 @@ from typing import Any
 
 from skill_eval_nb.disk import NO_LINK, NO_WAIT, open_regular
 from skill_eval_nb.workspace.folders import OWN
-from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK, PLANNED, STARTED
+from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK
 from skill_eval_nb.workspace.writing import Locked, hold_lock, name_process, now
 
 from .protocol import Refused, refuse
@@ -66,10 +66,8 @@ class Record:
     """The content of a journal.
 
     Attributes:
-        plan: its first line: the plan that the iteration belongs to; None for a new journal.
         costs: US dollars spent by all starts, by the keys of what they were spent on; steps that
             were never closed count at their worst case.
-        starts: how often the job was started.
         last: the number of the last launch.
         open: the steps that were never closed, by launch number.
         batches: the ids of submitted batches, by launch number.
@@ -78,9 +76,7 @@ class Record:
         whole: bytes up to the end of the last complete line.
     """
 
-    plan: Mapping[str, Any] | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
-    starts: int = 0
     last: int = 0
     open: Mapping[int, Launch] = field(default_factory=dict)
     batches: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
@@ -125,16 +121,14 @@ def read_journal(iteration: str | os.PathLike[str]) -> Record:
 
 
 def _record_of(events: list[Mapping[str, Any]], whole: int) -> Record:
-    starts = last = 0
+    last = 0
     costs: dict[str, float] = {}
     waiting: dict[int, Launch] = {}
     batches: dict[int, tuple[str, ...]] = {}
     seconds: dict[str, tuple[float, int]] = {}
     for event in events:
         name, number = event.get("event"), event.get("launch")
-        if name == STARTED:
-            starts += 1
-        elif name == LAUNCHED and isinstance(number, int):
+        if name == LAUNCHED and isinstance(number, int):
             last = max(last, number)
             waiting[number] = Launch(
                 number, event["step"], event["key"], event.get("worst_usd"), event
@@ -150,8 +144,7 @@ def _record_of(events: list[Mapping[str, Any]], whole: int) -> Record:
                 seconds[begun.step] = (total + event["seconds"], count + 1)
     for launch in waiting.values():
         costs[launch.key] = costs.get(launch.key, 0.0) + (launch.worst_usd or 0.0)
-    plan = next((event for event in events[:1] if event.get("event") == PLANNED), None)
-    return Record(plan, costs, starts, last, waiting, batches, seconds, tuple(events), whole)
+    return Record(costs, last, waiting, batches, seconds, tuple(events), whole)
 
 
 class Journal:

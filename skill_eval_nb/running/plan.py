@@ -16,11 +16,10 @@ from typing import Any
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.text import brief, count, dollars, some
 from skill_eval_nb.view import Block, Card, Cards, Items, Mark, Pairs, Shown, Table, Text, Title
-from skill_eval_nb.workspace.jobs import read_job
+from skill_eval_nb.workspace.jobs import read_job, read_settings
 
 from .estimate import Estimate, estimate_of, limit_runs, measure_past_runs
 from .job import Job, Progress
-from .journal import read_journal
 from .options import (
     Skills,
     evals_of,
@@ -353,7 +352,7 @@ def _find_planned_looks(
         Refused: other looks are requested; they cannot be planned after the first run.
     """
     begun = read_job(iteration).looks
-    if looks and looks != begun and read_journal(iteration).starts:
+    if looks and looks != begun and read_settings(iteration).asked:
         how = f"with looks at {some(begun, 9)}" if begun else "without looks"
         raise refuse(
             f"{iteration.name} was begun {how}, and looks are planned before the first run: leave "

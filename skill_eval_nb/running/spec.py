@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any, Self
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.models import Connection, Prices
-from skill_eval_nb.workspace.jobs import read_events
+from skill_eval_nb.workspace.jobs import PLANNED, read_events
 
-from .journal import DECIDED, PLANNED, read_journal
+from .journal import DECIDED, read_journal
 from .protocol import Executor, Limits, SandboxKind, Skill, refuse
 from .skill import SkillSource, stage
 from .suite import PlannedEval, Suite

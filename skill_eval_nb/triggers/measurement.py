@@ -18,8 +18,6 @@ from skill_eval_nb.running.budget import Budget
 from skill_eval_nb.running.files import STAGING, remove
 from skill_eval_nb.running.journal import (
     ENDED,
-    PLANNED,
-    STARTED,
     Journal,
     read_journal,
     sweep,
@@ -40,6 +38,7 @@ from skill_eval_nb.running.spec import Ended
 from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.workspace import PathLike
+from skill_eval_nb.workspace.jobs import PLANNED, STARTED
 from skill_eval_nb.workspace.writing import who
 
 from .attempt import (

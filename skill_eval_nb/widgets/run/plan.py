@@ -10,14 +10,14 @@ from typing import Any
 from skill_eval_nb.grading.sandbox import available
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running import Limits, Plan, Refused, plan_runs
-from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read_journal
+from skill_eval_nb.running.journal import ENDED, NAME, read_journal
 from skill_eval_nb.running.options import read_all
 from skill_eval_nb.running.plan import name_blocks
 from skill_eval_nb.running.spec import reason_errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars
 from skill_eval_nb.view import Block
-from skill_eval_nb.workspace.jobs import read_job
+from skill_eval_nb.workspace.jobs import PLANNED, STARTED, read_job
 
 from ..ui import Child, Node, h
 from ..ui.paid import Preview, empty
