@@ -72,10 +72,7 @@ ForceOption = Annotated[
 @report_errors
 def init(
     skill: Path,
-    to: Annotated[
-        Path | None,
-        typer.Option("--out", help="Copy the skill into this folder, and write there."),
-    ] = None,
+    to: Path | None = None,
     model: str | None = None,
     n: int = 8,
     budget_usd: BudgetOption = None,
@@ -90,9 +87,12 @@ def init(
 
     Options:
         skill: the skill's folder, or its SKILL.md.
+        to (--out): copy the skill into this folder, and write there.
         model: the model that drafts; without one, a form to fill in.
         n: evals to draft.
     """
+    options = all_but(locals(), "skill", "to", "yes")
+
     import skill_eval_nb as sen
     from skill_eval_nb.running.protocol import refuse
     from skill_eval_nb.running.skill import read_skill, stage
@@ -105,14 +105,8 @@ def init(
     there = next((folder / name for name in USUAL if (folder / name).exists()), None)
     if there is not None and not dry_run:
         raise refuse(f"{folder} has evals already: {there}; --out FOLDER begins with a copy")
-    drafts = sen.draft_evals(
-        folder,
-        model=model,
-        n=n,
-        prices=sen.models.load_prices(prices),
-        budget_usd=budget_usd,
-        dry_run=dry_run,
-    )
+    options["prices"] = sen.models.load_prices(prices)
+    drafts = sen.draft_evals(folder, **options)
     show(drafts)
     if drafts.cost_usd:
         out.print(f"spent {dollars(drafts.cost_usd)}")
@@ -167,14 +161,7 @@ def aggregate(
     path: PathArgument,
     iteration: IterationsOption = None,
     threshold: float | None = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="The file to write; else eval_feedback_aggregate.json in the iteration's folder, "
-            "or in the workspace's where there are several.",
-        ),
-    ] = None,
+    file: Path | None = None,
     merge_model: str | None = None,
     budget_usd: BudgetOption = None,
     dry_run: DryRunOption = False,
@@ -185,6 +172,8 @@ def aggregate(
 
     Options:
         threshold: distance of wordings, 0 to 1, that counts as the same.
+        file (--out): the file to write; else eval_feedback_aggregate.json in the iteration's
+            folder, or in the workspace's where there are several.
         merge_model: a model that may merge further what says the same.
     """
     import skill_eval_nb as sen
@@ -210,9 +199,7 @@ def aggregate(
 @report_errors
 def draft(
     path: PathArgument,
-    to: Annotated[
-        Path | None, typer.Option("--out", help="File to write the drafts to: drafts.json.")
-    ] = None,
+    to: Path | None = None,
     iteration: IterationsOption = None,
     baseline: BaselineOption = None,
     model: str | None = None,
@@ -221,6 +208,7 @@ def draft(
     """Draft changes of the evals from suggestions and figures; nothing but --out is written.
 
     Options:
+        to (--out): file to write the drafts to: drafts.json.
         model: model that drafts as well as the rules; none by default.
     """
     import skill_eval_nb as sen
@@ -333,24 +321,19 @@ def analyse(
 @report_errors
 def history(
     path: PathArgument,
-    out_file: Annotated[
-        Path | None,
-        typer.Option("--out", help="Write history.json to this file or folder."),
-    ] = None,
-    parents: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parent",
-            metavar="VERSION=PARENT",
-            help="What a version was made from, where the files do not say; repeatable.",
-        ),
-    ] = None,
+    out_file: Path | None = None,
+    parents: list[str] | None = None,
     force: ForceOption = False,
 ) -> None:
     """Which version of the skill won: what each was made from, what changed, and by how much.
 
     A win that the statistics do not bear out is a tie, and says so. A history.json of others that
     is replaced is kept as .bak.
+
+    Options:
+        out_file (--out): write history.json to this file or folder.
+        parents (--parent VERSION=PARENT): what a version was made from, where the files do not say;
+            repeatable.
     """
     from skill_eval_nb.improving.lineage import history
 

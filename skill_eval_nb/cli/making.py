@@ -85,26 +85,13 @@ def run(
     skill: Path,
     workspace: Path | None = None,
     evals: Path | None = None,
-    configurations: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--configuration",
-            metavar="NAME[=FOLDER]",
-            help="with_skill, without_skill or NAME=FOLDER of another skill; may be given again.",
-        ),
-    ] = None,
+    configurations: list[str] | None = None,
     evals_only: EvalsOption = None,
     executor: ExecutorOption = "offline",
     executor_model: str | None = None,
     judge_model: str | None = None,
     runs: int | None = None,
-    looks: Annotated[
-        str | None,
-        typer.Option(
-            metavar="2,4,6,10",
-            help="Runs at which to look, and end where that decides; the last is the most.",
-        ),
-    ] = None,
+    looks: str | None = None,
     judgings: int = 1,
     judge_batch: bool = False,
     budget_usd: BudgetOption = None,
@@ -118,13 +105,7 @@ def run(
     retry_errored: bool = False,
     resume: bool = False,
     dry_run: DryRunOption = False,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="[ADDRESS]",
-            help="Work on a Dask cluster; without an address on one of this machine.",
-        ),
-    ] = None,
+    dask: str | None = None,
     yes: YesOption = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show the whole plan, as --dry-run does.")
@@ -140,9 +121,12 @@ def run(
         skill: the skill's folder, or its SKILL.md.
         workspace: where runs go; default: NAME-workspace next to the skill.
         evals: the evals; else evals/evals.json of the skill.
+        configurations (--configuration NAME[=FOLDER]): with_skill, without_skill or NAME=FOLDER of
+            another skill; may be given again.
         executor_model: the model that works.
         judge_model: the model that judges; else the suite's.
         runs: runs of each eval on each side; else the suite's, else 3.
+        looks (2,4,6,10): runs at which to look, and end where that decides; the last is the most.
         judgings: judgings of each run; 0 for none.
         judge_batch: judge by batch: half the price, and later.
         run_usd: stop one run before it costs more, in US dollars.
@@ -151,6 +135,7 @@ def run(
         iteration: its number; else that of the same plan, else the next.
         retry_errored: do runs that errored again.
         resume: continue what was begun; an error if nothing was.
+        dask ([ADDRESS]): work on a Dask cluster; without an address on one of this machine.
     """
     options = all_but(locals(), "run_usd", "resume", "dry_run", "dask", "yes", "verbose")
 

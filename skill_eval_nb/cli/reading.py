@@ -180,49 +180,20 @@ def report(
     out.print(Text(f"Wrote {some(files, SHOWN)}{more}."))
 
 
-def _option_with_metavar(metavar: str, what: str) -> Any:
-    return typer.Option(metavar=metavar, help=what)
-
-
-AGAIN = "may be given again."
-
-
 @app.command()
 @report_errors
 def gate(
     path: PathArgument,
-    metric: Annotated[
-        str | None, _option_with_metavar("METRIC", "What may not get worse; else the pass rate.")
-    ] = None,
+    metric: str | None = None,
     baseline: BaselineOption = None,
-    versus: Annotated[
-        str | None, _option_with_metavar("ITERATION", "Compare with this one instead.")
-    ] = None,
-    against: Annotated[
-        Path | None,
-        _option_with_metavar("PATH", "Compare with another workspace's newest iteration."),
-    ] = None,
-    most: Annotated[
-        list[str] | None,
-        _option_with_metavar(
-            "METRIC=FIGURE", f"The largest mean of a metric, as cost_usd=0.5; {AGAIN}"
-        ),
-    ] = None,
-    least: Annotated[
-        list[str] | None,
-        _option_with_metavar("METRIC=FIGURE", f"The smallest, as pass_rate=0.8; {AGAIN}"),
-    ] = None,
-    fail_on: Annotated[
-        list[str] | None,
-        _option_with_metavar(
-            "END", "What ends with 1: regression, limits, cannot-tell; else the first two."
-        ),
-    ] = None,
-    markdown: Annotated[Path | None, _option_with_metavar("FILE", "Write Markdown to it.")] = None,
-    junit: Annotated[Path | None, _option_with_metavar("FILE", "Write JUnit XML to it.")] = None,
-    badge: Annotated[
-        Path | None, _option_with_metavar("FILE", "Write a badge to it, as SVG.")
-    ] = None,
+    versus: str | None = None,
+    against: Path | None = None,
+    most: list[str] | None = None,
+    least: list[str] | None = None,
+    fail_on: list[str] | None = None,
+    markdown: Path | None = None,
+    junit: Path | None = None,
+    badge: Path | None = None,
     configuration: SideOption = None,
 ) -> None:
     """Say whether something got worse, for CI: the exit code is the answer.
@@ -230,6 +201,17 @@ def gate(
     0: no regression is shown, and it says how large a one may be missed. 1: a regression is shown,
     or a limit is not kept. 3: too little to tell. A bare difference decides nothing. Where
     $GITHUB_STEP_SUMMARY names a file, the Markdown is added to it.
+
+    Options:
+        metric (METRIC): what may not get worse; else the pass rate.
+        versus (ITERATION): compare with this one instead.
+        against (PATH): compare with another workspace's newest iteration.
+        most (METRIC=FIGURE): the largest mean of a metric, as cost_usd=0.5; may be given again.
+        least (METRIC=FIGURE): the smallest, as pass_rate=0.8; may be given again.
+        fail_on (END): what ends with 1: regression, limits, cannot-tell; else the first two.
+        markdown (FILE): write Markdown to it.
+        junit (FILE): write JUnit XML to it.
+        badge (FILE): write a badge to it, as SVG.
     """
     import skill_eval_nb as sen
     from skill_eval_nb.disk import write_atomic

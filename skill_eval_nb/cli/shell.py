@@ -190,10 +190,12 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     """Make a command: errors are a line and an exit code, and every one has --json and --debug.
 
     What a user can do something about ends with 2, a mistake of ours with `MISTAKE`; a traceback
-    is shown with --debug alone. What the docstring says under `Options` is their help.
+    is shown with --debug alone. What the docstring says under `Options` is their help; in
+    brackets stand the name of an option, if it is another, and what stands for its value.
     """
     said, _, of_options = inspect.cleandoc(command.__doc__ or "").partition("\n\nOptions:\n")
-    helps = dict(re.findall(r"^    (\w+): ((?:.|\n {8})+)", of_options, re.MULTILINE))
+    found = re.findall(r"^    (\w+)(?: \((.*?)\))?: ((?:.|\n {8})+)", of_options, re.MULTILINE)
+    helps = {name: texts for name, *texts in found}
 
     @wraps(command)
     def run_command(
@@ -222,7 +224,7 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
         for name, kind in extra.items()
     ]
-    own = (_with_help(one, helps.get(one.name)) for one in ours.parameters.values())
+    own = (_with_help(one, *helps.get(one.name, ())) for one in ours.parameters.values())
     whole = ours.replace(parameters=[*own, *added])
     vars(run_command)["__signature__"] = whole
     run_command.__annotations__ = {
@@ -232,15 +234,28 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     return run_command
 
 
-def _with_help(argument: inspect.Parameter, text: str | None) -> inspect.Parameter:
-    """An argument of a command with its help: an option if it has a default; a bool is a flag."""
-    flags = [f"--{argument.name.replace('_', '-')}"] if argument.annotation is bool else []
+def _with_help(
+    argument: inspect.Parameter, named: str = "", text: str | None = None
+) -> inspect.Parameter:
+    """An argument of a command with its help: an option if it has a default; a bool is a flag.
+
+    Args:
+        argument: the argument.
+        named: its option, if that has another name, and what stands for its value.
+        text: what the docstring says.
+    """
+    flags = [name for name in named.split() if name.startswith("--")]
+    if argument.annotation is bool and not flags:
+        flags = [f"--{argument.name.replace('_', '-')}"]
     if text is None and not flags:
         return argument
     text = " ".join((text or "").split())
-    text = text[:1].upper() + text[1:]
+    if "_" not in text.partition(" ")[0]:  # the name of a value stays as it is
+        text = text[:1].upper() + text[1:]
+    value = " ".join(name for name in named.split() if name not in flags)
+    how: dict[str, Any] = {"help": text, "metavar": value or None}
     is_option = argument.default is not argument.empty
-    kind = typer.Option(*flags, help=text) if is_option else typer.Argument(help=text)
+    kind = typer.Option(*flags, **how) if is_option else typer.Argument(**how)
     return argument.replace(annotation=Annotated[argument.annotation, kind])
 
 

@@ -51,10 +51,7 @@ def trigger(
     executor: ExecutorOption = "messages-api",
     others: OthersOption = None,
     description: str | None = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--out", help="Where attempts go; default: NAME-workspace/triggers."),
-    ] = None,
+    folder: Path | None = None,
     budget_usd: BudgetOption = None,
     concurrency: ConcurrencyOption = 4,
     seed: int = 0,
@@ -74,6 +71,7 @@ def trigger(
         runs: runs of each query.
         model: the model that decides.
         description: measured in place of the one in SKILL.md.
+        folder (--out): where attempts go; default: NAME-workspace/triggers.
         seed: of the order of attempts.
     """
     options = all_but(locals(), "dry_run", "yes")
@@ -99,10 +97,7 @@ def trigger_draft(
     model: Annotated[str, typer.Option(help="The model that drafts.")],
     n: int = 20,
     others: OthersOption = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--out", help="Trigger set to add the queries to; it may be there already."),
-    ] = None,
+    file: Path | None = None,
     budget_usd: BudgetOption = None,
     prices: PricesOption = None,
     dry_run: DryRunOption = False,
@@ -114,7 +109,10 @@ def trigger_draft(
 
     Options:
         n: queries to draft, half of each class.
+        file (--out): trigger set to add the queries to; it may be there already.
     """
+    options = all_but(locals(), "file")
+
     from skill_eval_nb.models import load_prices
     from skill_eval_nb.running.skill import read_skill
     from skill_eval_nb.triggers.draft import draft_queries
@@ -123,16 +121,8 @@ def trigger_draft(
     existing = ()
     if file is not None and file.exists():
         existing = read_queries(file, skill=read_skill(skill).name)
-    drafted = draft_queries(
-        skill,
-        model=model,
-        n=n,
-        others=others_of(others),
-        existing=existing,
-        prices=load_prices(prices),
-        budget_usd=budget_usd,
-        dry_run=dry_run,
-    )
+    options |= {"others": others_of(others), "existing": existing, "prices": load_prices(prices)}
+    drafted = draft_queries(**options)
     show(drafted)
     if drafted.cost_usd:
         out.print(f"spent ${drafted.cost_usd:.4f}")
@@ -154,16 +144,8 @@ def trigger_optimise(
     held_out: float = 0.4,
     executor: ExecutorOption = "messages-api",
     others: OthersOption = None,
-    competing: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="SKILL", help="A skill whose description the proposer is shown; repeatable."
-        ),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--out", help="Where everything goes; default: NAME-workspace/triggers."),
-    ] = None,
+    competing: list[Path] | None = None,
+    folder: Path | None = None,
     budget_usd: BudgetOption = None,
     concurrency: ConcurrencyOption = 4,
     seed: int = 0,
@@ -186,6 +168,8 @@ def trigger_optimise(
         rounds: most descriptions to measure, including the current one.
         runs: runs of each query in each round.
         held_out: share of the queries that descriptions are chosen by.
+        competing (SKILL): a skill whose description the proposer is shown; repeatable.
+        folder (--out): where everything goes; default: NAME-workspace/triggers.
         seed: of the split and the order of attempts.
         write: write the chosen description into SKILL.md.
     """

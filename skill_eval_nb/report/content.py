@@ -87,7 +87,7 @@ def section(heading: str, parts: Iterable[Part], sections: Iterable[Section] = (
     return Section(heading, tuple(parts), tuple(sections))
 
 
-def long_table(
+def cut_table(
     caption: str,
     header: tuple[str, ...],
     rows: Iterable[tuple[Cell, ...]],

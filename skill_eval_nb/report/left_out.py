@@ -12,7 +12,7 @@ from skill_eval_nb.stats.second_opinion import OPINIONS, OTHER_WAY, UNTOLD
 from skill_eval_nb.stats.values import MODEL, model_name
 from skill_eval_nb.text import count, some
 
-from .content import Bullets, Paragraph, Part, line, long_table
+from .content import Bullets, Paragraph, Part, cut_table, line
 from .measured import (
     MISSING,
     IterationFigures,
@@ -65,7 +65,7 @@ def problem_parts(ws: Workspace) -> Iterator[Part]:
     )
     title, heads = "Errors first, then warnings", ("Severity", "File", "Problem")
     more = "{:,} more errors and warnings are in the table `problems`.".format
-    yield from long_table(title, heads, rows, 3, MOST, more)
+    yield from cut_table(title, heads, rows, 3, MOST, more)
 
 
 def lacking_sentences(measured: IterationFigures) -> list[str]:
@@ -185,7 +185,7 @@ def audit_parts(ws: Workspace) -> Iterator[Part]:
     yield Paragraph(f"{len(wrong):,} of the {every} do not agree with the runs.")
     heads = ("Configuration", "Figure", "Likely cause", "Stated", "Runs give")
     more, rows = "{:,} more: stats.audit has them all.".format, map(_stated_row, wrong)
-    yield from long_table("Stated, and what the runs give", heads, rows, 3, MOST_STATED, more)
+    yield from cut_table("Stated, and what the runs give", heads, rows, 3, MOST_STATED, more)
 
 
 def _stated_row(row: Row) -> tuple[str, ...]:
@@ -225,7 +225,7 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
     heads = ("Difference", "Opinion", "Stated", "Runs give", "Interval", "p")
     rows = ((name, row["opinion"], *_show_figures(row)) for name, row in named)
     title, more = "What is stated, and what the runs give", "stats.second_opinion has them all."
-    yield from long_table(title, heads, rows, 2, MOST_STATED, f"{{:,}} more: {more}".format)
+    yield from cut_table(title, heads, rows, 2, MOST_STATED, f"{{:,}} more: {more}".format)
     reasons: dict[str, list[str]] = {}
     for name, row in named[:MOST_STATED]:
         if row["opinion"] == OTHER_WAY or (row["opinion"] == UNTOLD and row["verdict"] is None):

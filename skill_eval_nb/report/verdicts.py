@@ -36,8 +36,8 @@ from .content import (
     Picture,
     Table,
     Verdict,
+    cut_table,
     line,
-    long_table,
     newest,
 )
 from .measured import (
@@ -384,7 +384,7 @@ def _count_classes(compared: list[CheckRow]) -> str:
 def _proven_table(rows: list[CheckRow]) -> Iterator[Part]:
     """The table of what is proven, the largest differences first."""
     largest = sorted(rows, key=lambda row: -abs(row["estimate"]))
-    yield from long_table(
+    yield from cut_table(
         "Checks that tell the sides apart; n counts verdicts, p is exact and allows for all checks",
         ("Check", "Class", "Evals", "Pass rate", "Baseline", "Difference", "p"),
         map(_check_cells, largest),
@@ -420,7 +420,7 @@ def _silent_table(measured: IterationFigures, compared: list[CheckRow]) -> Itera
         "Checks that tell nothing about the skill, since they came out the same in every run, "
         f"whatever the configuration: {len(silent):,}."
     )
-    yield from long_table(
+    yield from cut_table(
         "n counts verdicts",
         ("Check", "Verdict", "Evals", *(f"n {line(name)}" for name in measured.configurations)),
         (
@@ -478,7 +478,7 @@ def failing_checks(measured: IterationFigures) -> Iterator[Part]:
         (check for check in rates if rates[check] < 1),
         key=lambda check: (rates[check], *map(natural, check)),
     )
-    yield from long_table(
+    yield from cut_table(
         "Passed of the runs that were scored, with the evidence of a run that failed",
         ("Check", "Eval", "Evidence", *map(line, measured.configurations)),
         (

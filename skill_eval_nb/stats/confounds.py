@@ -518,7 +518,7 @@ class Known:
     def __init__(self, asked: Asked, pairs: Pairs) -> None:
         runs, versus = runs_of(asked.data), asked.versus
         self.asked, self.iterations = asked, pairs.iterations
-        self.batches = find_batches(runs)
+        self.batches = find_batches(asked.data)
         self.families = {} if asked.cluster is not None else propose_families(asked.data)
         self.baselines = _shared_baselines(runs, versus) if self.iterations and versus else {}
         self.facts = facts_of(pairs.turn(runs), asked.keys)

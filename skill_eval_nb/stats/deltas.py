@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -153,8 +153,13 @@ def answers(
     ]
     alone = [compare_evals(asked, *each) for each in zip(metrics, evals, strict=True)]
     groups = rows.select(together).rows() if together else []
-    dealt = _dealt(paired, values, asked.scope, together, rows)
-    adjusted = _adjust_groups(alone, groups, dealt, asked.level)
+
+    def deal(group: Any, places: list[int]) -> Array | None:
+        named = dict(zip(together, group, strict=True))
+        own = [metrics[at] for at in places]
+        return None if values is None else _deal_labels(paired, values, asked.scope, named, own)
+
+    adjusted = _adjust_groups(alone, groups, deal, asked.level)
     found = [compare_evals(asked, *each) for each in zip(metrics, evals, adjusted, strict=True)]
     worths = [worth_of(asked, *each) for each in zip(metrics, found, strict=True)]
     verdicts = [verdict(*each) for each in zip(found, metrics, worths, adjusted, strict=True)]
@@ -217,7 +222,7 @@ def _numbers(values: Sequence[float | None]) -> pl.Series:
 def _adjust_groups(
     found: Sequence[PairedResult],
     groups: Sequence[Any],
-    dealt: Callable[[Any, list[int]], Array | None],
+    deal: Callable[[Any, list[int]], Array | None],
     level: float,
 ) -> list[Adjusted | None]:
     """What allows for the others of their group; None if there are no groups, or no p."""
@@ -229,7 +234,7 @@ def _adjust_groups(
     for group, places in members.items():
         p = [p_value for at in places if (p_value := found[at].p) is not None]
         least = [found[at].least_p for at in places]
-        joint = dealt(group, places)
+        joint = deal(group, places)
         each = (
             over_evals(p, least, 1 - level)
             if joint is None
@@ -240,72 +245,59 @@ def _adjust_groups(
     return adjusted
 
 
-def _dealt(
+def _deal_labels(
     paired: pl.DataFrame,
-    values: pl.DataFrame | None,
+    values: pl.DataFrame,
     scope: Scope,
-    together: Sequence[str],
-    rows: pl.DataFrame,
-) -> Callable[[Any, list[int]], Array | None]:
-    """What gives the differences of a group's figures under labels dealt out again."""
+    together: Mapping[str, Any],
+    metrics: Sequence[str],
+) -> Array:
+    """The differences of these metrics, which have this in common, under labels dealt out again."""
     import polars as pl
 
-    of_models = _are_lists(paired)
+    def is_of(names: Iterable[str]) -> pl.Expr:
+        return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(together[name])) for name in names)
 
-    def same(group: Any, names: Sequence[str] = together) -> pl.Expr:
-        return pl.all_horizontal(
-            pl.col(name).eq_missing(pl.lit(key))
-            for name, key in zip(together, group, strict=True)
-            if name in names
-        )
-
-    def deal_labels(group: Any, places: list[int]) -> Array | None:
-        if values is None:
-            return None
-        metrics = [rows["metric"][at] for at in places]
-        own = paired.filter(same(group)).drop_nulls("estimate")
-        if scope == "population":
-            how = _of_evals(own)
-            wide = own.pivot("metric", index=[*EVAL, *how], values="estimate").sort(EVAL)
-            if "weight" in how:
-                wide = wide.with_columns(pl.col(metrics) * pl.col("weight"))
-            if "family" in how:
-                family = pl.coalesce("family", pl.format("\0{}", pl.int_range(pl.len())))
-                wide = wide.group_by(family.alias("family"), maintain_order=True).agg(
-                    pl.col(metrics).sum()
-                )
-            return flip_signs(wide.select(metrics).to_numpy().astype(float))
-        named = dict(zip(together, group, strict=True))
-        first, second = named["configuration"], named["baseline"]
-        there = own.select(*EVAL, "metric")
-        strata = [*EVAL, *MODEL]
-        runs = (
-            values.filter(
-                same(group, ITERATION if of_models else GROUP),
-                pl.col("configuration").is_in([first, second]),
-                pl.col("metric").is_in(metrics),
+    own = paired.filter(is_of(together)).drop_nulls("estimate")
+    if scope == "population":
+        how = _of_evals(own)
+        wide = own.pivot("metric", index=[*EVAL, *how], values="estimate").sort(EVAL)
+        if "weight" in how:
+            wide = wide.with_columns(pl.col(metrics) * pl.col("weight"))
+        if "family" in how:
+            family = pl.coalesce("family", pl.format("\0{}", pl.int_range(pl.len())))
+            wide = wide.group_by(family.alias("family"), maintain_order=True).agg(
+                pl.col(metrics).sum()
             )
-            .join(there, on=there.columns, how="semi", nulls_equal=True)
-            .with_columns((pl.col("configuration") != first).alias("second"))
-            .pivot(
-                "metric",
-                index=[*strata, "second", "run_number"],
-                values="value",
-                aggregate_function="mean",
-            )
-            .sort(*strata, "second", "run_number")  # whichever way the rows came
+        return flip_signs(wide.select(metrics).to_numpy().astype(float))
+    first, second = (together[side] for side in SIDES)
+    there = own.select(*EVAL, "metric")
+    strata = [*EVAL, *MODEL]
+    runs = (
+        values.filter(
+            is_of(ITERATION if _are_lists(paired) else GROUP),
+            pl.col("configuration").is_in([first, second]),
+            pl.col("metric").is_in(metrics),
         )
-        weighed = own.select(*EVAL, *(name for name in _of_evals(own) if name == "weight")).unique()
-        runs = runs.join(weighed, on=EVAL, how="left", nulls_equal=True, maintain_order="left")
-        if "weight" in runs.columns:
-            runs = runs.with_columns(pl.col(metrics) * pl.col("weight"))
-        evals = [
-            (part.select(metrics).to_numpy().astype(float), int((~part["second"]).sum()))
-            for part in runs.partition_by(strata, maintain_order=True)
-        ]
-        return deals([eval_ for eval_ in evals if 0 < eval_[1] < len(eval_[0])])
-
-    return deal_labels
+        .join(there, on=there.columns, how="semi", nulls_equal=True)
+        .with_columns((pl.col("configuration") != first).alias("second"))
+        .pivot(
+            "metric",
+            index=[*strata, "second", "run_number"],
+            values="value",
+            aggregate_function="mean",
+        )
+        .sort(*strata, "second", "run_number")  # whichever way the rows came
+    )
+    weighed = own.select(*EVAL, *(name for name in _of_evals(own) if name == "weight")).unique()
+    runs = runs.join(weighed, on=EVAL, how="left", nulls_equal=True, maintain_order="left")
+    if "weight" in runs.columns:
+        runs = runs.with_columns(pl.col(metrics) * pl.col("weight"))
+    evals = [
+        (part.select(metrics).to_numpy().astype(float), int((~part["second"]).sum()))
+        for part in runs.partition_by(strata, maintain_order=True)
+    ]
+    return deals([eval_ for eval_ in evals if 0 < eval_[1] < len(eval_[0])])
 
 
 POOLS = ("model", "iteration")

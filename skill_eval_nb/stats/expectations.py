@@ -232,7 +232,7 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
     listed = pl.any_horizontal(pl.col(SCORED).is_not_null())
     return both.filter(listed).select(
         *(*PLACE, *CHECK, *KIND, *SIDES, "why"),
-        *(count for end in ENDS for count in _outcomes(end)),
+        *(count for end in ENDS for count in _count_outcomes(end)),
         pl.col(SCORED).fill_null(0).cast(pl.Int64),
     )
 
@@ -336,7 +336,7 @@ def _sides_or_baseline(runs: pl.DataFrame, baseline: str | None) -> pl.DataFrame
     )
 
 
-def _outcomes(end: str) -> list[pl.Expr]:
+def _count_outcomes(end: str) -> list[pl.Expr]:
     """How many runs of a side came to each of OUTCOMES."""
     import polars as pl
 

@@ -110,13 +110,14 @@ def swap_iterations(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.rename(swapped).select(frame.columns)
 
 
-def find_batches(runs: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
+@remember
+def find_batches(data: Any) -> dict[tuple[str, str], list[str]]:
     """The iterations of each suite that have no eval in common, of those with several sides."""
     import polars as pl
 
     suite = ["workspace", "skill"]
     sides = pl.col("configuration").n_unique().over(ITERATION)
-    evals = runs.filter(sides > 1).select(*suite, "iteration", *EVAL).unique()
+    evals = runs_of(data).filter(sides > 1).select(*suite, "iteration", *EVAL).unique()
     names = evals.group_by(suite).agg(
         pl.col("iteration").unique(),
         (pl.struct(EVAL).n_unique() == pl.len()).alias("apart"),
@@ -137,7 +138,7 @@ def as_one_iteration(data: Any) -> Any:
     from skill_eval_nb.tables import Workspace
 
     runs = runs_of(data)
-    batches = find_batches(runs)
+    batches = find_batches(data)
     for workspace, skill, names in (
         runs.group_by("workspace", "skill").agg(pl.col("iteration").unique()).sort("skill").rows()
     ):
