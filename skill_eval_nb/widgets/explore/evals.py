@@ -164,7 +164,9 @@ def evals(look: Look) -> Node:
             h("div", [_side_mean(look.meant, side) for side in sides], cls="sen-x-means"),
         ]
         if look.compares:
-            shown.append([_delta_words(look, difference), track(apart, difference, look.meant)])
+            none = as_label((difference or {}).get("unpaired") or "no difference", 80)
+            words = delta_view(look.meant, difference, none=none)
+            shown.append([words, track(apart, difference, look.meant)])
         act = ("pick", "eval", part.iteration, eval_id, name)
         about = f"eval {as_label(eval_id, 40)}" if look.suite.has_twins else ""
         return Drawn(as_label(name), act, shown, about)
@@ -277,17 +279,6 @@ def _side_mean(meant: Metric, side: EvalSide) -> Node:
     value, n = (side.cell.mean, side.cell.n) if side.cell else (None, 0)
     left = h("small", side.left, cls="sen-soft") if side.left else None
     return h("div", mean_of(side.kind, meant, value, n, side.name, side.act), left)
-
-
-def _delta_words(look: Look, found: Row | None) -> Child:
-    """The difference in words, or why there is none."""
-    if found is None:
-        return h("span", "…", cls="sen-soft")
-    if found["estimate"] is None:
-        return h(
-            "span", as_label(found["unpaired"] or "no difference", 80), cls="sen-soft sen-small"
-        )
-    return delta_view(look.meant, found)
 
 
 COLUMNS = 4

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.overview import explain_adjustment
@@ -257,7 +256,7 @@ def _track_rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis
         return [row([head, None, none, None], key=f"{part.iteration}-none", chosen=chosen)]
     rows: list[Node] = []
     for scope, difference in found.items():
-        cells = [track(axis, difference, look.meant), _delta(look.meant, difference)]
+        cells = [track(axis, difference, look.meant), delta_view(look.meant, difference)]
         about = h("span", _scope_label(scope, difference, head), cls="sen-x-scope")
         key = f"{part.iteration}-{scope}"
         rows.append(row([about, *cells, word(difference)], key=key, chosen=chosen))
@@ -270,14 +269,6 @@ def _scope_label(scope: str, found: Row, head: Node) -> list[Child]:
         return [SCOPES[scope]]
     runs = f"{found['n_runs']:,} + {count(found['n_runs_baseline'], 'run')}"
     return [head, SCOPES[scope], h("small", f" n {count(found['n_evals'], 'eval')}, {runs}")]
-
-
-def _delta(meant: Metric, found: Row | None) -> Node:
-    if found is None:
-        return h("span", "…", cls="sen-soft")
-    if found["estimate"] is None:
-        return h("span", MISSING, title=as_label(found["reason"], 300))
-    return delta_view(meant, found)
 
 
 def _spread_bars(look: Look) -> Child:
@@ -363,7 +354,7 @@ def _metric_row(
         cells.append(h("span", swatch, h("b", size(meant, row["mean"])), n))
     if look.compares:
         known = found and found["estimate"] is not None
-        cells += [_delta(meant, found), word(found) if found and known else None]
+        cells += [delta_view(meant, found), word(found) if found and known else None]
     return cells
 
 

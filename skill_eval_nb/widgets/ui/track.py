@@ -239,8 +239,22 @@ def amount(meant: Metric, value: float) -> str:
     return meant.difference(value) + word.get(meant.unit, "")
 
 
-def delta_view(meant: Metric, row: Mapping[str, Any], *more: Child) -> Node:
-    """A difference with its interval; why it is so is there where one points at it."""
+def delta_view(
+    meant: Metric, row: Mapping[str, Any] | None, *more: Child, none: str = MISSING
+) -> Node:
+    """A difference with its interval; why it is so is there where one points at it.
+
+    Args:
+        meant: its metric.
+        row: the difference; None where it is being counted.
+        more: what stands behind it.
+        none: what stands where there is none.
+    """
+    if row is None:
+        return h("span", "…", cls="sen-soft")
+    if row["estimate"] is None:
+        cls = None if none == MISSING else "sen-soft sen-small"
+        return h("span", none, cls=cls, title=as_label(row["reason"], 300))
     return h(
         "span",
         h("b", delta(meant, row["estimate"])),
