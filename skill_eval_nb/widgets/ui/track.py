@@ -188,7 +188,7 @@ def track(axis: Axis, row: Mapping[str, Any] | None, meant: Metric) -> Node:
     """A difference with its interval, zero, and the zone in which none is worth having."""
     if row is None or row["estimate"] is None:
         return interval_track(axis, None, (None, None), "", zero=0.0)
-    worth, words = row["worth"], f"{delta(meant, row['estimate'])}, {interval(meant, row)}"
+    worth, words = row["worth"], f"{meant.difference(row['estimate'])}, {interval(meant, row)}"
     return interval_track(
         axis,
         row["estimate"],
@@ -223,11 +223,6 @@ def size(meant: Metric, value: float | None) -> str:
     return MISSING if value is None else meant.figure(value)
 
 
-def delta(meant: Metric, value: float | None) -> str:
-    """A difference with its sign and unit, or a dash."""
-    return MISSING if value is None else meant.difference(value)
-
-
 def amount(meant: Metric, value: float) -> str:
     r"""A difference that stands alone, with its unit.
 
@@ -257,7 +252,7 @@ def delta_view(
         return h("span", none, cls=cls, title=as_label(row["reason"], 300))
     return h(
         "span",
-        h("b", delta(meant, row["estimate"])),
+        h("b", meant.difference(row["estimate"])),
         " ",
         h("small", interval(meant, row), cls="sen-soft"),
         more,
@@ -266,14 +261,12 @@ def delta_view(
 
 
 def interval(meant: Metric, row: Mapping[str, Any]) -> str:
-    """The interval of a difference, or why it has none; a text that may be empty.
+    """The interval of a difference, or that it has none.
 
     >>> from skill_eval_nb.charts.metrics import metric
-    >>> interval(metric("pass_rate"), {"estimate": 0.2, "low": 0.1, "high": 0.3})
+    >>> interval(metric("pass_rate"), {"low": 0.1, "high": 0.3})
     '+10 to +30'
     """
-    if row["estimate"] is None:
-        return ""
     if row["low"] is None or row["high"] is None:
         return "no interval"
     unit = meant.style.apart or meant.style.after
