@@ -13,21 +13,14 @@ from rich.text import Text
 
 from skill_eval_nb.text import dollars
 
-from .making import EvalsOption, NearOption, ScriptsOption
 from .printing import (
-    BudgetOption,
-    DryRunOption,
-    PricesOption,
-    YesOption,
     ask_first,
     price_first,
     print_diff,
     tell_spent,
 )
 from .shell import (
-    BaselineOption,
     InOrder,
-    PathArgument,
     all_but,
     app,
     busy,
@@ -54,18 +47,6 @@ SIDE = (
     "A configuration (with_skill), an iteration (iteration-1), both (iteration-1/with_skill), or "
     "the path of another workspace."
 )
-KeysOption = Annotated[
-    list[str] | None,
-    typer.Option("--key", metavar="KEY", help="Only the draft of this key; may be given again."),
-]
-WriteOption = Annotated[bool, typer.Option("--yes", help="Write without asking.")]
-IterationsOption = Annotated[
-    list[str] | None,
-    typer.Option("--iteration", metavar="ITERATION", help="Only this iteration; repeatable."),
-]
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace a file that something else made.")
-]
 
 
 @app.command()
@@ -75,10 +56,10 @@ def init(
     to: Path | None = None,
     model: str | None = None,
     n: int = 8,
-    budget_usd: BudgetOption = None,
-    prices: PricesOption = None,
-    dry_run: DryRunOption = False,
-    yes: WriteOption = False,
+    budget_usd: float | None = None,
+    prices: Path | None = None,
+    dry_run: bool = False,
+    yes: bool = False,
 ) -> None:
     """Draft the first evals of a skill, and write them; the diff is shown first.
 
@@ -86,10 +67,10 @@ def init(
     drafted, or the evals would have faults.
 
     Options:
-        skill: the skill's folder, or its SKILL.md.
         to (--out): copy the skill into this folder, and write there.
         model: the model that drafts; without one, a form to fill in.
         n: evals to draft.
+        yes: write without asking.
     """
     options = all_but(locals(), "skill", "to", "yes")
 
@@ -121,18 +102,18 @@ def init(
 @app.command()
 @report_errors
 def compare(
-    path: PathArgument,
+    path: Path,
     a: Annotated[str, typer.Argument(help=SIDE)],
     b: str,
     model: str | None = None,
-    evals: EvalsOption = None,
+    evals: list[str] | None = None,
     repeat: float = 0.2,
     seed: int = 0,
-    budget_usd: BudgetOption = None,
+    budget_usd: float | None = None,
     concurrency: int = 8,
-    prices: PricesOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
+    prices: Path | None = None,
+    dry_run: bool = False,
+    yes: bool = False,
 ) -> None:
     """Compare stored runs of two sides, blind and in both orders.
 
@@ -158,15 +139,15 @@ def compare(
 @improve.command()
 @report_errors
 def aggregate(
-    path: PathArgument,
-    iteration: IterationsOption = None,
+    path: Path,
+    iteration: list[str] | None = None,
     threshold: float | None = None,
     file: Path | None = None,
     merge_model: str | None = None,
-    budget_usd: BudgetOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    force: ForceOption = False,
+    budget_usd: float | None = None,
+    dry_run: bool = False,
+    yes: bool = False,
+    force: bool = False,
 ) -> None:
     """Collect what the graders suggest for the evals, the same thing once.
 
@@ -198,12 +179,12 @@ def aggregate(
 @improve.command()
 @report_errors
 def draft(
-    path: PathArgument,
+    path: Path,
     to: Path | None = None,
-    iteration: IterationsOption = None,
-    baseline: BaselineOption = None,
+    iteration: list[str] | None = None,
+    baseline: str | None = None,
     model: str | None = None,
-    budget_usd: BudgetOption = None,
+    budget_usd: float | None = None,
 ) -> None:
     """Draft changes of the evals from suggestions and figures; nothing but --out is written.
 
@@ -225,14 +206,14 @@ def draft(
 @report_errors
 def try_(
     drafts: Path,
-    path: PathArgument,
-    keys: KeysOption = None,
-    baseline: BaselineOption = None,
+    path: Path,
+    keys: list[str] | None = None,
+    baseline: str | None = None,
     judge_model: str | None = None,
-    budget_usd: BudgetOption = None,
-    prices: PricesOption = None,
-    allow_scripts: ScriptsOption = False,
-    near: NearOption = 2,
+    budget_usd: float | None = None,
+    prices: Path | None = None,
+    allow_scripts: bool = False,
+    near: int = 2,
 ) -> None:
     """Try drafts on the stored outputs, before anything is paid for.
 
@@ -262,9 +243,9 @@ def try_(
 def apply(
     drafts: Path,
     evals: Path,
-    keys: KeysOption = None,
+    keys: list[str] | None = None,
     workspace: Path | None = None,
-    yes: WriteOption = False,
+    yes: bool = False,
 ) -> None:
     """Write drafts into evals.json; the diff is shown first.
 
@@ -275,6 +256,7 @@ def apply(
         drafts: the accepted drafts: a drafts.json.
         evals: the evals.json, or the skill's or workspace's folder with it.
         workspace: the workspace the drafts came from; by default the one next to EVALS.
+        yes: write without asking.
     """
     from skill_eval_nb.improving import preview, read_drafts
 
@@ -286,15 +268,15 @@ def apply(
 @improve.command()
 @report_errors
 def analyse(
-    path: PathArgument,
+    path: Path,
     comparison: str | None = None,
     sides: str | None = None,
     model: str | None = None,
-    budget_usd: BudgetOption = None,
+    budget_usd: float | None = None,
     concurrency: int = 4,
-    prices: PricesOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
+    prices: Path | None = None,
+    dry_run: bool = False,
+    yes: bool = False,
 ) -> None:
     """Ask why the winners of blind comparisons won, and what to change in the skill.
 
@@ -320,10 +302,10 @@ def analyse(
 @improve.command()
 @report_errors
 def history(
-    path: PathArgument,
+    path: Path,
     out_file: Path | None = None,
     parents: list[str] | None = None,
-    force: ForceOption = False,
+    force: bool = False,
 ) -> None:
     """Which version of the skill won: what each was made from, what changed, and by how much.
 

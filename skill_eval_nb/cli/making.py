@@ -12,11 +12,6 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from .printing import (
-    BudgetOption,
-    DryRunOption,
-    ExecutorOption,
-    PricesOption,
-    YesOption,
     ask_first,
     counted_lines,
     list_answers,
@@ -26,7 +21,7 @@ from .printing import (
 )
 from .shell import (
     INTERRUPTED,
-    PathArgument,
+    Sandbox,
     all_but,
     app,
     busy,
@@ -45,20 +40,8 @@ if TYPE_CHECKING:
     from skill_eval_nb.running.job import Progress
     from skill_eval_nb.stats.verdict import Answer
 
-Sandbox = Literal["bubblewrap", "none"]
 Layer = Literal["structural"]
 
-SandboxOption = Annotated[
-    Sandbox, typer.Option(help="With `none`, commands can do anything you can do on this machine.")
-]
-ScriptsOption = Annotated[
-    bool, typer.Option("--allow-scripts", help="Run the scripts that evals have, in the sandbox.")
-]
-EvalsOption = Annotated[
-    list[str] | None,
-    typer.Option("--eval", metavar="EVAL", help="Only this eval; may be given again."),
-]
-NearOption = Annotated[int, typer.Option(help="Lines within which except_context exempts a match.")]
 LOCAL = "local"
 
 
@@ -86,27 +69,27 @@ def run(
     workspace: Path | None = None,
     evals: Path | None = None,
     configurations: list[str] | None = None,
-    evals_only: EvalsOption = None,
-    executor: ExecutorOption = "offline",
+    evals_only: list[str] | None = None,
+    executor: str = "offline",
     executor_model: str | None = None,
     judge_model: str | None = None,
     runs: int | None = None,
     looks: str | None = None,
     judgings: int = 1,
     judge_batch: bool = False,
-    budget_usd: BudgetOption = None,
+    budget_usd: float | None = None,
     run_usd: float | None = None,
     concurrency: int = 8,
     seed: int = 0,
     iteration: int | None = None,
-    sandbox: SandboxOption = "bubblewrap",
-    allow_scripts: ScriptsOption = False,
-    prices: PricesOption = None,
+    sandbox: Sandbox = "bubblewrap",
+    allow_scripts: bool = False,
+    prices: Path | None = None,
     retry_errored: bool = False,
     resume: bool = False,
-    dry_run: DryRunOption = False,
+    dry_run: bool = False,
     dask: str | None = None,
-    yes: YesOption = False,
+    yes: bool = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show the whole plan, as --dry-run does.")
     ] = False,
@@ -118,7 +101,6 @@ def run(
     errored.
 
     Options:
-        skill: the skill's folder, or its SKILL.md.
         workspace: where runs go; default: NAME-workspace next to the skill.
         evals: the evals; else evals/evals.json of the skill.
         configurations (--configuration NAME[=FOLDER]): with_skill, without_skill or NAME=FOLDER of
@@ -176,14 +158,14 @@ def run(
 @app.command()
 @report_errors
 def grade(
-    path: PathArgument,
+    path: Path,
     layer: Annotated[Layer, typer.Option(help="Which layer: the deterministic checks.")] = (
         "structural"
     ),
-    allow_scripts: ScriptsOption = False,
-    near: NearOption = 2,
+    allow_scripts: bool = False,
+    near: int = 2,
     force: bool = False,
-    sandbox: SandboxOption = "bubblewrap",
+    sandbox: Sandbox = "bubblewrap",
 ) -> None:
     """Check stored outputs, and write structural.json beside them.
 
@@ -208,15 +190,15 @@ def grade(
 @app.command()
 @report_errors
 def judge(
-    path: PathArgument,
+    path: Path,
     again: Annotated[int, typer.Option(min=1, help="Judgings to add to each run.")] = 1,
     judge_model: str | None = None,
     batch: bool = False,
-    budget_usd: BudgetOption = None,
+    budget_usd: float | None = None,
     concurrency: int = 8,
-    prices: PricesOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
+    prices: Path | None = None,
+    dry_run: bool = False,
+    yes: bool = False,
 ) -> None:
     """Judge stored outputs again, with the same or another model.
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.text import Text
@@ -35,11 +35,6 @@ def print_diff(diff: str) -> None:
     """Print what would change in a file."""
     for line in diff.splitlines():
         out.print(Text(line, style=OF_DIFFS.get(line[:1], "")))
-
-
-VerboseOption = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show also what was read, and each file's name.")
-]
 
 
 def print_answers(ws: Workspace, answers: Sequence[tuple[str, Answer]]) -> None:
@@ -156,22 +151,6 @@ def print_problems(
     ends = {severity: "" if counts[severity] == 1 else "s" for severity in order}
     words = [f"{counts[severity]} {severity}{ends[severity]}" for severity in ("error", "warning")]
     console.print(", ".join([*words, f"{counts['info']} for information"]))
-
-
-BudgetOption = Annotated[
-    float | None,
-    typer.Option("--budget-usd", help="Stop before more than this is spent, in US dollars."),
-]
-PricesOption = Annotated[Path | None, typer.Option(help="Your own price table.")]
-YesOption = Annotated[
-    bool, typer.Option("--yes", "-y", help="Spend money without a budget, and without asking.")
-]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would be done and its price; do nothing.")
-]
-ExecutorOption = Annotated[
-    str, typer.Option(help="offline, messages-api, claude-code, or one you installed.")
-]
 
 
 def ask_first(

@@ -15,7 +15,6 @@ from skill_eval_nb.text import some
 
 from .printing import (
     SHOWN,
-    VerboseOption,
     list_answers,
     print_answers,
     print_losses,
@@ -23,11 +22,7 @@ from .printing import (
     print_written,
 )
 from .shell import (
-    BaselineOption,
     Dialect,
-    OutOption,
-    PathArgument,
-    SideOption,
     app,
     busy,
     err,
@@ -75,7 +70,7 @@ def check(paths: list[Path], dialect: Dialect | None = None) -> None:
     or a figure is lost, or a dialect that was asked for is broken. --json lists all of them.
 
     Options:
-        paths: workspaces, folders above, skills, or files.
+        paths: Workspaces, folders above, skills, or files.
         dialect: check against this one; else the nearest.
     """
     from skill_eval_nb.tables import check as check_path
@@ -108,10 +103,10 @@ def schema(name: str, dialect: Dialect | None = None) -> None:
 @app.command()
 @report_errors
 def convert(
-    path: PathArgument,
-    out_folder: OutOption,
+    path: Path,
+    out_folder: Path,
     to: Literal["workspace", "inspect"] = "workspace",
-    configuration: SideOption = None,
+    configuration: list[str] | None = None,
 ) -> None:
     """Write what is loaded from a path as one workspace, or as inspect_ai's logs.
 
@@ -148,12 +143,12 @@ def convert(
 @app.command()
 @report_errors
 def report(
-    path: PathArgument,
-    out_folder: OutOption,
+    path: Path,
+    out_folder: Path,
     dialect: Dialect = "skill-creator",
     timestamp: str | None = None,
-    configuration: SideOption = None,
-    verbose: VerboseOption = False,
+    configuration: list[str] | None = None,
+    verbose: bool = False,
 ) -> None:
     """Write benchmark.json, benchmark.md and report.html, and say what they say in two lines.
 
@@ -183,9 +178,9 @@ def report(
 @app.command()
 @report_errors
 def gate(
-    path: PathArgument,
+    path: Path,
     metric: str | None = None,
-    baseline: BaselineOption = None,
+    baseline: str | None = None,
     versus: str | None = None,
     against: Path | None = None,
     most: list[str] | None = None,
@@ -194,7 +189,7 @@ def gate(
     markdown: Path | None = None,
     junit: Path | None = None,
     badge: Path | None = None,
-    configuration: SideOption = None,
+    configuration: list[str] | None = None,
 ) -> None:
     """Say whether something got worse, for CI: the exit code is the answer.
 
@@ -237,7 +232,7 @@ def gate(
 
 @app.command()
 @report_errors
-def library(path: PathArgument, out_folder: OutOption, configuration: SideOption = None) -> None:
+def library(path: Path, out_folder: Path, configuration: list[str] | None = None) -> None:
     """Write library.md and library.html: many skills on one page.
 
     Shown are the answer over all skills, each skill's verdict or what it leans to, allowing for
@@ -257,8 +252,8 @@ def library(path: PathArgument, out_folder: OutOption, configuration: SideOption
 @app.command()
 @report_errors
 def tables(
-    path: PathArgument,
-    out_folder: OutOption,
+    path: Path,
+    out_folder: Path,
     format: Format = "parquet",  # noqa: A002
     names: Annotated[
         list[str] | None,
@@ -270,7 +265,7 @@ def tables(
         ),
     ] = None,
     quote_formulas: bool = False,
-    configuration: SideOption = None,
+    configuration: list[str] | None = None,
 ) -> None:
     """Write the tables as files.
 

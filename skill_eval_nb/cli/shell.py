@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_origin
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -100,21 +100,37 @@ app = typer.Typer(
 out = Terminal(highlight=False, soft_wrap=True)
 err = Terminal(highlight=False, soft_wrap=True, stderr=True)
 
+Sandbox = Literal["bubblewrap", "none"]
 Dialect = Literal["skill-creator", "skill-evaluator", "iterations", "codingbuddy", "test-cases"]
-PathArgument = Annotated[Path, typer.Argument(help="A workspace, any folder above it, or a file.")]
-SideOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--configuration",
-        metavar="[FILE=]NAME",
-        help="The side of a tool's results that state none: one for all, or of a file or folder, "
-        "as in --configuration a.json=without_skill; may be given again.",
-    ),
-]
-BaselineOption = Annotated[
-    str | None, typer.Option(help="The configuration to compare against; else chosen by name.")
-]
-OutOption = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
+
+
+SHARED = """
+    path: A workspace, any folder above it, or a file.
+    configuration ([FILE=]NAME): The side of a tool's results that state none: one for all, or of a
+        file or folder, as in --configuration a.json=without_skill; may be given again.
+    baseline: The configuration to compare against; else chosen by name.
+    out_folder (--out): Folder to write to.
+    skill: The skill's folder, or its SKILL.md.
+    evals_only (--eval EVAL): Only this eval; may be given again.
+    allow_scripts: Run the scripts that evals have, in the sandbox.
+    budget_usd: Stop before more than this is spent, in US dollars.
+    concurrency: Attempts at a time.
+    dry_run: Show what would be done and its price; do nothing.
+    evals (--eval EVAL): Only this eval; may be given again.
+    executor: offline, messages-api, claude-code, or one you installed.
+    force: Replace a file that something else made.
+    iteration (ITERATION): Only this iteration; repeatable.
+    keys (--key KEY): Only the draft of this key; may be given again.
+    near: Lines within which except_context exempts a match.
+    others (SKILL): Other skills on offer: bundled, none, or a folder of one or several; repeatable.
+    prices: Your own price table.
+    queries: A trigger set.
+    retry_errored: Make attempts that errored again.
+    sandbox: With `none`, commands can do anything you can do on this machine.
+    verbose (--verbose -v): Show also what was read, and each file's name.
+    yes (--yes -y): Spend money without a budget, and without asking.
+"""
+"""The options of several commands, as a docstring has them."""
 
 
 def main() -> None:
@@ -194,8 +210,7 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     brackets stand the name of an option, if it is another, and what stands for its value.
     """
     said, _, of_options = inspect.cleandoc(command.__doc__ or "").partition("\n\nOptions:\n")
-    found = re.findall(r"^    (\w+)(?: \((.*?)\))?: ((?:.|\n {8})+)", of_options, re.MULTILINE)
-    helps = {name: texts for name, *texts in found}
+    helps = _read_helps(SHARED) | _read_helps(of_options)
 
     @wraps(command)
     def run_command(
@@ -234,6 +249,12 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     return run_command
 
 
+def _read_helps(text: str) -> dict[str, list[str]]:
+    """By argument what stands in brackets, and what is said of it."""
+    found = re.findall(r"^    (\w+)(?: \((.*?)\))?: ((?:.|\n {8})+)", text, re.MULTILINE)
+    return {name: texts for name, *texts in found}
+
+
 def _with_help(
     argument: inspect.Parameter, named: str = "", text: str | None = None
 ) -> inspect.Parameter:
@@ -244,17 +265,19 @@ def _with_help(
         named: its option, if that has another name, and what stands for its value.
         text: what the docstring says.
     """
-    flags = [name for name in named.split() if name.startswith("--")]
+    if get_origin(argument.annotation) is Annotated:
+        return argument
+    flags = [name for name in named.split() if name.startswith("-")]
     if argument.annotation is bool and not flags:
         flags = [f"--{argument.name.replace('_', '-')}"]
     if text is None and not flags:
         return argument
     text = " ".join((text or "").split())
-    if "_" not in text.partition(" ")[0]:  # the name of a value stays as it is
+    if text.partition(" ")[0].isalpha():  # and no list of names
         text = text[:1].upper() + text[1:]
     value = " ".join(name for name in named.split() if name not in flags)
     how: dict[str, Any] = {"help": text, "metavar": value or None}
-    is_option = argument.default is not argument.empty
+    is_option = flags or argument.default is not argument.empty
     kind = typer.Option(*flags, **how) if is_option else typer.Argument(**how)
     return argument.replace(annotation=Annotated[argument.annotation, kind])
 

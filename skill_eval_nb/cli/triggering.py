@@ -8,58 +8,37 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from .making import SandboxOption
 from .printing import (
-    BudgetOption,
-    DryRunOption,
-    ExecutorOption,
-    PricesOption,
-    YesOption,
     ask_first,
     print_diff,
     tell_spent,
 )
-from .shell import all_but, app, out, report_errors, show, tell
+from .shell import Sandbox, all_but, app, out, report_errors, show, tell
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.measured import Measured
     from skill_eval_nb.triggers.optimised import OptimisingProgress
 
-SkillArgument = Annotated[Path, typer.Argument(help="The skill's folder, or its SKILL.md.")]
-QueriesArgument = Annotated[Path, typer.Argument(help="A trigger set.")]
-OthersOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--others",
-        metavar="SKILL",
-        help="Other skills on offer: bundled, none, or a folder of one or several; repeatable.",
-    ),
-]
-ConcurrencyOption = Annotated[int, typer.Option(help="Attempts at a time.")]
-AgainOption = Annotated[
-    bool, typer.Option("--retry-errored", help="Make attempts that errored again.")
-]
-
 
 @app.command("trigger")
 @report_errors
 def trigger(
-    skill: SkillArgument,
-    queries: QueriesArgument,
+    skill: Path,
+    queries: Path,
     runs: int = 3,
     model: str | None = None,
-    executor: ExecutorOption = "messages-api",
-    others: OthersOption = None,
+    executor: str = "messages-api",
+    others: list[str] | None = None,
     description: str | None = None,
     folder: Path | None = None,
-    budget_usd: BudgetOption = None,
-    concurrency: ConcurrencyOption = 4,
+    budget_usd: float | None = None,
+    concurrency: int = 4,
     seed: int = 0,
-    sandbox: SandboxOption = "bubblewrap",
-    prices: PricesOption = None,
-    retry_errored: AgainOption = False,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
+    sandbox: Sandbox = "bubblewrap",
+    prices: Path | None = None,
+    retry_errored: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
 ) -> None:
     """Measure whether a skill is picked up for the queries that it should be picked up for.
 
@@ -93,14 +72,14 @@ def trigger(
 @app.command("trigger-draft")
 @report_errors
 def trigger_draft(
-    skill: SkillArgument,
+    skill: Path,
     model: Annotated[str, typer.Option(help="The model that drafts.")],
     n: int = 20,
-    others: OthersOption = None,
+    others: list[str] | None = None,
     file: Path | None = None,
-    budget_usd: BudgetOption = None,
-    prices: PricesOption = None,
-    dry_run: DryRunOption = False,
+    budget_usd: float | None = None,
+    prices: Path | None = None,
+    dry_run: bool = False,
 ) -> None:
     """Draft queries that should and should not trigger a skill, mainly near misses.
 
@@ -135,26 +114,26 @@ def trigger_draft(
 @app.command("trigger-optimise")
 @report_errors
 def trigger_optimise(
-    skill: SkillArgument,
-    queries: QueriesArgument,
+    skill: Path,
+    queries: Path,
     model: str | None = None,
     proposer_model: str | None = None,
     rounds: int = 5,
     runs: int = 3,
     held_out: float = 0.4,
-    executor: ExecutorOption = "messages-api",
-    others: OthersOption = None,
+    executor: str = "messages-api",
+    others: list[str] | None = None,
     competing: list[Path] | None = None,
     folder: Path | None = None,
-    budget_usd: BudgetOption = None,
-    concurrency: ConcurrencyOption = 4,
+    budget_usd: float | None = None,
+    concurrency: int = 4,
     seed: int = 0,
-    sandbox: SandboxOption = "bubblewrap",
-    prices: PricesOption = None,
-    retry_errored: AgainOption = False,
+    sandbox: Sandbox = "bubblewrap",
+    prices: Path | None = None,
+    retry_errored: bool = False,
     write: bool = False,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
+    dry_run: bool = False,
+    yes: bool = False,
 ) -> None:
     """Search for a description by which a skill is picked up when it should be.
 

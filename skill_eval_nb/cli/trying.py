@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 from skill_eval_nb.running.job import watch
 from skill_eval_nb.share import COPY
 
-from .shell import INTERRUPTED, OutOption, app, busy, out, report_errors, show
+from .shell import INTERRUPTED, app, busy, out, report_errors, show
 
 JUPYTER = "jupyter"
 """Under this name a call of `lab` keeps what it hands on."""
@@ -158,7 +158,7 @@ def _looked_at(path: Path) -> dict[str, str]:
 
 @app.command()
 @report_errors
-def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
+def demo(out_folder: Path = Path("skill-eval-nb-demo")) -> None:
     """Try everything offline.
 
     Runs and grades the bundled demo skill through the stand-in model and draws its charts, and once
