@@ -90,9 +90,7 @@ def run(
     dry_run: bool = False,
     dask: str | None = None,
     yes: bool = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show the whole plan, as --dry-run does.")
-    ] = False,
+    verbose: bool = False,
 ) -> None:
     """Run the evals of a skill with and without it, and grade them; ends with the result.
 
@@ -118,6 +116,7 @@ def run(
         retry_errored: do runs that errored again.
         resume: continue what was begun; an error if nothing was.
         dask ([ADDRESS]): work on a Dask cluster; without an address on one of this machine.
+        verbose (--verbose -v): show the whole plan, as --dry-run does.
     """
     options = all_but(locals(), "run_usd", "resume", "dry_run", "dask", "yes", "verbose")
 
@@ -159,9 +158,7 @@ def run(
 @report_errors
 def grade(
     path: Path,
-    layer: Annotated[Layer, typer.Option(help="Which layer: the deterministic checks.")] = (
-        "structural"
-    ),
+    layer: Layer = "structural",
     allow_scripts: bool = False,
     near: int = 2,
     force: bool = False,
@@ -173,6 +170,7 @@ def grade(
     kept, unless forced. Exit code 1 if one is kept, or cannot be written.
 
     Options:
+        layer: which layer: the deterministic checks.
         force: replace verdicts that differ from what is found.
     """
     options = all_but(locals())

@@ -129,6 +129,8 @@ SHARED = """
     sandbox: With `none`, commands can do anything you can do on this machine.
     verbose (--verbose -v): Show also what was read, and each file's name.
     yes (--yes -y): Spend money without a budget, and without asking.
+    debug: Show where in the code an error arose.
+    as_json (--json): Print what is shown as JSON; all else goes to stderr.
 """
 """The options of several commands, as a docstring has them."""
 
@@ -196,10 +198,6 @@ CODES = (
     "Exit codes: 0 done; 1 a problem with the data, or work left to do; 2 wrong usage, or "
     f"something is missing; {MISTAKE} internal error; 130 interrupted by Ctrl-C."
 )
-JSON = Annotated[
-    bool, typer.Option("--json", help="Print what is shown as JSON; all else goes to stderr.")
-]
-DEBUG = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
 
 
 def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -233,14 +231,11 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         finally:
             out._file = before  # noqa: SLF001
 
-    extra = {"debug": DEBUG, "as_json": JSON}
     ours = inspect.signature(command, eval_str=True)
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
-        for name, kind in extra.items()
-    ]
-    own = (_with_help(one, *helps.get(one.name, ())) for one in ours.parameters.values())
-    whole = ours.replace(parameters=[*own, *added])
+    flag = {"kind": inspect.Parameter.KEYWORD_ONLY, "default": False, "annotation": bool}
+    added = (inspect.Parameter(name, **flag) for name in ("debug", "as_json"))
+    every = (*ours.parameters.values(), *added)
+    whole = ours.replace(parameters=[_with_help(one, *helps.get(one.name, ())) for one in every])
     vars(run_command)["__signature__"] = whole
     run_command.__annotations__ = {
         name: parameter.annotation for name, parameter in whole.parameters.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.text import Text
@@ -73,7 +73,7 @@ def trigger(
 @report_errors
 def trigger_draft(
     skill: Path,
-    model: Annotated[str, typer.Option(help="The model that drafts.")],
+    model: str,
     n: int = 20,
     others: list[str] | None = None,
     file: Path | None = None,
@@ -87,6 +87,7 @@ def trigger_draft(
     drafted.
 
     Options:
+        model (--model): the model that drafts.
         n: queries to draft, half of each class.
         file (--out): trigger set to add the queries to; it may be there already.
     """
