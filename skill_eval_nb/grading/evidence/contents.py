@@ -456,7 +456,7 @@ def _cell_lines(number: int, cell: Any) -> Iterator[str]:
         yield f"[cell {number}: damaged]"
         return
     yield f"[cell {number}: {cell.get('cell_type', 'unknown')}]"
-    yield _join_source(cell.get("source"))
+    yield join_source(cell.get("source"))
     for output in _list(cell.get("outputs")):
         if isinstance(output, dict):
             yield f"[output of cell {number}]"
@@ -470,18 +470,19 @@ def output_text(output: dict[str, Any]) -> str:
         message = f"{output.get('ename')}: {output.get('evalue')}"
         return _COLOURS.sub("", trace) or message
     if "text" in output:
-        return _COLOURS.sub("", _join_source(output["text"]))
+        return _COLOURS.sub("", join_source(output["text"]))
     data = output.get("data")
     if not isinstance(data, dict):
         return "(nothing)"
     if "text/plain" in data:
         others = [kind for kind in data if kind != "text/plain"]
         rest = f"\n(also as {', '.join(map(str, others))})" if others else ""
-        return _join_source(data["text/plain"]) + rest
+        return join_source(data["text/plain"]) + rest
     return f"({', '.join(map(str, data))})"
 
 
-def _join_source(value: Any) -> str:
+def join_source(value: Any) -> str:
+    """What a notebook has as a text, or as the lines of one."""
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 

@@ -483,7 +483,7 @@ def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Chil
     if not isinstance(cell, dict):
         yield soft(f"Cell {number + 1} is damaged.")
         return
-    written = _join_lines(cell.get("source"))[:room]
+    written = contents.join_source(cell.get("source"))[:room]
     is_words = cell.get("cell_type") == "markdown"
     yield render_markdown(written) if is_words else source(written, "python", label=label)
     outputs = cell.get("outputs")
@@ -503,17 +503,15 @@ def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Chil
 
 def _picture_of(file: OutputFile, number: int, place: int, form: str) -> Bytes:
     """A picture, read again from its notebook: it is not kept."""
-    text = _join_lines(_cells(whole_text(file).text)[number]["outputs"][place]["data"][form])
+    text = contents.join_source(
+        _cells(whole_text(file).text)[number]["outputs"][place]["data"][form]
+    )
     if form == "image/svg+xml":
         return text.encode("utf-8", "replace"), form
     try:
         return base64.b64decode(text), form
     except binascii.Error as error:
         raise OSError(0, f"its picture is damaged: {error}") from None
-
-
-def _join_lines(value: Any) -> str:
-    return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
 READERS = {"pdf": "pdf", "docx": "docx", "pptx": "pptx", "xlsx": "grid", "xlsm": "grid"}
