@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,17 @@ from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md, read_text
 from skill_eval_nb.workspace.folders import OWN
 
 from .drafting import ITEM, Drafts, read_item
-from .values import ANCHORS, INPUTS, Draft, find_fault, new_draft, plain, read_drafts, write_drafts
+from .values import (
+    ANCHORS,
+    INPUTS,
+    Draft,
+    Part,
+    find_fault,
+    new_draft,
+    plain,
+    read_drafts,
+    write_drafts,
+)
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
@@ -194,15 +204,12 @@ def read_first_evals(raw: Any, n: int, skill: str, model: str) -> tuple[Draft, .
     """
     look = AnswerCheck()
     stated = check_form(raw, SCHEMA)
-    rubric = [
-        read_item(dimension, look, f"rubric[{at}]", "dimensions")
-        for at, dimension in enumerate(stated["rubric"])
-    ]
+    rubric = _read_items(stated["rubric"], look, "rubric", "dimensions")
     rows = stated["evals"]
     helped = sum(row["skill_helps"] for row in rows)
     if (helped, len(rows)) != (n - UNCHANGED, n):
-        should, found = (f"{n} evals, {n - UNCHANGED}", f"{len(rows)}, {helped}")
-        look.wrong(f"there should be {should} of which the skill should help with, not {found}")
+        there = f"{len(rows)} evals, and the skill should help with {helped} of them"
+        look.wrong(f"there are {there}: write {n}, and {n - UNCHANGED}")
     for what, named in (("eval", rows), ("dimension", stated["rubric"])):
         for name, times in Counter(plain(each.get("name") or "") for each in named).items():
             if times > 1:
@@ -219,16 +226,17 @@ def read_first_evals(raw: Any, n: int, skill: str, model: str) -> tuple[Draft, .
     return tuple(sorted(drafts, key=lambda draft: SAME in draft.why))
 
 
+def _read_items(rows: Sequence[Any], look: AnswerCheck, where: str, part: Part) -> list[Any]:
+    return [read_item(row, look, f"{where}[{at}]", part) for at, row in enumerate(rows)]
+
+
 SAME = "The skill should change nothing here. "
 
 
 def _eval_draft(
     row: dict[str, Any], look: AnswerCheck, where: str, rubric: Any, model: str
 ) -> Draft:
-    checks = [
-        read_item(check, look, f"{where}.checks[{at}]", "structural_expectations")
-        for at, check in enumerate(row["checks"])
-    ]
+    checks = _read_items(row["checks"], look, f"{where}.checks", "structural_expectations")
     if not checks:
         look.wrong(f"{where} has no check that a program makes")
     judged = drop_empty(row["judged"])

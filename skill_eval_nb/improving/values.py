@@ -292,8 +292,6 @@ def find_fault(path: str, text: Any) -> str | None:
             case ".csv" | ".tsv":
                 fault = read_table(name, Content(data)).fault
                 return fault and f"it does not open: {fault}"
-            case _:
-                pass
     except (NotPlain, ValueError, RecursionError) as error:
         return f"it does not open: {error}"
     return None

@@ -192,7 +192,7 @@ def test_nothing_is_written_over_a_link_that_leads_out(tidy: Path, tmp_path: Pat
         ({"prompt": " "}, "has no prompt"),
         ({"why": ""}, "has no why"),
         ({"name": "school"}, 'called "school"'),
-        ({"skill_helps": False}, "not 5, 2"),
+        ({"skill_helps": False}, "should help with 2 of them: write 5, and 3"),
         ({"files": [{"path": TABLE, "text": "a\n"}]}, "another file of this name"),
         ({"judged": "all"}, "not a list"),
     ],
