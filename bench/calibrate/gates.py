@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.report.gate import compare_metric, read_comparison
+from skill_eval_nb.report.gate import read_comparison
+from skill_eval_nb.stats.overview import compare_scopes
 
 from .bounds import Range
 from .ours import table
@@ -56,7 +57,7 @@ def measure(cell: Gated, size: int, random: np.random.Generator) -> dict[str, fl
     for at in range(0, size, CHUNK):
         evals = draw_evals(world, effect, cell.n, min(CHUNK, size - at), random)
         truth = evals.truth()
-        for pair in compare_metric(table(evals.run(random, cell.runs), METRIC), METRIC):
+        for pair in compare_scopes(table(evals.run(random, cell.runs), METRIC), METRIC):
             finding = read_comparison(*pair)
             of, data_set = finding.figures, pair[0]["iteration"].removeprefix("iteration-")
             true = truth[int(data_set)] if of["scope"] == "suite" else world.truth(effect)
