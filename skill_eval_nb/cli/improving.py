@@ -26,8 +26,8 @@ from .shell import (
     busy,
     err,
     load_visibly,
+    make_command,
     out,
-    report_errors,
     show,
     split_pair,
 )
@@ -50,7 +50,7 @@ SIDE = (
 
 
 @app.command()
-@report_errors
+@make_command
 def init(
     skill: Path,
     to: Path | None = None,
@@ -100,7 +100,7 @@ def init(
 
 
 @app.command()
-@report_errors
+@make_command
 def compare(
     path: Path,
     a: Annotated[str, typer.Argument(help=SIDE)],
@@ -137,7 +137,7 @@ def compare(
 
 
 @improve.command()
-@report_errors
+@make_command
 def aggregate(
     path: Path,
     iteration: list[str] | None = None,
@@ -177,7 +177,7 @@ def aggregate(
 
 
 @improve.command()
-@report_errors
+@make_command
 def draft(
     path: Path,
     to: Path | None = None,
@@ -203,7 +203,7 @@ def draft(
 
 
 @improve.command(name="try")
-@report_errors
+@make_command
 def try_(
     drafts: Path,
     path: Path,
@@ -239,7 +239,7 @@ def try_(
 
 
 @improve.command()
-@report_errors
+@make_command
 def apply(
     drafts: Path,
     evals: Path,
@@ -266,7 +266,7 @@ def apply(
 
 
 @improve.command()
-@report_errors
+@make_command
 def analyse(
     path: Path,
     comparison: str | None = None,
@@ -300,7 +300,7 @@ def analyse(
 
 
 @improve.command()
-@report_errors
+@make_command
 def history(
     path: Path,
     out_file: Path | None = None,

@@ -27,9 +27,9 @@ from .shell import (
     busy,
     err,
     in_options,
+    make_command,
     out,
     print_fields,
-    report_errors,
     settings,
 )
 
@@ -63,7 +63,7 @@ class RunCommand(TyperCommand):
 
 
 @app.command(cls=RunCommand)
-@report_errors
+@make_command
 def run(
     skill: Path,
     workspace: Path | None = None,
@@ -155,7 +155,7 @@ def run(
 
 
 @app.command()
-@report_errors
+@make_command
 def grade(
     path: Path,
     layer: Layer = "structural",
@@ -186,7 +186,7 @@ def grade(
 
 
 @app.command()
-@report_errors
+@make_command
 def judge(
     path: Path,
     again: Annotated[int, typer.Option(min=1, help="Judgings to add to each run.")] = 1,

@@ -28,9 +28,9 @@ from .shell import (
     err,
     in_options,
     load_visibly,
+    make_command,
     out,
     print_fields,
-    report_errors,
     settings,
     show,
     sides,
@@ -61,7 +61,7 @@ class Several(TyperCommand):
 
 
 @app.command(cls=Several)
-@report_errors
+@make_command
 def check(paths: list[Path], dialect: Dialect | None = None) -> None:
     """Check files, skills or workspaces for problems.
 
@@ -87,7 +87,7 @@ def check(paths: list[Path], dialect: Dialect | None = None) -> None:
 
 
 @app.command()
-@report_errors
+@make_command
 def schema(name: str, dialect: Dialect | None = None) -> None:
     """Print the JSON Schema of a document.
 
@@ -101,7 +101,7 @@ def schema(name: str, dialect: Dialect | None = None) -> None:
 
 
 @app.command()
-@report_errors
+@make_command
 def convert(
     path: Path,
     out_folder: Path,
@@ -141,7 +141,7 @@ def convert(
 
 
 @app.command()
-@report_errors
+@make_command
 def report(
     path: Path,
     out_folder: Path,
@@ -176,7 +176,7 @@ def report(
 
 
 @app.command()
-@report_errors
+@make_command
 def gate(
     path: Path,
     metric: str | None = None,
@@ -231,7 +231,7 @@ def gate(
 
 
 @app.command()
-@report_errors
+@make_command
 def library(path: Path, out_folder: Path, configuration: list[str] | None = None) -> None:
     """Write library.md and library.html: many skills on one page.
 
@@ -250,7 +250,7 @@ def library(path: Path, out_folder: Path, configuration: list[str] | None = None
 
 
 @app.command()
-@report_errors
+@make_command
 def tables(
     path: Path,
     out_folder: Path,

@@ -200,15 +200,13 @@ CODES = (
 )
 
 
-def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
+def make_command(command: Callable[..., Any]) -> Callable[..., Any]:
     """Make a command: errors are a line and an exit code, and every one has --json and --debug.
 
     What a user can do something about ends with 2, a mistake of ours with `MISTAKE`; a traceback
     is shown with --debug alone. What the docstring says under `Options` is their help; in
     brackets stand the name of an option, if it is another, and what stands for its value.
     """
-    said, _, of_options = inspect.cleandoc(command.__doc__ or "").partition("\n\nOptions:\n")
-    helps = _read_helps(SHARED) | _read_helps(of_options)
 
     @wraps(command)
     def run_command(
@@ -231,6 +229,14 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         finally:
             out._file = before  # noqa: SLF001
 
+    _describe(run_command, command)
+    return run_command
+
+
+def _describe(run_command: Callable[..., Any], command: Callable[..., Any]) -> None:
+    """Give a command its options, with their help, and its own help."""
+    said, _, of_options = inspect.cleandoc(command.__doc__ or "").partition("\n\nOptions:\n")
+    helps = _read_helps(SHARED) | _read_helps(of_options)
     ours = inspect.signature(command, eval_str=True)
     flag = {"kind": inspect.Parameter.KEYWORD_ONLY, "default": False, "annotation": bool}
     added = (inspect.Parameter(name, **flag) for name in ("debug", "as_json"))
@@ -241,7 +247,6 @@ def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         name: parameter.annotation for name, parameter in whole.parameters.items()
     }
     run_command.__doc__ = f"{said}\n\n{CODES}"
-    return run_command
 
 
 def _read_helps(text: str) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from .printing import (
     print_diff,
     tell_spent,
 )
-from .shell import Sandbox, all_but, app, out, report_errors, show, tell
+from .shell import Sandbox, all_but, app, make_command, out, show, tell
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.measured import Measured
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @app.command("trigger")
-@report_errors
+@make_command
 def trigger(
     skill: Path,
     queries: Path,
@@ -70,7 +70,7 @@ def trigger(
 
 
 @app.command("trigger-draft")
-@report_errors
+@make_command
 def trigger_draft(
     skill: Path,
     model: str,
@@ -113,7 +113,7 @@ def trigger_draft(
 
 
 @app.command("trigger-optimise")
-@report_errors
+@make_command
 def trigger_optimise(
     skill: Path,
     queries: Path,

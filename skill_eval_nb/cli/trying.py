@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 from skill_eval_nb.running.job import watch
 from skill_eval_nb.share import COPY
 
-from .shell import INTERRUPTED, app, busy, out, report_errors, show
+from .shell import INTERRUPTED, app, busy, make_command, out, show
 
 JUPYTER = "jupyter"
 """Under this name a call of `lab` keeps what it hands on."""
@@ -39,7 +39,7 @@ class Lab(TyperCommand):
 
 
 @app.command(cls=Lab, options_metavar="[OPTIONS]")
-@report_errors
+@make_command
 def lab(
     ctx: typer.Context,
     path: Annotated[
@@ -157,7 +157,7 @@ def _looked_at(path: Path) -> dict[str, str]:
 
 
 @app.command()
-@report_errors
+@make_command
 def demo(out_folder: Path = Path("skill-eval-nb-demo")) -> None:
     """Try everything offline.
 
