@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import skill_eval_nb as sen
@@ -39,6 +40,14 @@ class TestHelp:
         if command not in ("", "improve"):
             line = " ".join(shown.split())
             assert all(one in line for one in ("--json", "--debug", "Exit codes: 0 done; 1 "))
+
+    def test_every_option_says_what_it_does(self):
+        waiting, silent = [typer.main.get_command(cli.app)], []
+        for command in waiting:
+            waiting += getattr(command, "commands", {}).values()
+            silent += [(command.name, one.name) for one in command.params if not one.help]
+        assert len(waiting) > len(COMMANDS)
+        assert silent == []
 
     @pytest.mark.parametrize("group", [(), ("improve",)])
     def test_a_command_s_line_is_whole(self, group):
