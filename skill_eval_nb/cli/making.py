@@ -53,13 +53,13 @@ class RunCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
-        args = [arg.removeprefix("--skill=") for arg in args if arg != "--skill"]
         following = [*args[1:], "--"]
         filled = [
             f"--dask={LOCAL}" if argument == "--dask" and after.startswith("-") else argument
             for argument, after in zip(args, following, strict=False)
         ]
-        return super().parse_args(ctx, filled)
+        named = [arg.removeprefix("--skill=") for arg in filled if arg != "--skill"]
+        return super().parse_args(ctx, named)
 
 
 @app.command(cls=RunCommand)

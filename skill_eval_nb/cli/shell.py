@@ -119,7 +119,7 @@ SHARED = """
     evals (--eval EVAL): Only this eval; may be given again.
     executor: offline, messages-api, claude-code, or one you installed.
     force: Replace a file that something else made.
-    iteration (ITERATION): Only this iteration; repeatable.
+    iteration (ITERATION): Only this iteration, such as iteration-2; repeatable.
     keys (--key KEY): Only the draft of this key; may be given again.
     near: Lines within which except_context exempts a match.
     others (SKILL): Other skills on offer: bundled, none, or a folder of one or several; repeatable.

@@ -272,7 +272,11 @@ _NUMBER = re.compile(
     r"(?P<number>[+\-−]?(?:\d[\d,_ ]*+(?:\.\d++)?|\.\d++)(?:[eE][+-]?\d++)?)\s*+"
     r"(?P<unit>%|pp|ms|s|sec|secs|seconds?|usd|tokens?|points?|x)?\s*+"
 )
-_SHARE = re.compile(r"\s*(\d{1,15})\s*/\s*(\d{1,15})(?![\d/.])")
+_SHARE = re.compile(
+    r"\s*(\d{1,15})\s*/\s*(\d{1,15})(?:\s*(?:checks?|expectations?|assertions?|tests?))?"
+    r"(?:\s*(?:pass|passed|passing|met|ok))?\s*[.!]?\s*",
+    re.IGNORECASE,
+)
 
 _PLAIN = frozenset("usd token point x".split())
 """Units that say nothing that the field does not say."""
@@ -374,12 +378,12 @@ def _parse_number(text: str, unit: str | None) -> tuple[float, bool]:
 
 
 def read_share(text: str) -> tuple[int, int] | None:
-    """How many of how many, where a text begins with that.
+    """How many of how many passed, if a text says just that.
 
-    >>> read_share("7/8"), read_share("3 / 5 passed"), read_share("5/3"), read_share("1/2/2026")
+    >>> read_share("7/8"), read_share("3 / 5 passed"), read_share("5/3"), read_share("3/5 failed")
     ((7, 8), (3, 5), None, None)
     """
-    found = _SHARE.match(text)
+    found = _SHARE.fullmatch(text)
     return (int(found[1]), int(found[2])) if found and int(found[1]) <= int(found[2]) else None
 
 

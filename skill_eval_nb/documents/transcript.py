@@ -282,11 +282,16 @@ def bare_names(names: Iterable[Any]) -> set[str]:
     return {text.strip().lstrip("/").rpartition(":")[2] for text in texts}
 
 
-def skills_asked_for(call: Step) -> set[str] | None:
-    """What a call of the tool Skill names, without plugins; None for a call of another tool."""
-    if call.text.lower() != "skill":
+def skill_asked_for(call: Step) -> str | None:
+    """The skill that a call of the tool Skill names; None if it is of another tool, or names none.
+
+    >>> skill_asked_for(Step("call", "Skill", {"skill": "/tidy", "args": "notes"}))
+    'tidy'
+    """
+    if call.text.lower() != "skill" or not isinstance(call.given, Mapping):
         return None
-    return bare_names(call.given.values() if isinstance(call.given, Mapping) else ())
+    named = (call.given.get(key) for key in ("skill", "command", "name"))
+    return next((name.strip().lstrip("/") for name in named if isinstance(name, str)), None)
 
 
 def has_failed(end: Mapping[str, Any]) -> bool:

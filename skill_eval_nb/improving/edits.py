@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.disk import open_regular, read_bytes
 from skill_eval_nb.documents import (
     Dimension,
     Document,
@@ -180,11 +180,19 @@ def _find_source(suite: Path, workspace: Path) -> Path:
     if suite != workspace / SUITE:
         return suite
     mark = hashlib.sha256(read_bytes(suite)).hexdigest().encode()
-    journals = map(read_bytes, workspace.glob(f"iteration-*/{NAME}"))
     given: list[str] = []
-    for line in (line for own in journals for line in own.splitlines() if mark in line):
-        with suppress(ValueError, KeyError, TypeError):  # no start of a job made here
-            given.append(Path(json.loads(line)["asked"]["suite"]).as_posix())
+    for journal in sorted(workspace.glob(f"iteration-*/{NAME}")):
+        try:
+            with open_regular(journal) as file:
+                lines = [line for line in file if mark in line]
+        except OSError as error:
+            raise refuse(
+                f"{journal} says which evals the runs were given, and cannot be read: "
+                f"{error.strerror or error}. Give the suite's file"
+            ) from error
+        for line in lines:
+            with suppress(ValueError, KeyError, TypeError):  # no start of a job made here
+                given.append(Path(json.loads(line)["asked"]["suite"]).as_posix())
     skill = workspace.with_name(workspace.name.removesuffix("-workspace"))
     for source in (skill / name for name in USUAL):
         place = f"/{source.relative_to(skill.parent).as_posix()}"  # wherever both lay then

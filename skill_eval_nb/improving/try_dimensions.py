@@ -54,6 +54,7 @@ AT_ONCE = 100
 """Runs prepared at a time: what is shown of thousands would not fit into memory."""
 GATED = "it was gated, so the judge is skipped"
 NO_PROMPT = "the prompt of its eval is unknown"
+OF_EVAL = ("workspace", "skill", "eval_id")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -276,8 +277,14 @@ def _stored_judgings(items: Sequence[Item[Judging]]) -> dict[str, Judging]:
 
 def _judge_cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | str]:
     """Each run as a judge sees it, with only these dimensions; or why it is not judged."""
-    runs, rubric = trial.runs, QualityRubric(list(dimensions))
-    sides = tuple(sorted(set(trial.ws.polars("runs")["configuration"])))
+    ws, runs, rubric = trial.ws, trial.runs, QualityRubric(list(dimensions))
+    sides = tuple(sorted(set(ws.polars("runs")["configuration"])))
+    suite = ws.polars("evals").select(*OF_EVAL, "prompt", "expected_output")
+    evals = {
+        tuple(key): Eval(prompt, expected_output=wanted, quality_rubric=rubric)
+        for *key, prompt, wanted in suite.iter_rows()
+        if prompt
+    }
     stored = stored_at(runs.filter(runs["reason"].is_null())["folder"])
 
     def case_of_run(row: Mapping[str, Any]) -> Case | str:
@@ -286,12 +293,11 @@ def _judge_cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | s
             return row["reason"] or "it has no stored outputs"
         if row["gate_passed"] is False:
             return GATED
-        if run.eval is None or not run.eval.prompt:
+        definition = evals.get(tuple(row[name] for name in OF_EVAL))
+        if definition is None:
             return NO_PROMPT
-        task, wanted = run.eval.prompt, run.eval.expected_output
-        shown = replace(run, eval=Eval(task, expected_output=wanted, quality_rubric=rubric))
         names = (top_of(run.folder).name.removesuffix("-workspace"), row["skill"])
-        return case_of(shown, tuple(dict.fromkeys(names)), sides)
+        return case_of(replace(run, eval=definition), tuple(dict.fromkeys(names)), sides)
 
     return [case_of_run(row) for row in runs.iter_rows(named=True)]
 

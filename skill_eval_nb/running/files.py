@@ -323,7 +323,7 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
         OSError: something cannot be read or moved.
     """
     work = run / "outputs"
-    take_back(work)
+    _open_folders(work)
     same = [input_.name for input_ in inputs if _keep_input(input_, work, run / "inputs")]
     left_out = _take_away(work)
     files = sorted(
@@ -335,6 +335,15 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
     return Collected(
         tuple(files), tuple(sorted(same)), tuple(left_out), _count_characters(work, files)
     )
+
+
+def _open_folders(work: Path) -> None:
+    """Restore the owner's permissions on folders that an agent took away."""
+    for at, names, _ in os.walk(work):
+        for path in (Path(at), *(Path(at, name) for name in names)):
+            mode = path.lstat().st_mode
+            if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+                path.chmod(stat.S_IMODE(mode) | stat.S_IRWXU)
 
 
 def _keep_input(input_: Input, work: Path, inputs: Path) -> bool:

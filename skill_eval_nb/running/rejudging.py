@@ -27,6 +27,7 @@ from skill_eval_nb.models import (
     Prices,
 )
 from skill_eval_nb.models.batches import Results
+from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
@@ -345,7 +346,7 @@ def judge_again(
             for problem in noted
             if (problem.code, problem.severity) == ("link", "warning")
         ]
-        terms = Terms(connection, prices, budget_usd, concurrency, progress=progress)
+        terms = Terms(connection, prices, budget_usd, concurrency, dry_run, progress)
         who = _judge(judge, judge_model, again, work, terms)
         if not batch and under_way(home / FILE) is not None:
             raise refuse(
@@ -429,6 +430,8 @@ def _judge(
     judgings = (judging for item in work for judging in item.before.judgings.values())
     before = (judging.judge_model or None for judging in judgings)
     name = terms.model(model or (judge.model if judge is not None else None), before)
+    if isinstance(name, list) and terms.dry_run and not work:
+        name = JUDGE  # nothing can be judged, by whomever
     if isinstance(name, list):
         found = f"these runs were judged by {', '.join(name)}" if name else "no judging names one"
         raise refuse(f"judge_model is not given, and {found}: say which model is to judge")

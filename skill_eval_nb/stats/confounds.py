@@ -466,7 +466,7 @@ def settle(
     }
 
 
-class Asked(NamedTuple):
+class DeltaQuestion(NamedTuple):
     """What is asked of every comparison alike, as `deltas` has it.
 
     `worth` is None if each metric has its own.
@@ -515,7 +515,7 @@ class Known:
         facts: what is known of each side.
     """
 
-    def __init__(self, asked: Asked, pairs: Pairs) -> None:
+    def __init__(self, asked: DeltaQuestion, pairs: Pairs) -> None:
         runs, versus = runs_of(asked.data), asked.versus
         self.asked, self.iterations = asked, pairs.iterations
         self.batches = find_batches(asked.data)

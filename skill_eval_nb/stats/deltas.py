@@ -14,7 +14,7 @@ from skill_eval_nb.text import some
 from .checks import leave_out
 from .comparison import SCOPES, PairedResult, Scope, compare
 from .confounds import (
-    Asked,
+    DeltaQuestion,
     Known,
     find_confounds,
     is_rate,
@@ -83,7 +83,7 @@ class Evals(NamedTuple):
 
 
 def compare_evals(
-    asked: Asked, metric: str, evals: Evals, adjusted: Adjusted | None = None
+    asked: DeltaQuestion, metric: str, evals: Evals, adjusted: Adjusted | None = None
 ) -> PairedResult:
     """What the paired evals say; the interval allows for what was asked with it."""
     sides, *how = evals
@@ -96,7 +96,7 @@ def compare_evals(
     return replace(found, low=wider.low, high=wider.high, margin=wider.margin)
 
 
-def worth_of(asked: Asked, metric: str, found: PairedResult) -> float | None:
+def worth_of(asked: DeltaQuestion, metric: str, found: PairedResult) -> float | None:
     """The smallest difference worth having."""
     baseline = None if found.baseline is None else found.baseline / asked.differences
     return worth_having(metric, baseline) if asked.worth is None else asked.worth
@@ -104,7 +104,7 @@ def worth_of(asked: Asked, metric: str, found: PairedResult) -> float | None:
 
 def answers(
     paired: pl.DataFrame,
-    asked: Asked,
+    asked: DeltaQuestion,
     by: list[str],
     together: Sequence[str] = (),
     values: pl.DataFrame | None = None,
@@ -597,13 +597,13 @@ def _types_beside() -> dict[str, Any]:
 
 def ask_deltas(
     data: Any, baseline: str | None = None, versus: Versus | None = None, **how: Any
-) -> Asked:
-    """What is asked, if it can be: fields of `Asked`.
+) -> DeltaQuestion:
+    """What is asked, if it can be: fields of `DeltaQuestion`.
 
     Raises:
         ValueError: for a scope, pool or level that is none.
     """
-    asked = Asked(data, baseline, versus, **how)
+    asked = DeltaQuestion(data, baseline, versus, **how)
     if asked.scope not in SCOPES:
         raise no_such("scope", asked.scope, SCOPES)
     if asked.pool not in (None, *POOLS):
@@ -612,7 +612,7 @@ def ask_deltas(
     return asked._replace(data=as_one_iteration(data)) if asked.pool == "iteration" else asked
 
 
-def pair_figures(asked: Asked, values: pl.DataFrame) -> Pairs:
+def pair_figures(asked: DeltaQuestion, values: pl.DataFrame) -> Pairs:
     """The two sides of each eval, without the figures that are not alike on both."""
     found = pair_sides(asked.data, values, asked.baseline, asked.versus, asked.pool)
     runs = found.turn(runs_of(asked.data))
@@ -621,7 +621,9 @@ def pair_figures(asked: Asked, values: pl.DataFrame) -> Pairs:
     return found._replace(paired=asked.of_evals(paired))
 
 
-def answer_deltas(asked: Asked, values: pl.DataFrame, *, joint: bool = False) -> pl.DataFrame:
+def answer_deltas(
+    asked: DeltaQuestion, values: pl.DataFrame, *, joint: bool = False
+) -> pl.DataFrame:
     """A row a metric and comparison, with what may turn its verdict, and `designs`.
 
     `joint` metrics are adjusted together.

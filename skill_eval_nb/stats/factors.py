@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.text import brief, chance, some
 
 from .comparison import TINY, Scope
-from .confounds import Asked, Facts, facts_of, is_judged, with_errors
+from .confounds import DeltaQuestion, Facts, facts_of, is_judged, with_errors
 from .deltas import deltas, pair_figures
 from .interaction import Interaction, find_interaction
 from .pairing import pool_models
@@ -110,7 +110,7 @@ def factors(
 
     if factor not in FACTORS:
         raise no_such("factor", factor, FACTORS)
-    asked, values = Asked(data, baseline, cluster=cluster), values_of(data, metric)
+    asked, values = DeltaQuestion(data, baseline, cluster=cluster), values_of(data, metric)
     column, of = FACTORS[factor]
     keys = [*(name for name in GROUP if name != column), *SIDES]
     how = {"scope": scope, "level": level, "cluster": cluster}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, TriggerSet, dump, parse, to_json
-from skill_eval_nb.documents.transcript import Step, read_steps, skills_asked_for
+from skill_eval_nb.documents.transcript import Step, read_steps, skill_asked_for
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.files import read_document, remove
 from skill_eval_nb.running.protocol import (
@@ -310,8 +310,8 @@ def opened_in(execution: Execution, skill: str, offered: Container[str]) -> tupl
     """
     steps = (step for told in read_steps(execution.events) for step in told.steps)
     given = (step.call for step in steps if step.who == "result" and not step.failed)
-    names = (name for call in given if call for name in _wanted_skills(call))
-    found = dict.fromkeys(name for name in names if name in offered)
+    names = (_wanted_skill(call) for call in given if call)
+    found = dict.fromkeys(name for name in names if name is not None and name in offered)
     if execution.skill_used:
         found[skill] = None
     else:
@@ -333,14 +333,13 @@ def instead_of(execution: Execution, opened: Sequence[str]) -> str:
     return f"used {call.text}: {argument}" if argument else f"used {call.text}"
 
 
-def _wanted_skills(call: Step) -> Iterable[str]:
-    """The skills that a call of a tool would open."""
-    asked = skills_asked_for(call)
+def _wanted_skill(call: Step) -> str | None:
+    """The skill that a call of a tool would open; None if it would open none."""
     path = call.given.get("file_path") if isinstance(call.given, Mapping) else None
-    if asked is not None or call.text != "Read" or not isinstance(path, str):
-        return asked or ()
+    if call.text != "Read" or not isinstance(path, str):
+        return skill_asked_for(call)
     file = PurePosixPath(path)
-    return [file.parent.name] if file.name == "SKILL.md" else ()
+    return file.parent.name if file.name == "SKILL.md" else None
 
 
 SUMMARY = "trigger_eval.json"

@@ -154,7 +154,10 @@ class Measurement:
 
     @property
     def spent_usd(self) -> float:
-        """US dollars that the attempts have cost over all starts, by the journal."""
+        """US dollars that the attempts have cost over all starts, by the journal.
+
+        What a kill left open counts at its worst until the next start, which reads its notes.
+        """
         costs = read_journal(self.home).costs
         return sum(costs.get(key, 0.0) for key in self.planned)
 
@@ -236,9 +239,11 @@ class Measurement:
         async with ledger.step(STEP, planned.key, str(root), reservation) as step:
             made = await make_attempt(planned, self.setting, root, step.meter(), client)
             attempt, execution, own_usd = made
+            if own_usd is not None:  # whatever becomes of the file
+                reservation.count(own_usd)
             kept = (self.home, self.setting, attempt, execution)
             await to_the_end(asyncio.to_thread(write_attempt, *kept))  # it has been paid for
-            step.ended = Ended(attempt.reason, own_usd=own_usd)
+            step.ended = Ended(attempt.reason)
         self.attempts[planned.key] = attempt
         del self.due[planned.key]
         if self.progress is not None:

@@ -368,9 +368,9 @@ def read_run(run: RunPlace, layout: Layout) -> list[tuple[Place, RunRecord]]:
     """The run of a folder, numbered, with its place; several if one file grades several."""
     found = _read_folder(run, layout)
     if "result.json" in run.files and len(found) == 1:
-        raw = load_raw(f"{run.path}/result.json", Problems())
+        raw = load_raw(end := f"{run.path}/result.json", Problems())
         if _says_end(raw):
-            _add_end(found[0][1], raw)
+            _add_end(found[0][1], raw, end, layout.problems)
     return found
 
 
@@ -379,9 +379,9 @@ def _says_end(raw: Any) -> bool:
     return isinstance(raw, dict) and isinstance(raw.get("execution_status"), str)
 
 
-def _add_end(run: RunRecord, raw: dict[str, Any]) -> None:
+def _add_end(run: RunRecord, raw: dict[str, Any], file: str, problems: Problems) -> None:
     """Add what it took and on which target; what did not run to its end was not graded either."""
-    run.timing = timing = run.timing or _timing_in_object(raw)
+    run.timing = timing = run.timing or _timing_in_object(raw, file, problems)
     timing.model = timing.model or str(raw.get("target") or raw.get("model") or "") or None
     if re.search("error|time|crash|abort|cancel", raw["execution_status"].lower()):
         timing.status, run.grading = "error", None
@@ -481,7 +481,7 @@ def _record_of_graded(raw: Any, number: int, path: str, file: str, problems: Pro
     counted = bool(_PASSED & raw.keys()) and not any(key in raw for key in _VERDICTS)
     raw = {"expectations": [], **raw} if counted else raw
     grading = _read_of_any_dialect("grading", raw, file, problems)
-    timing = _timing_in_object(raw)
+    timing = _timing_in_object(raw, file, problems)
     return RunRecord(run_number=number, path=path, grading=grading, timing=timing)
 
 
@@ -491,16 +491,19 @@ def _timing_by_name(files: tuple[str, ...], problems: Problems) -> Timing:
     for file in files:
         raw = load_raw(file, problems)
         known |= raw if isinstance(raw, dict) else {}
-    return _timing_in_object(known)
+    return _timing_in_object(known, files[0] if files else "", problems)
 
 
-def _timing_in_object(raw: dict[str, Any]) -> Timing:
-    """What a run took, wherever in an object it stands."""
-    timing = read_timing(*raw.values(), raw)
-    parts = (timing.input_tokens, timing.output_tokens)
-    if timing.total_tokens is None and None not in parts:
-        timing.total_tokens = sum(part or 0 for part in parts)
+def _timing_in_object(raw: dict[str, Any], file: str, problems: Problems) -> Timing:
+    """What a run took, wherever in an object it stands, but where its judge's figures are."""
+    inner = {f"$.{key}": raw[key] for key in raw if not _OF_JUDGE.search(key)}
+    faults = Faults()
+    timing = read_timing({"$": raw, **inner}, faults)
+    problems.add_faults(file, faults.remarkable())
     return timing
+
+
+_OF_JUDGE = re.compile("judg|grad", re.IGNORECASE)
 
 
 def _agents_alone(run: RunRecord) -> bool:

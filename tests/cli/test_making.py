@@ -7,6 +7,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 import skill_eval_nb as sen
 from skill_eval_nb.workspace.jobs import read_settings
 from tests import bubblewrap
@@ -85,6 +87,13 @@ def test_the_command_of_a_next_step_does_only_what_is_new(tmp_path):
     done = [(event["step"], event["key"]) for event in events if event["event"] == "launched"]
     assert len(done) == len(set(done))
     assert {path.parent.name for path in home.rglob("outputs")} == {"run-1", "run-2"}
+
+
+@pytest.mark.parametrize("given", [["--dask", "--skill"], ["--skill"], ["--skill="], []])
+def test_the_skill_is_named_with_or_without_its_old_option(tmp_path, given):
+    named = [*given, SKILL] if given != ["--skill="] else [f"--skill={SKILL}"]
+    shown = run("run", *named, "--workspace", tmp_path / "ws", "--dry-run", *UNCONTAINED)
+    assert (shown.exit_code, "6 evals × 2 configurations" in shown.stdout) == (0, True)
 
 
 def test_all_faults_come_at_once_in_the_words_of_the_shell(tmp_path):

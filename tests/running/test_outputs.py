@@ -111,6 +111,15 @@ def test_a_file_of_the_host_is_never_taken_for_an_input(tmp_path, level):
     assert (host / "deep" / "a.txt").read_text() == "a"
 
 
+def test_a_folder_that_is_gone_is_empty_and_a_deep_one_is_kept(run):
+    folder, inputs = run
+    deep = "/".join(["d"] * 105) + "/x.md"
+    lay(folder / "outputs", {deep: "kept"})
+    assert collect(folder, inputs).files == (deep,)
+    shutil.rmtree(folder / "outputs")
+    assert collect(folder, inputs).files == ()
+
+
 def test_git_starts_nothing_in_the_outputs(run):
     folder, inputs = run
     work, mark = folder / "outputs", folder.parent / "started"

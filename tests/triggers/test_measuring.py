@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import json
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits, Refused
-from skill_eval_nb.triggers import Attempt, Query, measure
+from skill_eval_nb.triggers import Attempt, Query, measure, measurement
 from skill_eval_nb.triggers.attempt import (
     instead_of,
     opened_in,
@@ -282,11 +284,26 @@ LIMIT = "The run had not finished after 180 seconds, its limit."
         (went(*TOOL, *BOATS), "not triggered", ("boats",), "opened the skill boats"),
         (went(*TOOL, status="errored", reason=LIMIT), "errored", (), "used Bash: ls"),
         (went(skill_used=None), "errored", (), "answered at once"),
+        (
+            went(used("Skill", skill="boats", args="pdf"), gave("Launching", 1)),
+            "not triggered",
+            ("boats",),
+            "opened the skill boats",
+        ),
+        (
+            went(used("Skill", skill="x:boats"), gave("Launching")),
+            "not triggered",
+            (),
+            "used Skill: x:boats",
+        ),
         (went(used("Read", offset=3)), "not triggered", (), "used Read"),
         (went(), "not triggered", (), "answered at once"),
         (went(*LONG), "not triggered", (), f"used Bash: ls -l {'x' * 200}"),
     ],
-    ids=["after a tool", "another", "broken", "cannot tell", "no input", "nothing", "long"],
+    ids=[
+        *("after a tool", "another", "broken", "cannot tell"),
+        *("one named beside", "a plugin's", "no input", "nothing", "long"),
+    ],
 )
 def test_what_a_run_did_is_told_and_a_broken_one_is_never_one_that_did_not_trigger(
     run, outcome, opened, instead
@@ -329,6 +346,18 @@ def test_whatever_a_model_says_is_told(name, given_, content):
     run = went({"type": "assistant", "message": {"content": [block]}}, gave("x"), {"type": content})
     assert opened_in(run, "kites", OFFERED) == ()
     assert instead_of(run, ()).startswith("used ")
+
+
+def test_what_an_attempt_says_it_cost_counts_though_it_cannot_be_written(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(measurement, "write_attempt", full)
+    with pytest.raises(OSError, match="No space"):
+        measured(tmp_path, runs=1, run=lambda _: went(cost_usd=0.5))
+    [journal] = tmp_path.rglob("journal.jsonl")
+    events = map(json.loads, journal.read_text().splitlines())
+    assert 0.5 in [event.get("usd") for event in events]
 
 
 # ── view ───────────────────────────────────────────────────────────────────────────────────────

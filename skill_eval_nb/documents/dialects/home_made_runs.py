@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -281,16 +283,20 @@ def _add_costs(run: Plain, result: Plain, where: str, faults: Faults) -> None:
     found = run.get("execution_metrics")
     metrics = found if isinstance(found, dict) else {}
     own = {key: run[key] for key in ("total_tokens", *_PARTS) if key in run}
-    timing = read_timing(run.get("usage"), metrics.get("token_counts"), own, run.get("timing"))
-    parts = [getattr(timing, name) for name in _PARTS]
-    if timing.total_tokens is None and None not in parts and not _has_figure(result, "tokens"):
-        timing.total_tokens = sum(parts)
-        faults.add("info", "tokens-added", where, "tokens are input_tokens + output_tokens")
+    places = {
+        f"{where}.timing": run.get("timing"),
+        where: own,
+        f"{where}.execution_metrics.token_counts": metrics.get("token_counts"),
+        f"{where}.usage": run.get("usage"),
+    }
+    timing = read_timing(places, faults, known=_has_figure(result, "tokens"))
     costs = {
         "time_seconds": timing.total_duration_seconds,
         "tokens": timing.total_tokens,
         "tool_calls": metrics.get("tool_calls"),
     }
+    if not _has_figure(result, "time_seconds") and timing.total_duration_seconds is None:
+        costs["duration_ms"] = timing.duration_ms
     result |= {
         name: cost
         for name, cost in costs.items()
@@ -302,10 +308,28 @@ _PARTS = ("input_tokens", "output_tokens")
 _OF_TIMING = {*names_of(Timing)} - {"status", "reason", "tool_calls"}
 
 
-def read_timing(*parts: Any) -> Timing:
-    """What a run took, as some objects say; what a later one says counts before the others."""
-    known = {key: part[key] for part in parts if isinstance(part, dict) for key in part}
-    return mend({key: known[key] for key in known if key in _OF_TIMING}, Timing)[0]
+def read_timing(places: Mapping[str, Any], faults: Faults, *, known: bool = False) -> Timing:
+    """What a run took, as objects say, by their places; of each figure the first that is told.
+
+    Tokens are the total, else the sum of input and output tokens of one object. If they are
+    `known` already, that goes without saying.
+    """
+    timing = Timing()
+    for where, part in places.items():
+        if not isinstance(part, dict):
+            continue
+        one, found = mend({key: part[key] for key in part if key in _OF_TIMING}, Timing)
+        faults.extend(replace(fault, where=f"{where}{fault.where[1:]}") for fault in found)
+        counts = [count for name in _PARTS if (count := getattr(one, name)) is not None]
+        if timing.total_tokens is None and one.total_tokens is None and len(counts) == len(_PARTS):
+            one.total_tokens = sum(counts)
+            if not known:
+                message = "tokens are input_tokens + output_tokens"
+                faults.add("info", "tokens-added", where, message)
+        for name in one.__struct_fields__:
+            if getattr(timing, name) is None:
+                setattr(timing, name, getattr(one, name))
+    return timing
 
 
 def _has_figure(result: Plain, figure: str) -> bool:

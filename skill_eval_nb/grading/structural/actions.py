@@ -23,10 +23,11 @@ from skill_eval_nb.documents.transcript import (
     Event,
     Step,
     Told,
+    bare_names,
     has_failed,
     message_of,
     role_of,
-    skills_asked_for,
+    skill_asked_for,
 )
 from skill_eval_nb.text import count, some
 
@@ -112,8 +113,8 @@ class ActionCheck:
             given, text = str(call.given), call.result or ""
             if call.failed:
                 continue
-            asked = skills_asked_for(call)
-            if asked is not None and name in (None, *asked):
+            asked = skill_asked_for(call)
+            if asked is not None and name in (None, *bare_names([asked])):
                 return verdict_passed(_place(call))
             if "SKILL.md" in given:
                 if head.search(text) and "description:" in text:

@@ -281,8 +281,6 @@ def verdicts_on(
         spoken: which of them say in a sentence what others say in fields.
         setting: the outputs, and everything else that the checks share.
     """
-    if len(wanted) == 1:
-        setting.room = 0  # there is no other check to keep files for
     return [
         verdict_on(check, setting, spoken=worded)
         for check, worded in zip(wanted, spoken, strict=True)

@@ -122,8 +122,9 @@ def unknown_type(kind: str) -> str:
 Sandbox = Literal["bubblewrap", "none"]
 
 
-KEPT_BYTES = 32 * 2**20
-"""Files are kept in memory for the next check, up to this many bytes together."""
+KEPT_BYTES = 8 * 2**20
+"""Files of so many bytes together are kept in memory for the next check; with the text that is made
+of them they may take five times as much."""
 
 
 @dataclass
@@ -177,8 +178,8 @@ class CheckContext:
                 except OSError as error:
                     yield name, error
                     continue
-                self.room -= len(content.data)
-                if self.room >= 0:
+                if len(content.data) <= self.room:
+                    self.room -= len(content.data)
                     self.kept[name] = content
             yield name, content
 

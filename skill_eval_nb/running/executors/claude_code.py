@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from skill_eval_nb import skill_md
-from skill_eval_nb.documents.transcript import read_steps, skills_asked_for
+from skill_eval_nb.documents.transcript import read_steps, skill_asked_for
 from skill_eval_nb.grading.sandbox import Box, left_words
 from skill_eval_nb.grading.sandbox.limits import Watch
 from skill_eval_nb.models import Meter, Tally, load_prices
@@ -300,9 +300,9 @@ def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> boo
         events: the events of the run.
     """
     for step in (step for told in read_steps(events) for step in told.steps):
-        asked = step.call and skills_asked_for(step.call)
+        asked = step.call and skill_asked_for(step.call)
         shows = step.who == "result" and not step.failed
-        if shows and (name in (asked or ()) or skill_md.shows_body(step.text, body)):
+        if shows and (asked == name or skill_md.shows_body(step.text, body)):
             return True
     return False
 

@@ -179,6 +179,12 @@ def _preview_nodes(preview: JudgePreview, prices: Prices | None) -> Iterator[Chi
     if found is None or found.estimate is None:
         return
     part = found.estimate
+    left = Counter(run.reason for run in found.left_out)
+    lines = [h("li", f"{count(number, 'run')}: {why}") for why, number in left.items()]
+    left_out = details(f"{count(left.total(), 'run')} left out", h("ul", lines), key="left")
+    if not found.n_missing:
+        yield left_out if left else None
+        return
     figures = [
         figure(f"{part.number:,}", "judging" if part.number == 1 else "judgings"),
         figure(str(part.calls), "calls"),
@@ -191,10 +197,7 @@ def _preview_nodes(preview: JudgePreview, prices: Prices | None) -> Iterator[Chi
     yield h("p", f"{found.model} judges. {so_far}")
     if (preview.path / FILE).is_file():
         yield notice("A batch is under way there: starting with the same settings collects it.")
-    if left := found.left_out:
-        reasons = Counter(run.reason for run in left).items()
-        lines = [h("li", f"{count(number, 'run')}: {why}") for why, number in reasons]
-        yield details(f"{count(len(left), 'run')} left out", h("ul", lines), key="left")
+    yield left_out if left else None
     rests = assumptions([part], "", prices.date if prices is not None else "")
     content = h("ul", [h("li", words) for words in rests])
     yield details("What the price rests on", content, key="assumptions")

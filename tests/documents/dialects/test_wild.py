@@ -244,6 +244,57 @@ def test_what_is_read_of_each() -> None:
     hold("wild", lines)
 
 
+@pytest.mark.parametrize(
+    ("row", "tokens", "seconds", "told"),
+    [
+        ({"usage": {"total_tokens": 150}, "timing": {"total_tokens": None}}, 150, None, set()),
+        (
+            {"usage": {"input_tokens": 100, "output_tokens": 50}, "input_tokens": 7},
+            150,
+            None,
+            {("tokens-added", "$.runs[0].usage")},
+        ),
+        ({"usage": {"total_tokens": 150}, "timing": {"tokens": 200}}, 200, None, set()),
+        (
+            {"usage": {"total_tokens": 150}, "timing": {"total_tokens": "lots"}},
+            150,
+            None,
+            {("wrong-type", "$.runs[0].timing.total_tokens")},
+        ),
+        (
+            {"timing": {"total_duration_seconds": "soon"}},
+            None,
+            None,
+            {("wrong-type", "$.runs[0].timing.total_duration_seconds")},
+        ),
+        ({"timing": {"duration_ms": 3000}}, None, 3.0, set()),
+    ],
+)
+def test_a_figure_that_stands_in_several_places(row, tokens, seconds, told) -> None:
+    """The first that says it counts; what is added up stands in one place; nothing goes unsaid."""
+    raw = {"runs": [{"eval_id": "a", "configuration": "with_skill", "pass_rate": 1.0, **row}]}
+    found, faults = read_as_shared("benchmark", raw)
+    result = found[0].runs[0].result
+    took = result.time_seconds or (result.duration_ms and result.duration_ms / 1000)
+    assert (result.tokens, took) == (tokens, seconds)
+    assert {(one.code, one.where) for one in faults.remarkable()} == told
+
+
+@pytest.mark.parametrize(
+    ("stated", "rate"),
+    [
+        *((text, 0.6) for text in ("3/5", " 3 / 5 ", "3/5 passed", "3/5 checks passed.")),
+        *((text, None) for text in ("3/5 failed", "2/3 extra text", "1/2/2026", "5/3")),
+    ],
+)
+def test_a_share_is_all_that_a_text_says(stated, rate) -> None:
+    raw = {"runs": [{"eval_id": "a", "configuration": "with_skill", "pass_rate": stated}]}
+    found, faults = read_as_shared("benchmark", raw)
+    rates = [run.result.pass_rate for benchmark in found for run in benchmark.runs]
+    assert [one for one in rates if one is not None] == ([] if rate is None else [rate])
+    assert rate is not None or any(fault.severity != "info" for fault in faults)
+
+
 @pytest.mark.parametrize("raw", [{}, [], "text", 3, {"runs": "none"}, {"cases": [{"eval_id": 1}]}])
 def test_of_which_nothing_is_understood(raw: Any) -> None:
     found, faults = read_as_shared("benchmark", raw)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import glob
 import os
 import time
+from collections import Counter
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from skill_eval_nb.documents import Eval, Expectation, Structural, StructuralExp
 from skill_eval_nb.documents.run import CHECK_FAILED
 from skill_eval_nb.grading.structural import KINDS, OF_TRANSCRIPT, check, expectations_of
 from skill_eval_nb.grading.structural.outputs import BadGlob, Outputs, list_outputs, match_pattern
+from skill_eval_nb.grading.structural.types import CheckContext
 from tests.grading.structural.made import checked, lay, wanted
 
 
@@ -272,6 +275,27 @@ def test_a_file_that_is_too_large_is_told_and_not_scored(tmp_path, monkeypatch):
     found = checked(tmp_path, "file_not_contains", pattern="*", match="y")
     assert found.passed is None
     assert "big.txt: No such file" in found.evidence
+
+
+def test_a_file_is_read_once_for_all_checks_but_a_large_one(tmp_path, monkeypatch):
+    """A large file is read anew, and takes no room from the others."""
+    reads: list[str] = []
+    read = Outputs.read
+
+    def counted(outputs, name):
+        reads.append(name)
+        return read(outputs, name)
+
+    monkeypatch.setattr(Outputs, "read", counted)
+    monkeypatch.setattr(CheckContext, "__init__", partialmethod(CheckContext.__init__, room=100))
+    folder = lay(tmp_path / "outputs", {"a.txt": "x" * 200, "b.txt": "small", "c.txt": "more"})
+    sentence = "The texts 'one', 'two' and 'three' are there"
+    checks = [wanted("file_contains", pattern="*", match="y", id=f"S{at}") for at in range(3)]
+    check(checks, folder, None)
+    assert Counter(reads) == {"a.txt": 3, "b.txt": 1, "c.txt": 1}
+    reads.clear()
+    check([wanted("contains_text", description=sentence)], folder, None)
+    assert Counter(reads) == {"a.txt": 3, "b.txt": 1, "c.txt": 1}
 
 
 def test_a_name_that_is_no_text_is_shown_and_told(tmp_path):

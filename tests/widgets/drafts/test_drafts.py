@@ -106,6 +106,7 @@ def test_what_is_accepted_goes_into_the_file_and_nothing_else(tmp_path: Path) ->
     assert after == changed
     assert made.written.written.kept.read_bytes() == before
     assert str(made.written.written.kept) in text(made.view())
+    assert not list(tmp_path.rglob("iteration-2")), "the next plan begins it"
     assert made.accepted == ()
 
 

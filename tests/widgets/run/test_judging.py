@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,21 @@ def judging(skill: Path, **given) -> sen.widgets.run.RunPanel:
     panel = panel_on(skill, **given)
     panel.do("tab", "judge")
     return settled(panel)
+
+
+def test_where_nothing_can_be_judged_the_reasons_stand_and_no_plan(
+    ran: Path, tmp_path: Path
+) -> None:
+    home = shutil.copytree(ran.with_name(f"{ran.name}-workspace"), tmp_path / "ws")
+    for outputs in [*home.rglob("outputs")]:
+        shutil.rmtree(outputs)
+    says = shown(judging(ran, workspace=home))
+    assert "left out" in says
+    assert "None of these runs can be judged" in says
+    assert "estimated" not in says
+    assert "by whom it was before" not in says
+    found = sen.judge_again(home, dry_run=True)
+    assert (found.n_missing, len(found.left_out) > 0) == (0, True)
 
 
 def judgings(panel) -> int:

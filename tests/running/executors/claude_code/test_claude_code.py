@@ -327,6 +327,8 @@ READ = used("Read", file_path="SKILL.md")
         ([READ, gave([{"type": "text", "text": NUMBERED}])], True),
         ([used("Skill", skill="notes"), gave("Unknown skill: notes", is_error=True)], False),
         ([used("Skill", skill="notes")], False),
+        ([used("Skill", skill="pdf", args="notes"), gave("Launching skill: pdf")], False),
+        ([used("Skill", skill="other:notes"), gave("Launching")], False),
         ([used("Bash", command="grep"), gave("# Notes")], False),
         ([gave("SKILL.md\n")], False),
     ],
