@@ -527,6 +527,6 @@ class RunRecord(Struct):
     others: list[RunRecord] = []
 
     @property
-    def measured(self) -> Metrics | None:
+    def known_metrics(self) -> Metrics | None:
         """Its metrics, else those that its grading holds."""
         return self.metrics or (self.grading.execution_metrics if self.grading else None)

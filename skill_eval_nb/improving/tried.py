@@ -294,7 +294,7 @@ class Trial:
             self.draft, status, answer, **frames, **more, _suite=lambda: like(self.ws, make_suite())
         )
 
-    def tried(
+    def make_result(
         self,
         found: Mapping[What, OnRuns],
         figures: pl.DataFrame,

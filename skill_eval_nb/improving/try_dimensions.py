@@ -95,7 +95,7 @@ def try_dimensions(trial: Trial) -> Tried:
         }
         evidence = [judged.evidence(at) for at in range(runs.height)]
         found = {"draft": OnRuns(_weighted_scores(list(coming.values())), evidence), **found}
-    return trial.tried(
+    return trial.make_result(
         found,
         _rubric_means(runs, stored, target, coming),
         (MEAN,),

@@ -208,7 +208,7 @@ def _try_checks(trial: Trial) -> Tried:
     if about is not None:
         mine = trial.by_run({"draft": found["draft"]})
         more["disagreements"] = _find_disagreements(mine, about, judged)
-    return trial.tried(
+    return trial.make_result(
         found,
         figures,
         (CHECKED, GRADED),
@@ -253,7 +253,7 @@ def _try_verdicts(trial: Trial) -> Tried:
     ]
     none = verdict_unscored("no judge has decided it")
     note = f"Not in the figures: {count(len(draft.new), 'new expectation')}, as only a judge can "
-    return trial.tried(
+    return trial.make_result(
         {"replaced": _on_runs([verdict or none for verdict in _stored_verdicts(gone, runs)])},
         runs.select(
             pl.col(GRADED).alias(GRADED + BEFORE), pl.Series(GRADED + AFTER, after, pl.Float64)

@@ -68,7 +68,7 @@ class SeenRuns:
         return run if number == run.number else run._replace(number=number)
 
     @cached_property
-    def _measured(self) -> dict[tuple[Any, ...], dict[str, None]]:
+    def _paths_by_figures(self) -> dict[tuple[Any, ...], dict[str, None]]:
         """By what only the same run has, and by the same without its eval: the paths of such."""
         found: dict[tuple[Any, ...], dict[str, None]] = {}
         for keys, beside in self._runs.items():
@@ -78,7 +78,7 @@ class SeenRuns:
                     found.setdefault(known, {})[row.path] = None
         return found
 
-    def elsewhere(self, run: RunId, row: Figures, unnamed: bool, problems: Problems) -> bool:
+    def is_elsewhere(self, run: RunId, row: Figures, unnamed: bool, problems: Problems) -> bool:
         """Whether a run that only a benchmark states is one on disk, of another iteration.
 
         Benchmarks of later iterations repeat earlier runs, above all those of the
@@ -87,7 +87,7 @@ class SeenRuns:
         were met before.
         """
         fingerprint = _run_fingerprint(run, row) or ()
-        paths = [*self._measured.get(fingerprint[1:] if unnamed else fingerprint, ())]
+        paths = [*self._paths_by_figures.get(fingerprint[1:] if unnamed else fingerprint, ())]
         path = next(iter(paths), None)
         if unnamed:
             path = None if len(paths) > 1 or (path, row.path) in self._claimed else path
@@ -279,7 +279,7 @@ def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:
         if entry is record:
             if record.others:
                 second.add(run_id, rate, record)
-            numbered = None if met.elsewhere(run_id, row, record.unnamed, problems) else run_id
+            numbered = None if met.is_elsewhere(run_id, row, record.unnamed, problems) else run_id
         else:
             if entry is not None and not second.add(run_id, rate, entry):
                 compare_rates(run_id, rate, entry, record.path, problems)

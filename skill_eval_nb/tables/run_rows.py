@@ -332,7 +332,7 @@ def _run_costs(run: RunRecord, problems: Problems) -> tuple[Any, ...]:
     """
     timing, grading = run.timing, run.grading
     noted = grading.timing if grading else None
-    metrics = run.measured
+    metrics = run.known_metrics
     seconds: float | None = None
     tokens: int | None = None
     started = None
@@ -465,7 +465,7 @@ def _suggestion_rows(grading: Grading) -> Iterator[Row]:
 
 
 def _tool_call_rows(run: RunRecord) -> Iterator[Row]:
-    metrics = run.measured
+    metrics = run.known_metrics
     if metrics is not None and isinstance(metrics.tool_calls, dict):
         for tool, number in metrics.tool_calls.items():
             if number is not None:

@@ -341,7 +341,7 @@ def complete_record(run: RunRecord, entry: RunRecord, problems: Problems) -> Non
             )
     if entry.timing is None or entry.metrics is None:
         return
-    metrics = run.measured
+    metrics = run.known_metrics
     if (
         metrics is not None
         and metrics.output_chars

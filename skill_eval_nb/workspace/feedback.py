@@ -105,7 +105,7 @@ def keep_review(
         NotKept: the file is not feedback, or cannot be read as it is.
         OSError: it cannot be written.
     """
-    with _opened(path) as raw:
+    with _open_feedback(path) as raw:
         items: list[Any] = raw.setdefault("reviews", [])
         found = (at for at, item in enumerate(items) if was is not None and item == was.raw)
         place = next(found, None)
@@ -130,13 +130,13 @@ def keep_status(path: str | os.PathLike[str], status: str) -> None:
         NotKept: the file is not feedback, or cannot be read as it is.
         OSError: it cannot be written.
     """
-    with _opened(path) as raw:
+    with _open_feedback(path) as raw:
         if _reviews(raw).status != status:
             raw |= {"reviews": raw.get("reviews", []), "status": status}
 
 
 @contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+def _open_feedback(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """What a file says now, by its keys; it is written where they were changed, or it is not there.
 
     Raises:

@@ -315,7 +315,7 @@ def _lacking_row(
     fares = None
     if not draft.missing:
         judging, is_open = judgings.get(draft.key), seen.opened == card.key
-        tried = (judging and judging.result) or work.tried(draft)
+        tried = (judging and judging.result) or work.try_draft(draft)
         fares = tried_out(tried, card, judging, is_open=is_open)
     columns = h("div", h("div", mine), h("div", theirs, fares), cls="sen-columns")
     return h("li", columns, cls="sen-drafts-row", key=f"row-{card.key}")
@@ -342,7 +342,7 @@ def _card_view(
     work: DraftFigures, card: Card, seen: OpenedDrafts, judging: Task[Tried] | None
 ) -> Node:
     draft, name = card.draft, change_text(card.draft)
-    tried = (judging and judging.result) or work.tried(draft)
+    tried = (judging and judging.result) or work.try_draft(draft)
     words = name.removeprefix(f"{draft.kind} ")
     tags = [pill(draft.kind, KINDS.get(draft.kind, "")), h("strong", words[:1].upper() + words[1:])]
     if card.decision is not None:
@@ -477,7 +477,7 @@ class DraftFigures:
             drafts.measured = find_measured(self.evals)
         return drafts
 
-    def tried(self, draft: Draft) -> Tried | None:
+    def try_draft(self, draft: Draft) -> Tried | None:
         """What a draft does to the stored runs. It asks no model."""
         return self._get(("tried", draft.key), lambda: try_out(draft, self.ws))
 
