@@ -49,41 +49,30 @@ GOOD = good(json.dumps({"word": "yes"}))
 EMPTY = good(json.dumps({"word": " "}))
 
 
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
-
-
 def asked(*answers: Answer) -> tuple[Answered[str], list[dict[str, Any]], Tally]:
     tally = Tally()
-    with Scripted(answers) as server:
 
-        async def main() -> Answered[str]:
-            async with connect(server.connection) as client:
-                return await ask(client, QUESTION, tally)
+    async def main(server: Scripted) -> Answered[str]:
+        async with connect(server.connection) as client:
+            return await ask(client, QUESTION, tally)
 
-        return asyncio.run(main()), [json.loads(one.body) for one in server.seen], tally
+    with Scripted(answers) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
+        return asyncio.run(main(server)), [json.loads(one.body) for one in server.seen], tally
 
 
 def test_a_refused_answer_is_asked_for_again_with_what_was_wrong() -> None:
     answered, requests, tally = asked(EMPTY, good("no json"), GOOD)
     assert answered.value == "yes"
-    assert [fault[:24] for fault in answered.refused] == [
-        "the answer has no word",
-        "the answer is not JSON (",
-    ]
+    first, second = answered.refused
+    assert first == "the answer has no word"
+    assert second.startswith("the answer is not JSON (")
     assert answered.usage == tally.usage
     assert tally.usage.calls == 3
-    assert requests[0] == QUESTION.body()
-    assert [one["metadata"] for one in requests] == [{"user_id": "k1"}] * 3
-    texts = [request["messages"][0]["content"][-1]["text"] for request in requests]
-    assert texts[0] == "Which?"
-    assert answered.refused[0] in texts[1]
-    assert answered.refused[1] in texts[2]
-    assert answered.refused[0] not in texts[2]
-
-
-def test_it_is_asked_three_times_at_most() -> None:
+    assert requests == [QUESTION.body(fault) for fault in (None, first, second)]
+    text = requests[2]["messages"][0]["content"][-1]["text"]
+    assert text.startswith("Which?\n")
+    assert second in text
     with pytest.raises(Unanswered, match="in 3 attempts; the last: the answer has no word"):
         asked(*[EMPTY] * ATTEMPTS, GOOD)
 
@@ -108,9 +97,6 @@ def test_the_worst_case_bounds_every_way_of_asking() -> None:
     assert len(json.dumps(fault)) <= 2002
     assert QUESTION.worst == worst_case(QUESTION.body("?" * 2000)) * ATTEMPTS
     assert worst_case(QUESTION.body(fault)).input_tokens * ATTEMPTS <= QUESTION.worst.input_tokens
-
-
-# ── looking ────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(

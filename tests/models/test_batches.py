@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -48,32 +48,21 @@ class Keeper:
     def __init__(self, looks: int = 1) -> None:
         self.looks = looks
         self.batches: dict[str, list[Any]] = {}
-        self.asked: dict[str, int] = {}
-        self._lock = threading.Lock()
+        self.asked: Counter[str] = Counter()
 
     def __call__(self, seen: Seen) -> Answer:
-        with self._lock:
-            parts = seen.path.strip("/").split("/")[3:]
-            if not parts:
-                name = f"msgbatch_{len(self.batches)}"
-                self.batches[name] = json.loads(seen.body)["requests"]
-                return self.status(name)
-            if parts[0] not in self.batches:
-                return bad(404, "not_found_error", "no such batch")
-            if parts[1:] == ["results"]:
-                return self.results(parts[0])
-            self.asked[parts[0]] = self.asked.get(parts[0], 0) + 1
-            return self.status(parts[0])
-
-    def status(self, name: str) -> Answer:
-        ended = self.asked.get(name, 0) >= self.looks
+        name, *results = [*seen.path.strip("/").split("/")[3:], ""]
+        if not name:
+            name = f"msgbatch_{len(self.batches)}"
+            self.batches[name] = json.loads(seen.body)["requests"]
+        elif results[0]:
+            lines = [json.dumps(self.result(item)) for item in reversed(self.batches[name])]
+            return Answer(body="\n".join([*lines, ""]).encode())
+        else:
+            self.asked[name] += 1
         counts = {"processing": 0, "succeeded": len(self.batches[name]), "errored": 0}
-        status = "ended" if ended else "in_progress"
+        status = "ended" if self.asked[name] >= self.looks else "in_progress"
         return plain({"id": name, "processing_status": status, "request_counts": counts})
-
-    def results(self, name: str) -> Answer:
-        lines = [self.result(item) for item in reversed(self.batches[name])]
-        return Answer(body="".join(f"{json.dumps(line)}\n" for line in lines).encode())
 
     def result(self, item: Any) -> Any:
         kind = item["custom_id"].split("-")[0]
@@ -103,16 +92,21 @@ def named(*names: str) -> dict[str, dict[str, Any]]:
 MIXED = named("succeeded-1", "errored-1", "expired-1", "canceled-1", "succeeded-2", "half-1")
 
 
-async def submitted_and_collected(client: Client) -> batches.Results | None:
+async def submitted_and_collected(client: Client) -> Any:
     return await batches.collect(client, await batches.submit(client, MIXED))
 
 
-def test_results_come_back_by_id_whatever_became_of_each():
-    keeper = Keeper()
+def test_results_come_back_by_id_whatever_became_of_each_and_are_metered_at_half_the_price():
+    tally, ids, keeper = Tally(), list[str](), Keeper(looks=3)
     with Scripted(keeper) as server:
-        results = with_client(server, submitted_and_collected)
-    assert results is not None
-    assert set(results) == set(MIXED)
+        assert with_client(server, submitted_and_collected) is None  # it is still at work
+        for one in (None, "msgbatch_0"):  # a batch is resumed by its id, and not submitted again
+            own = {"meter": tally, "every": 0.01, "batch_id": one, "created": ids.append}
+            asks = partial(batches.answers, requests=MIXED, **own)
+            results = with_client(server, asks)
+            assert set(results) == set(MIXED)
+    assert ids == ["msgbatch_1"]
+    assert list(keeper.batches) == ["msgbatch_0", "msgbatch_1"]
     for name, result in results.items():
         kind = name.split("-")[0]
         if kind == "succeeded":
@@ -123,40 +117,11 @@ def test_results_come_back_by_id_whatever_became_of_each():
             assert result.kind == ("connection" if kind == "half" else kind)
     assert "max_tokens: too many" in str(results["errored-1"])
     assert [item["params"] for item in keeper.batches["msgbatch_0"]] == list(MIXED.values())
-    with Scripted(Keeper(looks=2)) as server:
-        assert with_client(server, submitted_and_collected) is None  # it is still at work
-
-
-def test_all_of_it_is_metered_at_half_the_price():
-    tally, ids = Tally(), list[str]()
-
-    async def answered(client: Client) -> batches.Results:
-        return await batches.answers(client, MIXED, meter=tally, every=0.01, created=ids.append)
-
-    with Scripted(Keeper(looks=3)) as server:
-        results = with_client(server, answered)
-    assert len(results) == len(MIXED)
-    assert ids == ["msgbatch_0"]
-    assert tally.usage == Usage(24, 8, calls=2)
-    assert tally.assumed == worst_case(MIXED["half-1"])
-    assert tally.open == Usage()
+    assert tally.usage == Usage(48, 16, calls=4)
+    assert (tally.assumed, tally.open) == (worst_case(MIXED["half-1"]) * 2, Usage())
     prices = load_prices()
-    model = "claude-haiku-4-5"
-    whole = prices.cost(tally.usage + tally.assumed, model)
+    whole = prices.cost(tally.usage + tally.assumed, "claude-haiku-4-5")
     assert tally.cost(prices) == pytest.approx((whole or 0) / 2)
-
-
-def test_a_batch_is_resumed_by_its_id_and_not_submitted_again():
-    keeper, tally = Keeper(), Tally()
-
-    async def resumed(client: Client) -> batches.Results:
-        batch = await batches.submit(client, MIXED)
-        return await batches.answers(client, MIXED, meter=tally, batch_id=batch, every=0.01)
-
-    with Scripted(keeper) as server:
-        assert len(with_client(server, resumed)) == len(MIXED)
-    assert len(keeper.batches) == 1
-    assert tally.usage.calls == 2
 
 
 @pytest.mark.parametrize(("limit", "value"), [("REQUESTS", 2), ("BYTES", 500)])
@@ -175,8 +140,7 @@ def test_too_much_for_one_batch_becomes_several(
     with Scripted(keeper) as server:
         results = with_client(server, round_trip)
         bodies = [seen.body for seen in server.seen if seen.path == "/v1/messages/batches"]
-    assert results is not None
-    assert set(results) == set(many)
+    assert set(results or ()) == set(many)
     assert len(ids) == 3
     kept = itertools.chain.from_iterable(keeper.batches.values())
     assert [item["custom_id"] for item in kept] == list(many)
@@ -213,9 +177,7 @@ def test_results_that_are_cut_short_are_asked_for_again(monkeypatch: pytest.Monk
         return answer
 
     with Scripted(cutting) as server:
-        results = with_client(server, submitted_and_collected)
-    assert results is not None
-    assert len(results) == len(MIXED)
+        assert len(with_client(server, submitted_and_collected)) == len(MIXED)
 
 
 def test_a_budget_that_is_too_small_for_all_reserves_nothing():

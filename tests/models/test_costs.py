@@ -3,13 +3,12 @@ from __future__ import annotations
 import json
 import pickle
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import genai_prices
 import pytest
 from hypothesis import given, settings
@@ -114,8 +113,7 @@ def test_a_model_is_found_with_a_date_but_not_by_a_likeness():
         assert not prices.known(other)
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_the_users_file_lies_over_the_bundled_one(tmp_path, monkeypatch, named: bool):
+def test_the_users_file_lies_over_the_bundled_one(tmp_path, monkeypatch):
     own = {
         "date": "2027-01",
         "factors": {"cache_read": 0.5, "batch": 1},
@@ -125,39 +123,40 @@ def test_the_users_file_lies_over_the_bundled_one(tmp_path, monkeypatch, named: 
         },
     }
     path = written(tmp_path, own)
-    if named:
-        monkeypatch.setenv(VARIABLE, str(path))
-    prices = load_prices(None if named else path)
+    monkeypatch.setenv(VARIABLE, str(path))
+    prices = load_prices()
+    assert load_prices(path) == prices == pickle.loads(pickle.dumps(prices))
     assert prices.models["mine"] == Rates(4, 8, 2, 7, 8, 1)
     assert prices.cost(Usage(MILLION), "claude-sonnet-5") == 30
     assert prices.cost(Usage(MILLION), "claude-haiku-4-5") == 1
     said = f"as genai-prices {version('genai-prices')} has them"
     assert re.fullmatch(rf"2027-01 \(my-prices\.json\), \d{{4}}-\d\d-\d\d, {said}", prices.date)
-    assert pickle.loads(pickle.dumps(prices)) == prices
-
-
-FINE = {"input": 1, "output": 1}
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
         ("{", "is not JSON"),
-        ({"models": {}}, "field `date`"),
-        ({"date": "2027", "models": {"m": 3}}, r'\$\.models\["m"\]: .*got `int`'),
-        ({"date": "2027", "models": {"m": {"input": 1}}}, "field `output`"),
-        ({"date": "2027", "models": {"m": FINE | {"input": "3"}}}, "got `str` - at `\\$.input`"),
-        ({"date": "2027", "models": {"m": FINE | {"input": -1}}}, ">= 0"),
         ('{"date": "1", "models": {"m": {"input": NaN, "output": 1}}}', "is not JSON"),
-        ({"date": "2027", "models": {"m": FINE | {"outptu": 1}}}, "unknown field `outptu`"),
+        ({"models": {}}, "field `date`"),
         ({"date": "2027", "models": {}, "factors": {"x": 3}}, r"`x` - at `\$\.factors`"),
-        ({"date": "2027", "models": {"m": FINE | {"cache_read": 2}}}, "costs more than `input`"),
-        ({"date": "2027", "models": {"m": FINE | {"batch": 2}}}, r"<= 1.0 - at `\$\.batch`"),
-        ({"date": "2027", "models": {"m": FINE | {"long": FINE}}}, r"long\.over"),
-        ({"date": "2027", "models": {"m": FINE | {"over": 9}}}, "belongs into `long`"),
-        (
-            {"date": "2027", "models": {"m": FINE | {"long": FINE | {"over": 9, "input": 0}}}},
-            "`long` is cheaper in places",
+        *(
+            ({"date": "2027", "models": {"m": rates}}, says)
+            for rates, says in (
+                (3, r'\$\.models\["m"\]: .*got `int`'),
+                ({"input": 1}, "field `output`"),
+                ({"input": "3", "output": 1}, "got `str` - at `\\$.input`"),
+                ({"input": -1, "output": 1}, ">= 0"),
+                ({"input": 1, "output": 1, "outptu": 1}, "unknown field `outptu`"),
+                ({"input": 1, "output": 1, "cache_read": 2}, "costs more than `input`"),
+                ({"input": 1, "output": 1, "batch": 2}, r"<= 1.0 - at `\$\.batch`"),
+                ({"input": 1, "output": 1, "over": 9}, "belongs into `long`"),
+                ({"input": 1, "output": 1, "long": {"input": 1, "output": 1}}, r"long\.over"),
+                (
+                    {"input": 1, "output": 1, "long": {"over": 9, "input": 0, "output": 1}},
+                    "`long` is cheaper in places",
+                ),
+            )
         ),
     ],
 )
@@ -168,24 +167,19 @@ def test_a_bad_file_is_refused_with_its_path_and_the_place(tmp_path: Path, conte
     assert str(path) in str(caught.value)
 
 
-# ── usage ──────────────────────────────────────────────────────────────────────────────────────
-
-
 def test_the_usage_of_an_answer_is_read_as_the_real_sdk_reads_it():
-    types = pytest.importorskip("anthropic.types")
     said = {
         "input_tokens": 5,
         "output_tokens": 6,
         "cache_read_input_tokens": 7,
         "cache_creation_input_tokens": 9,
         "cache_creation": {"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 5},
-        "service_tier": "standard",
     }
-    theirs = types.Usage.model_validate(said)
+    theirs = anthropic.types.Usage.model_validate(said)
+    plain = theirs.input_tokens, theirs.output_tokens, theirs.cache_read_input_tokens
     hour = theirs.cache_creation.ephemeral_1h_input_tokens
-    assert (theirs.input_tokens, theirs.output_tokens, hour) == (5, 6, 5)
-    read, written = theirs.cache_read_input_tokens, theirs.cache_creation_input_tokens
-    assert Usage.of(said) == Usage(5, 6, read, written, 1, hour)
+    assert Usage.of(said) == Usage(*plain, theirs.cache_creation_input_tokens, 1, hour)
+    assert Usage.of(said) == Usage(5, 6, 7, 9, 1, 5)
     assert Usage.of(said | {"cache_creation": None}) == Usage(5, 6, 7, 9, 1)
     assert Usage.of({"input_tokens": 1, "output_tokens": 2}) == Usage(1, 2, calls=1)
 
@@ -196,13 +190,13 @@ MARK = {"type": "ephemeral"}
 HOUR = {"type": "ephemeral", "ttl": "1h"}
 
 
+def text(words: str = "Hi", mark: Any = None) -> dict[str, Any]:
+    return {"type": "text", "text": words, "cache_control": mark}
+
+
 def request(*blocks: Any, **more: Any) -> dict[str, Any]:
-    content = list(blocks) or [{"type": "text", "text": "Hi"}]
-    return {
-        "model": "m",
-        "max_tokens": 64,
-        "messages": [{"role": "user", "content": content}],
-    } | more
+    messages = [{"role": "user", "content": list(blocks) or [text()]}]
+    return {"model": "m", "max_tokens": 64, "messages": messages} | more
 
 
 def file(size: int, kind: str = "image/png") -> dict[str, Any]:
@@ -213,8 +207,7 @@ def file(size: int, kind: str = "image/png") -> dict[str, Any]:
 @given(st.lists(st.text(), max_size=5), st.text(), st.integers(0, 10**6))
 def test_the_input_is_at_least_the_bytes_of_all_texts(parts: list[str], system: str, output: int):
     """A model that reads each byte as a token would read no more."""
-    blocks = [{"type": "text", "text": part} for part in parts]
-    asked = request(*blocks, system=system, max_tokens=output)
+    asked = request(*map(text, parts), system=system, max_tokens=output)
     worst = worst_case(asked)
     bytes_ = sum(len(text.encode(errors="surrogatepass")) for text in (*parts, system))
     assert worst.input_tokens >= bytes_ + ADDED
@@ -232,14 +225,13 @@ def test_files_count_as_what_can_be_read_and_not_as_their_bytes():
     assert IMAGE < most(result) < IMAGE + ADDED + 1000
     pdf = file(100, "application/pdf")
     assert CONTEXT < most(pdf, pdf) < CONTEXT + 5000
-    text = {"type": "text", "media_type": "text/plain", "data": "word " * 100}
-    assert 500 < most({"type": "document", "source": text}) < 2000
+    words = {"type": "text", "media_type": "text/plain", "data": "word " * 100}
+    assert 500 < most({"type": "document", "source": words}) < 2000
     inner = {"type": "content", "content": [file(9)]}
     assert most({"type": "document", "source": inner}) > IMAGE
-
-
-def text(words: str = "Hi", mark: Any = None) -> dict[str, Any]:
-    return {"type": "text", "text": words, "cache_control": mark}
+    tools = [{"type": "bash_20250124", "name": "bash"}, {"name": "own", "input_schema": {}}]
+    plain, more = (worst_case(request(tools=of), size=100).input_tokens for of in ([], tools))
+    assert more == plain + ADDED  # for the one of the provider
 
 
 # Names in data mean nothing.
@@ -266,12 +258,6 @@ def test_a_mark_for_the_cache_makes_all_input_as_dear_as_writing(asked: Any, kep
     assert (worst.input_tokens, worst.cache_write_tokens)[kept is not None] >= ADDED
     assert (worst.input_tokens, worst.cache_write_tokens)[kept is None] == 0
     assert worst.cache_write_1h_tokens == (worst.cache_write_tokens if kept == "hour" else 0)
-
-
-def test_each_tool_of_the_provider_may_add_to_the_input():
-    plain = worst_case(request(tools=[]), size=100).input_tokens
-    tools = [{"type": "bash_20250124", "name": "bash"}, {"name": "own", "input_schema": {}}]
-    assert worst_case(request(tools=tools), size=100).input_tokens == plain + ADDED
 
 
 rates = st.builds(
@@ -306,8 +292,10 @@ USED = Usage(200, 50, calls=1)
 MODEL = "claude-haiku-4-5"
 
 
-def test_calls_answered_unanswered_refused_and_in_flight():
-    tally, prices = Tally(), load_prices()
+def test_calls_answered_unanswered_refused_and_in_flight_are_counted_by_each_meter():
+    ceiling, prices = Ceiling(7), load_prices()
+    outer = Tally(within=ceiling)
+    tally = Tally(within=outer)
     assert tally.cost(prices) == 0
     ticket = tally.reserve(MODEL, WORST)
     tally.settle(ticket, USED)
@@ -316,65 +304,26 @@ def test_calls_answered_unanswered_refused_and_in_flight():
             again()
     tally.settle(tally.reserve(MODEL, WORST), None)
     tally.release(tally.reserve(MODEL, WORST))
-    tally.reserve(MODEL, WORST)
-    assert (tally.usage, tally.assumed, tally.open, tally.calls) == (USED, WORST, WORST, 2)
-    used, worst = (prices.cost(usage, MODEL) or 0 for usage in (USED, WORST))
-    assert tally.cost(prices) == pytest.approx(used + worst)
-    tally.settle(tally.reserve(MODEL, WORST, batch=True), USED)
-    assert tally.cost(prices) == pytest.approx(1.5 * used + worst)
-    tally.settle(tally.reserve("unheard-of", WORST), USED)
-    assert tally.cost(prices) is None
-
-
-def test_a_tally_is_pickled_with_what_it_counted_and_counts_on():
-    tally = Tally()
-    tally.settle(tally.reserve(MODEL, WORST), USED)
-    ticket = tally.reserve(MODEL, WORST)
+    assert ceiling.left == 5
+    open_ = tally.reserve(MODEL, WORST)
     copy = pickle.loads(pickle.dumps(tally))
-    assert (copy.usage, copy.open) == (USED, WORST)
-    other = copy.reserve(MODEL, WORST)
-    assert other != ticket
-    copy.settle(ticket, None)
-    copy.release(other)
-    assert (copy.assumed, copy.open) == (WORST, Usage())
-    assert (tally.assumed, tally.open) == (Usage(), WORST)
-
-
-def test_threads_lose_no_count():
-    tally, threads, each = Tally(), 8, 400
-    begin = threading.Barrier(threads)
-
-    def count() -> None:
-        begin.wait()
-        for number in range(each):
-            ticket = tally.reserve(MODEL, WORST)
-            (tally.release(ticket) if number % 4 == 0 else tally.settle(ticket, USED))
-
-    with ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(count) for _ in range(threads)]:
-            done.result()
-    assert tally.usage == USED * (threads * each * 3 // 4)
-    assert tally.open == Usage()
-
-
-@given(st.integers(0, 3), st.booleans())
-def test_a_call_is_made_only_if_each_meter_allows_it_and_each_counts_it(left: int, batch: bool):
-    ceiling = Ceiling(left)
-    outer = Tally(within=ceiling)
-    inner = Tally(within=outer)
-    if left:
-        inner.settle(inner.reserve(MODEL, WORST, batch=batch), USED)
-        if left > 1:
-            inner.release(inner.reserve(MODEL, WORST))
-            inner.settle(inner.reserve(MODEL, WORST), None)
+    assert copy.reserve(MODEL, WORST) != open_
+    copy.settle(open_, USED)  # a copy counts on
+    assert (copy.usage, copy.open) == (USED * 2, WORST)
+    used, worst = (prices.cost(usage, MODEL) or 0 for usage in (USED, WORST))
+    for one in (tally, outer):
+        assert (one.usage, one.assumed, one.open, one.calls) == (USED, WORST, WORST, 2)
+        assert one.cost(prices) == pytest.approx(used + worst)
+    tally.settle(tally.reserve(MODEL, WORST, batch=True), USED)
+    assert outer.cost(prices) == tally.cost(prices) == pytest.approx(1.5 * used + worst)
+    tally.settle(tally.reserve("unheard-of", WORST), USED)
+    assert outer.cost(prices) is tally.cost(prices) is None
     while ceiling.left:
         outer.reserve(MODEL, WORST)
-    open_, calls = outer.open, outer.calls
+    before = outer.open
     with pytest.raises(BudgetSpent):
-        inner.reserve(MODEL, WORST, batch=batch)
-    assert (inner.open, outer.open, calls) == (Usage(), open_, outer.calls)
-    assert inner.usage == outer.usage == (USED if left else Usage())
-    assert inner.assumed == outer.assumed == (WORST if left > 1 else Usage())
+        tally.reserve(MODEL, WORST)
+    assert (tally.open, outer.open) == (WORST, before)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.text() | st.integers(), st.lists))
