@@ -8,6 +8,7 @@ from skill_eval_nb.tables import TABLES, Workspace
 from tests.tables.made import workspace
 
 Rows = list[dict[str, Any]]
+SIDES = ("with_skill", "without_skill")
 
 HOSTILE = (
     "a | b || c",
