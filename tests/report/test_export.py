@@ -1,9 +1,10 @@
-"""Files: which, where, the same bytes every time, and read back."""
+"""Files: which, where, the same bytes every time, read back; what a form cannot take is said."""
 
 import csv
 import json
 import shutil
 
+import jsonschema
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -11,39 +12,35 @@ from polars.testing import assert_frame_equal
 from skill_eval_nb import load, stats
 from skill_eval_nb.documents.dialects import DIALECTS, read_as_shared
 from skill_eval_nb.report import write_benchmark, write_report, write_tables
+from skill_eval_nb.report.document import NO_SPREAD
 from skill_eval_nb.tables import TABLES
 from tests.checkout import ROOT
-from tests.report.made import balanced, check, hostile, of_two_models, run, score, workspace
+from tests.report.made import (
+    SIDES,
+    balanced,
+    check,
+    of_two_models,
+    one_side,
+    run,
+    score,
+    workspace,
+)
 
 REPORT = ["benchmark.json", "benchmark.md", "report.html"]
 WITH_BENCHMARK = [name for name, forms in DIALECTS.items() if "benchmark" in forms]
 
 
-def made(**more):
-    rows = balanced(**more)
-    checks = [
-        check(row, text, text == "is there") for row in rows for text in ("is there", "is right")
-    ]
+def made():
+    rows = balanced()
+    texts = ("is there", "is right")
+    checks = [check(row, text, text == "is there") for row in rows for text in texts]
     scores = [score(row, "clarity", 3.0 + (row["run_number"] == 1)) for row in rows]
     return {"runs": rows, "expectations": checks, "rubric_scores": scores}
 
 
 def files(folder):
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
-@pytest.fixture(scope="module")
-def benchmarks(tmp_path_factory):
-    """What was written of one workspace in each dialect, and where."""
-    written = {}
-    for dialect in WITH_BENCHMARK:
-        folder = tmp_path_factory.mktemp(dialect)
-        written[dialect] = folder, write_benchmark(workspace(**made()), folder, dialect)
-    return written
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 def single(**more):
@@ -56,9 +53,7 @@ def test_one_iteration_stands_in_the_folder_itself_with_the_same_bytes_every_tim
     (tmp_path / "b" / "report.html").write_text("of another time")
     for name in "ab":
         written = write_report(workspace(**made()), tmp_path / name)
-        assert sorted(files(tmp_path / name)) == REPORT
-        assert sorted(path.name for path in written) == sorted(files(tmp_path / name))
-        assert all(path.exists() for path in written)
+        assert sorted(path.name for path in written) == sorted(files(tmp_path / name)) == REPORT
     assert files(tmp_path / "a") == files(tmp_path / "b")
 
 
@@ -73,45 +68,34 @@ def test_a_report_beside_the_runs_is_the_same_when_it_is_written_once_more(tmp_p
     assert set(ws.stated["iteration"]) == set(ws.runs["iteration"]) == {"iteration-1"}
 
 
-@pytest.mark.parametrize("dialect", ["iterations", "test-cases"])
-def test_a_benchmark_over_iterations_is_one_file_a_workspace(tmp_path, dialect):
+@pytest.mark.parametrize(("dialect", "key"), [("iterations",) * 2, ("test-cases", "entries")])
+def test_a_benchmark_over_iterations_is_one_file_a_workspace(tmp_path, dialect, key):
     rows = [single(iteration=f"iteration-{n}") for n in (1, 2)] + [single(workspace="other")]
     write_benchmark(workspace(runs=rows), tmp_path, dialect)
-    assert sorted(files(tmp_path)) == [
-        f"{name}/benchmark.{ending}"
-        for name in ("other", "tdd-workspace")
-        for ending in ("json", "md")
+    found = files(tmp_path)
+    assert sorted(found) == [
+        f"{name}/{one}" for name in ("other", "tdd-workspace") for one in REPORT[:2]
     ]
-    value = json.loads((tmp_path / "tdd-workspace/benchmark.json").read_bytes())
-    assert len(value["iterations" if dialect == "iterations" else "entries"]) == 2
-    text = (tmp_path / "tdd-workspace/benchmark.md").read_text(encoding="utf-8")
-    assert text.startswith("# Benchmarks of tdd\n")
+    assert len(json.loads(found["tdd-workspace/benchmark.json"])[key]) == 2
+    assert found["tdd-workspace/benchmark.md"].startswith(b"# Benchmarks of tdd\n")
 
 
 @pytest.mark.parametrize("dialect", WITH_BENCHMARK)
-def test_every_dialect_with_a_benchmark_is_written_and_read_back(benchmarks, dialect):
-    folder, _ = benchmarks[dialect]
-    value = json.loads((folder / "benchmark.json").read_bytes())
+def test_every_dialect_is_read_back_and_no_order_of_rows_matters(tmp_path, dialect):
+    written = write_benchmark(workspace(**made()), tmp_path, dialect)
+    value = json.loads((tmp_path / "benchmark.json").read_bytes())
     (back,), _ = read_as_shared("benchmark", value)
     assert back.metadata.skill_name == "tdd"
     rates = [one.result.pass_rate for one in back.runs if one.configuration == "with_skill"]
     mean = pytest.approx(0.8125 if dialect != "iterations" else 0.5)  # it has verdicts, no rates
     assert sum(rates) / len(rates) == mean
-
-
-def test_the_order_of_rows_changes_no_figure(tmp_path, benchmarks):
-    backwards = {name: rows[::-1] for name, rows in made().items()}
-    write_benchmark(workspace(**backwards), tmp_path)
-    one, other = (files(folder) for folder in (benchmarks["skill-creator"][0], tmp_path))
-    assert one["benchmark.md"] == other["benchmark.md"]
-    summaries = [json.loads(each["benchmark.json"])["run_summary"] for each in (one, other)]
-    assert summaries[0] == summaries[1]
-
-
-def test_what_a_dialect_cannot_hold_is_told(benchmarks):
-    _, written = benchmarks["codingbuddy"]
-    assert any("rubric scores" in loss for loss in written.losses)
     assert len(written.losses) == len(set(written.losses))
+    assert any("rubric scores" in loss for loss in written.losses) or dialect != "codingbuddy"
+    backwards = {name: rows[::-1] for name, rows in made().items()}
+    write_benchmark(workspace(**backwards), tmp_path / "b", dialect)
+    assert files(tmp_path)["benchmark.md"] == files(tmp_path / "b")["benchmark.md"]
+    other = json.loads((tmp_path / "b" / "benchmark.json").read_bytes())
+    assert other.get("run_summary") == value.get("run_summary")
 
 
 def test_nothing_to_report_writes_no_benchmark(tmp_path):
@@ -119,20 +103,27 @@ def test_nothing_to_report_writes_no_benchmark(tmp_path):
     assert [path.name for path in write_report(workspace(), tmp_path)] == ["report.html"]
 
 
-@pytest.mark.parametrize("writer", [write_benchmark, write_report])
-def test_an_unknown_dialect_is_an_error_before_anything_is_written(tmp_path, writer):
-    with pytest.raises(ValueError, match="did you mean `skill-creator`"):
-        writer(workspace(**made()), tmp_path, "skill-creater")
+def test_what_is_unknown_names_the_nearest_before_anything_is_written(tmp_path):
+    ws = workspace(**made())
+    for writer in (write_benchmark, write_report):
+        with pytest.raises(ValueError, match="did you mean `skill-creator`"):
+            writer(ws, tmp_path, "skill-creater")
+    with pytest.raises(ValueError, match="Did you mean `parquet`"):
+        write_tables(ws, tmp_path, "parket")
+    with pytest.raises(KeyError, match="Did you mean `runs`"):
+        write_tables(ws, tmp_path, names=["run"])
     assert files(tmp_path) == {}
 
 
-def test_hostile_names_stay_below_the_folder(tmp_path):
-    ws = hostile()
-    folder = tmp_path / "out"
-    rows = [ws.runs.to_dicts()[0], single(workspace="../../up", skill="../s")]
-    write_report(workspace(runs=rows), folder)
+def test_hostile_names_stay_below_the_folder_and_each_model_has_files_of_its_own(tmp_path):
+    rows = [single(), single(workspace="../../up", skill="../s")]
+    write_report(workspace(runs=rows), tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert len([name for name in files(folder) if name.endswith("benchmark.json")]) == 2
+    assert len([name for name in files(tmp_path) if name.endswith("benchmark.json")]) == 2
+    written = write_benchmark(workspace(runs=of_two_models()), tmp_path)
+    found = [path for path in written if path.suffix == ".json"]
+    runs = {path.parent.name: len(json.loads(path.read_text())["runs"]) for path in found}
+    assert runs == {"large": 8, "small": 8, "third": 1}
 
 
 EVAL = {"workspace": "w", "skill": "s", "eval_id": "1", "eval_name": "e", "weight": 1.0}
@@ -161,33 +152,19 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def test_csv_tells_null_from_empty(tmp_path):
-    write_tables(workspace(evals=[EVAL | {"expected_output": ""}]), tmp_path, "csv", ["evals"])
-    assert (tmp_path / "evals.csv").read_text().splitlines()[1].startswith('w,s,1,e,,"",')
-
-
-def test_a_text_that_a_spreadsheet_would_run_is_quoted_where_that_is_asked(tmp_path):
+def test_csv_tells_null_from_empty_and_quotes_what_a_spreadsheet_would_run_where_asked(tmp_path):
     texts = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "a=1", ""]
-    evals = [
-        EVAL | {"eval_name": "-n", "prompt": text, "files": ["=f", "=g"], "weight": -1.0}
-        for text in texts
-    ]
-    plain = write_tables(workspace(evals=evals), tmp_path, "csv", ["evals"])
-    assert [row["prompt"] for row in rows_of(plain[0])] == texts
-    quoted = write_tables(workspace(evals=evals), tmp_path, "csv", ["evals"], quote_formulas=True)
-    rows = rows_of(quoted[0])
+    own = EVAL | {"eval_name": "-n", "files": ["=f", "=g"], "weight": -1.0}
+    ws = workspace(evals=[own | {"prompt": text} for text in texts] + [EVAL])
+    (plain,) = write_tables(ws, tmp_path, "csv", ["evals"])
+    assert [row["prompt"] for row in rows_of(plain)] == [*texts, ""]
+    assert [line[5:12] for line in plain.read_text().splitlines()[-2:]] == [',-n,"",', ",e,,,,,"]
+    (quoted,) = write_tables(ws, tmp_path, "csv", ["evals"], quote_formulas=True)
+    *rows, _ = rows_of(quoted)
     assert [row["prompt"] for row in rows] == [*(f"'{text}" for text in texts[:6]), *texts[6:]]
     assert {(row["eval_name"], row["files"], row["weight"]) for row in rows} == {
         ("'-n", "'=f; =g", "-1.0")
     }
-
-
-def test_an_unknown_format_or_table_names_the_nearest(tmp_path):
-    with pytest.raises(ValueError, match="Did you mean `parquet`"):
-        write_tables(workspace(), tmp_path, "parket")
-    with pytest.raises(KeyError, match="Did you mean `runs`"):
-        write_tables(workspace(), tmp_path, names=["run"])
-    assert files(tmp_path) == {}
 
 
 @pytest.mark.parametrize("baseline", ["without_skill", "old_skill"])
@@ -196,17 +173,105 @@ def test_what_is_written_loads_as_it_was(tmp_path, baseline):
     uneven = [*rows, run("2", "with_skill", 3, 0.0, tokens=9, time_seconds=1.5)]
     write_benchmark(workspace(runs=uneven), tmp_path)
     back = load(tmp_path)
-    figures = ["eval_id", "configuration", "run_number", "pass_rate", "tokens", "time_seconds"]
-    figures += ["passed", "failed", "total"]
-    expected = workspace(runs=uneven).runs.select(figures)
-    assert_frame_equal(back.runs.select(figures), expected, check_row_order=False)
+    figures = "eval_id configuration run_number pass_rate tokens time_seconds passed failed total"
+    expected = workspace(runs=uneven).runs.select(figures.split())
+    assert_frame_equal(back.runs.select(figures.split()), expected, check_row_order=False)
     audited = stats.audit(back)
-    assert audited.height > 20
-    assert audited["agrees"].all()
+    assert (audited.height > 20, audited["agrees"].all()) == (True, True)
 
 
-def test_each_model_has_files_of_its_own(tmp_path):
-    written = write_benchmark(workspace(runs=of_two_models()), tmp_path)
-    found = [path for path in written if path.suffix == ".json"]
-    runs = {path.parent.name: len(json.loads(path.read_text())["runs"]) for path in found}
-    assert runs == {"large": 8, "small": 8, "third": 1}
+# ── what viewers and schemas cannot take ──────────────────────────────────────────────────────
+
+RATE = {"type": "number", "minimum": 0, "maximum": 1}
+AMOUNT = {"type": "number", "minimum": 0}
+
+
+def record(**fields):
+    return {"type": "object", "required": list(fields), "properties": fields}
+
+
+SPREAD = record(mean=AMOUNT, stddev=AMOUNT)
+SIDE = record(pass_rate=RATE, tokens={"type": "integer", "minimum": 0}, duration=AMOUNT)
+RESULT = record(eval_id={"type": "integer", "minimum": 0}, with_skill=SIDE, baseline=SIDE)
+CODINGBUDDY = record(
+    skill_name={"type": "string", "pattern": "^[a-z][a-z0-9-]*$"},
+    iteration={"type": "integer", "minimum": 1},
+    summary=record(
+        pass_rate=record(mean=RATE, stddev=AMOUNT), tokens=SPREAD, duration_seconds=SPREAD
+    ),
+    eval_results={"type": "array", "items": RESULT},
+) | {"$schema": "http://json-schema.org/draft-07/schema#"}
+"""What the dialect's document demands of benchmark.json."""
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes runs in a dialect, one benchmark of them: the document, and what is told of it."""
+
+    def write_runs(dialect, runs, demanded=None, **tables):
+        written = write_benchmark(workspace(runs=runs, **tables), tmp_path, dialect)
+        value = json.loads((tmp_path / "benchmark.json").read_bytes())
+        if dialect == "codingbuddy" and not demanded:
+            jsonschema.validate(value, CODINGBUDDY, jsonschema.Draft7Validator)
+        told = " ".join(written.losses)
+        assert ("demanded" in told, (demanded or "") in told) == (demanded is not None, True)
+        return value, told
+
+    return write_runs
+
+
+def test_a_viewer_gets_no_run_without_a_pass_rate_and_no_verdict_that_was_not_scored(write):
+    first = run("1", "with_skill", 1, 0.5, total=5)
+    checks = [check(first, str(place), passed) for place, passed in enumerate((True, None, False))]
+    runs = [first, run("2", "with_skill", 3, None)]
+    value, told = write("skill-creator", runs, expectations=checks)
+    (one,) = value["runs"]
+    lacking = "Not in the list of runs, for lack of a pass rate: 1 run, eval 2 with_skill 3."
+    assert lacking in told
+    assert lacking in value["notes"]
+    assert [each["text"] for each in one["expectations"]] == ["0", "2"]
+    assert one["result"]["total"] == one["result"]["passed"] + one["result"]["failed"]
+    assert "Verdicts that were not scored are not in the lists of expectations." in told
+
+
+@pytest.mark.parametrize("dialect", ["skill-creator", "skill-evaluator"])
+def test_a_viewer_gets_numbers_for_every_spread(write, dialect):
+    rows = [row for row in balanced() if row["run_number"] == 1 and row["eval_id"] == "1"]
+    value, told = write(dialect, rows, rubric_scores=[score(row, "clarity", 3.0) for row in rows])
+    found = [one for side in SIDES for one in value["run_summary"][side].values()]
+    assert {one["stddev"] for one in found if isinstance(one, dict) and "mean" in one} == {0.0}
+    assert NO_SPREAD in told
+    assert NO_SPREAD in value["notes"]
+
+
+@pytest.mark.parametrize("baseline", ["without_skill", "old_skill", "claude_without_skill"])
+def test_the_schema_of_codingbuddy_is_met(write, baseline):
+    value, _ = write("codingbuddy", balanced(baseline))
+    first, second = value["eval_results"]
+    assert (first["eval_id"], second["eval_id"]) == (1, 2)
+    assert first["with_skill"] == {"pass_rate": 0.875, "tokens": 4850, "duration": 68.0}
+    assert first["baseline"] == {"pass_rate": 0.375, "tokens": 3150, "duration": 55.0}
+    assert value["summary"]["pass_rate"] == {"mean": 0.8125, "stddev": 0.125}
+
+
+def test_the_schema_is_met_where_things_are_missing(write):
+    cost = {"tokens": 10, "time_seconds": 1.0, "iteration": "master"}
+    given = [("1", "with_skill", 1.0), ("1", "a_baseline", 0.5), ("1", "third", 1.0)]
+    given += [("3", "with_skill", 1.0), ("4", "with_skill", None), ("4", "a_baseline", 1.0)]
+    rows = [run(of, side, 1, rate, **cost) for of, side, rate in given]
+    value, told = write("codingbuddy", rows)
+    assert (value["iteration"], [one["eval_id"] for one in value["eval_results"]]) == (1, [1])
+    for part in (
+        "a_baseline is written as without_skill.",
+        "Left out: third",
+        "2 evals, eval 3 and eval 4",
+        "The iteration master is written as 1.",
+    ):
+        assert part in told
+    value, told = write("codingbuddy", one_side())
+    assert value["eval_results"] == []
+    assert "for lack of figures on both sides: 2 evals" in told
+    rows = [row | {"tokens": None} for row in balanced()]
+    value, _ = write("codingbuddy", rows, demanded="`summary.tokens` is demanded")
+    assert "tokens" not in value["summary"]
+    assert [one["with_skill"]["pass_rate"] for one in value["eval_results"]] == [0.875, 0.75]

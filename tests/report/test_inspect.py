@@ -21,19 +21,13 @@ from skill_eval_nb.tables import TABLES as ALL
 from tests.checkout import ROOT
 from tests.cli.calls import run
 from tests.corpus.build import graded, lay
+from tests.report.made import SIDES
 
 WORKSPACES = sorted((ROOT / "data").glob("*-workspace"))
 HELD = ("evals", "runs", "expectations", "rubric_scores", "tool_calls")
 TEXTS = ("claims", "notes", "suggestions")
-KEYS = ["iteration", "eval_id", "eval_name", "configuration", "run_number"]
-FIGURES = [
-    "pass_rate",
-    "rubric_weighted_mean",
-    "time_seconds",
-    "tokens",
-    "tokens_cached",
-    "cost_usd",
-]
+KEYS = "iteration eval_id eval_name configuration run_number".split()
+FIGURES = "pass_rate rubric_weighted_mean time_seconds tokens tokens_cached cost_usd".split()
 """What `load` reads of a log; layers, judgings and what is metadata are for inspect's readers."""
 
 
@@ -54,23 +48,22 @@ def headlines(ws: sen.Workspace) -> pl.DataFrame:
 
     Without what rests on how many checks a run had, which a log does not say.
     """
-    found = sen.stats.deltas(ws, "pass_rate").drop("workspace", "harness", "warnings")
-    found = found.drop(ADDITIONS)
+    found = sen.stats.deltas(ws, "pass_rate")
+    found = found.drop("workspace", "harness", "warnings", *ADDITIONS)
     return found.sort("skill", "iteration", "executor_model", "configuration")
 
 
 def verdicts(ws: sen.Workspace) -> list[tuple[object, ...]]:
     """Every verdict of a check and mean score of a dimension, by the names that a log has."""
-    names = [
+    found = []
+    for table, before, name, value in (
         ("expectations", "checks/", "text", "passed"),
         ("rubric_scores", "rubric/", "dimension", "score"),
-    ]
-    found = []
-    for table, before, name, value in names:
+    ):
         frame = ws.polars(table).drop_nulls(value).filter(pl.col(name) != "pass_rate")
         name_ = pl.lit(before) + pl.col(name).str.strip_prefix(before)
-        frame = frame.group_by(*KEYS, name_.alias("name")).agg(pl.col(value).cast(float).mean())
-        found += frame.rows()
+        own = frame.group_by(*KEYS, name_.alias("name")).agg(pl.col(value).cast(float).mean())
+        found += own.rows()
     return sorted(found)
 
 
@@ -125,30 +118,29 @@ print(json.dumps({
 """In a process of its own: the library changes asyncio for all where a notebook's shell is."""
 
 
+TRANSCRIPT = """
+{"type": "system", "subtype": "init"}
+{"type": "assistant", "message": {"id": "m1", "content": [{"type": "text", "text": "I"}]}}
+{"type": "assistant", "message": {"id": "m1", "content": [{"type": "tool_use", "id": "t1", \
+"name": "Bash", "input": {"command": "ls"}}]}}
+{"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t1", \
+"content": [{"type": "text", "text": "a"}]}]}}
+{"type": "assistant", "message": {"id": "m2", "content": "Done, by sk-ant-abcdefghijkl"}}
+{"type": "result"}
+{broken"""
+"""One message in two lines, a block a line."""
+
+
 def test_inspects_own_readers(inspect_ai, tmp_path):
     """Logs, samples and messages as inspect_ai's viewer and data frames have them."""
     shutil.copytree(ROOT / "data" / "tdd-workspace", tmp_path / "ws")
     at = tmp_path / "ws" / "iteration-1" / "eval-1-lend-a-book" / "with_skill" / "run-1"
-    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
-    gave = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "a"}]}
-    events = [
-        {"type": "system", "subtype": "init"},
-        {"type": "assistant", "message": {"id": "m1", "content": [{"type": "text", "text": "I"}]}},
-        {"type": "assistant", "message": {"id": "m1", "content": [use]}},  # a block a line
-        {"type": "user", "message": {"content": [gave]}},
-        {"type": "assistant", "message": {"id": "m2", "content": "Done, by sk-ant-abcdefghijkl"}},
-        {"type": "result"},
-    ]
-    lines = [*map(json.dumps, events), "{broken"]
-    (at / "transcript.jsonl").write_text("\n".join(lines))
+    (at / "transcript.jsonl").write_text(TRANSCRIPT)
     ws, out = sen.load(tmp_path / "ws"), tmp_path / "out"
     written = sen.report.write_inspect(ws, out)
     assert any("transcript" in loss for loss in written.losses)
-    sides = [
-        f"iteration-{n}/{side}.eval" for n in (1, 2) for side in ("with_skill", "without_skill")
-    ]
+    sides = [f"iteration-{n}/{side}.eval" for n in (1, 2) for side in SIDES]
     assert [path.relative_to(out).as_posix() for path in written] == sides
-
     command = [sys.executable, "-c", READERS, out, written[0]]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seen = json.loads(done.stdout.splitlines()[-1])
@@ -158,9 +150,8 @@ def test_inspects_own_readers(inspect_ai, tmp_path):
     rates = mine.select(*keys, "pass_rate").rows()
     assert sorted(map(tuple, seen["rates"])) == sorted(rates)
     assert list(map(tuple, seen["errored"])) == mine.filter(status="errored").select(keys).rows()
-    side = ["iteration", "configuration"]
-    means = ws.runs.group_by(*side, "eval_id").agg(pl.col("pass_rate").mean())
-    means = means.group_by(*side).agg(pl.col("pass_rate").mean()).sort(side)
+    side, rate = ["iteration", "configuration"], pl.col("pass_rate").mean()
+    means = ws.runs.group_by(*side, "eval_id").agg(rate).group_by(*side).agg(rate).sort(side)
     assert seen["means"] == pytest.approx(means["pass_rate"].to_list())
     assert seen["tasks"] == 4  # logs of one task_id are hidden as retries of one another
     assert seen["used"] == seen["tokens"] == ws.runs["tokens"].sum()
@@ -171,19 +162,16 @@ def test_inspects_own_readers(inspect_ai, tmp_path):
 
 def test_several_workspaces_and_odd_names(inspect_ai, tmp_path):
     """Workspaces stay apart, names need not be those of files, and each run its figures."""
+    late = {"executor_start": "9999-12-31T23:59:59-01:00", "total_duration_seconds": 1e12}
+    own, other = (f"a/iteration-1/eval-0/{side}" for side in SIDES)
     files = {
-        "a/iteration-1/eval-0/with_skill/run-1/grading.json": graded("pf"),
-        "a/iteration-1/eval-0/with_skill/run-1/timing.json": {"executor_start": "at noon"},
-        "a/iteration-1/eval-0/with_skill/run-2/timing.json": {
-            "executor_start": "9999-12-31T23:59:59-01:00",
-            "total_duration_seconds": 1e12,
-        },
-        "a/iteration-1/eval-0/with_skill/run-2/grading.json": {"expectations": []},
-        "a/iteration-1/eval-0/without_skill/run-1/outputs/a.txt": "",
-        "a/iteration-1/eval-0/without_skill/run-1/metrics.json": {"cost_usd": 0.5},
-        "a/iteration-1/eval-0/without_skill/run-1/transcript.jsonl": json.dumps(
-            {"type": "assistant", "message": {"id": "m", "content": "Done."}}
-        ),
+        f"{own}/run-1/grading.json": graded("pf"),
+        f"{own}/run-1/timing.json": {"executor_start": "at noon"},
+        f"{own}/run-2/timing.json": late,
+        f"{own}/run-2/grading.json": {"expectations": []},
+        f"{other}/run-1/outputs/a.txt": "",
+        f"{other}/run-1/metrics.json": {"cost_usd": 0.5},
+        f"{other}/run-1/transcript.jsonl": TRANSCRIPT.splitlines()[-3],
         "b: <x>/iteration-1/eval-0/with_skill/run-1/grading.json": graded("pp-"),
         "b: <x>/extra/eval-0/Baseline (v1)/run-1/grading.json": graded("f"),
     }
@@ -192,13 +180,9 @@ def test_several_workspaces_and_odd_names(inspect_ai, tmp_path):
     back = sen.load(tmp_path / "out")
     assert_frame_equal(figures(back), figures(ws))
     assert back.runs["workspace"].n_unique() == ws.runs["workspace"].n_unique()
-    for told in (
-        "not an ISO 8601",
-        "a log needs a time",
-        "answers need a time",
-        "tokens are not known",
-    ):
-        assert any(told in loss for loss in written.losses), told
+    told = " ".join(written.losses)
+    parts = "not an ISO 8601|a log needs a time|answers need a time|tokens are not known"
+    assert [part for part in parts.split("|") if part not in told] == []
 
 
 def test_of_tools(inspect_ai, tmp_path):
@@ -212,7 +196,7 @@ def test_of_tools(inspect_ai, tmp_path):
     ]
     votes = [
         {"task": "a", "arm": arm, "dimension": name, "rating": score, "judge": judge, "weight": w}
-        for arm in ("with_skill", "without_skill")
+        for arm in SIDES
         for name, w in (("tone", 3.0), ("form", 1.0))
         for judge, score in (("x", 5 * w / 3), ("y", None), ("z", 2))
     ]
@@ -222,18 +206,13 @@ def test_of_tools(inspect_ai, tmp_path):
         assert_same(ws, sen.load(tmp_path / name))
 
 
-def test_within_a_running_loop(inspect_ai, tmp_path):
-    """A notebook has a loop of its own."""
+def test_a_damaged_log_is_a_problem_where_inspect_is_imported(inspect_ai, tmp_path):
+    """The library teaches `zipfile` its packing, and faults of its own; a notebook has a loop."""
 
     async def cell() -> list[Path]:
         return sen.report.write_inspect(sen.load(WORKSPACES[0]), tmp_path)
 
-    assert len(asyncio.run(cell())) == 4
-
-
-def test_a_damaged_log_is_a_problem_where_inspect_is_imported(inspect_ai, tmp_path):
-    """The library teaches `zipfile` its packing, and faults of its own."""
-    written = sen.report.write_inspect(sen.load(WORKSPACES[0]), tmp_path)
+    written = asyncio.run(cell())
     runs = sen.load(tmp_path).runs.height
     data = bytearray(written[0].read_bytes())
     with zipfile.ZipFile(written[0]) as log:
@@ -262,11 +241,11 @@ def test_without_inspect(tmp_path, monkeypatch):
 def test_shell(inspect_ai, tmp_path):
     """`convert --to inspect` writes logs into a new folder and names what is lost."""
     out = tmp_path / "out"
-    result = run("convert", WORKSPACES[0], "--to", "inspect", "--out", out)
-    assert result.exit_code == 0
-    assert result.stdout.splitlines() == [f"Wrote 4 files to {out}."]
+    command = ("convert", WORKSPACES[0], "--to", "inspect", "--out", out)
+    result = run(*command)
+    assert (result.exit_code, result.stdout) == (0, f"Wrote 4 files to {out}.\n")
     assert "not kept: 10 rows of triggers" in result.stderr
-    assert run("convert", WORKSPACES[0], "--to", "inspect", "--out", out).exit_code == 2
+    assert run(*command).exit_code == 2
 
 
 @pytest.mark.corpus

@@ -12,18 +12,16 @@ from statsmodels.stats.multitest import multipletests
 import skill_eval_nb as sen
 from skill_eval_nb.report import Library
 from skill_eval_nb.view import blocks_of
-from tests.corpus.build import lay
-from tests.report.made import HOSTILE, Rows, run, workspace
+from tests.corpus.build import graded, lay
+from tests.report.made import HOSTILE, SIDES, Rows, run, workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-SIDES = ("with_skill", "without_skill")
+    from collections.abc import Iterable, Sequence
 
 
 def skill(name: str, *evals: Sequence[Sequence[float | None]], **more: Any) -> Rows:
     """Runs of a skill: for each eval the rates of either side."""
-    sides = ("with_skill", more.pop("baseline", SIDES[1]))
+    sides = (SIDES[0], more.pop("baseline", SIDES[1]))
     known = {"workspace": f"{name}-workspace", "skill": name} | more
     return [
         run(str(at), side, number, rate, **known)
@@ -33,72 +31,55 @@ def skill(name: str, *evals: Sequence[Sequence[float | None]], **more: Any) -> R
     ]
 
 
-def once(name: str, *deltas: float, **more: Any) -> Rows:
-    """A skill of which each eval was run once, with these differences."""
-    return skill(name, *(([max(d, 0)], [max(-d, 0)]) for d in deltas), **more)
+def once(names: Iterable[str], *deltas: float, **more: Any) -> Rows:
+    """Skills of which each eval was run once, with these differences."""
+    evals = [([max(d, 0)], [max(-d, 0)]) for d in deltas]
+    return [row for name in names for row in skill(name, *evals, **more)]
 
 
-def thrice(name: str, *sides: Sequence[float], **more: Any) -> Rows:
-    """A skill whose three evals were run three times, all with these rates."""
-    return skill(name, *[sides] * 3, **more)
+def of(*skills: Rows) -> Library:
+    return sen.library(workspace(runs=[row for rows in skills for row in rows]))
 
 
-def of(*skills: Rows, **more: Rows) -> Library:
-    return sen.library(workspace(runs=[row for rows in skills for row in rows], **more))
-
-
-UP, DOWN, SAME = [0.5, 0.5], [-0.5, -0.25], [0.0, 0.0]
-CLEAR = [1.0, 0.75, 1.0], [0.0, 0.25, 0.0]
+UP, DOWN = [0.5, 0.5], [-0.5, -0.25]
+CLEAR = [[[1.0, 0.75, 1.0], [0.0, 0.25, 0.0]]] * 3
+FEW = "Too few skills to say whether the {} skills help on average: {} pp."
+UNCLEAR = "It is unclear whether the 6 skills help on average"
 ANSWERS: dict[str, tuple[Rows, list[str]]] = {
-    "too few skills": (
-        [row for name in "abcde" for row in once(name, *UP)],
-        ["Too few skills to say whether the 5 skills help on average: +50 pp."],
-    ),
+    "too few skills": (once("abcde", *UP), [FEW.format(5, "+50")]),
     "six that differ": (
-        [row for name in "abcdef" for row in once(name, *UP)],
+        once("abcdef", *UP),
         ["The 6 skills help on average: +50 pp (exact p = 0.0312)."],
     ),
-    "six of which five differ": (
-        [row for name in "abcde" for row in once(name, *UP)] + once("f", *SAME),
-        ["Too few skills to say whether the 6 skills help on average: +41.7 pp."],
-    ),
+    "six of which five differ": (once("abcde", *UP) + once("f", 0, 0), [FEW.format(6, "+41.7")]),
     "worse": (
-        [row for name in "abcdef" for row in once(name, *DOWN)],
+        once("abcdef", *DOWN),
         ["The 6 skills hurt on average: −37.5 pp (exact p = 0.0312)."],
     ),
     "unclear": (
-        [row for at, name in enumerate("abcdef") for row in once(name, 0.25, [1, -1][at % 2])],
-        [
-            (
-                "It is unclear whether the 6 skills help on average: +12.5 pp (−37.5 to +62.5; "
-                "exact p = 0.625)."
-            )
-        ],
+        once("ace", 0.25, 1) + once("bdf", 0.25, -1),
+        [f"{UNCLEAR}: +12.5 pp (−37.5 to +62.5; exact p = 0.625)."],
     ),
     "two kinds of baseline, the most skills first": (
-        [row for name in "abcdef" for row in once(name, *UP, baseline="old_skill")]
-        + once("g", *UP),
+        once("abcdef", *UP, baseline="old_skill") + once("g", *UP),
         [
             "The 6 skills beat the versions before them on average: +50 pp (exact p = 0.0312).",
             "One skill is held against no skill: +50 pp.",
         ],
     ),
     "a skill in two workspaces counts once": (
-        [row for name in "abcde" for row in once(name, *UP)]
-        + once("a", *DOWN, workspace="elsewhere"),
-        ["Too few skills to say whether the 5 skills help on average: +41.2 pp."],
+        once("abcde", *UP) + once("a", *DOWN, workspace="elsewhere"),
+        [FEW.format(5, "+41.2")],
     ),
     "the stand-in has no verdict": (
-        [row for name in "abcdef" for row in once(name, *UP, executor_model="stand-in")],
+        once("abcdef", *UP, executor_model="stand-in"),
         ["No skill here can have a verdict."],
     ),
     "errors decide": (
         [row for name in "abcdef" for row in skill(name, ([1.0, None, None, None], [0.5]))],
-        [
-            "It is unclear whether the 6 skills help on average, as errors decide: +50 pp.",
-        ],
+        [f"{UNCLEAR}, as errors decide: +50 pp."],
     ),
-    "nothing is compared": ([run("1", "with_skill", 1, 0.5)], []),
+    "nothing is compared": ([run("1", SIDES[0], 1, 0.5)], []),
 }
 
 
@@ -115,12 +96,9 @@ def test_the_answer_over_skills(rows: Rows, claims: list[str]) -> None:
 def test_its_p_is_the_sign_flip_over_skills(seed: int) -> None:
     draw = np.random.default_rng(seed)
     deltas = draw.choice([-0.5, -0.25, 0.0, 0.25, 0.5, 1.0], (7 + seed, 3))
-    found = of(*(once(f"skill-{at}", *map(float, own)) for at, own in enumerate(deltas)))
+    (answer,) = of(*(once([f"s{at}"], *map(float, own)) for at, own in enumerate(deltas))).answers
     means = deltas.mean(axis=1)
-    flipped = permutation_test(
-        (means,), np.mean, permutation_type="samples", n_resamples=1_000_000, vectorized=True
-    )
-    answer = found.answers[0]
+    flipped = permutation_test((means,), np.mean, permutation_type="samples", n_resamples=10**6)
     if np.count_nonzero(abs(means) > 1e-9) < 6:
         assert answer.p is None
     else:
@@ -132,28 +110,25 @@ def test_its_p_is_the_sign_flip_over_skills(seed: int) -> None:
 
 def test_each_verdict_allows_for_those_that_could_have_been_one_and_leans_for_all_leans() -> None:
     draw = np.random.default_rng(0)
-    rows = thrice("clear", *CLEAR)
+    rows = skill("clear", *CLEAR)
     for at in range(8):
         rates = draw.integers(0, 5, (3, 2, 3)) / 4
         rates[:, 0] = np.minimum(rates[:, 0] + 0.25 * (at > 3), 1)
         rows += skill(f"s{at}", *rates.tolist())
     for at, own in enumerate(([0.5, 1.0], [0.5, 0.5, 0.5], [1.0, 0.75, 1.0], [0.25])):
-        rows += once(f"once-{at}", *own)
+        rows += once([f"once-{at}"], *own)
     table = of(rows).table
     alone = {row["skill"]: row for row in sen.stats.deltas(workspace(runs=rows)).to_dicts()}
     able = [name for name, row in alone.items() if not row["verdict"].startswith("too few")]
     leaning = [name for name, row in alone.items() if row["lean_p"] is not None]
-    assert len(able) > 4
-    assert len(leaning) == 4
-    for names, before, after, how in (
-        (able, "p", "p_adjusted", "holm-sidak"),
-        (leaning, "lean_p", "lean_p_adjusted", "fdr_bh"),
-    ):
-        raw = [min(alone[name][before], 1 - 1e-12) for name in names]  # of 1 it takes a logarithm
-        expected = np.asarray(multipletests(raw, method=how)[1], float)
-        found = dict(table.select("skill", after).rows())
-        assert [found[name] for name in names] == pytest.approx(expected)
-        assert all(found[name] is None for name in alone.keys() - set(names))
+    assert (len(able) > 4, len(leaning)) == (True, 4)
+    for names, column, how in ((able, "p", "holm-sidak"), (leaning, "lean_p", "fdr_bh")):
+        raw = [min(alone[name][column], 1 - 1e-12) for name in names]  # of 1 it takes a logarithm
+        found = dict(table.select("skill", f"{column}_adjusted").rows())
+        assert [found.pop(name) for name in names] == pytest.approx(
+            multipletests(raw, method=how)[1]
+        )
+        assert set(found.values()) == {None}
     for row in table.to_dicts():
         if row["verdict"] == "helps":
             assert row["p_adjusted"] <= 0.05
@@ -170,12 +145,12 @@ def test_each_verdict_allows_for_those_that_could_have_been_one_and_leans_for_al
 
 def test_what_is_known_comes_first_then_what_leans_then_the_largest() -> None:
     found = of(
-        once("small", 0.25, 0.0),
-        once("eight", *[0.5] * 8),
-        once("leans", *[1.0] * 4),
-        once("large", -0.5),
-        thrice("clear", *CLEAR),
-        thrice("alike", [1.0] * 3, [1.0] * 3),
+        once(["small"], 0.25, 0.0),
+        once(["eight"], *[0.5] * 8),
+        once(["leans"], *[1.0] * 4),
+        once(["large"], -0.5),
+        skill("clear", *CLEAR),
+        skill("alike", *[[[1.0] * 3] * 2] * 3),
     )
     columns = ("skill", "scope", "verdict", "lean", "n_silent")
     assert found.table.select(columns).rows() == [
@@ -192,87 +167,51 @@ def test_what_is_known_comes_first_then_what_leans_then_the_largest() -> None:
         line for block in blocks_of(found) for line in block.lines()
     )
     steps = dict(found.table.select("skill", "new_runs").rows())
-    assert steps["clear"] is None
-    assert steps["leans"] is not None
+    assert (steps["clear"], steps["leans"] is None) == (None, False)
 
 
 def test_the_newest_iteration_that_compares_counts_and_models_are_rows_of_their_own() -> None:
-    newest = [
-        *once("a", 0.5, iteration="iteration-2"),
-        *once("a", -0.5, iteration="iteration-10"),
-        *[
-            run(
-                "0",
-                "with_skill",
-                1,
-                1.0,
-                workspace="a-workspace",
-                skill="a",
-                iteration="iteration-11",
-            )
-        ],
-    ]
-    models = [
-        row
-        for name, d in (("large", 0.5), ("small", -0.25))
-        for row in [
-            one | {"run_number": 1 + (name == "small")} for one in once("b", d, executor_model=name)
-        ]
-    ]
-    costs = [
-        {**row, "tokens": 100 * at, "cost_usd": 0.5 if at else None}
-        for at, row in enumerate(once("c", 0.25))
-    ]
-    found = of(newest, models, costs)
-    rows = found.table.select("skill", "iteration", "executor_model", "estimate").rows()
+    own = {"workspace": "a-workspace", "skill": "a", "iteration": "iteration-11"}
+    small = once("b", -0.25, executor_model="small")
+    found = of(
+        once("a", 0.5, iteration="iteration-2"),
+        once("a", -0.5, iteration="iteration-10"),
+        [run("0", SIDES[0], 1, 1.0, **own)],
+        once("b", 0.5, executor_model="large"),
+        [row | {"run_number": 2} for row in small],
+        [row | {"tokens": 9 * (row["pass_rate"] == 0)} for row in once("c", 0.25, cost_usd=0.5)],
+    )
+    columns = ("skill", "iteration", "executor_model", "estimate", "tokens", "tokens_baseline")
+    rows = found.table.select(*columns, "cost_usd", "cost_usd_baseline").rows()
     assert sorted(rows, key=str) == [
-        ("a", "iteration-10", None, -0.5),
-        ("b", "iteration-1", "large", 0.5),
-        ("b", "iteration-1", "small", -0.25),
-        ("c", "iteration-1", None, 0.25),
+        ("a", "iteration-10", None, -0.5, *[None] * 4),
+        ("b", "iteration-1", "large", 0.5, *[None] * 4),
+        ("b", "iteration-1", "small", -0.25, *[None] * 4),
+        ("c", "iteration-1", None, 0.25, 0, 9, 0.5, 0.5),
     ]
     assert "Run by several models, each with its own row: b." in repr(found)
     assert found.answers[0].n_skills == 3
     assert found.answers[0].estimate == pytest.approx((-0.5 + 0.125 + 0.25) / 3)
-    row = found.table.row(index=rows.index(("c", "iteration-1", None, 0.25)), named=True)
-    own = [row[name] for name in ("tokens", "tokens_baseline", "cost_usd", "cost_usd_baseline")]
-    assert own == [0, 100, None, 0.5]
 
 
-FRONT = "---\nname: {}\ndescription: {}\n---\n"
+def front(name: str, described: int = 39) -> str:
+    return f"---\nname: {name}\ndescription: {'d' * described}\n---\n"
+
+
+AS_RUN = "a-workspace/iteration-1/skill-snapshot/with_skill/SKILL.md"
+NO_PART = {
+    "a/evals/evals.json": "[]",
+    "a/.cache/x.md": "x" * 40,
+    "a/b-workspace/y.md": "y" * 40,
+    "a/picture.png": b"\x89PNG\0" * 40,
+}
 PLACES: dict[str, tuple[dict[str, Any], tuple[int, int, int] | None]] = {
-    "beside the workspace": (
-        {"a/SKILL.md": FRONT.format("a", "d" * 39) + "b" * 400, "a/more.md": "m" * 40},
-        (10, 100, 10),
-    ),
-    "among the host's skills": (
-        {".claude/skills/a/SKILL.md": FRONT.format("a", "d" * 39)},
-        (10, 0, 0),
-    ),
-    "by the name that it has in another folder": (
-        {"a-workspace/SKILL.md": FRONT.format("a", "d" * 39)},
-        (10, 0, 0),
-    ),
-    "what is no part of it": (
-        {
-            "a/SKILL.md": FRONT.format("a", "d" * 39),
-            "a/evals/evals.json": "[]",
-            "a/.cache/x.md": "x" * 40,
-            "a/b-workspace/y.md": "y" * 40,
-            "a/picture.png": b"\x89PNG\0" * 40,
-        },
-        (10, 0, 0),
-    ),
-    "as it was run, before as it is now": (
-        {
-            "a-workspace/iteration-1/skill-snapshot/with_skill/SKILL.md": FRONT.format(
-                "a", "d" * 79
-            ),
-            "a/SKILL.md": FRONT.format("a", "d" * 39),
-        },
-        (20, 0, 0),
-    ),
-    "of another name": ({"a-workspace/SKILL.md": FRONT.format("b", "d")}, None),
+    "beside": ({"a/SKILL.md": front("a") + "b" * 400, "a/more.md": "m" * 40}, (10, 100, 10)),
+    "among the host's skills": ({".claude/skills/a/SKILL.md": front("a")}, (10, 0, 0)),
+    "by its name in another folder": ({"a-workspace/SKILL.md": front("a")}, (10, 0, 0)),
+    "what is no part of it": ({"a/SKILL.md": front("a")} | NO_PART, (10, 0, 0)),
+    "as run, before as it is": ({AS_RUN: front("a", 79), "a/SKILL.md": front("a")}, (20, 0, 0)),
+    "of another name": ({"a-workspace/SKILL.md": front("b")}, None),
     "nowhere": ({}, None),
 }
 
@@ -281,12 +220,8 @@ PLACES: dict[str, tuple[dict[str, Any], tuple[int, int, int] | None]] = {
 def test_what_a_skill_takes_of_the_context(
     tmp_path: Any, files: dict[str, Any], tokens: tuple[int, int, int] | None
 ) -> None:
-    for side in SIDES:
-        files = files | {
-            f"a-workspace/iteration-1/eval-1/{side}/grading.json": {
-                "expectations": [{"text": "x", "passed": side == SIDES[0], "evidence": "y"}]
-            }
-        }
+    for side, marks in zip(SIDES, "pf", strict=True):
+        files = files | {f"a-workspace/iteration-1/eval-1/{side}/grading.json": graded(marks)}
     home = lay(tmp_path / "lib", files)
     columns = ("context_always", "context_opened", "context_files")
     for loaded in (home, home / "a-workspace"):
@@ -296,7 +231,7 @@ def test_what_a_skill_takes_of_the_context(
 
 
 def test_names_from_files_do_nothing_and_pages_are_the_same_for_the_same(tmp_path: Any) -> None:
-    rows = [row for name in HOSTILE for row in once(name, 0.5, 1.0)]
+    rows = once(HOSTILE, 0.5, 1.0)
     written = of(rows).write(tmp_path)
     markdown, html = (path.read_text("utf-8") for path in written)
     assert [path.name for path in written] == ["library.md", "library.html"]
