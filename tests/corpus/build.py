@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,23 @@ Key = tuple[str, str, str, str, int, float | None]
 """workspace, iteration, eval_id, configuration, run_number, pass_rate"""
 
 
+CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+def spread(name: str) -> list[str]:
+    """The names that one with braces stands for, as a shell reads `eval-{1,2}/{a,b}`."""
+    if not (choice := CHOICE.search(name)):
+        return [name]
+    before, after = name[: choice.start()], name[choice.end() :]
+    return [one for part in choice[1].split(",") for one in spread(f"{before}{part}{after}")]
+
+
 def lay(root: Path, files: Mapping[str, Any]) -> Path:
-    """Write files below a folder: text and bytes as they are, anything else as JSON."""
-    for name, content in files.items():
+    """Write files below a folder: text and bytes as they are, anything else as JSON.
+
+    A name with braces is of several files: `eval-{1,2}/{with_skill,without_skill}/grading.json`.
+    """
+    for name, content in ((name, one) for names, one in files.items() for name in spread(names)):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         data = content if isinstance(content, str | bytes) else json.dumps(content)

@@ -16,7 +16,7 @@ from tests.corpus.build import graded, lay
 from tests.golden import hold, lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 Row = dict[str, Any]
@@ -36,9 +36,10 @@ TOLD = {
 """What is kept of a shape: columns by table."""
 
 
-def lines_of_workspace(ws: sen.Workspace) -> Iterator[str]:
-    for name, columns in TOLD.items():
-        table = ws.polars(name)
+def lines_of_workspace(ws: sen.Workspace, more: Mapping[str, str] | None = None) -> Iterator[str]:
+    more = more or {}
+    for name in [*TOLD, *(more.keys() - TOLD)]:
+        columns, table = f"{TOLD.get(name, '')} {more.get(name, '')}", ws.polars(name)
         if table.height:
             yield from lines_of(table.select(columns.split()).to_dict(as_series=False), name)
     yield from dict.fromkeys(ws.polars("problems")["message"])
