@@ -21,9 +21,10 @@ WITH_PATH = "check convert report gate library tables".split()
 TDD = ROOT / "data" / "tdd-workspace"
 
 
-def run(*arguments: Any) -> Result:
-    """A command, in this process; a traceback is a failure of the test."""
-    result = CliRunner().invoke(cli.app, [str(one) for one in arguments], terminal_width=200)
+def run(*arguments: Any, typed: str | None = None) -> Result:
+    """A command, in this process, with what is typed; a traceback is a failure of the test."""
+    words = [str(one) for one in arguments]
+    result = CliRunner().invoke(cli.app, words, input=typed, terminal_width=200)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
@@ -31,6 +32,5 @@ def run(*arguments: Any) -> Result:
 
 def started(*arguments: Any, **more: Any) -> subprocess.CompletedProcess[str]:
     """A command as users start it, in a process of its own."""
-    return subprocess.run(
-        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, **more
-    )
+    command = [PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)

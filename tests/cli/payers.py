@@ -18,8 +18,12 @@ from tests.improving.made import NEW, OLD, draft, ledgers, offline, planted, tri
 from tests.triggers.made import make_skill
 
 MODEL = "claude-haiku-4-5"
+ASKED = ("--model", MODEL)
+CEILING = ("--budget-usd", 5)
 UNCONTAINED = ("--sandbox", "none", "--others", "none")
 DEMO = ROOT / "data" / "release-notes"
+FEW = ("--eval", "no-version-named", "--sandbox", "none")
+"""One eval of the demo skill, and no sandbox: what the stand-in has done is known."""
 RIGOUR = {"name": "rigour", "description": "d", "weight": 1.0}
 RIGOUR |= {"scoring": {"1": "none", "3": "some", "5": "all"}}
 Command = list[object]
@@ -29,8 +33,7 @@ def run(home: Path) -> Command:
     """Runs of the demo skill, in a workspace that is there."""
     (home / "ws").mkdir()
     models = ("--executor", "messages-api", "--executor-model", MODEL, "--judge-model", "stand-in")
-    few = ("--eval", "no-version-named", "--runs", 1, "--sandbox", "none", "--yes")
-    return ["run", DEMO, "--workspace", home / "ws", *models, *few]
+    return ["run", DEMO, "--workspace", home / "ws", *models, *FEW, "--runs", 1, "--yes"]
 
 
 def stored(home: Path, **more: Any) -> Path:
@@ -42,19 +45,11 @@ def judge(home: Path) -> Command:
     return ["judge", stored(home), "--judge-model", MODEL, "--yes"]
 
 
-def judge_by_batch(home: Path) -> Command:
-    return [*judge(home), "--batch"]
-
-
-def compare_sides(home: Path) -> Command:
-    return ["compare", stored(home), NEW, OLD, "--model", MODEL, "--yes"]
-
-
 def analyse(home: Path) -> Command:
     """Of what was compared already."""
     ws = stored(home)
     compare(ws, NEW, OLD, connection=offline("better"), repeat=0)
-    return ["improve", "analyse", ws, "--model", MODEL, "--yes"]
+    return ["improve", "analyse", ws, *ASKED, "--yes"]
 
 
 def criticised(home: Path) -> Path:
@@ -69,22 +64,19 @@ def criticised(home: Path) -> Path:
 
 
 def aggregate(home: Path) -> Command:
-    to = ("--out", home / "aggregate.json")
-    return ["improve", "aggregate", criticised(home), "--merge-model", MODEL, "--yes", *to]
-
-
-def draft_changes(home: Path) -> Command:
-    return ["improve", "draft", criticised(home), "--model", MODEL, "--budget-usd", 5]
+    to = ("--merge-model", MODEL, "--yes", "--out", home / "aggregate.json")
+    return ["improve", "aggregate", criticised(home), *to]
 
 
 def try_out(home: Path) -> Command:
     """A drafted dimension."""
     ws = tried_on(home, planted(3, 0), evals=2, runs=1)
     file = write_drafts(home / "drafts.json", [draft("dimensions", RIGOUR, evals=["1", "2"])])
-    return ["improve", "try", file, ws, "--judge-model", MODEL, "--budget-usd", 5]
+    return ["improve", "try", file, ws, "--judge-model", MODEL, *CEILING]
 
 
 def kites(home: Path) -> tuple[Path, Path]:
+    """A skill, and queries for it."""
     queries = [
         {"query": f"{who} {what}", "should_trigger": should}
         for what, should in (("builds a kite of paper", True), ("writes a poem", False))
@@ -96,32 +88,32 @@ def kites(home: Path) -> tuple[Path, Path]:
 
 
 def trigger(home: Path) -> Command:
-    return ["trigger", *kites(home), "--model", MODEL, "--runs", 1, "--yes", *UNCONTAINED]
+    return ["trigger", *kites(home), *ASKED, "--runs", 1, "--yes", *UNCONTAINED]
 
 
 def trigger_optimise(home: Path) -> Command:
-    model = ("--model", MODEL, "--runs", 1, "--rounds", 2, "--held-out", 0.5, "--yes")
-    return ["trigger-optimise", *kites(home), *model, *UNCONTAINED]
+    _, *rest = trigger(home)
+    return ["trigger-optimise", *rest, "--rounds", 2, "--held-out", 0.5]
 
 
 def trigger_draft(home: Path) -> Command:
     skill, _ = kites(home)
-    few = ("--n", 4, "--others", "none", "--budget-usd", 5)
-    return ["trigger-draft", skill, "--model", MODEL, *few]
-
-
-def init(home: Path) -> Command:
-    """The first evals of a skill; without --yes they are shown, and not written."""
-    skill, _ = kites(home)
-    return ["init", skill, "--model", MODEL, "--n", 3, "--budget-usd", 5]
+    return ["trigger-draft", skill, "--n", 4, "--others", "none", *ASKED, *CEILING]
 
 
 PAYERS: dict[str, Callable[[Path], Command]] = {
-    one.__name__: one
-    for one in (
-        *(run, judge, judge_by_batch, compare_sides, analyse, aggregate, draft_changes, try_out),
-        *(trigger, trigger_optimise, trigger_draft, init),
-    )
+    "run": run,
+    "judge": judge,
+    "judge_by_batch": lambda home: [*judge(home), "--batch"],
+    "compare_sides": lambda home: ["compare", stored(home), NEW, OLD, *ASKED, "--yes"],
+    "analyse": analyse,
+    "aggregate": aggregate,
+    "draft_changes": lambda home: ["improve", "draft", criticised(home), *ASKED, *CEILING],
+    "try_out": try_out,
+    "trigger": trigger,
+    "trigger_optimise": trigger_optimise,
+    "trigger_draft": trigger_draft,
+    "init": lambda home: ["init", kites(home)[0], "--n", 3, *ASKED, *CEILING],
 }
 
 
@@ -150,3 +142,8 @@ def requests(log: Path) -> int:
 def named(folder: Path, name: str) -> list[Path]:
     """The files of a name below a folder, while others come and go beside them."""
     return [Path(at, name) for at, _, names in os.walk(folder) if name in names]
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    """Every file below a folder, and what is in it."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -7,9 +7,8 @@ import re
 import shutil
 
 import pytest
-from typer.testing import CliRunner
 
-from skill_eval_nb.cli import app, improving
+from skill_eval_nb.cli import improving
 from skill_eval_nb.improving import compare, draft, read_drafts, write_drafts
 from skill_eval_nb.tables import load
 from tests import bubblewrap
@@ -31,12 +30,9 @@ def test_comparing_prints_pairs_verdict_measures_and_price(tmp_path):
     path = ledgers(tmp_path)
     result = run("compare", path, NEW, OLD)
     assert (result.exit_code, result.stderr) == (0, "")
-    for part in (
-        "with_skill against without_skill, compared blind by stand-in-judge: done",
-        "eval 2 (ledger-2) ",
-        "position consistency",
-        "13 comparisons, 0 of them from before, 0 missing; $0.00",
-    ):
+    said = "with_skill against without_skill, compared blind by stand-in-judge: done"
+    price = "13 comparisons, 0 of them from before, 0 missing; $0.00"
+    for part in (said, "eval 2 (ledger-2) ", "position consistency", price):
         assert part in result.stdout
     assert "13 comparisons, 13 of them from before" in run("compare", path, NEW, OLD).stdout
     for other, fault in (
@@ -45,8 +41,7 @@ def test_comparing_prints_pairs_verdict_measures_and_price(tmp_path):
         ("iteration-1/old", "there is no configuration `old`"),
     ):
         refused = run("compare", path, NEW, other)
-        assert (refused.exit_code, refused.stdout) == (2, "")
-        assert fault in refused.stderr
+        assert (refused.exit_code, refused.stdout, fault in refused.stderr) == (2, "", True)
 
 
 def test_analysing_prints_what_to_change_and_keeps_it(tmp_path):
@@ -60,7 +55,6 @@ def test_analysing_prints_what_to_change_and_keeps_it(tmp_path):
 
 def test_aggregating_writes_where_it_belongs_and_replaces_by_force_alone(tdd):
     result = run("improve", "aggregate", tdd, "--threshold", 0)
-    assert result.exit_code == 0
     assert " suggestions from 67 graded runs (testing)" in result.stdout
     assert json.loads((tdd / AGGREGATE).read_bytes())["threshold"] == 0
     theirs = tdd / "iteration-1" / AGGREGATE
@@ -74,11 +68,9 @@ def test_aggregating_writes_where_it_belongs_and_replaces_by_force_alone(tdd):
 
 def test_drafts_are_printed_with_their_reasons_and_written(tmp_path):
     path = tmp_path / "drafts.json"
-    result = run("improve", "draft", TDD, "--out", path)
-    assert result.exit_code == 0
+    shown = " ".join(run("improve", "draft", TDD, "--out", path).output.split())
     wanted = draft(load(TDD))
     assert read_drafts(path) == tuple(wanted)
-    shown = " ".join(result.output.split())
     for one in wanted:
         assert one.key in shown
         assert " ".join(one.why.split()) in shown
@@ -91,13 +83,10 @@ def test_trying_gives_every_draft_its_answer_and_its_sides(tmp_path):
     file = write_drafts(tmp_path / "drafts.json", [check, dimension])
     result = run("improve", "try", file, ws, "--judge-model", "claude-haiku-4-5")
     assert result.exit_code == 0
-    for part in (
-        "Its pass rate is 1 in with_skill (6 runs)",
-        "Better than what it replaces",
-        "12 runs would be judged by claude-haiku-4-5, $",
-        "replaced  all    without_skill",
-    ):
-        assert part in result.stdout
+    assert "Its pass rate is 1 in with_skill (6 runs)" in result.stdout
+    assert "Better than what it replaces" in result.stdout
+    assert "12 runs would be judged by claude-haiku-4-5, $" in result.stdout
+    assert "replaced  all    without_skill" in result.stdout
     assert not (ws / ".skill-eval-nb").exists()
     judged = ("--key", dimension.key, "--judge-model", "stand-in-judge")
     alone = run("improve", "try", file, ws, *judged)
@@ -105,11 +94,10 @@ def test_trying_gives_every_draft_its_answer_and_its_sides(tmp_path):
     assert alone.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("options", "answer", "written"),
-    [((), None, False), (("--yes",), None, True), ((), "y", True), ((), "n", False)],
-    ids=["to a pipe", "with --yes", "answered yes", "answered no"],
-)
+WAYS = [((), None, False), (("--yes",), None, True), ((), "y", True), ((), "n", False)]
+
+
+@pytest.mark.parametrize(("options", "answer", "written"), WAYS)
 def test_applying_shows_the_diff_and_writes_after_a_yes(
     tmp_path, monkeypatch, options, answer, written
 ):
@@ -120,7 +108,7 @@ def test_applying_shows_the_diff_and_writes_after_a_yes(
     command = ["improve", "apply", write_drafts(tmp_path / "drafts.json", drafts), path, *options]
     before = path.read_bytes()
     monkeypatch.setattr(improving, "_at_a_terminal", lambda: answer is not None)
-    result = CliRunner().invoke(app, list(map(str, command)), input=answer, terminal_width=200)
+    result = run(*command, typed=answer)
     assert result.exit_code == 1
     assert "is refused: there is no eval `9`" in result.stderr
     assert '+        "It is dated",' in result.stdout
@@ -137,7 +125,6 @@ def test_a_history_is_printed_and_one_of_others_replaced_by_force_only(tdd, tmp_
     before = (tdd / "history.json").read_bytes()
     elsewhere = tmp_path / "own.json"
     result = run("improve", "history", tdd, "--out", elsewhere)
-    assert result.exit_code == 0
     assert "v1  iteration-2, with_skill: 0.875, tie, from v0 (stated)" in result.stdout
     assert json.loads(elsewhere.read_text())["current_best"] is None
     assert result.stdout.startswith(run("improve", "history", tdd).stdout)
@@ -152,36 +139,29 @@ def test_a_history_is_printed_and_one_of_others_replaced_by_force_only(tdd, tmp_
 def test_from_a_skill_without_evals_to_a_report_offline(tmp_path):
     skill, out = ROOT / "data" / "release-notes", tmp_path / "mine"
     before = sorted(skill.parent.rglob("*"))
-    priced = run("init", skill, "--out", out, "--model", "claude-sonnet-4-6", "--dry-run")
+    given, mine = ("init", skill, "--out", out), out / "release-notes"
+    model = ("--model", "claude-sonnet-4-6")
+    priced = run(*given, *model, "--dry-run")
     assert (priced.exit_code, priced.stderr, out.exists()) == (0, "", False)
     assert "was not asked: it costs $" in priced.stdout
-    unasked = run("init", skill, "--out", out, "--model", "claude-sonnet-4-6")
+    unasked = run(*given, *model)
     assert (unasked.exit_code, unasked.stderr) == (1, "")
     assert "give --budget-usd to ask it" in unasked.stdout
-    shown = run("init", skill, "--out", out, "--n", 3)
-    mine = out / "release-notes"
+    shown = run(*given, "--n", 3)
     assert shown.stdout.rstrip().endswith("Nothing was written; --yes writes it.")
     assert not (mine / "evals").exists()
-    written = run("init", skill, "--out", out, "--n", 3, "--yes")
+    written = run(*given, "--n", 3, "--yes")
     assert (written.exit_code, written.stderr) == (0, "")
     for part in ("3 drafts", "No model wrote this", "+++ evals.json (new)", "3 of 3 drafts"):
         assert part in written.stdout
     (command,) = re.findall("Next: skill-eval-nb (.*)", written.stdout)
     assert command == f"run {mine}"
-    again = run("init", skill, "--out", out, "--n", 3, "--yes")
-    assert again.exit_code == 2
-    assert f"{mine} has evals already" in again.stderr
+    for again in (run(*given, "--yes"), run("init", mine)):
+        assert (again.exit_code, again.stdout) == (2, "")
+        assert f"{mine} has evals already" in again.stderr
     ran = run(*command.split(), "--runs", 2)
     assert (ran.exit_code, ran.stderr) == (0, "")
     reported = run("report", out / "release-notes-workspace", "--out", tmp_path / "report")
     assert reported.exit_code == 0
     assert "release-notes" in (tmp_path / "report" / "report.html").read_text()
     assert sorted(skill.parent.rglob("*")) == before
-
-
-def test_a_skill_with_evals_is_not_given_others(tmp_path):
-    skill = made.suite(tmp_path / "skill" / "evals").parent.parent
-    (skill / "SKILL.md").write_text("---\nname: skill\ndescription: Keeps.\n---\n")
-    result = run("init", skill)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "has evals already" in result.stderr

@@ -49,15 +49,14 @@ class TestHelp:
         assert len(waiting) > len(COMMANDS)
         assert silent == []
 
-    @pytest.mark.parametrize("group", [(), ("improve",)])
-    def test_a_command_s_line_is_whole(self, group):
-        narrow = CliRunner().invoke(cli.app, [*group, "-h"], terminal_width=60).stdout
-        _, lines = narrow.split("Commands:")
-        for found in re.split(r"\n  (?=[a-z])", lines)[1:]:
-            name, _, line = found.partition(" ")
-            told = " ".join(run(*group, name, "-h").stdout.split())
-            assert " ".join(line.split()) in told
-            assert line.rstrip().endswith(".")
+    def test_a_command_s_line_is_whole(self):
+        for group in ((), ("improve",)):
+            narrow = CliRunner().invoke(cli.app, [*group, "-h"], terminal_width=60).stdout
+            for found in re.split(r"\n  (?=[a-z])", narrow.split("Commands:")[1])[1:]:
+                name, *line = found.split()
+                told = " ".join(run(*group, name, "-h").stdout.split())
+                assert " ".join(line) in told
+                assert line[-1].endswith(".")
 
 
 class TestErrors:
@@ -76,31 +75,21 @@ class TestErrors:
         more = {"check": [], "gate": ["--junit", out / "j.xml"]}
         options = more.get(command, ["--out", out])
         lay(tmp_path / "notes", {"notes.txt": "hello"})
-        for name, faults in (
-            ("wss", ("does not exist", f"Did you mean {ws}?")),
-            ("notes", ("nothing to load", "notes.txt")),
-        ):
-            message = self.refused(command, tmp_path / name, *options)
-            assert message.count("\n") == 1
-            assert all(fault in message for fault in faults)
-            assert not out.exists()
+        absent = self.refused(command, tmp_path / "wss", *options)
+        assert re.fullmatch(rf".*does not exist.*Did you mean {ws}\?.*\n", absent)
+        empty = self.refused(command, tmp_path / "notes", *options)
+        assert re.fullmatch(r".*nothing to load.*notes\.txt.*\n", empty)
+        assert not out.exists()
         out.write_text("mine")
         if options:
             assert str(out) in self.refused(command, ws, *options)
             assert out.read_text() == "mine"
 
-    @pytest.mark.parametrize(
-        ("arguments", "known"),
-        [
-            (("schema", "gradin"), ["did you mean `grading`"]),
-            (("schema", "grading", "--dialect", "skill-maker"), DIALECTS),
-            (("check", TDD, "--dialect", "skill-maker"), DIALECTS),
-            (("report", TDD, "--dialect", "skill-maker", "--out", "out"), DIALECTS),
-        ],
-    )
-    def test_what_is_unknown_names_what_there_is(self, arguments, known):
-        message = self.refused(*arguments)
-        assert all(name in message for name in known)
+    def test_what_is_unknown_names_what_there_is(self):
+        assert "did you mean `grading`" in self.refused("schema", "gradin")
+        for arguments in (("schema", "grading"), ("check", TDD), ("report", TDD, "--out", "out")):
+            message = self.refused(*arguments, "--dialect", "skill-maker")
+            assert all(name in message for name in DIALECTS)
 
     def test_a_mistake_of_ours_has_its_own_code_and_a_traceback_with_debug_alone(
         self, ws, monkeypatch
@@ -110,8 +99,7 @@ class TestErrors:
 
         monkeypatch.setattr("skill_eval_nb.tables.check", broken)
         result = run("check", ws)
-        assert (result.exit_code, result.stdout) == (70, "")
-        assert result.stderr.count("\n") == 1
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (70, "", 1)
         assert "internal error: ValueError: a bug of two lines" in result.stderr
         with pytest.raises(ValueError, match="a bug"):
             run("check", ws, "--debug")
@@ -125,29 +113,25 @@ class TestEveryCommand:
         planned = json.loads(plan.stdout)
         assert planned["estimate"][0]["what"] == "with_skill"
         assert (planned["runs"], planned["runs_to_do"]) == (36, 36)
-        result = run("improve", "draft", TDD, "--out", tmp_path / "drafts.json", "--json")
-        drafted = json.loads(result.stdout)
-        assert {"items", "paths"} == drafted.keys()
-        assert drafted["paths"] == [str(tmp_path / "drafts.json")]
-        keys = [draft["key"] for draft in drafted["items"]]
-        assert keys == [draft.key for draft in read_drafts(tmp_path / "drafts.json")]
+        file = tmp_path / "drafts.json"
+        drafted = json.loads(run("improve", "draft", TDD, "--out", file, "--json").stdout)
+        keys = [draft["key"] for draft in drafted.pop("items")]
+        assert keys == [draft.key for draft in read_drafts(file)]
+        assert drafted == {"paths": [str(file)]}
 
     def test_what_models_are_asked_has_its_fields_and_counts_nothing_below_0(self, tmp_path):
-        home = shutil.copytree(TDD, tmp_path / "tdd")
-        commands = [
-            ("compare", home, "with_skill", "without_skill", "--dry-run"),
-            ("judge", home),
-            ("improve", "history", home),
-        ]
-        for command, key in zip(commands, ("n_missing", "judged", "versions"), strict=True):
-            model = {"compare": ("--model", "stand-in-judge")}
-            model["judge"] = ("--judge-model", "stand-in-judge")
-            result = run(*command, *model.get(command[0], ()), "--json")
+        home, model = shutil.copytree(TDD, tmp_path / "tdd"), "stand-in-judge"
+        compared = ("compare", home, "with_skill", "without_skill", "--dry-run", "--model", model)
+        for command, key in (
+            (compared, "n_missing"),
+            (("judge", home, "--judge-model", model), "judged"),
+            (("improve", "history", home), "versions"),
+        ):
+            result = run(*command, "--json")
             fields = json.loads(result.stdout)
-            assert key in fields
-            assert "text" not in fields
+            assert (key in fields, "text" in fields) == (True, False)
             assert not re.search(r'_(out|missing|pairs)": -', result.stdout)
-        assert json.loads(run(*commands[0], *model["compare"], "--json").stdout)["verdict"]["word"]
+        assert json.loads(run(*compared, "--json").stdout)["verdict"]["word"]
 
     @bubblewrap.needed
     def test_a_terminal_is_told_how_far_it_is(self, tmp_path, monkeypatch):
@@ -156,11 +140,6 @@ class TestEveryCommand:
         given = [skill, skill / "trigger-eval-set.json", "--executor", "offline", "--runs", 1]
         result = run("trigger", *given, "--out", tmp_path)
         assert "24 of 24, $0.00: " in result.stderr
-
-    def test_nothing_is_coloured_and_no_progress_shown_to_a_pipe(self, ws, tmp_path):
-        said = started("tables", ws, "--out", tmp_path, env={**os.environ, "NO_COLOR": "1"})
-        assert (said.returncode, said.stderr) == (0, "")
-        assert "\x1b" not in said.stdout
 
 
 class TestInAProcess:
@@ -171,34 +150,36 @@ class TestInAProcess:
             "print(*sorted({'polars', 'pandas', 'pyarrow', 'altair', 'scipy', 'msgspec'} "
             "& sys.modules.keys()), file=sys.stderr)"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True
-        )
-        assert "Usage:" in done.stdout
-        assert done.stderr.split() == []
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert ("Usage:" in done.stdout, done.stderr.split()) == (True, [])
 
-    def test_exit_codes_and_streams(self, tmp_path):
+    def test_exit_codes_and_streams_and_nothing_is_coloured_for_a_pipe(self, ws, tmp_path):
         wrong = started("check", tmp_path / "nowhere")
-        assert (wrong.returncode, wrong.stdout) == (2, "")
-        assert "Traceback" not in wrong.stderr
+        assert (wrong.returncode, wrong.stdout, "Traceback" in wrong.stderr) == (2, "", False)
+        said = started("tables", ws, "--out", tmp_path, env={**os.environ, "NO_COLOR": "1"})
+        assert (said.returncode, said.stderr, "\x1b" in said.stdout) == (0, "", False)
 
     def test_a_reader_that_has_read_enough_is_no_error(self, tmp_path):
         files = {f"eval-{n}/with_skill/grading.json": "{" for n in range(700)}
         command = f"{PROGRAM} check {lay(tmp_path / 'ws', files)} --json | head -n 1"
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-        assert json.loads(done.stdout)
-        assert done.stderr == ""
+        assert (bool(json.loads(done.stdout)), done.stderr) == (True, "")
 
     @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
     def test_a_name_that_is_not_utf_8_and_a_terminal_that_knows_ascii_only(self, tmp_path):
         name = os.fsdecode(b"eval-1-\xff\xf0\x9f\x98\x80")
         folder = lay(tmp_path / "ws", {f"{name}/with_skill/grading.json": "{"})
-        for given in ({}, {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}):
-            for more in ((), ("--json",)):
-                done = started("check", folder, *more, env={**os.environ, **given})
-                assert (done.returncode, done.stderr) == (1, "")
-                assert r"eval-1-\udcff" in done.stdout
-                assert more or (r"\U0001f600" if given else "\N{GRINNING FACE}") in done.stdout
+        ascii_ = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+        for given, more, said in (
+            ({}, (), "\N{GRINNING FACE}"),
+            (ascii_, (), r"\U0001f600"),
+            (ascii_, ("--json",), ""),
+        ):
+            done = started("check", folder, *more, env={**os.environ, **given})
+            assert (done.returncode, done.stderr) == (1, "")
+            assert r"eval-1-\udcff" in done.stdout
+            assert said in done.stdout
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp"
@@ -219,23 +200,19 @@ def hostile(tmp_path):
     return lay(tmp_path / f"ws {HOSTILE}", files)
 
 
-@pytest.mark.parametrize("command", ["check", "grade", "run", "--no-such-option"])
-def test_nothing_that_is_printed_acts_on_a_terminal(hostile, tmp_path, command):
-    ended = started(command, hostile, cwd=tmp_path)
-    written = ended.stdout + ended.stderr
+@pytest.mark.parametrize("command", ["check", "grade", "run", "--no-such-option", "coloured"])
+def test_nothing_that_is_printed_acts_on_a_terminal_but_its_own_colours(hostile, tmp_path, command):
+    more = {"FORCE_COLOR": "1"} if command == "coloured" else {}
+    command = "check" if more else command
+    ended = started(command, hostile, cwd=tmp_path, env={**os.environ, **more})
+    told = ended.stdout if more else ended.stdout + ended.stderr  # where progress is drawn
+    written = re.sub(r"\x1b\[[0-9;]*m", "", told)
     assert written
     assert re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", written) == []
     if command == "check":
+        assert ("\x1b[31merror\x1b[0m" in ended.stdout) == bool(more)
         assert SEEN in written
-        assert not any(line.startswith("0 errors, 0 w") for line in ended.stdout.splitlines()[:-1])
-
-
-def test_the_terminal_s_own_colours_stay(hostile, tmp_path):
-    more = {"env": {**os.environ, "FORCE_COLOR": "1"}, "cwd": tmp_path}
-    written = started("check", hostile, **more).stdout
-    assert "\x1b[31merror\x1b[0m" in written
-    assert "\x1b]0" not in written
-    assert SEEN in re.sub(r"\x1b\[[0-9;]*m", "", written)
+        assert not re.search("(?m)^0 errors, 0 w", written.rstrip().rpartition("\n")[0])
 
 
 def test_a_traceback_is_as_plain_as_the_rest(tmp_path):
@@ -244,8 +221,6 @@ def test_a_traceback_is_as_plain_as_the_rest(tmp_path):
         f"def fail(): raise RuntimeError({HOSTILE!r})\n"
         "shell.app = fail; shell.main()"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert ended.returncode == 1
-    assert f"RuntimeError: {SEEN}" in ended.stderr
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (ended.returncode, f"RuntimeError: {SEEN}" in ended.stderr) == (1, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import skill_eval_nb as sen
@@ -24,10 +25,7 @@ def given(tmp_path: Path, yes: list[str], no: list[str]) -> tuple[Path, Path]:
 
 
 def test_drafted_queries_are_printed_and_written_to_what_is_there(tmp_path):
-    described = (
-        "Sorts and cleans the rows of tables. Use it when the user wants to tidy a CSV file."
-    )
-    tidy = make_skill(tmp_path / "clean-rows", description=described)
+    tidy = make_skill(tmp_path / "clean-rows", description="Sorts and cleans rows of tables.")
     notes = "Turns commits into release notes for users."
     other = make_skill(tmp_path / "release-notes", description=notes)
     file = tmp_path / "set.json"
@@ -49,16 +47,14 @@ def test_measuring_shows_rates_scores_and_doubts_and_keeps_the_attempts(tmp_path
     kites = [f"Build a kite of paper, number {n}" for n in range(3)]
     command = ("trigger", *given(tmp_path, kites, ["Build a boat of wood, like a kite"]), *ALONE)
     result = run(*command, "--runs", 2)
-    assert result.exit_code == 1, "every query triggers, which is no measurement"
-    assert result.stdout.index("8 attempts to be made") < result.stdout.index("2 of 2 (")
+    assert (result.exit_code, result.stderr) == (1, ""), "every query triggers: no measurement"
+    assert re.search(r"(?s)8 attempts to be made.* 2 of 2 \(", result.stdout)
     assert "recall 1.00" in result.stdout
     assert "doubt: " in result.stdout
-    assert result.stderr == ""
     ws = sen.load(tmp_path / "kites-workspace")
     assert ws.polars("triggers")["triggered"].to_list() == [2, 2, 2, 2]
     again = run(*command, "--runs", 2)
-    assert again.stderr == ""
-    assert "nothing was missing" in again.stdout
+    assert ("nothing was missing" in again.stdout, again.stderr) == (True, "")
     priced = run(*command[:3], "--model", "claude-haiku-4-5", "--dry-run").stdout
     assert "12 attempts to be made, 72 calls at most; likely $" in priced
     assert "beside 6 other skills" in priced

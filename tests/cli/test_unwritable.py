@@ -1,4 +1,7 @@
-"""Commands that write to a place that cannot be written: a line, an exit code, nothing lost."""
+"""Commands that write to a place that cannot be written: a line, an exit code, nothing lost.
+
+And nothing is paid for that could not be kept.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,13 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.improving import write_drafts
 from tests.cli.calls import run
-from tests.cli.payers import DEMO, Command, criticised, kites, stored
+from tests.cli.payers import DEMO, FEW, PAYERS, Command, criticised, files, requests, stored
 from tests.improving.made import draft, planted, suite, tried_on
+from tests.running.killing import served
 from tests.unwritable import KINDS, SAID, disk
 
 FREE = 60_000
 """Bytes that are left on a disk that lets a job begin, and not end."""
-
-
-def offline(at: Path) -> Command:
-    """Runs of the demo skill."""
-    few = ("--eval", "no-version-named", "--runs", 2, "--sandbox", "none")
-    return ["run", DEMO, "--workspace", at / "ws", *few]
 
 
 def grade(at: Path) -> Command:
@@ -40,47 +38,42 @@ def apply(at: Path) -> Command:
     return ["improve", "apply", file, suite(at / "skill"), "--yes"]
 
 
-def trigger_draft(at: Path) -> Command:
-    """Queries into a set; the answer itself is kept elsewhere."""
-    skill, _ = kites(at.parent)
-    to = ("--n", 4, "--others", "none", "--out", at / "set.json")
-    return ["trigger-draft", skill, "--model", "stand-in-judge", *to]
-
-
-def init(at: Path) -> Command:
-    """The first evals of a skill."""
-    kept = ("--out", at / "copy", "--yes")
-    return ["init", kites(at.parent)[0], *kept]
-
-
 COMMANDS: dict[str, Callable[[Path], Command]] = {
-    "run": offline,
     "grade": grade,
-    "init": init,
     "convert": lambda at: ["convert", stored(at.parent), "--out", at / "out"],
     "report": lambda at: ["report", stored(at.parent), "--out", at / "out"],
     "tables": lambda at: ["tables", stored(at.parent), "--out", at / "out"],
-    "aggregate": lambda at: ["improve", "aggregate", criticised(at)],
     "draft": lambda at: ["improve", "draft", criticised(at), "--out", at / "drafts.json"],
     "apply": apply,
     "history": lambda at: ["improve", "history", stored(at.parent), "--out", at / "history.json"],
-    "trigger-draft": trigger_draft,
     "lab": lambda at: ["lab", "--to", at / "lab"],
     "demo": lambda at: ["demo", "--out", at / "demo"],
+    **PAYERS,
 }
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A model, and what reaches it."""
+    log = tmp_path_factory.mktemp("server") / "log"
+    with served(log, 0.0) as url:
+        yield url, log
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_what_where_and_what_to_do(name, kind, tmp_path):
+def test_what_where_and_what_to_do(name, kind, server, tmp_path, monkeypatch):
+    url, log = server
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none is needed")
     at = tmp_path / "disk"
     with disk(at) as shut:
         command = COMMANDS[name](at)
-        before = contents(at)
+        before = files(tmp_path), requests(log)
         shut[kind]()
         result = run(*command)
         (at / "filled").unlink(missing_ok=True) if kind == "full" else None
-        assert contents(at) == before
+        assert (files(tmp_path), requests(log)) == before
         if name == "grade":  # a row for each run
             assert result.exit_code == 1, result.output
             assert SAID[kind] in result.stdout
@@ -89,14 +82,14 @@ def test_what_where_and_what_to_do(name, kind, tmp_path):
         (told,) = result.stderr.splitlines()
         assert SAID[kind] in told
         assert "again" in told
-        if kind == "read-only":
+        if kind == "read-only" or name in PAYERS:
             assert str(at) in told
 
 
 def test_a_job_whose_disk_runs_full_goes_on_once_there_is_room(tmp_path):
     at = tmp_path / "disk"
     with disk(at) as shut:
-        command = offline(at)
+        command = ["run", DEMO, "--workspace", at / "ws", *FEW, "--runs", 2]
         shut["full"]()
         os.truncate(at / "filled", (at / "filled").stat().st_size - (1 << 16) - FREE)
         result = run(*command)
@@ -109,8 +102,3 @@ def test_a_job_whose_disk_runs_full_goes_on_once_there_is_room(tmp_path):
         assert again.exit_code == 0, again.output
         assert set(sen.load(at / "ws").runs["status"]) <= {"graded", "gated"}
         shutil.rmtree(at / "ws")
-
-
-def contents(folder: Path) -> dict[Path, bytes]:
-    """Every file below a folder, and what is in it."""
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
