@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .exact import LEAST
@@ -116,12 +117,10 @@ def deals(evals: Sequence[tuple[Array, int]]) -> Array:
     """
     import numpy as np
 
-    random = np.random.default_rng(0)
     sums, number = 0.0, 0.0
-    for values, k in evals:
-        places = np.tile(np.arange(len(values)), (DRAWN, 1))
-        places[1:] = random.permuted(places[1:], axis=1)
-        mask = (places < k).astype(float)  # products of booleans would be booleans, and no counts
+    sides = _deal_sides(tuple((len(values), k) for values, k in evals))
+    for (values, _), is_first in zip(evals, sides, strict=True):
+        mask = is_first.astype(float)  # products of booleans would be booleans, and no counts
         known, filled = (~np.isnan(values)).astype(float), np.nan_to_num(values)
         first, count = mask @ filled, mask @ known
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -131,6 +130,20 @@ def deals(evals: Sequence[tuple[Array, int]]) -> Array:
         sums = sums + np.where(paired, np.nan_to_num(difference), 0.0)
         number = number + paired
     return sums / np.maximum(number, 1)
+
+
+@lru_cache(maxsize=1)  # iterations mostly have as many runs each
+def _deal_sides(sizes: tuple[tuple[int, int], ...]) -> tuple[Array, ...]:
+    """Whether a run is of the one side, a row a deal; of each eval's number of runs and of its."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    found = []
+    for n, k in sizes:
+        places = np.tile(np.arange(n), (DRAWN, 1))
+        places[1:] = random.permuted(places[1:], axis=1)
+        found.append(places < k)
+    return tuple(found)
 
 
 def benjamini_hochberg(p: Sequence[float | None]) -> list[float | None]:
