@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,19 +12,33 @@ import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import NoSuchDocument
 from skill_eval_nb.tables import NothingToLoad, check
 from tests.checkout import ROOT
-from tests.corpus.build import graded, lay, parts
-from tests.workspace.made import codingbuddy, laid
+from tests.corpus.build import graded, lay, parts, spread
 
+Files = dict[str, Any]
 GRADING = "iteration-1/eval-0/with_skill/grading.json"
+ABOUT = "iteration-1/eval-1/with_skill/eval_metadata.json"
+OF_FIRST = "iteration-1/eval-0/with_skill/eval_metadata.json"
+BENCHMARK = "iteration-1/benchmark.json"
+FEEDBACK = "iteration-1/feedback.json"
 
 
-def faults(path: Path, dialect: str | None = None) -> list[tuple[str, str, str, str | None]]:
-    """Severity, code, file and JSON path of what is more than information."""
-    return [
-        (one.severity, one.code, Path(one.path).name, one.where)
+def codingbuddy(n_iterations: int = 1, skill: str = "sql-migration") -> Files:
+    """The documents of the bundled one: three evals, counted from 1 in the suite, from 0 else."""
+    root = ROOT / "data" / "codingbuddy-workspace"
+    return {
+        str(path.relative_to(root)): json.loads(path.read_text().replace("sql-migration", skill))
+        for path in sorted(root.rglob("*.json"))
+        if n_iterations > 1 or "iteration-2" not in path.parts
+    }
+
+
+def told(path: Path, dialect: str | None = None) -> list[str]:
+    """Severity, code, file and JSON path of all that is more than information."""
+    return sorted(
+        f"{one.severity} {one.code} {Path(one.path).relative_to(path)} {one.where or ''}".strip()
         for one in check(path, dialect)
         if one.severity != "info"
-    ]
+    )
 
 
 def checked_against(path: Path) -> dict[str, dict[str, str | None]]:
@@ -41,16 +57,17 @@ def checked_against(path: Path) -> dict[str, dict[str, str | None]]:
 @pytest.mark.parametrize("name", ["codingbuddy", "iterations", "skill-creator", "test-cases"])
 def test_the_bundled_workspaces_are_sound_and_recognised(name):
     path = ROOT / "data" / f"{name}-workspace"
+    before = {one: one.stat().st_mtime_ns for one in path.rglob("*")}
     # Of these the test-cases one is the skill's own folder, and not called after it.
-    assert faults(path) == [("warning", "skill", "SKILL.md", None)] * (name == "test-cases")
+    assert told(path) == ["warning skill SKILL.md"] * (name == "test-cases")
     (against,) = checked_against(path).values()
     assert set(against.values()) - {None} == {name}
-    assert name != "codingbuddy" or faults(path, name) == []
+    assert name != "codingbuddy" or told(path, name) == []
+    assert {one: one.stat().st_mtime_ns for one in path.rglob("*")} == before
 
 
 STRUCTURAL = {"expectations": [{"text": "x", "passed": True}], "gate_passed": True}
-CASE = {"id": "a", "prompt": "P", "assertions": ["e"]}
-CASES = {"skill_name": "x", "test_cases": [CASE]}
+CASES = {"skill_name": "x", "test_cases": [{"id": "a", "prompt": "P", "assertions": ["e"]}]}
 VERDICT = {"assertion": "e", "result": "pass"}
 RUN = "iteration-1/a/with_skill"
 
@@ -80,113 +97,196 @@ RUN = "iteration-1/a/with_skill"
         ),
         # One broken document of many does not decide.
         (
-            {f"evals-{n}.json": CASES | {"version": str(n)} for n in range(3)}
-            | {"evals.json": {"skill_name": "x", "test_cases": [{"id": 3, "prompt": "P"}]}},
+            {
+                "evals-{0,1,2}.json": CASES | {"version": "1"},
+                "evals.json": {"skill_name": "x", "test_cases": [{"id": 3, "prompt": "P"}]},
+            },
             {"evals": "test-cases"},
         ),
     ],
 )
 def test_the_dialect_is_the_nearest_kind_by_kind(tmp_path, files, against):
-    found = checked_against(lay(tmp_path / "ws", files))
-    assert found["ws"] == against
+    assert checked_against(lay(tmp_path / "ws", files))["ws"] == against
 
 
-def test_all_faults_of_a_file_at_once_with_what_was_expected_and_found(tmp_path):
-    files = codingbuddy()
+# ── one thing of a sound workspace broken at a time ──────────────────────────────────────────
+
+
+def change(name: str, *place: Any, **fields: Any) -> Any:
+    """What changes fields in a place of a document."""
+
+    def changed(files: Files) -> None:
+        one = files[name]
+        for key in place:
+            one = one[key]
+        one.update(fields)
+
+    return changed
+
+
+def move(name: str, elsewhere: str) -> Any:
+    return lambda files: files.update({elsewhere: files.pop(name)})
+
+
+def spoil(files: Files) -> None:
     del files[GRADING]["expectations"][0]["passed"]
     files[GRADING]["expectations"][1]["passed"] = "perhaps"
+    timing = {"total_tokens": -1, "duration_ms": 2500}
+    files[GRADING.replace("grading", "timing")] = timing
+
+
+def copy_to_no_eval(files: Files) -> None:
+    for name in [name for name in files if "eval-1/" in name]:
+        own_id = {"eval_id": 5} if "eval_id" in files[name] else {}
+        files[name.replace("eval-1/", "eval-5/")] = files[name] | own_id
+
+
+DISAGREES = f"warning disagree {ABOUT.replace('with_skill', 'without_skill')} $.eval_id"
+UNKNOWN_RUN = f"warning unknown-run {FEEDBACK} $.reviews[1].run_id"
+
+
+@pytest.mark.parametrize(
+    ("break_it", "says"),
+    [
+        (
+            change("evals.json", "evals", 1, id=1),
+            ["duplicate-id evals.json $.evals[*].id", "unknown-eval iteration-1/eval-1"],
+        ),
+        (change(ABOUT, eval_id=7), [DISAGREES, f"other-id {ABOUT} $.eval_id"]),
+        (change(ABOUT, prompt="Do something else"), [f"other-prompt {ABOUT} $.prompt"]),
+        (change(FEEDBACK, "reviews", 1, run_id="eval-7-with_skill"), [UNKNOWN_RUN]),
+        (change(FEEDBACK, "reviews", 1, run_id="eval-3-without_skill"), [UNKNOWN_RUN]),
+        (
+            change(FEEDBACK, "reviews", 1, run_id="the first"),
+            [f"outside-limits {FEEDBACK} $.reviews[1].run_id", UNKNOWN_RUN],
+        ),
+        (
+            change(GRADING, "expectations", 1, text="three"),
+            [
+                f"unknown-expectation {GRADING} $.expectations[1].text",
+                f"ungraded-assertion {OF_FIRST} $.assertions[1].description",
+            ],
+        ),
+        (change(BENCHMARK, iteration=3), [f"other-iteration {BENCHMARK} $.iteration"]),
+        (change(BENCHMARK, skill_name="other"), [f"other-skill {BENCHMARK} $.skill_name"]),
+        (
+            change(BENCHMARK, "eval_results", 1, eval_id=9),
+            [f"unknown-eval {BENCHMARK} $.eval_results[1].eval_id"],
+        ),
+        (copy_to_no_eval, ["unknown-eval iteration-1/eval-5"]),
+        (
+            move("trigger_eval.json", "iteration-1/trigger_eval.json"),
+            ["misplaced iteration-1/trigger_eval.json"],
+        ),
+        (
+            move(FEEDBACK, "feedback.json"),
+            [
+                "misplaced feedback.json",
+                *(f"unknown-run feedback.json $.reviews[{at}].run_id" for at in (0, 1)),
+            ],
+        ),
+        (
+            spoil,  # all faults of a file at once
+            [
+                f"error wrong-type {GRADING} $.expectations[1].passed",
+                f"error wrong-type {GRADING.replace('grading', 'timing')} $.total_tokens",
+                f"disagree {BENCHMARK} $.runs",
+                f"missing {GRADING} $.expectations[0].passed",
+                f"missing {GRADING.replace('grading', 'timing')} $.total_duration_seconds",
+            ],
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_workspace_is_told_where_it_is(tmp_path, break_it, says):
+    files = codingbuddy()
+    break_it(files)
+    kinds = ("error", "warning")
+    wanted = [one if one.startswith(kinds) else f"warning {one}" for one in says]
+    assert told(lay(tmp_path, files)) == sorted(wanted)
+
+
+def test_what_breaks_a_dialect_that_was_asked_for_is_an_error(tmp_path):
+    files = codingbuddy()
+    files[ABOUT].update(eval_id=7)
+    files[BENCHMARK].update(iteration=3)
     files[GRADING.replace("grading", "timing")] = {"total_tokens": -1, "duration_ms": 2500}
-    laid(tmp_path, files)
-    assert sorted(faults(tmp_path)) == [
-        ("error", "wrong-type", "grading.json", "$.expectations[1].passed"),
-        ("error", "wrong-type", "timing.json", "$.total_tokens"),
-        ("warning", "disagree", "benchmark.json", "$.runs"),
-        ("warning", "missing", "grading.json", "$.expectations[0].passed"),
-        ("warning", "missing", "timing.json", "$.total_duration_seconds"),
+    assert told(lay(tmp_path, files), "codingbuddy") == [
+        f"error missing {GRADING.replace('grading', 'timing')} $.total_duration_seconds",
+        f"error other-id {ABOUT} $.eval_id",
+        f"error other-iteration {BENCHMARK} $.iteration",
+        f"error wrong-type {GRADING.replace('grading', 'timing')} $.total_tokens",
+        DISAGREES,
     ]
     (message,) = [one.message for one in check(tmp_path) if one.where == "$.total_tokens"]
     assert "at least 0" in message
     assert "-1" in message
 
 
-def test_what_lies_beside_a_grading_of_two_sides_is_nobodys(tmp_path):
-    both = {"with_skill": graded("pp"), "without_skill": {"expectations": [{"text": "x"}]}}
-    run = "iteration-1/eval-0"
-    lay(tmp_path, {f"{run}/grading.json": both, f"{run}/timing.json": {"total_tokens": 1}})
-    found = {fault[1:3] for fault in faults(tmp_path)}
-    assert ("whose", "timing.json") in found
-    assert ("missing", "grading.json") in found  # of the second side
+def test_each_iteration_has_each_eval_and_feedback_looks_at_its_own_runs(tmp_path):
+    """eval-0 was run in iteration-1 alone."""
+    files = {name: one for name, one in codingbuddy(2).items() if "iteration-2/eval-0/" not in name}
+    missing = [one for one in check(lay(tmp_path, files)) if one.code == "missing-folder"]
+    assert ["iteration-2/eval-0/" in one.message for one in missing] == [True, True]
+    unknown = "warning unknown-run iteration-2/feedback.json $.reviews[0].run_id"
+    assert unknown not in told(tmp_path)  # its benchmark still states them
+    del files["iteration-2/benchmark.json"]["eval_results"][0]
+    assert unknown in told(lay(tmp_path, files))
 
 
 def test_several_workspaces_are_checked_each_on_its_own(tmp_path):
     """What one lacks another does not make up for."""
-    laid(tmp_path / "a-workspace", codingbuddy(skill="a"))
+    lay(tmp_path / "a-workspace", codingbuddy(skill="a"))
     suite = {"skill_name": "c", "evals": [{"id": "x", "prompt": "P", "expectations": ["e"]}]}
     lay(tmp_path / "c-workspace", {"evals.json": suite})
-    assert faults(tmp_path) == []
+    assert told(tmp_path) == []
     against = checked_against(tmp_path)
     assert set(against["a-workspace"].values()) == {"codingbuddy"}
     assert against["c-workspace"]["evals"] != "codingbuddy"
     lacking = {name: one for name, one in codingbuddy(skill="b").items() if "eval-1/" not in name}
-    laid(tmp_path / "b-workspace", lacking)
-    found = [one for one in check(tmp_path) if one.severity != "info"]
-    assert found
-    assert all("b-workspace" in one.path for one in found)
+    lay(tmp_path / "b-workspace", lacking)
+    assert {one.split()[2].split("/")[0] for one in told(tmp_path)} == {"b-workspace"}
 
 
-def test_a_dialect_may_be_demanded(tmp_path):
-    lay(tmp_path, {"iteration-1/eval-0/with_skill/grading.json": {"expectations": []}})
-    assert ("error", "outside-limits", "grading.json", "$.expectations") in faults(
-        tmp_path, "codingbuddy"
-    )
-
+# ── what loses a figure ──────────────────────────────────────────────────────────────────────
 
 SUITE_OF_0 = {"skill_name": "x", "evals": [{"id": 0, "prompt": "P", "expectations": ["e"]}]}
 TWO_OF_ONE = {"expectations": [{"text": "x", "passed": True}], "summary": {"passed": 2, "total": 1}}
 NO_TIME = {"total_tokens": 0, "total_duration_seconds": 0}
+OF_SIDES = {"with_skill": graded("pp"), "without_skill": {"expectations": [{"text": "x"}]}}
+UNKNOWN = {"expectations": [{"text": "x", "passed": "perhaps"}]}
 
 
 @pytest.mark.parametrize(
-    ("files", "says"),
+    ("grading", "timing", "says"),
     [
         # What a dialect wants otherwise loses nothing: no `files`, an id of 0, another name.
-        ({"evals.json": SUITE_OF_0, f"{RUN}/grading.json": graded("p")}, set()),
-        (
-            {f"{RUN}/grading.json": {"assertions": [{"name": "x", "result": "PASS", "id": 3}]}},
-            set(),
-        ),
-        ({f"{RUN}/grading.json": TWO_OF_ONE}, {("warning", "disagree")}),
-        (
-            {f"{RUN}/grading.json": graded("p"), f"{RUN}/timing.json": NO_TIME},
-            {("warning", "zero-means-missing")},
-        ),
+        (graded("p"), None, ""),
+        ({"assertions": [{"name": "x", "result": "PASS", "id": 3}]}, None, ""),
+        (TWO_OF_ONE, None, "warning disagree"),
+        (graded("p"), NO_TIME, "warning zero-means-missing"),
+        # What lies beside a grading of two sides is nobody's.
+        (OF_SIDES, {"total_tokens": 1}, "warning whose, warning ungraded-run"),
         # A text is not a figure; a verdict, a number, a file are.
-        ({f"{RUN}/grading.json": graded("p", summary="all")}, {("warning", "wrong-type")}),
-        (
-            {f"{RUN}/grading.json": {"expectations": [{"text": "x", "passed": "perhaps"}]}},
-            {("error", "wrong-type"), ("warning", "ungraded-run")},
-        ),
-        (
-            {f"{RUN}/grading.json": graded("p"), f"{RUN}/timing.json": {"total_tokens": "many"}},
-            {("error", "wrong-type")},
-        ),
-        (
-            {f"{RUN}/grading.json": graded("p"), f"{RUN}/timing.json": "{"},
-            {("error", "not-json")},
-        ),
+        (graded("p", summary="all"), None, "warning wrong-type"),
+        (UNKNOWN, None, "error wrong-type, warning ungraded-run"),
+        (graded("p"), {"total_tokens": "many"}, "error wrong-type"),
+        (graded("p"), "{", "error not-json"),
     ],
 )
 def test_an_error_is_what_loses_a_figure_and_check_says_all_that_loading_says(
-    tmp_path, files, says
+    tmp_path, grading, timing, says
 ):
-    path = lay(tmp_path / "ws", files)
+    home = "iteration-1/eval-0" if "with_skill" in grading else RUN
+    files = {"evals.json": SUITE_OF_0, f"{home}/grading.json": grading}
+    path = lay(tmp_path / "ws", files | ({f"{home}/timing.json": timing} if timing else {}))
     found = check(path)
     names = ("severity", "code", "where", "message", "workspace")
     loaded = sen.load(path).polars("problems").select(names).rows()
     assert [tuple(getattr(one, name) for name in names) for one in found][: len(loaded)] == loaded
     known = {"missing", "outside-limits"}  # by the rules of a dialect
     worse = [one for one in found if one.severity != "info"]
-    assert {(one.severity, one.code) for one in worse if one.code not in known} == says
+    of_loading = {f"{one.severity} {one.code}" for one in worse if one.code not in known}
+    assert of_loading == set(filter(None, says.split(", ")))
     assert {one.severity for one in worse if one.code in known} <= {"warning"}
 
 
@@ -199,33 +299,90 @@ def test_an_unknown_dialect_and_nothing_to_check(tmp_path):
         check(tmp_path / "gone")
 
 
-def test_nothing_is_written(tmp_path):
-    laid(tmp_path, codingbuddy())
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
-    check(tmp_path)
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
-
-
 def test_no_workspace_of_the_corpus_is_taken_for_what_it_is_not(corpus_workspaces):
     """None was written in the strict dialect, so nothing may be held to its layout."""
     places = [place for path in corpus_workspaces for place in parts(path)]
     assert len(places) > len(corpus_workspaces)
     for place in places:
-        codes = {one.code for one in check(place)}
+        found = check(place)
+        codes = {one.code for one in found}
         assert not codes & {"missing-folder", "unknown-eval", "misplaced"}, place
+        assert all((one.where or "$").startswith("$") for one in found), place
 
 
-def skill_md(folder, matter):
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "SKILL.md").write_text(f"---\n{matter}\n---\n# Steps\n")
-    return folder / "SKILL.md"
+# ── a dialect that prescribes less ───────────────────────────────────────────────────────────
 
+
+def skill_creator(*run_ids: str) -> Files:
+    """Two evals counted from 0, with two runs a side; feedback with these run ids."""
+    evals = [{"id": n, "prompt": f"P{n}", "expectations": ["e"]} for n in range(2)]
+    reviews = [{"run_id": run_id, "feedback": "x"} for run_id in run_ids]
+    grading = graded("p", summary={"passed": 1, "failed": 0, "total": 1})
+    return {
+        "evals/evals.json": {"skill_name": "x", "evals": evals},
+        FEEDBACK: {"reviews": reviews, "status": "complete"},
+        "iteration-1/eval-{0-name0,1-name1}/{with,old}_skill/run-{1,2}/grading.json": grading,
+    }
+
+
+GOOD_IDS = (
+    "eval-0-with_skill",
+    "eval-1-old_skill",
+    "eval-0-name0-with_skill",
+    "eval-0-name0-with_skill-run-2",
+    "eval-0-with_skill-run_1",
+)
+BAD_IDS = ("eval-0-with_skill-run-3", "eval-0-without_skill", "eval-2-with_skill", "eval-0", "")
+
+
+def test_run_ids_name_a_run_in_every_form_or_none(tmp_path):
+    lay(tmp_path, skill_creator(*GOOD_IDS, *BAD_IDS))
+    assert [one for one in told(tmp_path) if "unknown-run" in one] == [
+        f"warning unknown-run {FEEDBACK} $.reviews[{at}].run_id"
+        for at in range(len(GOOD_IDS), len(GOOD_IDS + BAD_IDS))
+    ]
+
+
+@pytest.mark.parametrize("suite_in", ["x-workspace", "x"])
+@pytest.mark.parametrize(
+    ("left_out", "where", "says"),
+    [
+        ("eval-1-name1/old", None, ["eval 1 (name1)", "old_skill", "iteration-1"]),
+        ("eval-1-name1/", "$.evals", ["not run in iteration-1: 1 eval (1)"]),
+    ],
+)
+def test_an_eval_that_was_not_run_is_worth_knowing(tmp_path, suite_in, left_out, where, says):
+    """Where the suite lies in the skill beside, too; of which eval it is said is true."""
+    files = {at: one for names, one in skill_creator().items() for at in spread(names)}
+    lay(tmp_path / suite_in, {"evals/evals.json": files.pop("evals/evals.json")})
+    left = {name: one for name, one in files.items() if left_out not in name}
+    lay(tmp_path / "x-workspace", left)
+    (found,) = (one for one in check(tmp_path) if one.code.startswith("missing-"))
+    assert found.where == where
+    assert found.path.endswith("evals/evals.json") == (where is not None)
+    assert all(part in found.message for part in says)
+
+
+def test_a_prompt_that_one_of_several_suites_has_is_fine(tmp_path):
+    about = {"iteration-1/eval-0-name0/eval_metadata.json": {"eval_id": 0, "prompt": "older"}}
+    lay(tmp_path, skill_creator() | about)
+    assert [one.split()[1] for one in told(tmp_path)] == ["other-prompt"]
+    older = {"skill_name": "x", "evals": [{"id": 0, "prompt": "older"}, {"id": 1, "prompt": "P1"}]}
+    lay(tmp_path, {"old/evals.json": older})
+    assert not [one for one in told(tmp_path) if "other-prompt" in one]
+
+
+# ── skills, and suites that quote them ───────────────────────────────────────────────────────
 
 FINE = "description: Does it. Use when it is wanted."
 
 
+def skill_md(matter: str) -> str:
+    return f"---\n{matter}\n---\n# Steps\n"
+
+
 def rules(path):
-    return [(one.severity, one.message) for one in check(path) if one.code == "skill"]
+    return [one.message for one in check(path) if one.code == "skill"]
 
 
 @pytest.mark.parametrize(
@@ -248,29 +405,25 @@ def rules(path):
     ],
 )
 def test_a_skill_is_held_against_what_hosts_take(tmp_path, matter, says):
-    file = skill_md(tmp_path / "maps", matter)
-    for path in (file, file.parent):
+    folder = lay(tmp_path / "maps", {"SKILL.md": skill_md(matter)})
+    for path in (folder / "SKILL.md", folder):
         found = rules(path)
-        assert len(found) == len(says)
-        for (_, message), part in zip(found, says, strict=True):
-            assert part in message
+        assert [part in message for part, message in zip(says, found, strict=True)] == [True] * len(
+            says
+        )
 
 
 def test_skills_are_found_where_hosts_look_and_beside_a_workspace(tmp_path):
-    laid(tmp_path, codingbuddy())
-    for folder in ("skills/a", ".claude/skills/b", "skill-snapshot/c"):
-        skill_md(tmp_path / folder, f"name: other\n{FINE}")
+    lay(tmp_path, codingbuddy())
+    skills = "{skills/a,.claude/skills/b,skill-snapshot/c}/SKILL.md"
+    lay(tmp_path, {skills: skill_md(f"name: other\n{FINE}")})
     assert len(rules(tmp_path)) == 2
     assert len(rules(tmp_path / "skills")) == 1
     assert len(rules([tmp_path / "skills" / "a" / "SKILL.md", tmp_path / ".claude"])) == 2
     assert any(one.code == "dialect" for one in check(tmp_path))
-
-
-def test_the_bundled_skills_obey(tmp_path):
-    skills = sorted((ROOT / "data").glob("**/SKILL.md"))
-    own = [one for one in skills if "-workspace" not in str(one)]
-    assert len(own) > 5
-    assert [rules(one) for one in own] == [[]] * len(own)
+    bundled = [one for one in (ROOT / "data").glob("**/SKILL.md") if "-workspace" not in str(one)]
+    assert len(bundled) > 5
+    assert [rules(one) for one in bundled] == [[]] * len(bundled)
 
 
 LEAKING = """---
@@ -297,8 +450,8 @@ def test_what_quotes_the_skill_is_named(folder, tmp_path):
     texts = [text for text, _ in LEAKS]
     checks = [{"type": "file_contains", "pattern": "*", "match": texts[5]}]
     of_skill = {"id": 1, "prompt": prompt, "expectations": texts, "structural_expectations": checks}
-    told = {"id": 2, "prompt": texts[0], "expectations": [texts[1]]}
-    suite = {"skill_name": "change-log", "evals": [of_skill, told]}
+    telling = {"id": 2, "prompt": texts[0], "expectations": [texts[1]]}
+    suite = {"skill_name": "change-log", "evals": [of_skill, telling]}
     path = lay(tmp_path / "change-log", {f"{folder}evals.json": suite, "SKILL.md": LEAKING})
     found = {one.where or "": one for one in check(path) if one.code == "leak"}
     wanted = {f"$.evals[0].expectations[{n}]": quotes for n, (_, quotes) in enumerate(LEAKS)}

@@ -46,13 +46,14 @@ def stated(*rows: Any, **fields: Any) -> Files:
 
 
 def halves(*runs: str) -> Runs:
-    """Runs of which one of two checks passed, as iteration/eval/configuration."""
-    return [(*run.split("/", 2), 1, 0.5) for run in runs]
+    """Runs of which one of two checks passed, as iteration/eval/configuration[/number]."""
+    places = [f"{run}/1".split("/")[:4] for run in runs]
+    return [(*place, int(number), 0.5) for *place, number in places]
 
 
-def half_graded(places: str) -> Files:
-    """Gradings of such runs in these folders."""
-    return {f"{at}/grading.json": graded("pf") for at in places.split()}
+def of_one(runs: str) -> Runs:
+    """The same in the first iteration."""
+    return halves(*(f"{ONE}/{run}" for run in runs.split()))
 
 
 ONE = "iteration-1"
@@ -63,7 +64,6 @@ MARKED = [
 ANY_NAMES = ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "gpt-5")
 DISK = f"{ONE}/eval-3/{{}}/grading.json"
 
-INBOXES = ("inbox", "eval-0-inbox")
 BOTH_IN_A_ROW = {
     "eval_id": "a",
     **{side: {"assertion_results": expectations(marks)} for side, marks in BOTH.items()},
@@ -131,6 +131,36 @@ LEVELS = {
     "iteration-1/eval-0/{} iteration-1/eval-0/{}/run-1": two(),
 }
 
+HALVES = {
+    # Folders of gradings with one check of two, and the runs that they are.
+    # Names of configurations above evals, and names that merely hold such a word.
+    "iteration-1/{noskill,baseline-2}/crud iteration-1/testing-skill/with_skill": of_one(
+        "crud/baseline-2 crud/noskill testing-skill/with_skill"
+    ),
+    # A lone configuration beside an eval with a known one.
+    "iteration-1/eval-0/without_skill/run-1 iteration-1/inbox/v2/run-1 iteration-1/outbox/v2": (
+        of_one("0/without_skill inbox/v2 outbox/v2")
+    ),
+    # A name that comes again under another eval is a side; names that come once are evals.
+    "{a,b}/{fast,slow}": halves("none/a/fast", "none/a/slow", "none/b/fast", "none/b/slow"),
+    "iteration-1/a/{fast,slow} iteration-1/b/else": of_one(
+        "else/unstated fast/unstated slow/unstated"
+    ),
+    # Runs of sides that no name shows.
+    "iteration-1/eval-1-a/fast/{run-a,else} iteration-1/eval-1-a/slow/x": of_one(
+        "1/fast 1/fast/2 1/slow"
+    ),
+    # Runs without a side, beside evals and below folders whose names are often a side's.
+    "iteration-1/{eval-0/run-1,eval-1/round-1,eval-basic/retry,skills/x/eval-2/a/run-1}": of_one(
+        "0/unstated 1/unstated eval-basic/unstated 2/a"
+    ),
+    # Evals of the same names in several iterations and folders.
+    "iteration-{1,2}/{fast,slow} iteration-1/{a/eval-x,a/eval-y,b/eval-x}": (
+        of_one("fast/unstated slow/unstated eval-x/unstated eval-y/unstated eval-x/unstated/2")
+        + halves("iteration-2/fast/unstated", "iteration-2/slow/unstated")
+    ),
+}
+
 LAYOUTS: dict[str, tuple[Files, Runs]] = {
     places: (
         {
@@ -160,55 +190,21 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         two("login flow"),
     ),
     "metadata of one iteration tell of the same folder in another": (
-        pair("iteration-1/inbox/{}/grading.json")
-        | pair("iteration-2/inbox/{}/grading.json")
+        pair("iteration-{{1,2}}/inbox/{}/grading.json")
         | {"iteration-2/inbox/eval_metadata.json": metadata(4)},
         two("4") + two("4", "iteration-2"),
     ),
     # ── configurations ───────────────────────────────────────────────────────────────────────
+    **{
+        f"halves: {where}": ({f"{at}/grading.json": graded("pf") for at in where.split()}, runs)
+        for where, runs in HALVES.items()
+    },
     "configurations of any name": (
         {f"iteration-1/eval-0/{name}/grading.json": graded("pf") for name in ANY_NAMES},
         halves(*(f"iteration-1/0/{name}" for name in ANY_NAMES)),
     ),
-    "names of configurations above evals, and names that merely hold such a word": (
-        half_graded(f"{ONE}/noskill/crud {ONE}/baseline-2/crud {ONE}/testing-skill/with_skill"),
-        halves(f"{ONE}/crud/baseline-2", f"{ONE}/crud/noskill", f"{ONE}/testing-skill/with_skill"),
-    ),
-    "a lone configuration beside an eval with a known one": (
-        half_graded(f"{ONE}/eval-0/without_skill/run-1 {ONE}/inbox/v2/run-1 {ONE}/outbox/v2"),
-        halves(f"{ONE}/0/without_skill", f"{ONE}/inbox/v2", f"{ONE}/outbox/v2"),
-    ),
-    "a name that comes again under another eval": (
-        half_graded("a/fast a/slow b/fast b/slow"),
-        halves("none/a/fast", "none/a/slow", "none/b/fast", "none/b/slow"),
-    ),
-    "runs of sides that no name shows": (
-        half_graded(f"{ONE}/eval-1-a/fast/run-a {ONE}/eval-1-a/fast/else {ONE}/eval-1-a/slow/x"),
-        [(ONE, "1", "fast", 1, 0.5), (ONE, "1", "fast", 2, 0.5), (ONE, "1", "slow", 1, 0.5)],
-    ),
-    "names that come once are evals": (
-        half_graded(f"{ONE}/a/fast {ONE}/a/slow {ONE}/b/else"),
-        halves(*(f"{ONE}/{name}/unstated" for name in ("else", "fast", "slow"))),
-    ),
-    "runs without a side, beside evals and below folders whose names are often a side's": (
-        half_graded(f"{ONE}/eval-0/run-1 {ONE}/eval-1/round-1 {ONE}/eval-basic/retry")
-        | half_graded(f"{ONE}/skills/x/eval-2/a/run-1"),
-        halves(*(f"{ONE}/{id_}/unstated" for id_ in ("0", "1", "eval-basic")), f"{ONE}/2/a"),
-    ),
-    "evals of the same names in several iterations and folders": (
-        half_graded(f"{ONE}/fast {ONE}/slow iteration-2/fast iteration-2/slow")
-        | half_graded(f"{ONE}/a/eval-x {ONE}/a/eval-y {ONE}/b/eval-x"),
-        [
-            *halves(
-                *(f"iteration-{n}/{name}/unstated" for n in (1, 2) for name in ("fast", "slow"))
-            ),
-            *halves(f"{ONE}/eval-x/unstated", f"{ONE}/eval-y/unstated"),
-            (ONE, "eval-x", "unstated", 2, 0.5),
-        ],
-    ),
     "runs of any name below the side of an eval of the suite": (
-        pair("inbox/{}/alpha/grading.json")
-        | pair("inbox/{}/final/grading.json")
+        pair("inbox/{}/{{alpha,final}}/grading.json")
         | {"evals.json": {"evals": [{"id": 1, "name": "inbox", "prompt": "Do it."}]}},
         two("inbox", "none", 1, 2),
     ),
@@ -219,27 +215,22 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
             "iteration-1/eval-2/with_skill/grading.json": graded("pf", configuration="old_skill"),
             "iteration-1/eval-3/grading.json": graded("pf", condition="fast"),
         },
-        halves(f"{ONE}/0/unstated", f"{ONE}/1/old_skill", f"{ONE}/2/with_skill", f"{ONE}/3/fast"),
+        of_one("0/unstated 1/old_skill 2/with_skill 3/fast"),
     ),
     # ── where the grading lies ───────────────────────────────────────────────────────────────
-    "grading_with_skill.json": (pair("iteration-1/eval-basic/grading_{}.json"), two("eval-basic")),
-    "grading-with_skill.json": (pair("iteration-1/eval-0/grading-{}.json"), two()),
-    "eval-N-grading.json in the configuration": (
-        pair("iteration-1/{}/eval-0-grading.json") | pair("iteration-1/{}/eval-1-grading.json"),
-        two() + two("1"),
-    ),
-    "eval-N-run-M-grading.json in the configuration": (
-        pair("iteration-1/{}/eval-0-run-1-grading.json")
-        | pair("iteration-1/{}/eval-0-run-2-grading.json"),
-        two("0", ONE, 1, 2),
-    ),
-    "grading_with_skill.json of an iteration": (
-        pair("iteration-1/grading_{}.json"),
-        two("unstated"),
-    ),
+    **{
+        path: (pair(path), runs)
+        for path, runs in {
+            "iteration-1/eval-basic/grading_{}.json": two("eval-basic"),
+            "iteration-1/eval-0/grading-{}.json": two(),
+            "iteration-1/{}/eval-{{0,1}}-grading.json": two() + two("1"),
+            "iteration-1/{}/eval-0-run-{{1,2}}-grading.json": two("0", ONE, 1, 2),
+            "iteration-1/grading_{}.json": two("unstated"),
+        }.items()
+    },
     "eval-N-grading.json": (
         {"iteration-1/eval-3-grading.json": graded("pf")},
-        halves(f"{ONE}/3/unstated"),
+        of_one("3/unstated"),
     ),
     "grading/<configuration>_<eval>_run<n>.json": (
         {
@@ -253,7 +244,7 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
     ),
     "runs/run-<n>/grading/<eval>.json": (
         {"runs/run-4/grading/login.json": graded("pf")},
-        [("none", "login", "with_skill", 4, 0.5)],
+        halves("none/login/with_skill/4"),
     ),
     "runs of which the names are no numbers": (
         {f"runs/2026-0{n}/grading/a.json": graded("p" * n + "f") for n in (2, 1)},
@@ -318,14 +309,8 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
                 row(None, "c", "p", None),
             )
         },
-        [
-            ("none", "3", "a", 1, 1.0),
-            ("none", "3", "a", 2, 0.5),
-            ("none", "3", "b", 1, 1.0),
-            ("none", "3", "b", 2, 0.5),
-            ("none", "new", "c", 1, 1.0),
-            ("none", "unstated", "c", 1, 1.0),
-        ],
+        [("none", "3", side, n, rate) for side in "ab" for n, rate in ((1, 1.0), (2, 0.5))]
+        + [("none", id_, "c", 1, 1.0) for id_ in ("new", "unstated")],
     ),
     # ── the same run in two files ────────────────────────────────────────────────────────────
     "in its folder and in benchmark.json": (
@@ -337,8 +322,7 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         two("3", ONE, 7),
     ),
     "one row for several runs on disk": (
-        pair(f"{ONE}/eval-3/{{}}/run-1/grading.json")
-        | pair(f"{ONE}/eval-3/{{}}/run-2/grading.json")
+        pair("iteration-1/eval-3/{}/run-{{1,2}}/grading.json")
         | {f"{ONE}/benchmark.json": stated()},
         two("3", ONE, 1, 2),
     ),
@@ -384,9 +368,8 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         ],
     ),
     "the same eval in two folders": (
-        pair(f"{ONE}/inbox/{{}}/run-1/grading.json")
-        | pair(f"{ONE}/eval-0-inbox/{{}}/run-1/grading.json")
-        | {f"{ONE}/{name}/eval_metadata.json": metadata(0, "inbox") for name in INBOXES},
+        pair("iteration-1/{{inbox,eval-0-inbox}}/{}/run-1/grading.json")
+        | {"iteration-1/{inbox,eval-0-inbox}/eval_metadata.json": metadata(0, "inbox")},
         two(),
     ),
     "an empty benchmark.json above gradings": (
@@ -402,11 +385,10 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
     ),
     # ── what is no run ───────────────────────────────────────────────────────────────────────
     "a trace beside results, and a folder that is called no run": (
-        pair(f"{ONE}/eval-3-inbox/{{}}/run-1/grading.json")
-        | pair(f"{ONE}/eval-3-inbox/{{}}/pre-fix/grading.json")
+        pair("iteration-1/eval-3-inbox/{}/{{run-1,pre-fix}}/grading.json")
         | {
-            f"{ONE}/{where}/timing.json": {"total_tokens": 5}
-            for where in ("inbox", "inbox/with_skill/run-1", "eval-3-inbox/with_skill/logs")
+            "iteration-1/inbox/{,with_skill/run-1/}timing.json": {"total_tokens": 5},
+            "iteration-1/eval-3-inbox/with_skill/logs/timing.json": {"total_tokens": 5},
         },
         two("3", ONE, 1, 2),
     ),
