@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from skill_eval_nb.widgets.ui import Child, Node
 
 
-def text(node: Child) -> str:
-    """The text of a tree, as somebody reads it: a line for each block."""
-    return "\n".join(
-        line for line in "".join(_words(list(flat(node)))).splitlines() if line.strip()
-    )
+def text(node: Child, cells: str = "\n") -> str:
+    """The text of a tree, as somebody reads it: a line for each block, and for each cell."""
+    words = "".join(_words(list(flat(node)), cells))
+    return "\n".join(line for line in words.splitlines() if line.strip(" |"))
 
 
 def find(node: Child, **attributes: Any) -> list[list[Any]]:
@@ -43,14 +42,15 @@ _INLINE = frozenset(
     "a b button code del em i ins kbd label mark s small span strong sub sup".split()
 )
 
+_CELLS = frozenset("td th option".split())
 
-def _words(nodes: Sequence[Node]) -> Iterator[str]:
+
+def _words(nodes: Sequence[Node], cells: str) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, str):
             yield node
-        elif node[0] in _INLINE:
-            yield from _words(node[2])
-        else:
-            yield "\n"
-            yield from _words(node[2])
-            yield "\n"
+            continue
+        ends = "" if node[0] in _INLINE else cells if node[0] in _CELLS else "\n"
+        yield ends.strip(" |")
+        yield from _words(node[2], cells)
+        yield ends

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving.drafting import change_text
@@ -19,28 +16,6 @@ from tests.widgets.trees import find, text
 def key_of(made, kind: str) -> str:
     """The name of the first draft of a kind."""
     return next(card.key for card in made._cards() if card.draft.kind == kind)
-
-
-def test_a_draft_stands_beside_its_try_out(tmp_path: Path) -> None:
-    made = panel(workspace(tmp_path), "drafts")
-    (dropped, demoted, *_) = made.drafts
-    assert (demoted.kind, demoted.target) == ("demote", "S2")
-    assert (dropped.kind, dropped.target) == ("drop", "S1")
-    (card,) = find(made.view(), tag="section", key=f"card-{demoted.key}")
-    shown = text(card)
-    tried = sen.improving.try_out(demoted, sen.load(made.source.path))
-    assert tried.answer in shown
-    rows = [[text(cell) for cell in row[2]] for row in find(find(card, tag="tbody"), tag="tr")]
-    for side in tried.sides.iter_rows(named=True):  # of what it replaces, too
-        wanted = (side["what"], side["where"], side["configuration"])
-        (row,) = (row for row in rows if tuple(row[:3]) == wanted)
-        assert str(side["passed"]) in row
-    do(made, "look_at", demoted.key)
-    (card,) = find(made.view(), tag="section", key=f"card-{demoted.key}")
-    rows = [[text(cell) for cell in row[2]] for row in find(card, tag="tr")]
-    verdicts = {row[0]: row[2] for row in rows if len(row) == 4}
-    assert verdicts["tea, with_skill, run 1"] == "failed"
-    assert verdicts["tea, without_skill, run 1"] == "passed"
 
 
 def test_what_lacks_its_wording_is_one_card_with_a_line_for_each(tmp_path: Path) -> None:
@@ -137,25 +112,6 @@ def test_an_edited_draft_is_tried_and_applied_as_it_was_edited(tmp_path: Path) -
     assert not find(made.view(), tag="textarea")
 
 
-def test_what_lacks_something_is_not_accepted_nor_a_changed_file_written_over(tmp_path) -> None:
-    path = workspace(tmp_path)
-    made = panel(path, "drafts")
-    key, whole = key_of(made, "demote"), made.drafts[1]
-    made._set(key, draft=replace(whole, missing=("match",)))
-    made.do("decide", key, "accepted")
-    assert "match still has to be written" in (made.fault or "")
-    assert made.accepted == ()
-    made._set(key, draft=whole)
-    made.do("dismiss")
-    do(made, "decide", key, "accepted")
-    do(made, "choose_tab", "change")
-    other = json.dumps(suite(version="2"))
-    (path / "evals.json").write_text(other)
-    made.do("apply")
-    assert "has changed" in (made.fault or "")
-    assert (path / "evals.json").read_text() == other
-
-
 def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> None:
     rubric = {"dimensions": [{"name": "warmth", "id": "Q1", "description": "How warm it is"}]}
     evals = suite()
@@ -190,40 +146,6 @@ def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> N
     assert judging.message is None
     assert judging.result.status == "tried"
     assert judging.result.answer in text(made.view())
-
-
-def test_nothing_suggested_and_nothing_there(tmp_path: Path) -> None:
-    empty = sen.drafts(tmp_path / "none")
-    empty.settle()
-    assert "No grader has suggested anything" in text(empty.view())
-    with pytest.raises(FileNotFoundError):
-        sen.drafts(tmp_path / "none", tmp_path / "evals.json")
-
-
-def test_first_evals_are_read_edited_accepted_and_written(tmp_path: Path) -> None:
-    skill = make_skill(tmp_path / "kites")
-    made = sen.drafts(sen.draft_evals(skill, n=3))
-    made.settle()
-    shown = text(made.view())
-    assert "No model wrote this" in shown
-    assert "A program checks: Something was written" in shown
-    assert "it has to be run first" in shown
-    first, second, _ = made.drafts
-    for act in (
-        ("edit", first.key),
-        ("type", first.key, json.dumps([{**first.new[0], "prompt": "Build a kite."}])),
-        ("take", first.key),
-        ("decide", first.key, "accepted"),
-        ("decide", second.key, "rejected"),
-        ("choose_tab", "change"),
-    ):
-        do(made, *act)
-    assert not (skill / "evals").exists()
-    assert "+++ evals.json (new)" in text(made.view())
-    do(made, "apply")
-    (eval_,) = json.loads((skill / "evals" / "evals.json").read_text())["evals"]
-    assert (eval_["id"], eval_["prompt"]) == (1, "Build a kite.")
-    assert "1 draft written to" in text(made.view())
 
 
 def test_drafts_that_nobody_was_asked_for_say_their_price(tmp_path: Path) -> None:

@@ -12,10 +12,8 @@ import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
 from skill_eval_nb.widgets.explore.choice import Choice, SkillRuns, settle_choice
-from tests.charts.worlds import workspace, world
+from tests.charts.worlds import world
 from tests.corpus.build import graded, lay
-from tests.widgets.explore.made import after, explorer, words
-from tests.widgets.trees import find
 
 NAMES = st.sampled_from(["with_skill", "without_skill", "old_skill", "red", "blue", "unstated"])
 SIDES = st.sets(NAMES, min_size=1).map(lambda names: tuple(sorted(names)))
@@ -99,33 +97,3 @@ def test_what_compares_something_is_looked_at_first_whatever_the_order(tmp_path)
     files["b/iteration-3/eval-1/with_skill/run-1/outputs/x.md"] = "x"
     panel = explore(sen.load(lay(tmp_path, files)))
     assert (panel.choice.workspace, panel.choice.iterations) == ("b", ("iteration-2",))
-
-
-def test_one_of_several_models_is_looked_at_and_said():
-    """The first that compares anything; the others are one choice away."""
-    one = world(evals=3, runs=2)
-    rates = {"large": (1.0, 0.0), "small": (0.25, 0.75)}
-    rows = [
-        row
-        | {"executor_model": model, "run_number": row["run_number"] + 2 * (model == "small")}
-        | {"pass_rate": rates[model][row["configuration"] == "without_skill"]}
-        for model in rates
-        for row in one.runs.to_dicts()
-    ]
-    alone = rows[0] | {"executor_model": "a", "run_number": 9}
-    panel = explorer(workspace(runs=[*rows, alone]))
-    shown = words(panel)
-    assert "with_skill helps on these 3 evals (large)" in shown
-    assert "+100 pp" in shown
-    assert set(panel.selection["executor_model"]) == {"large"}
-    told = after(panel, "choose_model", "2")
-    assert "with_skill hurts on these 3 evals (small)" in told
-    assert "+100 pp" not in told
-    assert panel.selection.height == 12
-    told = after(panel, "choose_model", "0")
-    assert "Nothing to compare" in told
-    assert panel.selection.height == 1
-    after(panel, "see", "tab", "models")
-    [picture] = find(panel._tree, tag="img")
-    assert picture[1]["alt"].startswith("Pass rate: with_skill helps in 1 of 2 models, hurts in 1")
-    assert not {"Model", "Models"} & {*words(explorer(one)).split()}

@@ -9,14 +9,12 @@ import shutil
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-import skill_eval_nb as sen
-from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import Explore, figures
 from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.charts.worlds import HOSTILE, world
 from tests.checkout import ROOT
-from tests.widgets.explore.made import TDD, after, bundled, explorer, words
-from tests.widgets.trees import elements, find
+from tests.widgets.explore.made import TDD, after, explorer, words
+from tests.widgets.trees import elements
 
 
 def test_skill_and_workspace_can_be_chosen_where_there_are_several():
@@ -29,40 +27,6 @@ def test_skill_and_workspace_can_be_chosen_where_there_are_several():
         assert skill in shown
         assert set(panel.selection["skill"]) <= {skill}
     assert "nothing was run yet" in shown
-
-
-def test_iterations_and_evals_are_ticked_one_by_one_in_lists_that_open():
-    panel = explorer()
-    after(panel, "tick_iteration", "iteration-1", True)
-    assert panel.choice.iterations == ("iteration-1", "iteration-2")
-    after(panel, "tick_iteration", "iteration-2", False)
-    assert panel.choice.iterations == ("iteration-1",)
-    after(panel, "tick_iteration", "iteration-1", False)
-    assert panel.choice.iterations == ("iteration-2",)
-    shown = after(panel, "tick_eval", "3", False)
-    assert panel.choice.evals == ("1", "2", "4", "5", "6")
-    assert "with_skill helps on these 5 evals" in shown
-    after(panel, "tick_eval", "3", True)
-    assert panel.choice.evals == ()
-    assert find(panel._tree, type="checkbox") == []  # lists are made when they are opened
-    after(panel, "unfold", "evals", True)
-    boxes = find(panel._tree, type="checkbox")
-    assert [one[1]["on"]["change"][1] for one in boxes] == list("123456")
-    after(panel, "unfold", "evals", False)
-    assert find(panel._tree, type="checkbox") == []
-
-
-def test_the_metrics_are_those_that_have_figures_and_the_dimensions():
-    panel = explorer()
-    (select,) = [one for one in find(panel._tree, tag="select") if find(one, tag="optgroup")]
-    dimensions = sorted(set(bundled().rubric_scores["dimension"]))
-    assert [one[1]["value"] for one in find(select, tag="option")] == [
-        *(name for name in sen.stats.values.METRICS if bundled().runs[name].count()),
-        *(f"rubric:{name}" for name in dimensions),
-    ]
-    panel = explorer(metric="cost_usd")  # which has none, and can be asked for all the same
-    assert "No eval has a figure on both sides: no run of with_skill has a cost_usd" in words(panel)
-    assert panel.choice.metric == "cost_usd"
 
 
 def test_runs_are_shown_as_they_land_and_what_was_chosen_stays(tmp_path):
@@ -89,16 +53,6 @@ def test_runs_are_shown_as_they_land_and_what_was_chosen_stays(tmp_path):
     assert "is not there any more" not in words(chosen)
     place.rename(tmp_path / "away")
     assert "ws is not there any more" in after(chosen, "see", "tab", "checks")
-
-
-def test_where_nothing_was_run_it_says_so():
-    for ws, told in (
-        (Workspace.from_tables({}), "There are no runs"),
-        (ROOT / "data" / "release-notes", "release-notes"),
-    ):
-        shown = words(explorer(ws))
-        assert "Nothing to look at yet" in shown
-        assert told in shown
 
 
 def test_a_fault_in_one_view_leaves_the_others(monkeypatch):

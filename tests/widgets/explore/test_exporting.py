@@ -51,10 +51,3 @@ def test_what_is_chosen_can_be_reported_on_alone_in_another_form(tmp_path):
     assert set(files(tmp_path)) == set(FILES)
     assert "eval_results" in json.loads((tmp_path / "benchmark.json").read_text())
     assert "Benchmark of sql-migration, iteration-1" in (tmp_path / "benchmark.md").read_text()
-
-
-def test_what_there_is_not_cannot_be_chosen():
-    panel = explorer()
-    for act in (("hand", "dialect"), ("hand", "part"), ("see", "tab"), ("see", "chart")):
-        panel.do(*act, "nonsense")
-        assert "There is no `nonsense` here." in (panel.fault or "")

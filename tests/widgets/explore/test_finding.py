@@ -19,11 +19,6 @@ from tests.widgets.stage import staged
 from tests.widgets.trees import elements
 
 RUNS = bundled().runs.filter(iteration="iteration-2")
-FAILED = (
-    bundled()
-    .expectations.filter(pl.col("passed").eq(False), iteration="iteration-2")
-    .select("text", "eval_name", "configuration", "run_number")
-)
 
 
 @pytest.mark.parametrize(
@@ -62,37 +57,6 @@ def test_a_condition_selects_the_runs_that_are_listed_and_no_figure(where, wante
 def test_a_condition_that_is_none_says_what_there_is(where, message):
     with pytest.raises(ValueError, match=message):
         explorer(where=where)
-
-
-@pytest.mark.parametrize(
-    ("kind", "value", "wanted"),
-    [
-        ("Side", "with_skill", RUNS.filter(configuration="with_skill")),
-        ("Eval", "late-fee", RUNS.filter(eval_name="late-fee")),
-        (
-            "Failed check",
-            text := min(FAILED["text"].unique()),
-            RUNS.join(FAILED.filter(text=text), on=FAILED.columns[1:], how="semi"),
-        ),
-        ("", "UNPAID fee borrow", None),
-    ],
-)
-def test_each_kind_of_thing_and_words_of_prompts_outputs_and_evidence_are_found(
-    kind, value, wanted
-):
-    panel = explorer()
-    after(panel, "find", kind, value)
-    found = panel.selection
-    if wanted is None:
-        prompts = bundled().evals.filter(pl.col("prompt").str.contains("unpaid fee may not borrow"))
-        wanted = RUNS.join(prompts, on="eval_id", how="semi")
-        assert set(wanted["path"]) <= set(found["path"])
-    else:
-        assert set(found["path"]) == set(wanted["path"])
-    assert 0 < found.height < RUNS.height
-    assert panel.search.words or panel.search.chosen == {kind: value}
-    after(panel, "find", None, "")
-    assert panel.selection.height == RUNS.height
 
 
 def test_words_of_an_output_are_found(tmp_path):

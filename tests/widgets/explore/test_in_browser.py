@@ -7,7 +7,6 @@ import pytest
 from skill_eval_nb.stats.expectations import CLASSES
 from skill_eval_nb.widgets.explore import Explore
 from skill_eval_nb.widgets.explore.figures import TURNS
-from tests.charts.test_factors import models
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import after, bundled, explorer, words
 from tests.widgets.hostile import TEXTS
@@ -51,16 +50,6 @@ def test_every_view_can_be_read_by_everybody_from_a_point_to_the_evidence_of_its
             dark = [("dark", 900)] if name in ("dimensions", "checks") else []
             new = "[role=tablist], [role=tabpanel]"
             looked_at(stage, f"explore-{name}", [*dark, ("light", 900)], within=new)
-
-
-def test_several_models_have_a_tab_with_the_answer_as_a_picture_and_in_words(browser):
-    with staged(browser, explorer(models(large=0.4, small=0.0))) as stage:
-        stage.page.get_by_role("tab", name=Explore.TABS["models"]).click()
-        stage.settle()
-        picture = stage.page.locator("img.sen-x-chart[src]")
-        assert picture.evaluate(DECODED) > 300
-        assert "helps in 1 of 2 models" in picture.get_attribute("alt")
-        looked_at(stage, "explore-models", [("dark", 900), ("light", 900)])
 
 
 def test_lists_are_sorted_by_a_click_all_pages_of_them_and_this_one_with_no_kernel(browser):

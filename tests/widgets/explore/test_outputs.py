@@ -6,11 +6,8 @@ import pytest
 
 import skill_eval_nb as sen
 from tests.corpus.build import graded, lay
-from tests.widgets.explore.made import after, bundled, clickable, explorer, words
+from tests.widgets.explore.made import after, clickable, explorer
 from tests.widgets.trees import find, text
-
-SECOND = "with_skill, run 2"
-TDD_RUNS = bundled().polars("runs")
 
 OUTPUTS = {
     ("1", "with_skill", 1): {"a.md": "Read the clock in UTC.\n" + "long " * 40},
@@ -70,25 +67,6 @@ def test_a_click_on_one_opens_both_with_what_differs_and_another_closes_them(pan
     told = after(panel, *log)  # of a megabyte the beginning, by lines
     assert "1,920 of 2,000 lines different" in told
     assert "Only the beginning of each was compared" in told
-
-
-def test_a_run_that_is_open_alone_can_be_compared(panel):
-    act = next(act for act in clickable(panel, "open_run") if act[-1] == 2)
-    assert "Compare its outputs with those of" in after(panel, *act)
-    after(panel, *next(clickable(panel, "open_pair")))
-    assert [run.run_number for run in panel.seen.opened] == [1, 2]
-    assert "a.md" in words(panel)
-
-
-def test_a_run_on_its_own_is_compared_with_the_baseline_or_what_stands_beside_it():
-    run = TDD_RUNS.filter(configuration="with_skill", run_number=2)["path"][0]
-    for path, other in ((run, "without_skill, run 2"), (run.replace("with", "without"), SECOND)):
-        panel = sen.show(bundled(), path)
-        assert "different" not in text(panel.view())
-        panel.do("unfold", "difference", True)
-        told = text(panel.view())
-        assert other in told
-        assert "lines different" in told
 
 
 def test_outputs_that_are_gone_or_were_never_stored_are_said(tmp_path):

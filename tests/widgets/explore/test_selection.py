@@ -104,13 +104,3 @@ def test_the_selection_is_in_the_backend_of_the_workspace(backend):
     assert list(panel.selection["run_number"]) == [2]
     after(panel, "clear")
     assert len(panel.selection) == 36
-
-
-def test_what_was_clicked_goes_when_something_else_is_looked_at():
-    panel = explorer()
-    after(panel, "pick", "eval", "iteration-2", EVALS[0], SUITE.evals[EVALS[0]])
-    assert panel.selection.height == 6
-    after(panel, "choose_metric", "tokens")
-    assert panel.selection.height == 6
-    after(panel, "choose_iterations", "iteration-1")
-    assert panel.selection.height == 33

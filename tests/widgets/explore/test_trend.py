@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
-from skill_eval_nb import load, stats
 from tests.charts.worlds import run_keys, workspace
-from tests.widgets.explore.made import TDD, after, clickable, explorer, words
-from tests.widgets.looks import looked_at
-from tests.widgets.stage import staged
+from tests.widgets.explore.made import after, clickable, explorer, words
 from tests.widgets.trees import find, text
 
 BASE, OWN = "without_skill", "with_skill"
@@ -33,18 +29,6 @@ def rows(panel):
     """The rows of the trend, as they are read."""
     (table,) = find(panel._tree, tag="table", cls="sen-x-trend")
     return [text(row).replace("\n", " ").replace("\xa0", " ") for row in find(table, tag="tr")[1:]]
-
-
-def test_each_iteration_has_its_means_and_its_difference_and_a_click_looks_at_it():
-    panel = explorer(load(TDD))
-    shown = rows(panel)
-    suite = stats.deltas(load(TDD)).filter(scope="suite", metric="pass_rate")
-    assert [row.split()[0] for row in shown] == suite["iteration"].to_list()
-    for row, estimate in zip(shown, suite["estimate"], strict=True):
-        assert f"{100 * estimate:+.1f}" in row
-    after(panel, "choose_iterations", "iteration-1")
-    assert panel.choice.iterations == ("iteration-1",)
-    assert rows(panel) == shown
 
 
 def test_an_iteration_without_a_baseline_is_compared_with_an_older_one_where_one_asks():
@@ -83,28 +67,3 @@ def test_the_worst_eval_and_its_worst_run_are_named(sides, said):
         order = [act[3] for act in clickable(panel, "pick", "eval")]
         rates = panel.selection.sort("pass_rate", "eval_id", maintain_order=True)["eval_id"]
         assert order == rates.to_list()  # the worst first
-
-
-def test_dimensions_have_every_run_a_standard_deviation_and_an_order():
-    panel = explorer()
-    after(panel, "see", "tab", "dimensions")
-    scores = stats.summarize(load(TDD)).filter(
-        pl.col("metric").str.starts_with("rubric:"), iteration="iteration-2"
-    )
-    for spread in scores["stddev"]:
-        assert f"SD {spread:.2f}" in words(panel)
-    for way in ("up", "down"):
-        after(panel, "sort", "dimensions", "base", way)
-        own = scores.filter(configuration=BASE).sort("mean", descending=way == "down")
-        found = [act[3] for act in clickable(panel, "pick", "dimension") if len(act) == 4]
-        assert [f"rubric:{name}" for name in found] == own["metric"].to_list()
-
-
-@pytest.mark.browser
-def test_everybody_can_read_the_trend_and_ask_for_a_baseline(browser):
-    ws = several({OWN: (3, 4), BASE: (1, 2)}, {OWN: (4, 4)}, {OWN: (2, 4)})
-    with staged(browser, panel := explorer(ws)) as stage:
-        stage.page.get_by_role("button", name="use iteration-1’s baseline").last.click()
-        stage.settle()
-        assert panel.choice.iterations == ("iteration-3",)
-        looked_at(stage, "explore-trend", [("dark", 800), ("light", 1400)])

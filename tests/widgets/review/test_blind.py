@@ -7,7 +7,6 @@ import re
 import shutil
 
 from skill_eval_nb.widgets.review import review
-from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.widgets.review.made import (
     SIDES,
     TELLTALE,
@@ -17,7 +16,7 @@ from tests.widgets.review.made import (
     token,
     workspace,
 )
-from tests.widgets.trees import elements, find, text
+from tests.widgets.trees import find, text
 
 
 def test_nothing_on_the_page_tells_which_side_is_which(tmp_path):
@@ -35,13 +34,6 @@ def test_nothing_on_the_page_tells_which_side_is_which(tmp_path):
     panel.do("ask_for", "pair", "iterations")
     assert "iteration" not in json.dumps(find(panel.view(), tag="section"))
     assert {"A", "B"} <= {text(one) for one in find(panel.view(), tag="h4")}
-
-
-def test_what_is_put_out_can_still_be_had(tmp_path):
-    panel = opened(tmp_path, blind=True)
-    blobs = {one[1]["blob"] for one in elements(panel.view()) if "blob" in one[1]}
-    assert blobs
-    assert {read_blob(one)[0].split()[0] for one in blobs} == {b"#"}
 
 
 def test_what_is_said_of_a_side_is_said_of_its_run(tmp_path):

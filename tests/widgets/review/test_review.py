@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import polars as pl
 import pytest
@@ -58,29 +57,6 @@ def test_what_is_said_of_the_first_pair_is_in_the_file_and_in_the_table(tmp_path
     assert "1 of 8 runs reviewed" in text(panel.view())
 
 
-@pytest.mark.parametrize(
-    ("wanted", "pairs"),
-    [
-        ([("", "answer LOGIN")], 2),
-        ([("", "orders 13")], 2),
-        ([("", "login nowhere")], 0),
-        ([("Failed check", "check 2")], 4),
-        ([("Failed check", "check 2"), ("", "login"), ("Failed check", "")], 2),
-        ([("", "login"), (None, "")], 4),
-    ],
-)
-def test_runs_are_found_by_their_words_and_by_what_they_have(tmp_path, wanted, pairs):
-    panel = opened(tmp_path)
-    for kind, value in wanted:
-        panel.do("find", kind, value)
-    told = text(panel.view())
-    assert f"pair 1 of {pairs}" in told if pairs else "No run has all that is searched" in told
-    panel.do("go_blind", True)  # what it would tell of is hidden, and all is shown
-    told = text(panel.view())
-    assert re.search(r"pair \d of 4", told)
-    assert "Search" not in told
-
-
 @pytest.mark.parametrize("numbers", [[1, None], [None, None]])
 def test_runs_without_a_number_are_left_out_and_that_is_said(numbers):
     keys = {"workspace": "w", "skill": "s", "iteration": "iteration-1", "eval_id": "1"}
@@ -102,22 +78,6 @@ def test_runs_without_a_number_are_left_out_and_that_is_said(numbers):
         assert ("first-eval" in told) == (1 in numbers)
 
 
-def test_nothing_said_takes_back_what_was_said_here(tmp_path):
-    panel = opened(tmp_path)
-    panel.do("say", FIRST, "x")
-    panel.do("score", FIRST, "tone", 2)
-    panel.do("say", FIRST, "")
-    assert [one["scores"] for one in held(tmp_path)["reviews"]] == [{"tone": 2}]
-    for act in (("score", FIRST, "tone", None), ("say", FIRST, "")):
-        panel.do(*act)
-        assert held(tmp_path)["reviews"] == []
-    panel.do("call_fine", FIRST, True)  # without a word
-    assert [one["feedback"] for one in held(tmp_path)["reviews"]] == [""]
-    assert "1 of 8 runs reviewed" in text(panel.view())
-    panel.do("call_fine", FIRST, False)
-    assert held(tmp_path)["reviews"] == []
-
-
 def test_it_is_complete_when_every_run_is_reviewed_and_no_longer_when_one_is_not(tmp_path):
     panel = opened(tmp_path)
     all_runs = [token(id_, side, run) for id_ in "12" for side in SIDES for run in (1, 2)]
@@ -129,77 +89,6 @@ def test_it_is_complete_when_every_run_is_reviewed_and_no_longer_when_one_is_not
     assert find(panel.view(), on={"click": ("reopen",)})
     panel.do("say", all_runs[0], "")
     assert held(tmp_path)["status"] == "in_progress"
-
-
-def test_a_review_with_runs_left_ends_only_when_that_is_confirmed(tmp_path):
-    panel = opened(tmp_path)
-    panel.do("say", FIRST, "x")
-    for again in ("reopen", "finish"):  # thought better of it, and asked once more
-        panel.do("finish")
-        assert held(tmp_path)["status"] == "in_progress"
-        assert "7 of 8 runs not reviewed" in text(panel.view())
-        assert find(panel.view(), on={"click": ("finish", 7)})
-        panel.do(again)
-    panel.do("finish", 7)
-    assert held(tmp_path)["status"] == "complete"
-    assert "finished, 7 of 8 runs not reviewed" in text(panel.view())
-    panel.do("reopen")
-    assert held(tmp_path)["status"] == "in_progress"
-    assert find(panel.view(), on={"click": ("finish",)})
-
-
-def test_only_what_is_left_and_what_is_looked_at(tmp_path):
-    panel = opened(tmp_path)
-    panel.do("show_only", "left")
-    for one in (FIRST, BESIDE):
-        panel.do("say", one, "x")
-    assert shown_runs(panel) == [FIRST, BESIDE]
-    assert "pair 1 of 4" in text(panel.view())
-    assert "It read the skill" not in text(panel.view())
-    panel.do("unfold", "transcript", True)  # read when it is opened, and it stays open
-    assert text(panel.view()).count("It read the skill") == 2
-    panel.do("step", 1)
-    assert "pair 1 of 3" in text(panel.view())
-    assert shown_runs(panel)[0] == token("1", "with_skill", 2)
-    assert text(panel.view()).count("It read the skill") == 2
-
-
-def test_two_iterations_have_a_file_each_and_others_can_be_asked_for(tmp_path):
-    panel = opened(tmp_path)
-    panel.do("ask_for", "pair", "iterations")
-    last = token("1", "with_skill", iteration="iteration-1")
-    assert shown_runs(panel) == [FIRST, last]
-    panel.do("say", FIRST, "new")
-    panel.do("say", last, "old")
-    assert (words_in(tmp_path, 2), words_in(tmp_path, 1)) == (["new"], ["old"])
-    panel.do("finish", 7)
-    assert (held(tmp_path, 1)["status"], held(tmp_path, 2)["status"]) == ("complete", "complete")
-    panel.do("ask_for", "iteration", "iteration-1")
-    assert "there is no iteration before iteration-1" in text(panel.view())
-    assert shown_runs(panel) == [last]
-    panel.do("ask_for", "against", "iteration-2")
-    assert len(shown_runs(panel)) == 2
-
-
-def test_a_file_that_cannot_be_read_is_left_and_what_is_said_is_kept(tmp_path):
-    workspace(tmp_path)
-    file_of(tmp_path).write_text("{oops")
-    panel = opened(tmp_path)
-    assert "not JSON" in text(panel.view())
-    panel.do("say", FIRST, "Good")
-    assert "Not saved" in panel.fault
-    assert file_of(tmp_path).read_text() == "{oops"
-    assert "What you said of 1 run is kept" in text(panel.view())
-    assert panel.feedback["feedback"].to_list() == ["Good"]
-    assert find(panel.view(), tag="textarea")[0][1]["value"] == "Good"
-    panel.do("save")
-    assert "Not saved" in panel.fault
-    file_of(tmp_path).write_text('{"reviews": [], "by": "Ann"}')
-    panel.do("save")
-    assert panel.fault is None
-    assert held(tmp_path)["by"] == "Ann"
-    assert words_in(tmp_path) == ["Good"]
-    assert "ot saved" not in text(panel.view())
 
 
 def test_a_folder_that_was_deleted_is_told_and_not_made_anew(tmp_path):
@@ -306,16 +195,6 @@ def test_single_checks_are_labelled_without_the_judge_and_the_side(tmp_path):
     for item in again._now.items:
         again.do("label_check", item.token, None)
     assert held(tmp_path, 1)["reviews"] == []
-
-
-def test_without_a_judged_check_there_is_none_to_label(tmp_path):
-    folder = workspace(tmp_path)
-    for path in folder.rglob("grading.json"):
-        path.unlink()
-    panel = review(folder, "checks")
-    assert "There are no checks by a judge." in text(panel.view())
-    panel.do("ask_for", "pair", "single")
-    assert "0 of 8 runs reviewed" in text(panel.view())
 
 
 @pytest.mark.parametrize(("verdict", "of"), [("maybe", 0), ("pass", None)])

@@ -173,34 +173,6 @@ def test_a_lexer_that_breaks_or_loses_text_leaves_it_plain():
     assert lexer_named("no-such-language") is None
 
 
-def test_rows_of_a_table_are_numbered_and_short_ones_filled(tmp_path):
-    view = draw(tmp_path, "a.csv", 'name,note\nann,"a, ""b""\nc"\n\nbob\n').view
-    assert [[text(cell) for cell in row[2]] for row in find(view, tag="tr")] == [
-        ["row", "name", "note"],
-        ["1", "ann", 'a, "b"\nc'],
-        ["2", "bob", ""],
-    ]
-
-
-def test_numbers_and_names_of_json_stand_as_they_are_written(tmp_path):
-    shown = said(tmp_path, "a.json", '{"a": 1.50, "a": 1e400}')
-    assert "Indented here" in shown
-    assert '"a": 1.50' in shown
-    assert "1e400" in shown
-
-
-def test_marks_become_elements_and_html_stays_text():
-    node = render_markdown("# A\n\n*b* **c** ~~d~~ `e`\n\n- f\n\n> g\n\n---\n\n1. h\n")
-    for tag, words in {"h4": "A", "em": "b", "strong": "c", "s": "d", "code": "e"}.items():
-        assert [text(one) for one in find(node, tag=tag)] == [words]
-    assert {"ul", "ol", "li", "blockquote", "hr"} <= {one[0] for one in elements(node)}
-    node = render_markdown("| a | b |\n| --- | ---: |\n| 1 | 2 |\n")
-    assert [text(one) for one in find(node, tag="th", scope="col")] == ["a", "b"]
-    assert [text(one) for one in find(node, tag="td", cls="sen-n")] == ["2"]
-    for source in (f"a {zoo.CANARY}", zoo.CANARY):
-        assert zoo.CANARY in text(render_markdown(source))
-
-
 def test_no_link_but_those_of_the_web():
     kinds = ("javascript", "data", "vbscript", "JaVaScript", "file")
     for address in (*(f"{kind}:x" for kind in kinds), "../a.md", "#top"):

@@ -11,19 +11,6 @@ from skill_eval_nb.widgets.trigger import TriggerPanel
 from tests.widgets.run import panels
 from tests.widgets.run.panels import button, fill, settled, shown
 
-__all__ = [
-    "button",
-    "demo_skill",
-    "do",
-    "ended",
-    "fill",
-    "panel_on",
-    "press",
-    "run",
-    "settled",
-    "shown",
-]
-
 ASKED = {
     "here is the git log since 2.3, please write the release notes": True,
     "make a changelog entry out of these merged pull requests": True,

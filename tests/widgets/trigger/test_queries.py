@@ -10,7 +10,6 @@ from skill_eval_nb.triggers import Query, read_queries
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import button, fill, shown
-from tests.widgets.trees import find, text
 from tests.widgets.trigger.made import demo_skill, do, panel_on, press
 
 NAME = "trigger-eval-set.json"
@@ -22,53 +21,6 @@ def stored(skill: Path) -> list[dict]:
 
 def keys(panel) -> list[str]:
     return [*panel._grid.rows]
-
-
-def row(panel, key: str) -> str:
-    (found,) = find(panel.view(), tag="tr", key=key)
-    return text(found)
-
-
-def test_what_is_typed_ticked_and_tagged_is_in_the_panel_then_in_the_file(skill: Path) -> None:
-    rows = stored(skill)
-    rows[1]["note"] = "ours"
-    (skill / NAME).write_text(json.dumps(rows))
-    panel = panel_on(skill)
-    assert [(one.query, one.should_trigger) for one in panel.queries] == [
-        (one["query"], one["should_trigger"]) for one in stored(skill)
-    ]
-    boxes = find(panel.view(), tag="textarea")
-    assert [one[1]["value"] for one in boxes] == [one.query for one in panel.queries]
-    assert button(panel, "Save").get("disabled")
-    first, second = keys(panel)[:2]
-    do(panel, "type", first, "tell my users what changed")
-    do(panel, "change", second, "should_trigger", False)
-    do(panel, "change", second, "tags", "near miss, git")
-    assert panel.queries[0] == Query("tell my users what changed", should_trigger=True)
-    assert panel.queries[1].tags == ("near miss", "git")
-    assert not panel.queries[1].should_trigger
-    says = shown(panel)
-    assert "1 near miss" in says
-    assert f"not saved to {skill / NAME}" in says
-    assert stored(skill) == rows
-    press(panel, "Save")
-    rows[0]["query"] = "tell my users what changed"
-    rows[1] |= {"should_trigger": False, "tags": ["near miss", "git"]}
-    assert stored(skill) == rows  # what else it says is kept
-    assert "All is as" in shown(panel)
-    assert button(panel, "Save").get("disabled")
-
-
-def test_doubts_stand_beside_the_queries_that_they_are_about(skill: Path) -> None:
-    panel = panel_on(skill)
-    first, second, third = keys(panel)[:3]
-    do(panel, "change", second, "query", f"{panel.queries[0].query}!")
-    do(panel, "change", third, "query", "use release-notes on this log")
-    for key, told in ((first, "twice"), (second, "twice"), (third, "gives away")):
-        assert told in row(panel, key)
-    for which, number in (("doubtful", 3), ("not", 3)):
-        do(panel, "show_rows", which)
-        assert len(find(panel.view(), tag="textarea")) == number
 
 
 def test_a_set_can_go_to_another_file_but_not_over_what_was_not_seen_nor_as_nothing(
@@ -96,17 +48,6 @@ def test_a_set_can_go_to_another_file_but_not_over_what_was_not_seen_nor_as_noth
     panel.do("save")
     assert "nothing to save" in (panel.fault or "")
     assert len(stored(tmp_path / "again" / "release-notes")) == 6
-
-
-def test_a_skill_without_a_set_begins_with_an_empty_grid(skill: Path) -> None:
-    (skill / NAME).unlink()
-    panel = panel_on(skill)
-    assert (panel.queries, panel.fault) == ((), None)
-    assert "No queries yet" in shown(panel)
-    do(panel, "add_row")
-    do(panel, "change", keys(panel)[0], "query", "what is new?")
-    press(panel, "Save")
-    assert stored(skill) == [{"query": "what is new?", "should_trigger": True}]
 
 
 def test_importing_adds_what_is_not_there(skill: Path, tmp_path: Path) -> None:

@@ -126,19 +126,3 @@ def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> Non
     ended(panel)
     assert not panel.form.again
     assert "all are there already" in shown(panel)
-
-
-def test_what_stands_in_the_way_is_said_in_the_form(skill: Path) -> None:
-    panel = panel_on(skill)
-    do(panel, "tab", "run")
-    fill(panel, runs=None)
-    assert "Runs of a query is empty" in shown(panel)
-    fill(panel, runs=1, others="own", own=f"{skill}-none")
-    assert "which does not exist" in shown(panel)
-    assert button(panel, "Start").get("disabled")
-    fill(panel, others="none")
-    assert "no other skill" in shown(panel)
-    do(panel, "set_executor", "messages-api")
-    assert "model is not given" in shown(panel)
-    panel.do("set", "model", "x")
-    assert "no `model` that could be set" in (panel.fault or "")
