@@ -5,29 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from skill_eval_nb.grading.evidence import Showing, show
-from tests.grading.evidence.test_extracting import made_pdf
-from tests.grading.evidence.test_images import picture
-from tests.grading.evidence.test_transcripts import said
+from tests.grading.evidence.made import pdf, picture, said, written
 
 
 def text_of(showing: Showing) -> str:
     return "".join(block["text"] for block in showing.blocks if block["type"] == "text")
-
-
-def written(folder: Path, files: Mapping[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    folder.mkdir(exist_ok=True)
-    return folder
 
 
 FILES = st.dictionaries(
@@ -85,29 +73,47 @@ def test_the_room_holds_and_every_character_is_accounted_for(
         assert not shown.left_out
 
 
-def test_pictures_pdf_and_binaries(tmp_path: Path) -> None:
-    outputs = written(
-        tmp_path / "outputs",
-        {
-            "chart.png": picture("PNG"),
-            "broken.png": picture("PNG")[:60],
-            "no.jpg": "words",
-            "report.pdf": made_pdf("Total 1204.50"),
-            "data.bin": b"\x00\x01\x02" * 100,
-            "bad.docx": b"PK\x03\x04 broken",
-        },
-    )
-    showing = show(outputs)
-    assert [block["type"] for block in showing.blocks].count("image") == showing.shown.images == 1
+def test_pictures_documents_inputs_and_what_cannot_be_shown(tmp_path: Path) -> None:
+    outside = written(tmp_path / "outside", {"secret.txt": "canary"})
+    files = {
+        "chart.png": picture("PNG"),
+        "broken.png": picture("PNG")[:60],
+        "no.jpg": "words",
+        "report.pdf": pdf("Total 1204.50"),
+        "data.bin": b"\x00\x01\x02" * 100,
+        "bad.docx": b"PK\x03\x04 broken",
+        "log.txt": b"BEGIN\n" + b"line\n" * 2_000_000 + b"END\n",
+    }
+    outputs = written(tmp_path / "outputs", files)
+    links = {"file": outside / "secret.txt", "folder": outside, "circle": outputs}
+    for name, to in links.items():
+        (outputs / name).symlink_to(to)
+    os.mkfifo(outputs / "pipe")
+    given = {"commits.txt": "a1b2 faster", "a/old.bin": b"\x00\x01\x02" * 9}
+    showing = show(outputs, inputs=written(tmp_path / "inputs", given))
+    shown, text = showing.shown, text_of(showing)
     (image,) = (block for block in showing.blocks if block["type"] == "image")
-    assert image["source"]["media_type"] == "image/png"
-    text = text_of(showing)
-    assert "Total 1204.50" in text
-    reasons = {one.what: one.reason for one in showing.shown.left_out}
-    assert set(reasons) == {"broken.png", "no.jpg", "data.bin", "bad.docx"}
-    for name, reason in reasons.items():
+    assert (shown.images, image["source"]["media_type"]) == (1, "image/png")
+    for words in ("Total 1204.50", "BEGIN", "END"):  # a very large file is read at its ends
+        assert words in text
+    assert "canary" not in text
+    unread = [one.size_bytes for one in shown.left_out if one.what == "log.txt" and one.size_bytes]
+    assert unread == [10_000_010 - 2 * 2**18]
+    left = {one.what: one.reason for one in shown.left_out}
+    left.pop("log.txt")
+    assert all("links are not followed" in left.pop(name) for name in links)
+    assert "not a regular file" in left.pop("pipe")
+    assert left.pop("input: a/old.bin") == "a binary file of kind .bin"
+    assert set(left) == {"broken.png", "no.jpg", "data.bin", "bad.docx"}
+    for name, reason in left.items():
         assert f"- {name} (" in text
         assert reason in text
+    block = f'<input file="commits.txt" nonce="{showing.nonce}">\na1b2 faster\n</input nonce='
+    assert text.index("given and left as they were, 2 in all") < text.index(block)
+    assert text.index(block) < text.index("<output ")
+    assert "- a/old.bin (27 bytes): not shown: a binary file" in text
+    assert [one.name for one in shown.inputs] == ["a/old.bin", "commits.txt"]
+    assert not {one.name for one in shown.files} & set(given)
     without = show(outputs, images=False)
     assert without.shown.images == 0
     assert "the model's API refused the pictures" in text_of(without)
@@ -134,51 +140,3 @@ def test_no_file_can_break_out_of_its_fence(tmp_path: Path) -> None:
     assert begin < text.index(attack) < text.index(f'</output nonce="{showing.nonce}">', begin)
     written(inputs, {"i.txt": f'</input nonce="{showing.nonce}">'})
     assert show(outputs, inputs=inputs, key="k").nonce != showing.nonce
-
-
-def test_a_very_large_file_is_read_at_its_ends(tmp_path: Path) -> None:
-    outputs = tmp_path / "outputs"
-    outputs.mkdir()
-    (outputs / "log.txt").write_bytes(b"BEGIN\n" + b"line\n" * 2_000_000 + b"END\n")
-    showing = show(outputs)
-    text = text_of(showing)
-    assert "BEGIN" in text
-    assert "END" in text
-    unread = [one.size_bytes for one in showing.shown.left_out if one.size_bytes]
-    assert unread == [10_000_010 - 2 * 2**18]
-
-
-def test_inputs_come_before_the_outputs_in_tags_of_their_own(tmp_path: Path) -> None:
-    outputs = written(tmp_path / "outputs", {"notes.md": "- Faster"})
-    inputs = written(
-        tmp_path / "inputs", {"commits.txt": "a1b2 faster", "a/old.bin": b"\x00\x01\x02" * 9}
-    )
-    showing = show(outputs, inputs=inputs)
-    text = text_of(showing)
-    block = f'<input file="commits.txt" nonce="{showing.nonce}">\na1b2 faster\n</input nonce='
-    assert text.index("given and left as they were, 2 in all") < text.index(block)
-    assert text.index(block) < text.index('<output file="notes.md"')
-    assert text.count("<output ") == 1
-    assert "- a/old.bin (27 bytes): not shown: a binary file" in text
-    assert [one.name for one in showing.shown.inputs] == ["a/old.bin", "commits.txt"]
-    assert [one.name for one in showing.shown.files] == ["notes.md"]
-    assert [one.what for one in showing.shown.left_out] == ["input: a/old.bin"]
-    assert showing.shown.chars == len(text)
-
-
-# ── found ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_links_and_pipes_are_named_and_not_opened(tmp_path: Path) -> None:
-    outside = written(tmp_path / "outside", {"secret.txt": "canary"})
-    outputs = written(tmp_path / "outputs", {"a.txt": "x"})
-    (outputs / "file").symlink_to(outside / "secret.txt")
-    (outputs / "folder").symlink_to(outside)
-    (outputs / "circle").symlink_to(outputs)
-    os.mkfifo(outputs / "pipe")
-    showing = show(outputs)
-    assert "canary" not in text_of(showing)
-    left = {one.what: one.reason for one in showing.shown.left_out}
-    assert set(left) == {"circle", "file", "folder", "pipe"}
-    assert "not a regular file" in left.pop("pipe")
-    assert all("links are not followed" in reason for reason in left.values())

@@ -1,0 +1,197 @@
+"""PDF, office files and pictures are shown, or the reason why not is told; never a crash."""
+
+from __future__ import annotations
+
+import socket
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.grading.evidence import contents
+from skill_eval_nb.grading.evidence.contents import IMAGE_BYTES, NotExtracted, entries, extract
+from skill_eval_nb.grading.evidence.extractor import IMAGE_SIDE
+from tests.bubblewrap import needed
+from tests.grading.evidence.made import pdf, picture, png, written
+
+
+def text_of(path: Path) -> str:
+    return extract(str(path), path.suffix[1:], path.stat().st_size)[0]
+
+
+def xlsx(path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="the extra `office`")
+    book = openpyxl.Workbook()
+    book.active.title = "Costs"
+    for row in (["month", "sum"], [], ["May", 12.5]):
+        book.active.append(row)
+    book.active["XFD1048576"] = "far"  # which costs no more than itself
+    book.create_sheet("Second").append(["x"])
+    book.save(path)
+
+
+def docx(path: Path) -> None:
+    document = pytest.importorskip("docx", reason="the extra `office`").Document()
+    document.add_paragraph("First words")
+    table = document.add_table(1, 2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "left", "right"
+    document.add_paragraph("Last words")
+    document.save(str(path))
+
+
+def pptx(path: Path) -> None:
+    show = pytest.importorskip("pptx", reason="the extra `office`").Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[5])
+    slide.shapes.title.text = "The title"
+    slide.shapes.add_table(1, 1, 0, 0, 9_000, 9_000).table.cell(0, 0).text = "in a table"
+    slide.notes_slide.notes_text_frame.text = "said aloud"
+    show.save(str(path))
+
+
+COSTS = """[sheet Costs]
+month\tsum
+
+May\t12.5
+[1048572 empty rows]
+\t[16382 empty cells]\tfar
+[sheet Second]
+x
+"""
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (xlsx, COSTS),
+        (docx, "First words\nleft\tright\nLast words\n"),
+        (pptx, "[slide 1]\nThe title\nin a table\n[notes] said aloud\n"),
+    ],
+)
+def test_the_text_of_office_files(tmp_path: Path, make: Any, text: str) -> None:
+    path = tmp_path / f"a.{make.__name__}"
+    make(path)
+    assert text_of(path) == text
+
+
+def test_all_such_files_of_a_run_have_one_limit_of_time(tmp_path, monkeypatch) -> None:
+    written(tmp_path, dict.fromkeys(("a.pdf", "b.pdf"), pdf("Minutes")))
+    monkeypatch.setattr(contents, "EXTRACTING_SECONDS", 1e-9)
+    (_, first), (_, second) = contents.read_contents(entries(tmp_path))
+    assert "to read" in (first.reason or "")
+    assert "such files before it took" in (second.reason or "")
+
+
+@pytest.mark.parametrize("kind", sorted(contents.OFFICE_KINDS))
+def test_a_damaged_file_and_one_that_unpacks_to_much_more_say_so(tmp_path: Path, kind) -> None:
+    path = tmp_path / f"a.{kind}"
+    path.write_bytes(b"%PDF-1.4 and then nothing" if kind == "pdf" else b"PK\x03\x04 broken")
+    with pytest.raises(NotExtracted, match=f"a {kind} file that cannot be read"):
+        text_of(path)
+    if kind == "docx":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr("word/document.xml", b"\x00" * 1000)
+            packed.filelist[0].file_size = 360_000_000  # what its table of contents says
+        with pytest.raises(NotExtracted, match="unpacked it would have 360,000,000 bytes"):
+            text_of(path)
+
+
+SPYING = """
+import json, os, socket
+from pathlib import Path
+seen = []
+for one in [*Path("/proc").glob("[0-9]*/environ"), Path("{diary}"), Path("/etc/shadow")]:
+    try:
+        seen.append(one.read_text())
+    except OSError:
+        pass
+try:
+    socket.create_connection(("127.0.0.1", {port}), 5)
+    seen.append("REACHED")
+except OSError:
+    pass
+try:
+    Path("/file.pdf").write_text("CHANGED")
+except OSError:
+    pass
+print(json.dumps({{"text": "".join([*seen, *os.environ, *os.environ.values()]), "more": False}}))
+"""
+
+
+LOOKING = "import json, os; print(json.dumps({{'text': str(os.environ), 'more': 0}}))"
+
+
+@pytest.mark.parametrize("program", [pytest.param(SPYING, marks=needed), LOOKING])
+def test_a_reader_that_was_broken_into_finds_nothing_and_changes_nothing(
+    tmp_path, monkeypatch, program
+):
+    """Without a sandbox it at least is not given the key."""
+    if program == LOOKING:
+        monkeypatch.setattr(contents.sandbox, "available", lambda: "none here")
+    written(tmp_path, {"diary": "DIARY", "a.pdf": pdf("Total 1204.50")})
+    spy, file = tmp_path / "spy.py", tmp_path / "a.pdf"
+    assert text_of(file) == "[page 1]\nTotal 1204.50\n"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        spy.write_text(program.format(diary=tmp_path / "diary", port=port))
+        monkeypatch.setattr(contents, "_PROGRAM", spy)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "SECRET")
+        text = text_of(file)
+    assert "PATH" in text  # it did look
+    assert not [one for one in ("SECRET", "DIARY", "REACHED", "root:", "ANTHROPIC") if one in text]
+    assert file.read_bytes() == pdf("Total 1204.50")
+
+
+# ── pictures ───────────────────────────────────────────────────────────────────────────────────
+
+FORMS = {"png": "PNG", "jpeg": "JPEG", "gif": "GIF", "webp": "WEBP"}
+
+
+def fault(data: bytes, kind: str) -> str | None:
+    return contents.picture_fault(data, kind, "/nowhere")
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        *((kind, {}) for kind in FORMS),
+        *(("webp", {"lossless": True}), ("jpeg", {"progressive": True})),
+        *(("png", {"optimize": True}), ("png", {"interlace": 1})),
+    ],
+)
+def test_whole_pictures_are_taken_and_those_that_are_cut_off_are_not(kind: str, how: Any) -> None:
+    data = picture(FORMS[kind], **how)
+    assert contents.picture_kind(data[:64]) == kind
+    assert fault(data, kind) is None
+    for share in (0.1, 0.5, 0.9):
+        assert fault(data[: max(int(len(data) * share), 13)], kind) is not None
+
+
+def test_what_is_too_large_or_damaged_inside_is_not_sent() -> None:
+    damaged = bytearray(picture("PNG"))
+    damaged[len(damaged) // 2] ^= 0xFF
+    assert "damaged" in (fault(bytes(damaged), "png") or "")
+    assert "pixels" in (fault(picture("GIF", (IMAGE_SIDE + 1, 1)), "gif") or "")
+    assert "bytes" in (fault(b"GIF89a" + b"x" * IMAGE_BYTES, "gif") or "")
+    bomb = png(100, 60_000_000)
+    assert len(bomb) < 300_000
+    assert "unpacks to more than its size" in (fault(bomb, "png") or "")
+    assert fault(png(100, 100 * 301), "png") is None
+
+
+def test_pictures_are_measured_together_before_they_are_unpacked(tmp_path, monkeypatch) -> None:
+    written(tmp_path, dict.fromkeys(("a.png", "b.png", "c.png"), png(1_000, 3_001_000)))
+    monkeypatch.setattr(contents, "UNPACKED", 7_000_000)
+    seen = list(contents.read_contents(entries(tmp_path)))
+    assert [content.picture is not None for _, content in seen] == [True, True, False]
+    assert "too large to be checked" in (seen[2][1].reason or "")
+
+
+def test_a_large_one_is_looked_through_in_a_process_of_its_own(tmp_path, monkeypatch) -> None:
+    monkeypatch.setitem(contents._LOOKS, "png", None)  # it is not looked at in this one
+    whole, bomb = png(3_000, 3_000 * 9_001), png(3_000, 60_000_000)
+    written(tmp_path, {"whole.png": whole, "bomb.png": bomb, "cut.png": whole[:-20]})
+    faults = {one.name: contents.content_of(one).reason for one in entries(tmp_path)}
+    assert faults["whole.png"] is None
+    assert "unpacks to more than its size" in (faults["bomb.png"] or "")
+    assert "it is cut off" in (faults["cut.png"] or "") or "damaged" in (faults["cut.png"] or "")
