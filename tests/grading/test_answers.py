@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 from skill_eval_nb.grading import analyst, comparator, judge
 from skill_eval_nb.models.ask import BadAnswer
 from tests.documents.generated import ANY_JSON
-from tests.grading.analyst_sides import said
-from tests.grading.comparator_works import scored
-from tests.grading.judge.cases import answer, broken
+from tests.grading.made import analysing, broken, comparing, judging
 
 EXPECTATIONS, DIMENSIONS = ["E1", "E2"], ["clarity", "depth", "care"]
-SOUND = {"judge": answer(), "comparator": scored(), "analyst": said()}
+SOUND = {"judge": judging(), "comparator": comparing(), "analyst": analysing()}
 FORMS = {
     who: jsonschema.Draft202012Validator(schema)
     for who, schema in zip(SOUND, (judge.SCHEMA, comparator.SCHEMA, analyst.SCHEMA), strict=True)
@@ -36,48 +34,51 @@ def read(who: str, raw: Any) -> Any:
 @pytest.mark.parametrize(
     ("who", "path", "value", "fault"),
     [
-        ("judge", "dimensions.1", ..., "dimensions not answered: depth"),
-        ("judge", "expectations.0", ..., "expectations not answered: E1"),
-        ("judge", "dimensions.0.name", "Clarity", 'there is no dimension "Clarity"'),
-        ("judge", "dimensions.1.name", "clarity", "`clarity` is there twice"),
-        ("judge", "expectations.0.id", "E7", 'there is no expectation "E7"'),
-        ("judge", "dimensions.0.evidence", " -", "dimension `clarity` has no evidence"),
-        ("judge", "dimensions.0.evidence", ..., "`dimensions[0]` lacks evidence"),
-        ("judge", "expectations.1.evidence", "", "expectation `E2` has no evidence"),
-        ("judge", "expectations.1.passed", "yes", 'passed` is "yes", not true or false'),
-        ("judge", "dimensions.0.score", 6, "is 6, not one of 1, 2, 3, 4, 5"),
-        ("judge", "dimensions.0.score", 4.0, "is 4.0, not a whole number"),
-        ("judge", "dimensions.0.score", True, "is true, not a whole number"),
-        ("judge", "dimensions", {}, "`dimensions` is {}, not a list"),
-        ("judge", "claims", ..., "the answer lacks claims"),
-        ("judge", "user_notes.workarounds", [1], "`user_notes.workarounds[0]` is 1, not a text"),
-        ("judge", "eval_feedback", 3, "`eval_feedback` is 3, not an object"),
-        ("comparator", "winner", "C", "not one of A, B, tie"),
-        ("comparator", "winner", "B", "the winner is B, which is scored lower"),
-        ("comparator", "winner", ..., "lacks winner"),
-        ("comparator", "reasoning", " … ", "has no reasoning"),
-        ("comparator", "scores.0.score_a", 6, "not one of 1, 2, 3, 4, 5"),
-        ("comparator", "scores.0.score_b", 3.5, "not a whole number"),
-        ("comparator", "scores.1.evidence_b", "", "score `C2`, B has no evidence_b"),
-        ("comparator", "scores.1.id", "C1", "`C1` is there twice"),
-        ("comparator", "scores.1.id", "C9", 'there is no score "C9"'),
-        ("comparator", "scores", [], "scores not answered: C1, C2, C3"),
-        ("comparator", "expectations.0.passed_a", "yes", "not true or false"),
-        ("comparator", "expectations.1.evidence_a", None, "evidence_a` is null, not a text"),
-        ("comparator", "quality_a.score", 11, "not one of 1, 2"),
-        ("comparator", "quality_b", None, "not an object"),
-        ("analyst", "instruction_following.winner.score", 11, "not one of 1, 2"),
-        ("analyst", "instruction_following.loser.score", True, "not a whole number"),
-        ("analyst", "instruction_following.loser", ..., "lacks loser"),
-        (
-            *("analyst", "transcript_insights.winner_execution_pattern", " "),
-            "has no winner_execution_pattern",
+        *(
+            ("judge", path, value, fault)
+            for path, value, fault in (
+                ("dimensions.1", ..., "dimensions not answered: depth"),
+                ("dimensions.0.name", "Clarity", 'there is no dimension "Clarity"'),
+                ("dimensions.1.name", "clarity", "`clarity` is there twice"),
+                ("expectations.0.id", "E7", "expectations not answered: E1"),
+                ("dimensions.0.evidence", " -", "dimension `clarity` has no evidence"),
+                ("dimensions.0.evidence", ..., "`dimensions[0]` lacks evidence"),
+                ("expectations.1.evidence", "", "expectation `E2` has no evidence"),
+                ("expectations.1.passed", "yes", 'passed` is "yes", not true or false'),
+                ("dimensions.0.score", 6, "is 6, not one of 1, 2, 3, 4, 5"),
+                ("dimensions.0.score", 4.0, "is 4.0, not a whole number"),
+                ("dimensions.0.score", True, "is true, not a whole number"),
+                ("dimensions", {}, "`dimensions` is {}, not a list"),
+                ("claims", ..., "the answer lacks claims"),
+                ("user_notes.workarounds", [1], "`user_notes.workarounds[0]` is 1, not a text"),
+                ("eval_feedback", 3, "`eval_feedback` is 3, not an object"),
+            )
         ),
-        ("analyst", "transcript_insights", None, "not an object"),
-        ("analyst", "improvement_suggestions.0.priority", "urgent", "not one of high, medium, low"),
-        ("analyst", "improvement_suggestions.0.category", "x", "not one of instructions, tools"),
-        ("analyst", "improvement_suggestions.0.suggestion", "", "suggestion 1 has no suggestion"),
-        ("analyst", "improvement_suggestions.0.expected_impact", 3, "is 3, not a text"),
+        *(
+            ("comparator", path, value, fault)
+            for path, value, fault in (
+                ("winner", "C", "not one of A, B, tie"),
+                ("winner", "B", "the winner is B, which is scored lower"),
+                ("winner", ..., "lacks winner"),
+                ("reasoning", " … ", "has no reasoning"),
+                ("scores.0.score_a", 6, "not one of 1, 2, 3, 4, 5"),
+                ("scores.1.evidence_b", "", "score `C2`, B has no evidence_b"),
+                ("scores", [], "scores not answered: C1, C2, C3"),
+                ("expectations.1.evidence_a", None, "evidence_a` is null, not a text"),
+                ("quality_a.score", 11, "not one of 1, 2"),
+            )
+        ),
+        *(
+            ("analyst", path, value, fault)
+            for path, value, fault in (
+                ("instruction_following.winner.score", 11, "not one of 1, 2"),
+                ("instruction_following.loser", ..., "lacks loser"),
+                ("transcript_insights.winner_execution_pattern", " ", "has no winner_execution_p"),
+                ("improvement_suggestions.0.priority", "urgent", "not one of high, medium, low"),
+                ("improvement_suggestions.0.category", "x", "not one of instructions, tools"),
+                ("improvement_suggestions.0.suggestion", "", "suggestion 1 has no suggestion"),
+            )
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused_and_told(who, path, value, fault) -> None:
@@ -90,8 +91,8 @@ def test_what_cannot_be_used_is_refused_and_told(who, path, value, fault) -> Non
 
 
 def test_the_winner_of_a_comparison_may_be_the_side_that_is_not_scored_lower_throughout() -> None:
-    assert read("comparator", scored(winner="tie"))["winner"] == "tie"
-    split = scored(winner="B", quality_b={"strengths": [], "weaknesses": [], "score": 9})
+    assert read("comparator", comparing(winner="tie"))["winner"] == "tie"
+    split = comparing(winner="B", quality_b={"strengths": [], "weaknesses": [], "score": 9})
     assert read("comparator", split)["winner"] == "B"
 
 

@@ -27,7 +27,7 @@ from skill_eval_nb.models.stand_in.answers import compare, measure
 from skill_eval_nb.models.stand_in.app import App, transport
 from skill_eval_nb.models.stand_in.reading import PrefixCache, count_request, minimal
 from skill_eval_nb.models.stand_in.writers import draft_queries, propose
-from tests.grading.comparator_works import two
+from tests.grading.made import two
 from tests.grading.structural.made import lay
 from tests.stand_in import serve
 from tests.stand_in.validating import complaint
