@@ -9,15 +9,23 @@ import stat
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.grading.sandbox import Box, lent, run_in_box, used
+from skill_eval_nb.grading.sandbox import (
+    Box,
+    SandboxMissing,
+    available,
+    lent,
+    process,
+    run_in_box,
+    used,
+    why_not,
+)
 from tests.bubblewrap import needed
-from tests.grading.sandbox.made import boxed, python
-
-pytestmark = needed
+from tests.grading.sandbox.made import boxed
 
 CANARY = "canary-5f1d2c"
 
@@ -37,6 +45,7 @@ def secret(tmp_path):
     return made
 
 
+@needed
 def test_it_works_in_its_folder(folder):
     (folder / "in.txt").write_text("given")
     ran = boxed(folder, "cat in.txt; pwd; echo made > out.txt; echo oops >&2; exit 3")
@@ -47,6 +56,7 @@ def test_it_works_in_its_folder(folder):
     assert (folder / "out.txt").stat().st_uid == os.geteuid()
 
 
+@needed
 @pytest.mark.parametrize(
     "command",
     [
@@ -64,67 +74,35 @@ def test_it_works_in_its_folder(folder):
         "ls -a ~ /home /root; cat ~/.bash_history ~/.ssh/*",
         "mount --bind / /mnt; unshare --user --map-root-user cat {secret}",
         "mknod disk b 254 0 && head -c 100 disk",
+        # Nor is anything changed.
+        *(f"echo > {one} && echo done" for one in ("/etc/motd", "/usr/bin/ls", "/made", "/dev/x")),
+        "echo changed > /skill/x && echo done",
+        "echo 1 > /proc/sys/kernel/core_uses_pid && echo done",
+        "echo '|/box/own' > /proc/sys/kernel/core_pattern && echo done",
+        "echo b > /proc/sysrq-trigger && echo done",
+        "chmod 600 /dev/null && echo done",
     ],
 )
-def test_nothing_outside_the_folder_is_read(folder, secret, command):
-    ran = boxed(folder, command.format(secret=secret, parent=secret.parent))
-    assert CANARY.encode() not in ran.stdout + ran.stderr
-    assert b"root:x:" not in ran.stdout
-    assert b"root:*:" not in ran.stdout
-    # nor was it linked or copied for others to find
-    assert not any(
-        CANARY in path.read_text()
-        for path in folder.rglob("*")
-        if path.is_file() and not path.is_symlink()
-    )
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        *(f"echo changed > {one}" for one in ("/etc/motd", "/usr/bin/ls", "/made", "/dev/made")),
-        "echo changed > /skill/x",
-        "echo 1 > /proc/sys/kernel/core_uses_pid",
-        "echo '|/box/own' > /proc/sys/kernel/core_pattern",
-        "echo b > /proc/sysrq-trigger",
-        "chmod 600 /dev/null",
-    ],
-)
-def test_nothing_outside_the_folder_is_changed(folder, secret, command):
+def test_nothing_outside_the_folder_is_read_or_changed(folder, secret, command):
     def outside():
         pattern = Path("/proc/sys/kernel/core_pattern").read_text()
         return pattern, Path("/dev/null").stat().st_mode, secret.read_text()
 
     before = outside()
-    box = Box(folder, readable=(("/skill/x", secret),))
-    assert run_in_box(box, ["sh", "-c", f"{command} && echo done"]).stdout == b""
+    box = Box(folder, readable=(("/skill/x", secret),) if "/skill" in command else ())
+    command = command.format(secret=secret, parent=secret.parent)
+    ran = run_in_box(box, ["sh", "-c", command])
+    for found in (CANARY.encode(), b"root:x:", b"root:*:", b"done"):
+        assert found not in ran.stdout + ran.stderr
+    # nor was it linked or copied for others to find
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    assert not any(CANARY in path.read_text() for path in files)
     assert outside() == before
 
 
-def test_no_socket_of_the_host_is_reached(folder):
-    name = f"skill-eval-nb-{os.getpid()}"
-    with (
-        socket.create_server(("127.0.0.1", 0)) as server,
-        socket.socket(socket.AF_UNIX) as listening,
-    ):
-        listening.bind(f"\0{name}")
-        listening.listen()
-        code = f"""
-import socket
-for family, at in ((2, ("127.0.0.1", {server.getsockname()[1]})), (1, "\\0{name}")):
-    try:
-        socket.socket(family).connect(at)
-        print("in")
-    except OSError:
-        print("refused")
-"""
-        outside = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-        assert outside.stdout == b"in\nin\n"  # they are there, and answer
-        assert boxed(folder, python(code)).stdout == b"refused\nrefused\n"
-
-
 SYSCALLS = """
-import ctypes, os, platform
+import ctypes, itertools, json, os, platform, socket, sys
+from pathlib import Path
 libc = ctypes.CDLL(None, use_errno=True)
 add_key, keyctl = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(platform.machine(), (0, 0))
 SESSION, SEARCH, READ, UNLINK, URING = -3, 10, 11, 9, 425
@@ -133,87 +111,88 @@ def call(number, *given):
     made = libc.syscall(number, *given)
     return made if made >= 0 else -ctypes.get_errno()
 """
-KEY = f"""{SYSCALLS}
-found, text = call(keyctl, SEARCH, SESSION, b"user", b"of-the-caller", 0), bytes(99)
-print(text[:call(keyctl, READ, found, text, 99)] if found > 0 else found)
-print(call(add_key, b"user", b"of-the-box", b"x", 1, SESSION) > 0)
-try:
-    print(b"of-the-caller" in open("/proc/keys", "rb").read())
-except PermissionError:
-    print("hidden")
-"""
-
-
-def test_no_key_is_read_from_the_callers_keyring(folder):
-    own = {}
-    exec(SYSCALLS, own)
-    call, canary = own["call"], CANARY.encode()
-    planted = call(own["add_key"], b"user", b"of-the-caller", canary, len(canary), own["SESSION"])
-    if planted < 0:
-        pytest.skip(f"left out: the kernel gives no key here ({os.strerror(-planted)})")
+PROBE = f"""{SYSCALLS}
+def attempt(does):
     try:
-        outside = subprocess.run([sys.executable, "-c", KEY], capture_output=True, check=True)
-        inside = boxed(folder, python(KEY)).stdout
-    finally:
-        call(own["keyctl"], own["UNLINK"], planted, own["SESSION"])
-    assert outside.stdout == f"{canary}\nTrue\nTrue\n".encode()
-    assert inside == f"-{errno.ENOSYS}\nFalse\nhidden\n".encode()
-
-
-FAMILIES = f"""{SYSCALLS}
-import itertools, socket
-made = set()
-for family, kind in itertools.product(range(64), (1, 2, 3, 5)):
-    try:
-        socket.socket(family, kind).close()
-        made.add(family)
+        return does()
     except OSError:
-        pass
-print(sorted(made), call(URING, 1, ctypes.create_string_buffer(256)))
+        return False
+
+found, text = call(keyctl, SEARCH, SESSION, b"user", b"of-the-caller", 0), bytes(99)
+kinds = itertools.product(range(64), (1, 2, 3, 5))
+processes = (one / what for one in Path("/proc").glob("[0-9]*") for what in ("environ", "cmdline"))
+print(json.dumps(dict(
+    tcp=attempt(lambda: socket.create_connection(("127.0.0.1", int(sys.argv[1])))) is not False,
+    unix=attempt(lambda: socket.socket(1).connect("\\0" + sys.argv[2])) is None,
+    key=str(text[:call(keyctl, READ, found, text, 99)]) if found > 0 else found,
+    added=call(add_key, b"user", b"of-the-box", b"x", 1, SESSION) > 0,
+    listed=b"of-the-caller" in (attempt(Path("/proc/keys").read_bytes) or b""),
+    families=sorted({{one for one, kind in kinds if attempt(lambda: socket.socket(one, kind))}}),
+    uring=call(URING, 1, ctypes.create_string_buffer(256)),
+    environment=str(os.environ),
+    processes="".join(attempt(one.read_text) or "" for one in processes),
+)))
 """
-
-
-def test_no_socket_reaches_past_the_network_of_the_box(folder):
-    """As those of a virtual machine to its host do, which no namespace holds."""
-    of_a_network = {socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK}
-    made, ring = boxed(folder, python(FAMILIES)).stdout.decode().rsplit(maxsplit=1)
-    assert {socket.AF_UNIX, socket.AF_INET} <= set(json.loads(made)) <= of_a_network
-    assert int(ring) == -errno.ENOSYS  # it makes sockets, too
-
-
-LOOKING = """
+CALLER = """
 import sys
 from pathlib import Path
-from skill_eval_nb.grading.sandbox import Box, run_in_box
+from skill_eval_nb.grading.sandbox import Box
 from tests.grading.sandbox.made import boxed, wrapped_run
-look = "env; cat /proc/*/environ; cat /proc/*/cmdline; cat /proc/*/mountinfo >/dev/null"
-here = Path(".")
-for kind, command in (("bubblewrap", look), ("none", "env")):
-    sys.stdout.buffer.write(boxed(here, command, kind=kind).stdout)
-    sys.stdout.buffer.write(wrapped_run(Box(here, kind=kind), command).stdout)
+for kind in ("bubblewrap", "none"):
+    command = f"python3 probe.py {sys.argv[1]} {sys.argv[2]} {kind}"
+    box = Box(Path.cwd(), kind=kind)
+    for ran in (boxed(box.folder, command, kind=kind), wrapped_run(box, command)):
+        sys.stdout.buffer.write(ran.stdout)
 """
 
 
-def test_no_key_is_read_from_the_environment(folder):
-    """In a process that had the key from its start, as a user's has."""
+@needed
+def test_neither_keys_nor_sockets_nor_the_environment_of_the_caller_are_reached(folder):
+    """By a process that had the key from its start, as a user's has; what is there is found."""
+    (folder / "probe.py").write_text(PROBE)
+    name, own, canary = f"skill-eval-nb-{os.getpid()}", {}, CANARY.encode()
     environment = {**os.environ, "ANTHROPIC_API_KEY": CANARY, "HOME": "/tmp/home-of-caller"}
     environment["PYTHONPATH"] = str(Path.cwd())
-    said = subprocess.run(
-        [sys.executable, "-c", LOOKING],
-        env=environment,
-        capture_output=True,
-        check=True,
-        cwd=folder,
-    ).stdout
-    assert said.count(b"PATH=") >= 4  # all four did look
-    for hidden in (CANARY.encode(), b"ANTHROPIC", b"home-of-caller"):
-        assert hidden not in said
-
-
-def test_the_folders_place_on_the_host_is_not_in_the_list_of_processes(folder):
-    ran = boxed(folder, "cat /proc/*/cmdline | tr '\\0' ' '")
-    assert b"ulimit" in ran.stdout  # the first process inside
-    assert str(folder.parent).encode() not in ran.stdout
+    exec(SYSCALLS, own)
+    call, of_caller = own["call"], b"of-the-caller"
+    planted = call(own["add_key"], b"user", of_caller, canary, len(canary), own["SESSION"])
+    try:
+        with (
+            socket.create_server(("127.0.0.1", 0)) as server,
+            socket.socket(socket.AF_UNIX) as listening,
+        ):
+            listening.bind(f"\0{name}")
+            listening.listen()
+            outside, *inside = (
+                json.loads(line)
+                for program in (["probe.py"], ["-c", CALLER])
+                for line in subprocess.run(
+                    [sys.executable, *program, str(server.getsockname()[1]), name],
+                    env=environment,
+                    capture_output=True,
+                    check=True,
+                    cwd=folder,
+                ).stdout.splitlines()
+            )
+    finally:
+        call(own["keyctl"], own["UNLINK"], planted, own["SESSION"])
+    assert (outside["tcp"], outside["unix"]) == (True, True)
+    if planted > 0:  # some kernels give no key
+        assert (outside["key"], outside["added"], outside["listed"]) == (f"{canary}", True, True)
+    assert len(inside) == 4
+    of_a_network = {socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK}
+    for found in inside[:2]:
+        assert [found[one] for one in ("tcp", "unix", "added", "listed")] == [False] * 4
+        # No socket is made as a virtual machine has to its host, which no namespace holds.
+        assert {socket.AF_UNIX, socket.AF_INET} <= set(found["families"]) <= of_a_network
+        assert found["key"] == found["uring"] == -errno.ENOSYS  # it makes sockets, too
+        assert "ulimit" in found["processes"]  # the first process inside
+        assert "PATH=" in found["processes"]
+        hidden = str(folder.parent), CANARY, "ANTHROPIC", "home-of-caller"
+        assert not [one for one in hidden if one in found["processes"]]
+    for found in inside:
+        assert "PATH" in found["environment"]
+        assert not [one for one in hidden[1:] if one in found["environment"]]
 
 
 def test_without_a_sandbox_it_runs_in_the_folder_itself(folder, tmp_path):
@@ -227,6 +206,49 @@ def test_without_a_sandbox_it_runs_in_the_folder_itself(folder, tmp_path):
     assert f"HOME={tmp_path / 'tmp'}" in lines
 
 
+# ── whether one works here ─────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def anew():
+    """Nothing of what is found out is remembered."""
+    available.cache_clear()
+    yield
+    available.cache_clear()
+
+
+@pytest.mark.usefixtures("anew")
+def test_nothing_runs_unkept_unless_that_is_spelled_out(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(process.platform, "system", lambda: "Linux")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    why = available()
+    assert why is not None
+    assert "apt install bubblewrap" in why
+    assert 'sandbox="none"' in why
+    with pytest.raises(SandboxMissing, match="bubblewrap"):
+        run_in_box(Box(folder), ["touch", "ran"])
+    assert not (folder / "ran").exists()
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert why_not("none") is None
+    assert run_in_box(Box(folder, kind="none"), ["touch", "ran"]).exit_code == 0
+    assert (folder / "ran").exists()
+
+
+@pytest.mark.usefixtures("anew")
+def test_one_that_is_there_but_does_not_work(monkeypatch, tmp_path):
+    """As in a container that forbids namespaces: its own words are passed on."""
+    false = tmp_path / "bwrap"
+    false.write_text("#!/bin/sh\necho 'No permissions to create a new namespace' >&2\nexit 1\n")
+    false.chmod(0o755)
+    tmp_path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(process, "wrap_command", lambda *_: nullcontext(([str(false)], ())))
+    why = available()
+    assert why is not None
+    assert "No permissions to create a new namespace" in why
+    assert "--privileged" in why
+
+
 # ── folders come back as their owner's ─────────────────────────────────────────────────────────
 
 
@@ -234,26 +256,24 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_files_that_were_closed_can_be_read_and_removed(folder):
-    made = "mkdir -p a/b; echo x > a/b/f; chmod 000 a/b/f a/b a; chmod 000 ."
-    assert boxed(folder, made).exit_code == 0
+@needed
+def test_files_that_were_closed_come_back_without_rights_of_others_and_links_stay(folder, secret):
+    secret.chmod(0o4000)
+    bits = "cp /usr/bin/id own; chmod 6755 own; mkdir d; chmod 2777 d"
+    made = f"ln -s {secret} link; ln -s nothing nowhere; mkfifo pipe; mkdir -p a/b; echo x > a/b/f"
+    assert boxed(folder, f"{bits}; {made}; chmod 000 a/b/f a/b a; chmod 000 .").exit_code == 0
     assert mode(folder) & 0o700 == mode(folder / "a" / "b") & 0o700 == 0o700
     assert mode(folder / "a" / "b" / "f") & 0o400
+    assert mode(folder / "own") == 0o755
+    assert not mode(folder / "d") & stat.S_ISGID
+    assert mode(secret) == 0o4000
+    assert (folder / "link").is_symlink()
     owners = {path.lstat().st_uid for path in (folder, *folder.rglob("*"))}
     assert owners == {os.geteuid()}
     shutil.rmtree(folder)
 
 
-def test_no_file_makes_who_runs_it_another_user_and_no_link_is_followed(folder, secret):
-    secret.chmod(0o4000)
-    bits = "cp /usr/bin/id own; chmod 6755 own; mkdir d; chmod 2777 d"
-    boxed(folder, f"{bits}; ln -s {secret} link; ln -s nothing nowhere; mkfifo pipe")
-    assert mode(folder / "own") == 0o755
-    assert not mode(folder / "d") & stat.S_ISGID
-    assert mode(secret) == 0o4000
-    assert (folder / "link").is_symlink()
-
-
+@needed
 @pytest.mark.skipif(os.geteuid() != 0, reason="left out: only root can give a folder away")
 def test_a_box_that_was_killed_leaves_nothing_to_nobody(folder):
     (folder / "f").touch()
@@ -300,6 +320,7 @@ print("held")
 VERSION = "import sys; raise SystemExit(sys.version_info < (3, 11))"
 
 
+@needed
 @pytest.mark.skipif(os.geteuid() != 0, reason="left out: only root can be another user")
 def test_for_a_user_other_than_root_it_holds_as_well():
     python = Path("/usr/bin/python3")
