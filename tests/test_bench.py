@@ -46,9 +46,7 @@ def test_damage_ends_in_no_exception(tmp_path):
 def test_a_fault_would_be_found(tmp_path, monkeypatch):
     monkeypatch.setattr(fuzzing, "check", lambda _: {}["missing"])
     small = lay(tmp_path / "small", two_sides())
-    faults = [
-        (name, type(fault)) for _, _, name, _, fault in fuzzing.rounds(small, range(1)) if fault
-    ]
+    faults = [(one[2], type(one[-1])) for one in fuzzing.rounds(small, range(1)) if one[-1]]
     assert faults == [("check", KeyError)]
 
 

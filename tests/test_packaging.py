@@ -18,6 +18,7 @@ from skill_eval_nb.tables.columns import TABLES
 from tests.checkout import ROOT, files, pyproject
 
 MADE_WITH = ("data/generate.py", "data/making/")
+SHARED = ("notebooks", "data", "skills")
 
 
 @pytest.fixture(scope="module")
@@ -36,50 +37,28 @@ def below(folder):
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("shared", ["notebooks", "data", "skills"])
-def test_the_wheel_brings_the_notebooks_the_data_and_the_skill(wheel, shared):
-    names = {path.relative_to(ROOT).as_posix() for path in files(shared)}
-    wanted = {name for name in names if not name.startswith(MADE_WITH)}
-    assert wanted
-    assert {
-        f"{shared}/{name}" for name in below(wheel / f"skill_eval_nb/_share/{shared}")
-    } == wanted
-
-
-def test_the_wheel_holds_the_package_and_nothing_else(wheel):
-    package = {path.relative_to(ROOT).as_posix() for path in files("skill_eval_nb")}
-    rest = {
-        name
-        for name in below(wheel)
-        if not name.startswith(("skill_eval_nb/_share/", "skill_eval_nb-"))
+def test_the_wheel_holds_the_package_with_what_is_shared_and_nothing_else(wheel):
+    """The notebooks, the data and the skill; how the data were made stays behind."""
+    homes = {"skill_eval_nb": ""} | dict.fromkeys(SHARED, "skill_eval_nb/_share/")
+    wanted = {
+        home + path.relative_to(ROOT).as_posix()
+        for name, home in homes.items()
+        for path in files(name)
     }
-    assert rest == package
+    made_with = tuple(f"skill_eval_nb/_share/{name}" for name in MADE_WITH)
+    held = {name for name in below(wheel) if not name.startswith("skill_eval_nb-")}
+    assert held == {name for name in wanted if not name.startswith(made_with)}
+    assert all(f"skill_eval_nb/_share/{name}/" in " ".join(held) for name in SHARED)
     (tile,) = wheel.glob("*.data/data/share/jupyter/labextensions/skill-eval-nb")
     assert below(tile) == below(ROOT / "skill_eval_nb" / "widgets" / "lab")
     told = json.loads((tile / "package.json").read_text())
     assert told["version"] == pyproject()["project"]["version"]
     assert (tile / told["jupyterlab"]["_build"]["load"]).is_file()
-    assert (wheel / "skill_eval_nb/py.typed").exists()
-
-
-def test_the_wheel_says_its_licence_and_its_command(wheel):
+    assert "skill_eval_nb/py.typed" in held
     (info,) = wheel.glob("*.dist-info")
     assert "License-Expression: Apache-2.0" in (info / "METADATA").read_text()
     assert (info / "licenses/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     assert "skill-eval-nb = skill_eval_nb.cli:main" in (info / "entry_points.txt").read_text()
-
-
-def test_the_package_works_from_the_wheel_alone(wheel):
-    program = f"""
-import sys
-sys.path.insert(0, {str(wheel)!r})
-import skill_eval_nb as sen
-assert sen.__file__.startswith({str(wheel)!r})
-print(sen.load({str(wheel / "skill_eval_nb/_share/data/tdd-workspace")!r}).runs.height)
-"""
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=wheel, capture_output=True, text=True, check=True)
-    assert int(done.stdout) > 0
 
 
 ABSENT = frozenset(("ipykernel", "jupyterlab", "pandas", "pyarrow"))
@@ -134,13 +113,16 @@ for words, code in json.loads(sys.argv[1]):
 """
 
 
-def test_the_main_job_is_done_without_jupyterlab_ipykernel_pandas_and_pyarrow(bare, tmp_path):
+def test_the_main_job_is_done_by_the_wheel_alone_without_jupyterlab_and_pandas(
+    bare, wheel, tmp_path
+):
     data = ROOT / "data" / "skill-creator-workspace"
     program = f"""
 from importlib.util import find_spec
 assert not [one for one in {sorted(ABSENT)!r} if find_spec(one)]
 import skill_eval_nb as sen
-ws = sen.load({str(data)!r})
+assert sen.__file__.startswith({str(wheel)!r})
+ws = sen.load({str(wheel / "skill_eval_nb/_share/data/skill-creator-workspace")!r})
 (row,) = sen.stats.deltas(ws).to_dicts()
 assert row["n_evals"] == 3, row
 chart = sen.charts.forest(ws)
@@ -204,22 +186,15 @@ def test_nothing_is_required_that_is_not_imported():
     assert strange == {"IPython", "traitlets"}
 
 
-def requirements():
-    """Every requirement in pyproject.toml: base, extras and groups."""
-    project = pyproject()
-    lists = [
-        project["project"]["dependencies"],
-        *project["project"]["optional-dependencies"].values(),
-        *project["dependency-groups"].values(),
-    ]
-    return [Requirement(text) for texts in lists for text in texts]
-
-
 def test_constraints_pin_every_requirement_to_a_version_it_allows():
+    """Of the base, the extras and the groups."""
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = [Requirement(line) for line in lines if line and not line.lstrip().startswith("#")]
     pinned = {canonicalize_name(pin.name): pin.specifier for pin in pins}
-    for requirement in requirements():
+    told = pyproject()
+    extras, groups = told["project"]["optional-dependencies"], told["dependency-groups"]
+    lists = [told["project"]["dependencies"], *extras.values(), *groups.values()]
+    for requirement in (Requirement(text) for texts in lists for text in texts):
         (pin,) = pinned[canonicalize_name(requirement.name)]
         assert pin.operator == "=="
         assert requirement.specifier.contains(pin.version), requirement
@@ -232,9 +207,7 @@ def test_every_make_target_that_is_named_anywhere_exists():
     assert targets == phony
     named = set()
     for file in ("README.md", "CONTRIBUTING.md", ".ci/run", "Makefile", "constraints.txt"):
-        named |= set(
-            re.findall(r"(?:^|`|# {3})make ([a-z]+)", (ROOT / file).read_text(), re.MULTILINE)
-        )
+        named |= {*re.findall(r"(?m)(?:^|`|# {3})make ([a-z]+)", (ROOT / file).read_text())}
     assert {"demo", "test", "check"} <= named <= targets
 
 

@@ -62,23 +62,14 @@ def test_the_command_runs(line, folder, monkeypatch):
     assert result.exit_code == 0, result.output
 
 
-def test_the_commands_are_found():
-    assert {shlex.split(line)[1] for line in SHELL} >= {"report", "tables", "check", "convert"}
-
-
-@pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", TEXT))
-def test_the_link_leads_somewhere(target):
-    assert (ROOT / target).exists()
-
-
-def test_it_is_read_in_a_few_minutes():
+def test_it_is_short_its_links_lead_somewhere_and_it_names_every_notebook():
     assert TEXT.index("![") < TEXT.index("```")
     assert len(TEXT.split()) <= 1400
-
-
-def test_the_tour_names_every_notebook():
+    targets = re.findall(r"\]\(([^)]+)\)", TEXT)
+    assert [one for one in targets if not (ROOT / one).exists()] == []
     notebooks = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert set(re.findall(r"^\| `(\d\d_\w+)`", TEXT, re.MULTILINE)) == notebooks
+    assert {shlex.split(line)[1] for line in SHELL} >= {"report", "tables", "check", "convert"}
 
 
 def page(name):
@@ -102,14 +93,12 @@ def test_the_first_evals_are_checked_run_and_reported(tmp_path, monkeypatch):
     assert (tmp_path / "report" / "report.html").exists()
 
 
-NOTES = "# 2.4.0\n\n- Search allows typing mistakes (#311)\n"
-ISSUES = "number,title\n311,Search\n302,Clock\n290,Login\n"
-GOOD = {"NOTES.md": NOTES, "issues.csv": ISSUES}
-BAD = {
-    "a.txt": "",
-    "NOTES.md": "TODO\n" * 30,
-    **{f"{name}.csv": "a,b\n1\n" for name in ("issues", "b", "c")},
+GOOD = {
+    "NOTES.md": "# 2.4.0\n\n- Search allows typing mistakes (#311)\n",
+    "issues.csv": "number,title\n311,Search\n302,Clock\n290,Login\n",
 }
+BAD = {"a.txt": "", "NOTES.md": "TODO\n" * 30}
+BAD |= {f"{name}.csv": "a,b\n1\n" for name in ("issues", "b", "c")}
 """Outputs that pass every example, and some that fail every one but the search for a file."""
 EXAMPLES = [
     json.loads(one) for one in re.findall(r"`(\{[^`]*\})`", page("checks")) if '"type"' in one
@@ -136,17 +125,18 @@ GOOD_CALLS = [
 BAD_CALLS = [("Write", {"file_path": "a.txt"}), ("Bash", {"command": "rm -rf notes"})] * 11
 
 
-@pytest.mark.parametrize(
-    ("files", "calls", "passed"), [(GOOD, GOOD_CALLS, True), (BAD, BAD_CALLS, False)]
-)
+WORK = [(GOOD, GOOD_CALLS, True), (BAD, BAD_CALLS, False)]
+
+
+@pytest.mark.parametrize(("files", "calls", "passed"), WORK)
 def test_each_example_of_a_check_tells_good_work_from_bad(tmp_path, files, calls, passed):
     assert {one["type"] for one in EXAMPLES} >= KINDS - {"custom"}
     told = messages(calls, failed=not passed, tokens=90 if passed else 9000)
     transcript = tmp_path / "transcript.jsonl"
     transcript.write_text("".join(json.dumps(one) + "\n" for one in told))
-    for one in EXAMPLES:
+    for number, one in enumerate(EXAMPLES):
         outputs = {} if one["type"] == "file_exists" and not passed else files
-        at = tmp_path / "outputs" / str(EXAMPLES.index(one))
+        at = tmp_path / "outputs" / str(number)
         fields = {"description": one.get("text"), **one}
         kind = fields.pop("type")
         options = {"allow_scripts": True, "sandbox": "none"}

@@ -33,11 +33,6 @@ def test_what_is_no_text_and_what_is_nothing() -> None:
     assert brief("\u0645\u06cc\u200c\u062e") == "\u0645\u06cc\u200c\u062e"  # as the script needs it
 
 
-@pytest.mark.parametrize(("number", "said"), [(0, "0 evals"), (1, "1 eval"), (2, "2 evals")])
-def test_only_one_thing_is_singular(number: int, said: str) -> None:
-    assert count(number, "eval") == said
-
-
 @given(st.lists(st.sampled_from("abcdef"), max_size=9), st.integers(1, 5))
 def test_names_that_are_not_listed_are_counted(names: list[str], most: int) -> None:
     said = some(names, most)
@@ -55,23 +50,23 @@ def test_a_figure_is_true_to_three_digits(value: float) -> None:
     assert figure(-value) == "−" + figure(value)
 
 
-@pytest.mark.parametrize("metric", ["pass_rate", "time_seconds", "tokens", "cost_usd", "steps"])
-@given(figures)
-def test_a_difference_has_its_sign_before_all_else(metric: str, value: float) -> None:
+NOTHING = {"pass_rate": "0 pp", "time_seconds": "0 s", "cost_usd": "$0"}
+
+
+@given(figures, st.sampled_from([*NOTHING, "tokens", "steps"]))
+def test_a_difference_has_its_sign_before_all_else(value: float, metric: str) -> None:
     more, less = amount(value, metric), amount(-value, metric)
     assert (more[0], less[0], more[1:]) == ("+", "−", less[1:])
 
 
-@pytest.mark.parametrize(
-    ("metric", "said"), [("pass_rate", "0 pp"), ("time_seconds", "0 s"), ("cost_usd", "$0")]
-)
-def test_what_rounding_leaves_of_no_difference_is_none(metric: str, said: str) -> None:
+def test_what_rounding_leaves_of_no_difference_is_none() -> None:
     for dust in (0.0, -0.0, 0.1 + 0.2 - 0.3, 0.3 - 0.1 - 0.2):
-        assert amount(dust, metric) == said
+        assert {metric: amount(dust, metric) for metric in NOTHING} == NOTHING
         assert with_sign(dust) == "0"
 
 
-def test_each_unit_stands_where_it_is_read() -> None:
+def test_each_unit_stands_where_it_is_read_and_only_one_thing_is_singular() -> None:
+    assert [count(number, "eval") for number in range(3)] == ["0 evals", "1 eval", "2 evals"]
     assert format_sized(90.0, "time_seconds") == "90 s"
     assert format_sized(1234.5, "output_chars") == "1,234 characters"
     assert format_sized(7.0, "tool_calls") == "7 tool calls"

@@ -33,14 +33,10 @@ def test_every_line_is_in_exactly_one_pair_and_in_order(old, new, most):
 
 def test_changed_words_are_marked_but_where_too_few_stayed_or_the_line_is_long(monkeypatch):
     def changed(old, new):
-        return [
-            [words for words, is_changed in side if is_changed] for side in mark_changes(old, new)
-        ]
+        return [[words for words, is_new in side if is_new] for side in mark_changes(old, new)]
 
-    assert changed("Leave out commit hashes and names.", "No hashes, no names.") == [
-        ["Leave out commit", " and"],
-        ["No", ", no"],
-    ]
+    sides = changed("Leave out commit hashes and names.", "No hashes, no names.")
+    assert sides == [["Leave out commit", " and"], ["No", ", no"]]
     assert changed("one two three four", "five six seven four") == [[], []]
     monkeypatch.setattr(module, "MOST_WORDS", 5)
     mark_changes.cache_clear()

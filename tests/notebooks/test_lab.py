@@ -46,44 +46,6 @@ specification["$schema"] = "https://vega.github.io/schema/vega-lite/v5.json"
 display({"application/vnd.vegalite.v5+json": specification}, raw=True)
 """
 
-CHARTS = """
-import skill_eval_nb as sen
-
-ws = sen.load("data/tdd-workspace")
-sen.charts.forest(ws)
-"""
-TALL = "from IPython.display import HTML; HTML('<div style=\"height: 3000px\">tall</div>')"
-
-
-def test_a_notebook_of_charts_and_tables_needs_no_network(opened, desk, tmp_path):
-    """Charts of ours and of Vega alone are drawn; a table is sorted and searched by a click."""
-    from playwright.sync_api import expect
-
-    write(desk, "charts.ipynb", CHARTS, CHART, TALL, "ws.show('runs')")
-    with opened("charts.ipynb") as notebook:
-        saved = notebook.run()
-        assert notebook.page.locator(".vega-embed .marks").count() == 2
-        notebook.screenshot(tmp_path / "charts.png")
-        table = notebook.page.locator(".dt-container")
-        head = table.locator("thead th", has_text="time_seconds").first
-        head.get_by_role("button").click()
-        expect(head).to_have_attribute("aria-sort", "ascending")
-        table.locator("input[type=search]").fill("without_skill")
-        expect(table.locator("tbody tr").first).to_contain_text("without_skill")
-    assert faults(saved) == []
-    assert notebook.console_errors == []
-    assert notebook.outside_requests == []
-    assert desk.refused() == []
-    width, height = size(tmp_path / "charts.png")
-    assert width == 1200
-    assert height > 4000, "the whole of it"
-
-
-def size(png: Path) -> tuple[int, int]:
-    """Width and height, from the header of a PNG."""
-    head = png.read_bytes()[16:24]
-    return int.from_bytes(head[:4]), int.from_bytes(head[4:])
-
 
 def test_the_tour(opened, desk, tmp_path):
     put_copies(desk.work / "tour")  # the other notebooks have run the demo skill where they are
@@ -199,6 +161,9 @@ CELLS = (
     "import skill_eval_nb as sen\nsen.review('data/tdd-workspace')",
     "sen.drafts('data/tdd-workspace')",
     "sen.trigger_panel('data/release-notes')",
+    "ws = sen.load('data/tdd-workspace')\nsen.charts.forest(ws)",
+    CHART,
+    "ws.show('runs')",
     "'the last'",
 )
 
@@ -229,8 +194,8 @@ OF_LAB = "a b c d d i i m r v x y z 0 0 1 j k Shift+M Shift+L Shift+Enter ArrowD
 
 
 @pytest.fixture(scope="module")
-def page(reader, desk) -> Iterator[Page]:
-    """The widgets in one notebook."""
+def keys(reader, desk) -> Iterator[Page]:
+    """Widgets, charts and a table in one notebook."""
     write(desk, "keys.ipynb", *CELLS)
     with open_notebook(reader, "keys.ipynb") as notebook:
         assert faults(notebook.run()) == []
@@ -238,45 +203,35 @@ def page(reader, desk) -> Iterator[Page]:
         notebook.page.set_viewport_size({"width": 1200, "height": 4000})
         yield notebook.page
     assert notebook.console_errors == []
+    assert notebook.outside_requests == []
+    assert desk.refused() == []
 
 
-@pytest.fixture(autouse=True)
-def left_alone(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Whatever is pressed, the notebook stays as it is."""
-    if "page" not in request.fixturenames:
-        yield
-        return
-    page = request.getfixturevalue("page")
+@pytest.fixture
+def page(keys: Page) -> Iterator[Page]:
+    """That notebook, which stays as it is, whatever is pressed."""
+    page = keys
     before = page.evaluate(NOTEBOOK)
-    yield
+    yield page
     page.wait_for_function(SETTLED)  # the next one finds the widgets at rest
     after = page.evaluate(NOTEBOOK)
     assert after["cells"] == before["cells"]
     assert after["mode"] == "command"
 
 
-def in_feedback(page: Page) -> Locator:
-    return widget(page, "Review of runs").get_by_role("textbox").first
-
-
-def in_a_draft(page: Page) -> Locator:
+def test_enter_makes_a_line(page):
     drafts = widget(page, "Drafts of better evals")
     drafts.get_by_role("tab", name="Drafts").click()
     drafts.get_by_role("button", name="Edit: sharpen the rubric dimension ‘readability’").click()
-    return drafts.get_by_role("textbox", name="Replacement, as JSON")
-
-
-def in_a_query(page: Page) -> Locator:
-    return widget(page, "Triggers").get_by_role("textbox", name="query 1", exact=True)
-
-
-@pytest.mark.parametrize("place", [in_feedback, in_a_draft, in_a_query])
-def test_enter_makes_a_line(page, place):
-    text = place(page)
-    text.fill("one")
-    text.press("Enter")
-    page.keyboard.type("two")
-    assert text.input_value() == "one\ntwo"
+    for text in (
+        drafts.get_by_role("textbox", name="Replacement, as JSON"),
+        widget(page, "Review of runs").get_by_role("textbox").first,
+        widget(page, "Triggers").get_by_role("textbox", name="query 1", exact=True),
+    ):
+        text.fill("one")
+        text.press("Enter")
+        page.keyboard.type("two")
+        assert text.input_value() == "one\ntwo"
 
 
 def test_arrows_move_in_a_select_and_reach_every_score(page):
@@ -295,6 +250,18 @@ def test_arrows_move_in_a_select_and_reach_every_score(page):
     assert chosen.evaluate("(one) => one === document.activeElement")
 
 
+def test_charts_of_ours_and_of_vega_are_drawn_and_a_table_is_sorted_and_searched(page):
+    from playwright.sync_api import expect
+
+    assert page.locator(".vega-embed .marks").count() == 2
+    table = page.locator(".dt-container")
+    head = table.locator("thead th", has_text="time_seconds").first
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    table.locator("input[type=search]").fill("without_skill")
+    expect(table.locator("tbody tr").first).to_contain_text("without_skill")
+
+
 def test_what_is_typed_after_add_a_query_lands_in_the_new_row(page):
     triggers = widget(page, "Triggers")
     number = triggers.get_by_role("textbox", name=re.compile(r"^query \d+$")).count() + 1
@@ -305,17 +272,17 @@ def test_what_is_typed_after_add_a_query_lands_in_the_new_row(page):
     assert new.evaluate("(one) => one === document.activeElement")
 
 
-@pytest.mark.parametrize("place", ["button", "radio", "combobox", "the widget itself"])
-def test_nothing_reaches_the_notebook(page, place):
+def test_nothing_reaches_the_notebook(page):
     review = widget(page, "Review of runs")
-    if place == "the widget itself":
-        review.focus()
-    else:
-        review.get_by_role(place).first.focus()
-    before = page.evaluate(NOTEBOOK)
-    for key in OF_LAB:
-        page.keyboard.press(key)
-    assert page.evaluate(NOTEBOOK) == before
+    for place in (
+        review,
+        *(review.get_by_role(one).first for one in ("button", "radio", "combobox")),
+    ):
+        place.focus()
+        before = page.evaluate(NOTEBOOK)
+        for key in OF_LAB:
+            page.keyboard.press(key)
+        assert page.evaluate(NOTEBOOK) == before
 
 
 def test_a_panel_says_that_its_kernel_is_gone_and_the_next_goes_on(opened, desk):
@@ -383,11 +350,6 @@ def test_a_widget_whose_kernel_is_gone_shows_what_it_showed_last(reader, opened,
     assert notebook.outside_requests == []
 
 
-IN_SEVEN = (
-    "import skill_eval_nb as sen\nws = sen.load('data/tdd-workspace')\nsen.explore(ws)",
-    "sen.charts.forest(ws)",
-    "ws.show('runs')",
-)
 READY = """async () => {
   await window.jupyterapp.restored;
   const panel = window.jupyterapp.shell.currentWidget;
@@ -398,7 +360,8 @@ READY = """async () => {
 
 def test_widgets_charts_and_tables_live_in_jupyter_notebook_too(browser, lab, desk):
     pytest.importorskip("notebook", minversion="7")
-    write(desk, "seven.ipynb", *IN_SEVEN)
+    first = "import skill_eval_nb as sen\nws = sen.load('data/tdd-workspace')\nsen.explore(ws)"
+    write(desk, "seven.ipynb", first, "sen.charts.forest(ws)", "ws.show('runs')")
     with labs.look_at(lab, browser, "notebooks/seven.ipynb") as reader:
         page = reader.page
         page.set_default_timeout(120_000)

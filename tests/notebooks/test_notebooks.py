@@ -2,7 +2,7 @@
 
 All in one kernel, which forgets between two of them whatever has a name: to begin one takes
 longest. What was loaded may be anything: those that look at a workspace run to their end on it.
-(`python -m tests.notebooks.everywhere` runs them on all there is, each by itself.) And a notebook
+(`python -m bench.notebooks` runs them on all there is, each by itself.) And a notebook
 that is saved as soon as it has run shows finished pages to who has no kernel.
 """
 
@@ -59,13 +59,8 @@ FORGET = "%reset_selective -f ."
 def plain_skill(folder: Path) -> dict[str, Path]:
     """A plain skill and its workspace beside another, by the names that notebooks have for them."""
     evals = [
-        {
-            "id": number,
-            "prompt": f"Write {what}.",
-            "expected_output": f"{what}, short",
-            "files": [],
-            "expectations": [f"It is {what}", "It is no longer than it must be"],
-        }
+        {"id": number, "prompt": f"Write {what}.", "expected_output": what, "files": []}
+        | {"expectations": [f"It is {what}", "It is no longer than it must be"]}
         for number, what in enumerate(("a haiku", "a limerick", "a sonnet", "an ode"), 1)
     ]
     head = "---\nname: poet\ndescription: Writes poems. Use where one is asked for.\n---\n"
@@ -73,9 +68,8 @@ def plain_skill(folder: Path) -> dict[str, Path]:
     lay(folder / "poet", {"SKILL.md": f"{head}\nCount syllables.\n", "evals/evals.json": suite})
     workspace = folder / "poet-workspace"
     sandbox = "none" if sen.grading.sandbox.available() else "bubblewrap"
-    sen.plan_runs(
-        folder / "poet", workspace=workspace, executor="offline", runs=1, sandbox=sandbox
-    ).start().wait()
+    how = {"executor": "offline", "runs": 1, "sandbox": sandbox}
+    sen.plan_runs(folder / "poet", workspace=workspace, **how).start().wait()
     lay(workspace.with_name("tidy-workspace"), two_sides())
     return {"PATH": folder, "SKILL": folder / "poet"}
 

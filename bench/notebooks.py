@@ -1,6 +1,6 @@
 """Every notebook, run to its end on every workspace there is: a command, and no part of make test.
 
-    python -m tests.notebooks.everywhere [--notebook 03] [NAME …]
+    python -m bench.notebooks [--notebook 03] [NAME …]
 
 On the bundled data, on all of them at once, and on every repository of the folder that
 SKILL_EVAL_NB_CORPUS names in which there is something to load, runs or not. Each is copied first;
