@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import skill_eval_nb as sen
-from skill_eval_nb.documents.dialects import check as faults_of
 from skill_eval_nb.grading.structural import OF_TRANSCRIPT
+from skill_eval_nb.grading.structural.actions import is_error
 from tests.cli.calls import run
 from tests.corpus.build import lay
 from tests.documents.generated import ANY_JSON
@@ -139,7 +139,7 @@ CASES = [
 
 
 def found(folder: Any, text: str, kind: str, **fields: Any) -> tuple[bool | None, str]:
-    path = folder / "t.jsonl"
+    path = folder / fields.pop("name", "t.jsonl")
     path.write_text(text)
     one = checked(folder, kind, transcript=path, **fields)
     return one.passed, one.evidence or ""
@@ -273,17 +273,145 @@ def test_a_stored_run_of_somebody_s_is_graded_by_its_transcript(tmp_path: Any) -
         {"id": "S2", "type": "tool_not_called", "tool": "bash"},
         {"id": "S3", "type": "max_turns", "count": 5},
     ]
-    evals = {
-        "skill_name": "tidy",
-        "evals": [{"id": 1, "prompt": "Go", "structural_expectations": checks}],
-    }
-    assert faults_of("evals", evals, "skill-evaluator") == []
+    evals = {"evals": [{"id": 1, "prompt": "Go", "structural_expectations": checks}]}
     files = {"evals.json": evals, f"{RUN}/transcript.jsonl": FORMS["a session of Claude Code"]}
     lay(tmp_path, {**files, f"{RUN}/timing.json": {"duration_ms": 1}})
     assert run("grade", tmp_path, "--layer", "structural").exit_code == 0
     structural = json.loads((tmp_path / RUN / "structural.json").read_text())
     assert [one["passed"] for one in structural["expectations"]] == [True, False, True]
     assert structural["gate_passed"] is True
-    assert structural["expectations"][0]["evidence"].startswith("step 2: Bash `npm test`")
-    frame = sen.load(tmp_path).expectations
-    assert list(frame["type"]) == [one["type"] for one in checks]
+
+
+# ── errors ─────────────────────────────────────────────────────────────────────────────────────
+
+ERRORS = r"""
+3. Error: Cannot find module './clock'
+Traceback (most recent call last):
+ValueError: invalid literal for int()
+Uncaught TypeError: x is undefined
+E   AssertionError: assert 1 == 2
+java.lang.NullPointerException: Cannot invoke
+error[E0308]: mismatched types
+src/main.c:10:5: error: expected ';'
+app.ts(3,5): error TS2304: Cannot find name 'x'.
+npm ERR! code ELIFECYCLE
+npm error code ENOENT
+bash: line 1: foo: command not found
+cat: nope.txt: No such file or directory
+Exit code 1
+Process exited with code 2
+Command 'x y' returned non-zero exit status 1.
+[ERROR] the build failed
+- **Error:** the file is missing
+thread 'main' panicked at src/main.rs:2:5:
+panic: runtime error: index out of range
+Segmentation fault (core dumped)
+API Error: 529 overloaded
+<tool_use_error>File has not been read yet</tool_use_error>
+"is_error": true,
+E: Unable to locate package foo
+""".strip().split("\n")
+
+PROSE = r"""
+0 errors
+error handling
+## Errors
+Error: none
+error: null,
+"error": null
+error: string;
+error: "not found",
+error: {
+  error: Error | null;
+the error message says so
+The script prints "Error: no such user" for unknown names.
+console.error('x')
+except ValueError:
+class MyError(Exception):
+ValueError: if the list is empty
+- TypeError: when x is no number
+| Error | Meaning |
+Exit code 0
+The script exits with code 1 if it fails
+Exit code 1 means failure
+I fixed the TypeError: it came from x
+5. Ran the tests: all green.
+"is_error": false
+Error messages: friendly ones
+""".strip().split("\n")
+
+
+def test_an_error_message_is_an_error_and_the_word_in_prose_or_code_is_none() -> None:
+    assert [line for line in ERRORS if not is_error(line)] == []
+    assert [line for line in ERRORS if not is_error(f"\x1b[31m{line}\x1b[0m")] == []
+    assert [line for line in PROSE if is_error(line)] == []
+
+
+def session(*, is_wrong: bool) -> list[dict[str, Any]]:
+    """One of which a call failed or not; its prose speaks of errors either way."""
+    prose = "I saw this:\nError: boom\nTraceback (most recent call last):\nso I fixed it."
+    result = "Exit code 1\nboom: No such file or directory"
+    made = call("Bash", result, failed=is_wrong, command="boom").splitlines()
+    said, done = map(json.loads, made)
+    said["content"].insert(0, {"type": "text", "text": prose})
+    return [
+        {"type": "system", "subtype": "init"},
+        *({"type": one["role"], "message": one} for one in (said, done)),
+        {"type": "result", "subtype": "success", "is_error": False, "result": prose},
+    ]
+
+
+MESSAGES = {
+    is_wrong: [one["message"] for one in session(is_wrong=is_wrong) if "message" in one]
+    for is_wrong in (True, False)
+}
+DEEP: dict[str, Any] = {"content": None}
+for _ in range(300):
+    DEEP = {"content": [DEEP]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "passed", "says"),
+    [
+        ("t.md", "\n".join(PROSE), True, f"No error in t.md ({len(PROSE)} lines)"),
+        (
+            "t.txt",
+            "\n".join(PROSE).replace("## Errors", "Error: boom"),
+            False,
+            "t.txt:3: Error: boom",
+        ),
+        ("t.md", " \n", None, ""),
+        ("t.json", "[" * 100_000, True, ""),
+        ("t.jsonl", lines([{"type": "tool_result", "is_error": True, **DEEP}]), False, ""),
+        # A transcript of messages says itself which call failed.
+        *(
+            (name, text, not is_wrong, f"{name}:{place}: Bash failed: Exit code 1")
+            for is_wrong, messages in MESSAGES.items()
+            for name, text, place in (
+                ("t.jsonl", lines(session(is_wrong=is_wrong)), "3"),
+                ("t.json", json.dumps(messages, indent=2), "message 2"),
+                ("t.json", json.dumps({"messages": messages}), "message 2"),
+            )
+        ),
+        # A run may end badly.
+        *(
+            ("t.jsonl", lines([*session(is_wrong=False)[:3], end]), False, "t.jsonl:4: ")
+            for end in (
+                {"type": "result", "subtype": "error_max_turns", "is_error": False},
+                {"type": "result", "subtype": "success", "is_error": True, "result": "API Error"},
+                {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+            )
+        ),
+    ],
+)
+def test_the_errors_of_a_transcript(tmp_path: Path, name, text, passed, says) -> None:
+    mark, said = found(tmp_path, text, "no_errors", name=name)
+    assert mark is passed
+    assert said.startswith(says if mark is False or "lines)" in says else "No")
+
+
+def test_without_a_transcript_nothing_is_scored_and_long_lines_do_not_hang(tmp_path: Path) -> None:
+    for path in (None, tmp_path / "transcript.md", tmp_path):
+        assert checked(tmp_path, "no_errors", transcript=path).passed is None
+    for line in ("a: " * 300_000, "1" * 10**6, "Error" + ": " * 10**6, "sh: " + "x: " * 10**5):
+        found(tmp_path, line + "\nfine", "no_errors", name="t.md")

@@ -25,12 +25,6 @@ def test_what_must_not_run_is_not_scored_and_does_not_run(tmp_path, monkeypatch,
     assert not mark.exists()
 
 
-def test_none_is_spelled_out(tmp_path):
-    options = {**ALLOWED, "sandbox": "none"}
-    found = checked(tmp_path, "custom_script", {"a": "x"}, script="grep -q x a", options=options)
-    assert found.passed is True
-
-
 @needed
 @pytest.mark.parametrize(
     ("script", "passed", "said"),
@@ -68,10 +62,11 @@ def test_exit_0_passes_and_nothing_else_is_reached(tmp_path, monkeypatch, script
     assert not (outputs / "new.txt").exists()
 
 
-def test_too_large_outputs_are_not_copied(tmp_path, monkeypatch):
+def test_none_is_spelled_out_and_too_large_outputs_are_not_copied(tmp_path, monkeypatch):
+    asked = {"script": "grep -q x a", "options": {**ALLOWED, "sandbox": "none"}}
+    assert checked(tmp_path, "custom_script", {"a": "x"}, **asked).passed is True
     monkeypatch.setattr("skill_eval_nb.grading.structural.types.LARGEST_COPY", 10)
-    options = {**ALLOWED, "sandbox": "none"}
-    found = checked(tmp_path, "custom_script", {"a": "x" * 11}, script="true", options=options)
+    found = checked(tmp_path, "custom_script", {"a": "x" * 11}, **asked)
     assert found.passed is None
     assert "cannot be copied" in found.evidence
     assert [path.name for path in (tmp_path / "outputs").iterdir()] == ["a"]
