@@ -223,6 +223,7 @@ class Budget(Tally):
         """Count what a step spent elsewhere, in US dollars."""
         with self.lock:
             self.spend(up(spent_usd))
+        self._note()
 
     def close(self) -> None:
         """Give back what was not used; calls that are still open count at their worst case.

@@ -147,8 +147,6 @@ class Ledger:
             yield step
             if step.ended is not None:
                 event, told = self._count_end(name, step.ended)
-                if reservation is not None and step.ended.own_usd is not None:
-                    reservation.count(step.ended.own_usd)
         except Lost as error:
             event, told = LOST, {"reason": str(error)}
             raise

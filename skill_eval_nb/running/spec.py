@@ -194,13 +194,11 @@ class Ended:
         reason: why it errored, in words for the user; None if it did not.
         trace: where in the code, if a program and not a model failed.
         seconds: wall clock.
-        own_usd: what the executor says it cost, in US dollars, if it asked no meter.
     """
 
     reason: str | None = None
     trace: str | None = None
     seconds: float = 0.0
-    own_usd: float | None = None
 
 
 SNAPSHOTS = "skill-snapshot"

@@ -212,10 +212,10 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
     except Refused as error:
         execution = _empty_execution(str(error))
     seconds = time.perf_counter() - clock
-    execution, own_usd = price_execution(execution, meter)
+    execution = call_writer(price_execution, execution, meter)
     done = asyncio.to_thread(call_writer, _put_in_place, order, execution, began, seconds)
     trace = await to_the_end(done) or trace
-    return Ended(reason_errored(run.place), trace, seconds, own_usd=own_usd)
+    return Ended(reason_errored(run.place), trace, seconds)
 
 
 async def execute_bounded(
@@ -254,20 +254,24 @@ def _empty_execution(reason: str) -> Execution:
     return Execution("errored", reason, (), Usage(), None, None, "")
 
 
-def price_execution(execution: Execution, meter: Meter) -> tuple[Execution, float | None]:
+def price_execution(execution: Execution, meter: Meter) -> Execution:
     """An execution with the meter's cost, which uses the user's prices and counts cut-off calls.
 
     If its executor made no billed call through the meter, what it says itself is all that is known,
-    and is given as well.
+    and is counted: from now on it is spent, even if the run cannot be written.
+
+    Raises:
+        OSError: it cannot be noted.
     """
     if not isinstance(meter, Budget):
-        return execution, None
+        return execution
     own_usd = execution.cost_usd
     if own_usd is not None and not meter.usage.calls and not meter.worst_usd:
-        return execution, own_usd
+        meter.count(own_usd)
+        return execution
     usage = execution.usage if execution.usage.calls else meter.usage
     cost = None if meter.cost_usd is None else meter.worst_usd
-    return replace(execution, usage=usage, cost_usd=cost), None
+    return replace(execution, usage=usage, cost_usd=cost)
 
 
 def _put_in_place(order: Order, execution: Execution, began: float, seconds: float) -> str | None:

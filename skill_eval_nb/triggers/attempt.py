@@ -440,7 +440,7 @@ async def make_attempt(
     root: Path,
     meter: Budget,
     client: Client | None = None,
-) -> tuple[Attempt, Execution, float | None]:
+) -> tuple[Attempt, Execution]:
     """Put a query to an agent that has its own working folder, home and configuration.
 
     Args:
@@ -451,8 +451,7 @@ async def make_attempt(
         client: how calls reach the model, if one is made already.
 
     Returns:
-        the attempt, how it went, and what the executor says it cost, in US dollars, if it
-        asked no meter.
+        The attempt, and how it went.
     """
     folder, scratch = root / "work", root / "scratch"
     folder.mkdir()
@@ -477,7 +476,7 @@ async def make_attempt(
         seconds = time.perf_counter() - clock
     finally:
         await to_the_end(asyncio.to_thread(remove, root))
-    execution, own_usd = price_execution(execution, meter)
+    execution = price_execution(execution, meter)
     outcome, reason = outcome_of(execution)
     opened = opened_in(execution, setting.offered.skill.name, setting.offered.digests)
     attempt = replace(
@@ -489,4 +488,4 @@ async def make_attempt(
         seconds=round(seconds, 3),
         cost_usd=execution.cost_usd,
     )
-    return attempt, execution, own_usd
+    return attempt, execution

@@ -238,9 +238,7 @@ class Measurement:
         root = Path(mkdtemp(prefix=PREFIX))
         async with ledger.step(STEP, planned.key, str(root), reservation) as step:
             made = await make_attempt(planned, self.setting, root, step.meter(), client)
-            attempt, execution, own_usd = made
-            if own_usd is not None:  # whatever becomes of the file
-                reservation.count(own_usd)
+            attempt, execution = made
             kept = (self.home, self.setting, attempt, execution)
             await to_the_end(asyncio.to_thread(write_attempt, *kept))  # it has been paid for
             step.ended = Ended(attempt.reason)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +18,9 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.grading import judge, sandbox
 from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.running import steps
 from skill_eval_nb.running.job import Progress
+from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import Writer, job_plan
 from tests.stand_in import Fault, RiggedStandIn, serve
@@ -115,3 +121,30 @@ def test_a_server_that_cannot_be_reached_is_told_while_it_is_tried_again_and_at_
     for problem in end.problems:
         assert found in problem
         assert re.search(r" Its time of 2 s is over\. \(\d+ attempts in ", problem)
+
+
+@dataclass(frozen=True)
+class Priced(Writer):
+    """Asks no meter, and says itself what it cost."""
+
+    async def execute(self, task, meter):
+        return replace(await super().execute(task, meter), cost_usd=0.5)
+
+
+@pytest.mark.parametrize("pool", [None, ThreadPoolExecutor], ids=["here", "pool"])
+def test_what_an_executor_says_it_cost_counts_though_the_run_cannot_be_written(
+    tmp_path, pool, monkeypatch
+):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(steps, "put_in_place", full)
+    given = {"evals_only": ["No log"], "configurations": ["with_skill"]}
+    made = job_plan(tmp_path, Priced(), **given)
+    with pool(1) if pool else nullcontext() as workers:
+        job = made.start(pool=workers)
+        with pytest.raises(JobFailed, match="No space left on device"):
+            job.wait(60)
+    assert job.progress.spent_usd == 0.5
+    [journal] = tmp_path.rglob("journal.jsonl")
+    assert 0.5 in [json.loads(line).get("usd") for line in journal.read_text().splitlines()]
