@@ -30,6 +30,20 @@ def run(*arguments: Any, typed: str | None = None) -> Result:
     return result
 
 
+def done(*arguments: Any) -> str:
+    """What a command prints that ends well, with nothing to complain of."""
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    return result.stdout
+
+
+def refused(*arguments: Any) -> str:
+    """What a user is told who can do something about it; nothing else is printed."""
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    return result.stderr
+
+
 def started(*arguments: Any, **more: Any) -> subprocess.CompletedProcess[str]:
     """A command as users start it, in a process of its own."""
     command = [PROGRAM, *map(str, arguments)]

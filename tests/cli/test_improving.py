@@ -13,7 +13,7 @@ from skill_eval_nb.improving import compare, draft, read_drafts, write_drafts
 from skill_eval_nb.tables import load
 from tests import bubblewrap
 from tests.checkout import ROOT
-from tests.cli.calls import TDD, run
+from tests.cli.calls import TDD, done, refused, run
 from tests.cli.payers import RIGOUR
 from tests.improving import made
 from tests.improving.made import CHECKS, NEW, OLD, ledgers
@@ -28,40 +28,35 @@ def tdd(tmp_path):
 
 def test_comparing_prints_pairs_verdict_measures_and_price(tmp_path):
     path = ledgers(tmp_path)
-    result = run("compare", path, NEW, OLD)
-    assert (result.exit_code, result.stderr) == (0, "")
+    told = done("compare", path, NEW, OLD)
     said = "with_skill against without_skill, compared blind by stand-in-judge: done"
     price = "13 comparisons, 0 of them from before, 0 missing; $0.00"
     for part in (said, "eval 2 (ledger-2) ", "position consistency", price):
-        assert part in result.stdout
-    assert "13 comparisons, 13 of them from before" in run("compare", path, NEW, OLD).stdout
+        assert part in told
+    assert "13 comparisons, 13 of them from before" in done("compare", path, NEW, OLD)
     for other, fault in (
         ("withuot_skill", "did you mean `without_skill`"),
         (NEW, "both sides are with_skill of iteration-2"),
         ("iteration-1/old", "there is no configuration `old`"),
     ):
-        refused = run("compare", path, NEW, other)
-        assert (refused.exit_code, refused.stdout, fault in refused.stderr) == (2, "", True)
+        assert fault in refused("compare", path, NEW, other)
 
 
 def test_analysing_prints_what_to_change_and_keeps_it(tmp_path):
     path = ledgers(tmp_path, evals=1, runs=1)
     compare(path, NEW, OLD, connection=made.offline("better"), repeat=0)
-    result = run("improve", "analyse", path)
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert "[high, examples] Show in the winner's skill" in result.stdout
-    assert "1 of them from before" in run("improve", "analyse", path).stdout
+    assert "[high, examples] Show in the winner's skill" in done("improve", "analyse", path)
+    assert "1 of them from before" in done("improve", "analyse", path)
 
 
 def test_aggregating_writes_where_it_belongs_and_replaces_by_force_alone(tdd):
-    result = run("improve", "aggregate", tdd, "--threshold", 0)
-    assert " suggestions from 67 graded runs (testing)" in result.stdout
+    told = run("improve", "aggregate", tdd, "--threshold", 0).stdout
+    assert " suggestions from 67 graded runs (testing)" in told
     assert json.loads((tdd / AGGREGATE).read_bytes())["threshold"] == 0
     theirs = tdd / "iteration-1" / AGGREGATE
     before = theirs.read_bytes()
-    refused = run("improve", "aggregate", tdd, "--iteration", "iteration-1")
-    assert (refused.exit_code, theirs.read_bytes()) == (2, before)
-    assert "force" in refused.stderr
+    assert "force" in refused("improve", "aggregate", tdd, "--iteration", "iteration-1")
+    assert theirs.read_bytes() == before
     forced = run("improve", "aggregate", tdd, "--iteration", "iteration-1", "--force")
     assert (forced.exit_code, json.loads(theirs.read_bytes())["iteration"]) == (0, 1)
 
@@ -81,17 +76,15 @@ def test_trying_gives_every_draft_its_answer_and_its_sides(tmp_path):
     check = made.draft(CHECKS, made.SOURCES, evals=["1", "2"], target="S1")
     dimension = made.draft("dimensions", RIGOUR, evals=["1", "2"])
     file = write_drafts(tmp_path / "drafts.json", [check, dimension])
-    result = run("improve", "try", file, ws, "--judge-model", "claude-haiku-4-5")
-    assert result.exit_code == 0
-    assert "Its pass rate is 1 in with_skill (6 runs)" in result.stdout
-    assert "Better than what it replaces" in result.stdout
-    assert "12 runs would be judged by claude-haiku-4-5, $" in result.stdout
-    assert "replaced  all    without_skill" in result.stdout
+    told = run("improve", "try", file, ws, "--judge-model", "claude-haiku-4-5").stdout
+    assert "Its pass rate is 1 in with_skill (6 runs)" in told
+    assert "Better than what it replaces" in told
+    assert "12 runs would be judged by claude-haiku-4-5, $" in told
+    assert "replaced  all    without_skill" in told
     assert not (ws / ".skill-eval-nb").exists()
     judged = ("--key", dimension.key, "--judge-model", "stand-in-judge")
-    alone = run("improve", "try", file, ws, *judged)
-    assert ("Its mean score is" in alone.stdout, "pass rate" in alone.stdout) == (True, False)
-    assert alone.stderr == ""
+    alone = done("improve", "try", file, ws, *judged)
+    assert ("Its mean score is" in alone, "pass rate" in alone) == (True, False)
 
 
 WAYS = [((), None, False), (("--yes",), None, True), ((), "y", True), ((), "n", False)]
@@ -124,13 +117,12 @@ def test_applying_shows_the_diff_and_writes_after_a_yes(
 def test_a_history_is_printed_and_one_of_others_replaced_by_force_only(tdd, tmp_path):
     before = (tdd / "history.json").read_bytes()
     elsewhere = tmp_path / "own.json"
-    result = run("improve", "history", tdd, "--out", elsewhere)
-    assert "v1  iteration-2, with_skill: 0.875, tie, from v0 (stated)" in result.stdout
+    told = run("improve", "history", tdd, "--out", elsewhere).stdout
+    assert "v1  iteration-2, with_skill: 0.875, tie, from v0 (stated)" in told
     assert json.loads(elsewhere.read_text())["current_best"] is None
-    assert result.stdout.startswith(run("improve", "history", tdd).stdout)
+    assert told.startswith(run("improve", "history", tdd).stdout)
     assert (tdd / "history.json").read_bytes() == before
-    refused = run("improve", "history", tdd, "--out", tdd)
-    assert (refused.exit_code, "written by others" in refused.stderr) == (2, True)
+    assert "written by others" in run("improve", "history", tdd, "--out", tdd).stderr
     assert run("improve", "history", tdd, "--out", tdd, "--force").exit_code == 0
     assert (tdd / "history.json.1.bak").read_bytes() == before
 
@@ -141,27 +133,22 @@ def test_from_a_skill_without_evals_to_a_report_offline(tmp_path):
     before = sorted(skill.parent.rglob("*"))
     given, mine = ("init", skill, "--out", out), out / "release-notes"
     model = ("--model", "claude-sonnet-4-6")
-    priced = run(*given, *model, "--dry-run")
-    assert (priced.exit_code, priced.stderr, out.exists()) == (0, "", False)
-    assert "was not asked: it costs $" in priced.stdout
+    assert "was not asked: it costs $" in done(*given, *model, "--dry-run")
+    assert not out.exists()
     unasked = run(*given, *model)
     assert (unasked.exit_code, unasked.stderr) == (1, "")
     assert "give --budget-usd to ask it" in unasked.stdout
     shown = run(*given, "--n", 3)
     assert shown.stdout.rstrip().endswith("Nothing was written; --yes writes it.")
     assert not (mine / "evals").exists()
-    written = run(*given, "--n", 3, "--yes")
-    assert (written.exit_code, written.stderr) == (0, "")
+    written = done(*given, "--n", 3, "--yes")
     for part in ("3 drafts", "No model wrote this", "+++ evals.json (new)", "3 of 3 drafts"):
-        assert part in written.stdout
-    (command,) = re.findall("Next: skill-eval-nb (.*)", written.stdout)
+        assert part in written
+    (command,) = re.findall("Next: skill-eval-nb (.*)", written)
     assert command == f"run {mine}"
-    for again in (run(*given, "--yes"), run("init", mine)):
-        assert (again.exit_code, again.stdout) == (2, "")
-        assert f"{mine} has evals already" in again.stderr
-    ran = run(*command.split(), "--runs", 2)
-    assert (ran.exit_code, ran.stderr) == (0, "")
-    reported = run("report", out / "release-notes-workspace", "--out", tmp_path / "report")
-    assert reported.exit_code == 0
+    for again in ((*given, "--yes"), ("init", mine)):
+        assert f"{mine} has evals already" in refused(*again)
+    done(*command.split(), "--runs", 2)
+    done("report", out / "release-notes-workspace", "--out", tmp_path / "report")
     assert "release-notes" in (tmp_path / "report" / "report.html").read_text()
     assert sorted(skill.parent.rglob("*")) == before

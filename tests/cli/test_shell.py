@@ -20,7 +20,7 @@ from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.improving import read_drafts
 from tests import bubblewrap
 from tests.checkout import ROOT
-from tests.cli.calls import COMMANDS, PROGRAM, TDD, WITH_PATH, run, started
+from tests.cli.calls import COMMANDS, PROGRAM, TDD, WITH_PATH, refused, run, started
 from tests.corpus.build import lay
 
 
@@ -62,11 +62,6 @@ class TestHelp:
 class TestErrors:
     """What a user can do something about is a line on stderr, and exit code 2."""
 
-    def refused(self, *arguments: Any) -> str:
-        result = run(*arguments)
-        assert (result.exit_code, result.stdout) == (2, "")
-        return result.stderr
-
     @pytest.mark.parametrize("command", WITH_PATH)
     def test_a_path_with_nothing_to_load_and_an_output_folder_that_is_a_file(
         self, command, ws, tmp_path
@@ -75,20 +70,20 @@ class TestErrors:
         more = {"check": [], "gate": ["--junit", out / "j.xml"]}
         options = more.get(command, ["--out", out])
         lay(tmp_path / "notes", {"notes.txt": "hello"})
-        absent = self.refused(command, tmp_path / "wss", *options)
+        absent = refused(command, tmp_path / "wss", *options)
         assert re.fullmatch(rf".*does not exist.*Did you mean {ws}\?.*\n", absent)
-        empty = self.refused(command, tmp_path / "notes", *options)
+        empty = refused(command, tmp_path / "notes", *options)
         assert re.fullmatch(r".*nothing to load.*notes\.txt.*\n", empty)
         assert not out.exists()
         out.write_text("mine")
         if options:
-            assert str(out) in self.refused(command, ws, *options)
+            assert str(out) in refused(command, ws, *options)
             assert out.read_text() == "mine"
 
     def test_what_is_unknown_names_what_there_is(self):
-        assert "did you mean `grading`" in self.refused("schema", "gradin")
+        assert "did you mean `grading`" in refused("schema", "gradin")
         for arguments in (("schema", "grading"), ("check", TDD), ("report", TDD, "--out", "out")):
-            message = self.refused(*arguments, "--dialect", "skill-maker")
+            message = refused(*arguments, "--dialect", "skill-maker")
             assert all(name in message for name in DIALECTS)
 
     def test_a_mistake_of_ours_has_its_own_code_and_a_traceback_with_debug_alone(

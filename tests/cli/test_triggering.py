@@ -9,7 +9,7 @@ from pathlib import Path
 import skill_eval_nb as sen
 from skill_eval_nb.triggers.queries import read_queries
 from tests import bubblewrap
-from tests.cli.calls import run
+from tests.cli.calls import done, run
 from tests.triggers.made import make_skill
 
 OLD = "Builds a kite of paper."
@@ -30,11 +30,10 @@ def test_drafted_queries_are_printed_and_written_to_what_is_there(tmp_path):
     other = make_skill(tmp_path / "release-notes", description=notes)
     file = tmp_path / "set.json"
     options = ("--model", "stand-in-judge", "--others", other, "--out", file)
-    result = run("trigger-draft", tidy, "--n", 4, *options)
-    assert result.exit_code == 0
+    told = done("trigger-draft", tidy, "--n", 4, *options)
     assert [one.should_trigger for one in read_queries(file)] == [True, True, False, False]
     for part in ("near miss, for release-notes", "few", f"wrote {file}"):
-        assert part in result.output
+        assert part in told
     mine = {"query": "sort it", "should_trigger": True, "note": "mine"}
     file.write_text(json.dumps({"queries": [mine]}))
     assert run("trigger-draft", tidy, "--n", 2, *options).exit_code == 0
@@ -53,8 +52,7 @@ def test_measuring_shows_rates_scores_and_doubts_and_keeps_the_attempts(tmp_path
     assert "doubt: " in result.stdout
     ws = sen.load(tmp_path / "kites-workspace")
     assert ws.polars("triggers")["triggered"].to_list() == [2, 2, 2, 2]
-    again = run(*command, "--runs", 2)
-    assert ("nothing was missing" in again.stdout, again.stderr) == (True, "")
+    assert "nothing was missing" in run(*command, "--runs", 2).stdout
     priced = run(*command[:3], "--model", "claude-haiku-4-5", "--dry-run").stdout
     assert "12 attempts to be made, 72 calls at most; likely $" in priced
     assert "beside 6 other skills" in priced
@@ -68,13 +66,12 @@ def test_optimising_shows_the_change_and_writes_it_only_where_asked(tmp_path):
     poems = [f"{name} writes a poem of love" for name in who[:4]]
     kites, queries = given(tmp_path, known + unknown, poems)
     options = (*ALONE, "--runs", 1, "--held-out", 0.5)
-    result = run("trigger-optimise", kites, queries, *options)
+    told = done("trigger-optimise", kites, queries, *options)
     file = kites / "SKILL.md"
-    assert (result.exit_code, result.stderr) == (0, "")
     assert f"description: {OLD}\n" in file.read_text()
     for part in ("2 (chosen)", f"-description: {OLD}", "--write changes it"):
-        assert part in result.stdout
-    written = run("trigger-optimise", kites, queries, *options, "--write")
-    assert "SKILL.md has the new description" in written.stdout
+        assert part in told
+    written = done("trigger-optimise", kites, queries, *options, "--write")
+    assert "SKILL.md has the new description" in written
     assert 'description: "Builds a kite of paper. Use it as well for ' in file.read_text()
     assert f"description: {OLD}\n" in (kites / "SKILL.md.1.bak").read_text()

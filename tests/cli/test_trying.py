@@ -21,7 +21,7 @@ from skill_eval_nb.cli import trying
 from skill_eval_nb.tables import TABLES
 from tests import bubblewrap
 from tests.checkout import ROOT
-from tests.cli.calls import PROGRAM, run
+from tests.cli.calls import PROGRAM, done, refused, run
 from tests.corpus.build import lay
 from tests.running.made_jobs import until
 from tests.tables.made import two_sides
@@ -108,8 +108,7 @@ def test_a_path_with_nothing_to_look_at_is_an_error_at_once(commands, copy, tmp_
         ({"notes.txt": "nothing"}, "There is nothing to load"),
         ({"SKILL.md": "no head"}, "has no front matter"),
     ):
-        result = run("lab", lay(tmp_path / "theirs", content), "--to", copy)
-        assert (result.exit_code, fault in result.stderr) == (2, True)
+        assert fault in refused("lab", lay(tmp_path / "theirs", content), "--to", copy)
         assert (commands, copy.exists()) == ([], False)
 
 
@@ -149,8 +148,7 @@ def test_the_demo(tmp_path, monkeypatch):
     """With one of the bundled workspaces: what is written of each is a report as any other."""
     bundled = ROOT / "data" / "iterations-workspace"
     assert bundled in share.bundled_workspaces()
-    checked = run("check", ROOT / "skills" / "evaluate-a-skill")
-    assert (checked.exit_code, "0 errors, 0 warnings" in checked.stdout) == (0, True)
+    assert "0 errors, 0 warnings" in done("check", ROOT / "skills" / "evaluate-a-skill")
     monkeypatch.setattr(share, "bundled_workspaces", lambda: [bundled])
     out = tmp_path / "demo"
     result = run("demo", "--out", out)

@@ -29,15 +29,15 @@ def generate(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_files_are_what_the_script_writes_and_a_new_run_mends_them(tmp_path):
-    data = tmp_path / "data"
-    shutil.copytree(DATA, data, ignore=shutil.ignore_patterns("__pycache__"))
+    ignored = shutil.ignore_patterns("__pycache__")
+    data = shutil.copytree(DATA, tmp_path / "data", ignore=ignored)
     changed = data / "tdd-workspace" / "history.json"
     missing = data / "iterations-workspace" / "benchmark.json"
     added = data / "codingbuddy-workspace" / "more.json"
     before = changed.read_bytes()
-    changed.write_text("{}\n", encoding="utf-8")
     missing.unlink()
-    added.write_text("{}\n", encoding="utf-8")
+    for path in (changed, added):
+        path.write_text("{}\n", encoding="utf-8")
     checked = generate(data, "--check")
     assert checked.returncode == 1
     assert set(checked.stdout.splitlines()) == {
@@ -70,14 +70,11 @@ def test_the_trouble_that_the_readme_names_is_there_and_no_other():
     """What notebooks show of runs that failed, of gates and of skills nobody opened."""
     runs = sen.load(DATA / "tdd-workspace").runs
     assert runs["iteration"].value_counts().sort("iteration")["count"].to_list() == [33, 36]
-    errored = runs.filter(runs["status"] == "errored").select(
-        "iteration", "eval_name", "configuration", "run_number"
-    )
-    assert errored.rows() == [("iteration-1", "waiting-list", "with_skill", 2)]
-    gated = runs.filter(runs["status"] == "gated").select(
-        "iteration", "eval_name", "configuration", "run_number"
-    )
-    assert gated.rows() == [("iteration-2", "reminder-mailer", "without_skill", 3)]
+    keys = ("status", "iteration", "eval_name", "configuration", "run_number")
+    assert runs.filter(runs["status"] != "graded").select(keys).rows() == [
+        ("errored", "iteration-1", "waiting-list", "with_skill", 2),
+        ("gated", "iteration-2", "reminder-mailer", "without_skill", 3),
+    ]
 
 
 def test_the_demo_skill_can_be_run_with_every_kind_of_check():
