@@ -55,27 +55,22 @@ def stream() -> list[dict[str, Any]]:
     return [*events, {"type": "result", "subtype": "success", "usage": spent}]
 
 
-def functions(*, flat: bool) -> list[dict[str, Any]]:
-    """As OpenAI's messages have it, or flat, as inspect_ai's have."""
+def functions() -> list[dict[str, Any]]:
+    """As inspect_ai's messages have it: flat functions, with arguments that are no text."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
     for message in answers():
-        calls = [block for block in message["content"] if block["type"] == "tool_use"]
+        blocks = message["content"]
         if message["role"] == "user":
-            (block,) = message["content"]
-            call = block["tool_use_id"]
-            messages.append({"role": "tool", "tool_call_id": call, "content": block["content"]})
-        else:
-            made = [
-                {"id": one["id"], "function": one["name"], "arguments": one["input"]}
-                if flat
-                else {
-                    "id": one["id"],
-                    "function": {"name": one["name"], "arguments": json.dumps(one["input"])},
-                }
-                for one in calls
-            ]
-            words = "" if calls else "Done."
-            messages.append({"role": "assistant", "content": words, "tool_calls": made})
+            result = {"tool_call_id": blocks[0]["tool_use_id"], "content": blocks[0]["content"]}
+            messages.append({"role": "tool", **result})
+            continue
+        made = [
+            {"id": one["id"], "function": one["name"], "arguments": one["input"]}
+            for one in blocks
+            if one["type"] == "tool_use"
+        ]
+        words = "" if made else "Done."
+        messages.append({"role": "assistant", "content": words, "tool_calls": made})
     return messages
 
 
@@ -99,8 +94,7 @@ FORMS = {
         [{"type": "summary", "summary": "x"}, *({**e, "uuid": "u"} for e in stream()[1:-1])]
     ),
     "messages": json.dumps(answers()),
-    "functions": json.dumps({"messages": functions(flat=False)}),
-    "a sample of inspect_ai": json.dumps({"id": 1, "messages": functions(flat=True)}),
+    "a sample of inspect_ai": json.dumps({"id": 1, "messages": functions()}),
     "a trial of Vally": json.dumps(trajectory()),
 }
 TURNS = dict.fromkeys(FORMS, 5) | {"a trial of Vally": None}
