@@ -2,9 +2,9 @@
 
 A line `= …` opens a widget, with what it is given; `> …` does something there, as the page would,
 and `* …` does what the first element of a label is for; `! …` writes or removes a file, as others
-do; all in JSON. Below stands what came of it: what there is to read since, what the elements
-have, and what is in files that are not as they were. To walk another way, add such lines,
-and write what comes of them anew (`tests/golden.py` says how).
+do; all in JSON, in which `~/` is the folder of it all. Below stands what came of it: what there is
+to read since, what the elements have, and what is in files that are not as they were. To walk
+another way, add such lines, and write what comes of them anew (`tests/golden.py` says how).
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.stats.values import RUN
-from skill_eval_nb.widgets.ui import Panel
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.widgets.show.transcript import show_transcript
+from skill_eval_nb.widgets.ui import Panel, h
 from tests.charts import worlds
 from tests.charts.test_factors import models
 from tests.checkout import ROOT
@@ -33,31 +35,79 @@ from tests.widgets.diff import made as diff
 from tests.widgets.drafts import made as drafts
 from tests.widgets.review import made as review
 from tests.widgets.run import panels as run
-from tests.widgets.show import runs
-from tests.widgets.trees import elements, text
+from tests.widgets.show import runs, zoo
+from tests.widgets.show.one import draw
+from tests.widgets.trees import elements, find, text
 from tests.widgets.trigger import made as trigger
+from tests.widgets.ui.toys import Plain
 
 LONG = 140
 TODAY = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}"
 PASSING = re.compile(
     r"\b[0-9a-f]{12,}\b|(?<=sen-panel-)\d+|(?<=genai-prices )[\d.]*\d"
-    r'|(?<=\["press", )[^]]*|\d{4}-\d\d-\d\dT[\d:.+Z]+'
+    r'|(?<=\["press", )[^]]*|\d{4}-\d\d-\d\dT[\d:.+Z]+|\$[\d.]+ / \$[\d.]+'
 )
 """What is another every time: names made of where something is, counters, today's prices."""
 
 
-ONE = "iteration-1/eval-1-it/with_skill/run-1"
+def file_in(home: Path, name: str, words: str | None = None) -> Panel:
+    """What is shown of a file that a run put out; of the zoo's where no words are given."""
+    made = draw(home, name, zoo.files()[name] if words is None else words)
+    return Plain(h("p", made.kind), made.offered())
+
+
+def outputs_of(home: Path, **outputs: dict[str, str]) -> Panel:
+    """Runs of two sides, by the names of their folders, with these outputs."""
+    files: dict[str, Any] = {}
+    for run_, held in outputs.items():
+        marks = "pf" if "without" in run_ else "pp"
+        files[f"iteration-1/{run_}/grading.json"] = graded(marks)
+        files |= {f"iteration-1/{run_}/outputs/{name}": words for name, words in held.items()}
+    return sen.explore(lay(home, files))
+
+
+def others_of(home: Path, **given: Any) -> Panel:
+    """What else differs between two iterations, beside their figures."""
+    made = diff.panel(diff.workspace(home, **given))
+    diff.do(made, "see", "tab", "others")
+    return Plain(find(made._tree, role="tabpanel"))
+
+
+def transcript_in(home: Path, **files: str) -> Panel:
+    """What is shown of a run's transcript in these forms, or of the zoo's."""
+    files = files or {"jsonl": zoo.transcript()}
+    lay(home, {f"transcript.{ending}": words for ending, words in files.items()})
+    return Plain(show_transcript(home))
+
+
+def several(*iterations: dict[str, list[int]]) -> Workspace:
+    """Iterations, each with the sides it has, and how many of four checks each eval passed."""
+    return worlds.workspace(
+        runs=[
+            worlds.run_keys(eval_id=one, eval_name=one, configuration=side)
+            | {"iteration": f"iteration-{n}", "path": f"{n}/{one}/{side}", "status": "graded"}
+            | {"passed": passed, "failed": 4 - passed, "total": 4, "pass_rate": passed / 4}
+            for n, sides in enumerate(iterations, 1)
+            for side, shares in sides.items()
+            for one, passed in zip("ab", shares, strict=True)
+        ]
+    )
+
+
 DATA = ROOT / "data"
 OPENED: dict[str, Callable[..., Panel]] = {
     "data": lambda _, name, **given: sen.explore(DATA / name, **given),
     "world": lambda _, **given: sen.explore(worlds.world(**given)),
+    "outputs": outputs_of,
     "models": lambda _: sen.explore(models(large=0.4, small=0.0)),
     "library": lambda _: sen.library_panel(DATA),
     "diff": lambda home, **given: sen.diff(diff.workspace(home, **given)),
     "diff of": lambda _, name: sen.diff(DATA / name),
+    "others": others_of,
     "drafts": lambda home: sen.drafts(drafts.workspace(home)),
     "review": review.opened,
     "checks": lambda home: sen.review(review.doubted(home), "checks"),
+    "run panel": lambda _, **given: run.run_panel(DATA / "release-notes", **given),
     "run": lambda home, **given: run.panel_on(run.demo_skill(home), **given),
     "nowhere": lambda home: run.panel_on(home / "nowhere"),
     "triggers": lambda home: sen.trigger_panel(trigger.demo_skill(home)),
@@ -65,15 +115,11 @@ OPENED: dict[str, Callable[..., Panel]] = {
     "no drafts": lambda home: sen.drafts(home / "none"),
     "first evals": lambda home: sen.drafts(sen.draft_evals(make_skill(home / "kites"), n=3)),
     "run of": lambda _, **tables: sen.show(runs.workspace(**tables), tuple(runs.KEY)),
-    "file": lambda home, name, words: sen.show(file_in(home, name, words), ONE),
+    "file": file_in,
+    "transcript": transcript_in,
+    "iterations": lambda _, iterations: sen.explore(several(*iterations)),
     "show": lambda _, name, path: sen.show(DATA / name, path),
 }
-
-
-def file_in(home: Path, name: str, words: str) -> Path:
-    """A workspace of one run, which put out one file."""
-    lay(home, {f"{ONE}/outputs/{name}": words, f"{ONE}/grading.json": graded("p")})
-    return home
 
 
 def written(home: Path) -> dict[str, str]:
@@ -130,17 +176,21 @@ def put(path: Path, words: str | None) -> None:
         path.write_text(words)
 
 
-def walked(lines: list[str], home: Path) -> Iterator[str]:
+def walked(lines: list[str], folder: Path) -> Iterator[str]:
     """The lines of what is done, each with what came of it."""
-    before: list[str] = []
+    before, home = [], folder
     for number, line in enumerate(lines):
         yield line
-        way, (name, *given) = line[0], json.loads(f"[{line[1:]}]")
+        way, (name, *given) = line[0], json.loads(f"[{line[1:]}]".replace("~/", f"{home}/"))
         if way == "=":
-            home, before = home.parent / str(number), []
-            home.mkdir()
+            home, before = folder / str(number) / "w", []
+            home.mkdir(parents=True)
             more = given.pop() if given and isinstance(given[-1], dict) else {}
-            panel = OPENED[name](home, *given, **more)
+            try:
+                panel = OPENED[name](home, *given, **more)
+            except (LookupError, OSError, TypeError, ValueError) as error:
+                yield f"  refused: {error}"
+                continue
             files = written(home)
         elif way == "!":
             put(home / name, *given)
@@ -162,4 +212,4 @@ WALKS = sorted(path.stem for path in KEPT.glob("walk_*.txt"))
 def test_what_is_done_shows_what_it_did(name: str, tmp_path: Path) -> None:
     lines = (KEPT / f"{name}.txt").read_text().splitlines()
     steps = [line for line in lines if line and line[0] in "=>*!"]
-    hold(name, walked(steps, tmp_path / "0"))
+    hold(name, walked(steps, tmp_path))

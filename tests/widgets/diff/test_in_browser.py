@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.widgets.diff.made import NEW, OLD, panel, workspace
-from tests.widgets.hostile import IN_FILES
+from tests.widgets.diff.made import panel, workspace
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
 
@@ -35,28 +34,3 @@ def test_from_the_verdict_to_the_evidence(browser, tmp_path):
         page.get_by_role("button", name="Swap the two iterations").click()
         page.get_by_text("iteration-1 against iteration-2").wait_for()
         assert made.selection.height == 8
-
-
-def test_hostile_text_stays_text(browser, tmp_path):
-    hostile = "\n".join(IN_FILES)
-    line = "<script>window.canary=1</script>" * 3_000
-    kept = "{}/skill-snapshot/with_skill/{}"
-    run = "iteration-2/eval-1-login/with_skill/run-1/grading.json"
-    verdicts = [{"text": one, "passed": False, "evidence": one} for one in IN_FILES if one.strip()]
-    verdicts.append({"text": "check 1", "passed": False, "evidence": hostile})
-    changes = {
-        kept.format("iteration-1", "SKILL.md"): OLD + hostile,
-        kept.format("iteration-2", "SKILL.md"): NEW + hostile[::-1] + line,
-        kept.format("iteration-2", "<img src=x onerror='window.canary=1'>.md"): hostile,
-        run: {"expectations": verdicts},
-        "iteration-2/eval-2-logout/eval_metadata.json": {"eval_id": 2, "prompt": hostile},
-    }
-    made = panel(workspace(tmp_path, changes))
-    with staged(browser, made) as stage:
-        for tab in ("checks", "skill", "others", "evals"):
-            made.do("see", "tab", tab)
-            if tab == "checks":
-                made.do("pick", "check", "with_skill", "judged", "check 1", None, "1")
-            stage.unfold()
-            stage.fine()
-            assert made.fault is None

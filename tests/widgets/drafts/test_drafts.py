@@ -63,55 +63,6 @@ def test_a_draft_that_quotes_the_skill_is_marked_as_it_now_is(tmp_path: Path) ->
     assert cards[-1] == f"card-{key}"
 
 
-def test_what_is_accepted_goes_into_the_file_and_nothing_else(tmp_path: Path) -> None:
-    path = workspace(tmp_path)
-    made = panel(path, "drafts")
-    before = (path / "evals.json").read_bytes()
-    key = key_of(made, "demote")
-    do(made, "decide", key, "accepted")
-    assert [one.key for one in made.accepted] == [key]
-    assert (path / "evals.json").read_bytes() == before
-    do(made, "choose_tab", "change")
-    assert '"critical": false' in text(find(made.view(), tag="pre"))
-    do(made, "apply")
-    after = json.loads((path / "evals.json").read_bytes())
-    changed = suite()
-    for one in changed["evals"]:
-        one["structural_expectations"][1]["critical"] = False
-    assert after == changed
-    assert made.written.written.kept.read_bytes() == before
-    assert str(made.written.written.kept) in text(made.view())
-    assert not list(tmp_path.rglob("iteration-2")), "the next plan begins it"
-    assert made.accepted == ()
-
-
-def test_an_edited_draft_is_tried_and_applied_as_it_was_edited(tmp_path: Path) -> None:
-    path = workspace(tmp_path)
-    made = panel(path, "drafts")
-    key = key_of(made, "demote")
-    do(made, "edit", key)
-    (area,) = find(made.view(), tag="textarea")
-    items = json.loads(area[1]["value"])
-    items[0]["match"] = "Boil it"
-    made.do("type", key, json.dumps(items))
-    do(made, "take", key)
-    (card,) = find(made.view(), tag="section", key=f"card-{key}")
-    edited = next(one for one in made.drafts if "Boil it" in str(one.new))
-    tried = sen.improving.try_out(edited, sen.load(path))
-    assert tried.answer in text(card)
-    do(made, "decide", key, "accepted")
-    assert "Boil it" in made.change.diff
-    assert made.accepted[0].new[0]["match"] == "Boil it"
-    do(made, "edit", key)  # what is no JSON stays in the field
-    made.do("type", key, "[{")
-    made.do("take", key)
-    assert "not JSON" in (made.fault or "")
-    (area,) = find(made.view(), tag="textarea")
-    assert area[1]["value"] == "[{"
-    do(made, "leave", key)
-    assert not find(made.view(), tag="textarea")
-
-
 def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> None:
     rubric = {"dimensions": [{"name": "warmth", "id": "Q1", "description": "How warm it is"}]}
     evals = suite()

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import hypothesis.strategies as st
-import pytest
 from hypothesis import given
 
 import skill_eval_nb as sen
-from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
 from skill_eval_nb.widgets.explore.choice import Choice, SkillRuns, settle_choice
-from tests.charts.worlds import world
 from tests.corpus.build import graded, lay
 
 NAMES = st.sampled_from(["with_skill", "without_skill", "old_skill", "red", "blue", "unstated"])
@@ -54,38 +49,6 @@ def test_a_settled_choice_can_be_met_keeps_what_is_there_and_stays_as_it_is(suit
         assert found.configuration == choice.configuration
     if choice.baseline in there - {choice.configuration, "unstated"}:
         assert found.baseline == choice.baseline
-
-
-@pytest.mark.parametrize(
-    ("asked", "meant"),
-    [
-        ({"metric": "pas_rate"}, "There is no metric `pas_rate`. Did you mean `pass_rate`?"),
-        ({"metric": "Clarty"}, "There is no metric `Clarty`. Did you mean `Clarity`?"),
-        ({"iteration": "iteration1"}, "no iteration `iteration1`. Did you mean `iteration-1`?"),
-        ({"configuration": "wiht_skill"}, "Did you mean `with_skill`?"),
-        ({"baseline": "without_skil"}, "Did you mean `without_skill`?"),
-        ({"skill": "tdb"}, "There is no skill `tdb`. Did you mean `tdd`?"),
-        ({"workspace": "tdd-workspce"}, "Did you mean `tdd-workspace`?"),
-        ({"evals": ["0", 17]}, "There is no eval `17`."),
-    ],
-)
-def test_a_wrong_name_is_told_with_the_nearest_one(asked, meant):
-    with pytest.raises(ValueError, match=re.escape(meant)):
-        explore(world(), **asked)
-    assert explore(Workspace.from_tables({}), **asked).fault is None  # nothing was run yet
-
-
-def test_what_was_asked_for_is_looked_at():
-    ws = world(iterations=3, configurations=("with_skill", "old_skill", "without_skill"))
-    sides = {"configuration": "with_skill", "baseline": "old_skill"}
-    evals = [1, "names-the-bug-before-fixing-it"]
-    iterations = ["iteration-2", "iteration-1"]
-    panel = explore(ws, iteration=iterations, evals=evals, metric="Clarity", **sides)
-    assert panel.choice == Choice(
-        *("tdd-workspace", "tdd", ("iteration-1", "iteration-2"), "with_skill", "old_skill"),
-        *(("1", "2"), "rubric:Clarity"),
-    )
-    assert set(panel.selection["configuration"]) == {"with_skill", "old_skill"}
 
 
 def test_what_compares_something_is_looked_at_first_whatever_the_order(tmp_path):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb.stats.values import values_of
-from tests.charts.worlds import run_keys, workspace
-from tests.widgets.explore.made import after, bundled, explorer, words
+from tests.widgets.explore.made import bundled, explorer
 from tests.widgets.trees import find
 
 WS = bundled()
@@ -34,17 +33,3 @@ def test_every_run_is_drawn_once_where_its_figure_is():
         }
         assert sorted(drawn) == sorted(keys)
         assert [drawn[run] for run in keys] == pytest.approx(wanted, abs=1)
-
-
-def test_evals_with_the_same_name_are_told_apart():
-    rows = [
-        run_keys(eval_id=one, eval_name="twin", configuration=name)
-        | {"pass_rate": 0.5, "path": one, "status": "graded"}
-        for one in ("1", "2")
-        for name in ("with_skill", "without_skill")
-    ]
-    panel = explorer(workspace(runs=rows))
-    assert "eval 1" in words(panel)
-    assert "eval 2" in words(panel)
-    after(panel, "pick", "eval", "iteration-1", "2", "twin")
-    assert panel.selection["eval_id"].to_list() == ["2", "2"]

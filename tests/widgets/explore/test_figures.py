@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import polars as pl
-import pytest
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats.overview import overview, overview_by_eval
-from skill_eval_nb.stats.values import values_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import figures
 from skill_eval_nb.widgets.explore.choice import Part, within
@@ -22,7 +20,6 @@ PARTS = [
     for n in (1, 2)
 ]
 METRICS = ["pass_rate", "tokens", "rubric:small_steps"]
-CELL = ("eval_id", "eval_name", "configuration")
 
 
 def alike(one, other):
@@ -59,17 +56,6 @@ def test_iterations_have_the_figures_of_the_statistics_each_alone_and_counted_to
         together = count(within(WS, PARTS), PARTS, metric)
         for found in (alone, together):
             assert all(map(same, found, wanted)), (count.__name__, metric)
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_cells_hold_every_run_that_has_the_figure(metric):
-    found = figures.cells(within(WS, PARTS), PARTS, metric)
-    for part, cells in zip(PARTS, found, strict=True):
-        own = within(WS, [part])
-        assert figures.cells(own, [part], metric) == [cells]
-        every = values_of(own, metric).drop_nulls("value").select(*CELL, "run_number", "value")
-        drawn = [(*eval_, side, *run) for (eval_, side), cell in cells.items() for run in cell.runs]
-        assert sorted(drawn) == sorted(every.rows())
 
 
 def test_many_runs_of_a_cell_are_drawn_as_one():

@@ -7,9 +7,7 @@ import pytest
 from skill_eval_nb.stats.expectations import CLASSES
 from skill_eval_nb.widgets.explore import Explore
 from skill_eval_nb.widgets.explore.figures import TURNS
-from tests.charts.worlds import run_keys, workspace
-from tests.widgets.explore.made import after, bundled, explorer, words
-from tests.widgets.hostile import TEXTS
+from tests.widgets.explore.made import bundled, explorer
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
 
@@ -103,30 +101,3 @@ def test_lists_over_the_page_close_by_escape_and_by_a_click_elsewhere(browser):
             stage.settle()
             assert panel.seen.unfolded == set()
             assert page.locator(".sen-x-drop").count() == 0
-
-
-def test_hostile_text_stays_text(browser):
-    keys = [
-        run_keys(eval_id=text, eval_name=text, configuration=side, iteration=TEXTS[2])
-        | {"path": text, "text": text, "evidence": text, "dimension": text}
-        for text in TEXTS
-        for side in ("with_skill", TEXTS[0])
-    ]
-    run = {"status": "graded", "pass_rate": 1.0}
-    ws = workspace(
-        runs=[one | run for one in keys],
-        expectations=[one | {"passed": True, "layer": "judged"} for one in keys],
-        rubric_scores=[one | {"score": 3.0, "judging": 1} for one in keys],
-        problems=[{"severity": "error", "code": t, "path": t, "message": t} for t in TEXTS],
-    )
-    panel = explorer(ws, configuration="with_skill", baseline=TEXTS[0])
-    with staged(browser, panel) as stage:
-        for tab in Explore.TABS:
-            after(panel, "see", "tab", tab)
-            after(panel, "turn", tab, 1)
-            stage.settle()
-            stage.fine()
-        after(panel, "pick", "check", TEXTS[2], "judged", TEXTS[1])
-        after(panel, "open_run", "tdd-workspace", "tdd", TEXTS[2], TEXTS[1], "with_skill", 1)
-        stage.settle()
-        assert "<script>" in words(panel)

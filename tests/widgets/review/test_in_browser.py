@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb.widgets.review import review
-from tests.widgets.looks import NARROW, WIDE, looked_at
+from tests.widgets.looks import looked_at
 from tests.widgets.review.made import doubted, held, opened, token
 from tests.widgets.stage import staged
 
@@ -59,17 +59,6 @@ def test_by_keyboard_alone(browser, tmp_path):
         stage.settle()
         assert "scores" not in held(tmp_path)["reviews"][0]
         assert group.get_by_role("radio", checked=True).count() == 0
-
-
-@pytest.mark.parametrize(("look", "blind"), [(WIDE, True), (NARROW, False)])
-def test_everybody_can_use_it(browser, tmp_path, look, blind):
-    panel = opened(tmp_path, blind=blind)
-    for part in ("jumps", "transcript", "difference"):
-        panel.do("unfold", part, True)
-    panel.do("score", token("1", "with_skill"), "tone", 3)
-    panel.do("call_fine", token("1", "without_skill"), True)
-    with staged(browser, panel, *look) as stage:
-        looked_at(stage, looks=[look])
 
 
 def test_checks_are_labelled_by_keyboard_and_everybody_can_do_it(browser, tmp_path):

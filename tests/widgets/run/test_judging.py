@@ -131,12 +131,3 @@ def test_wrong_figures_and_an_empty_workspace_are_told(ran: Path, tmp_path: Path
     nothing.do("tab", "judge")
     settled(nothing)
     assert "there are no stored runs yet: run the evals first" in shown(nothing)
-
-
-def test_what_has_landed_since_is_shown_before_it_is_judged(ran: Path) -> None:
-    panel = judging(ran)
-    sen.judge_again(panel.home)
-    press(panel, "Judge again")
-    settled(panel)
-    assert "plan was made again" in (panel.fault or "")
-    assert panel._at is None

@@ -8,8 +8,6 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.running import Refused
-from skill_eval_nb.widgets.run import run_panel
-from skill_eval_nb.widgets.ui.paid import OTHER
 from tests.triggers.made import make_skill
 from tests.widgets.run.panels import (
     SMALL,
@@ -21,20 +19,11 @@ from tests.widgets.run.panels import (
     settled,
     shown,
 )
-from tests.widgets.trees import find, text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 REAL = {"executor": "messages-api", "executor_model": "claude-sonnet-5"}
-
-
-def test_no_skill_no_evals_and_no_such_option_are_told(tmp_path: Path) -> None:
-    panel = panel_on(tmp_path / "nowhere")
-    assert panel.plan is None
-    assert "nowhere" in text(find(panel.view(), role="alert"))
-    with pytest.raises(TypeError, match=r"has no `judging`\. Did you mean `judgings`"):
-        run_panel(tmp_path, judging=2)
 
 
 def test_a_real_model_needs_a_budget_or_an_explicit_word(skill: Path) -> None:
@@ -50,24 +39,6 @@ def test_a_real_model_needs_a_budget_or_an_explicit_word(skill: Path) -> None:
     assert not button(panel, "Start").get("disabled")
     assert "Without a budget" not in shown(panel)
     assert "$2.50" in shown(panel)
-
-
-def test_models_are_suggested_with_prices_and_any_name_can_be_typed(skill: Path) -> None:
-    panel = panel_on(skill, **SMALL)
-    panel.do("set_executor", "messages-api")
-    settled(panel)
-    assert "Executor's model is not given" in shown(panel)
-    select = find(panel.view(), tag="select", aria_invalid="true")[0]
-    assert "claude-sonnet-5 · $2 / $10" in text([select])
-    panel.do("set_model", "executor_model", OTHER)
-    typed = find(panel.view(), tag="input", spellcheck="false")
-    assert [one[1]["on"]["change"] for one in typed] == [("set_model", "executor_model")]
-    panel.do("set_model", "executor_model", " my-own ")
-    assert settled(panel).form.executor_model == "my-own"
-    assert "No price is known for the model `my-own`" in shown(panel)
-    panel.do("set_executor", "offline")
-    assert settled(panel).plan is not None
-    assert panel.plan.executor_model == "stand-in"
 
 
 def test_doing_without_a_sandbox_is_spelled_out(skill: Path, monkeypatch) -> None:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.widgets.show.transcript import show_transcript, transcript_of
 from skill_eval_nb.widgets.ui.panel import read_blob
-from tests.widgets.show import zoo
 from tests.widgets.trees import find, text
 
 KEYS = [
@@ -42,20 +41,6 @@ def said(words):
     return {"type": "assistant", "message": {"content": [{"type": "text", "text": words}]}}
 
 
-def test_a_call_has_what_it_was_given_and_what_it_gave(tmp_path):
-    node = shown(tmp_path, zoo.transcript())
-    (call,) = find(node, cls="sen-step sen-by-call")
-    words = text(call)
-    assert "Bash" in words
-    assert "failed" in words
-    assert words.count(zoo.CANARY) == 3  # in its line, in the command, in the result
-    last = find(node, cls="sen-step sen-by-agent sen-final")
-    assert text(last) == "Final message\nDone, all of it."
-    assert [text(one) for one in find(node, tag="strong")] == ["all"]
-    assert "1 line that could not be read as JSON." in text(node)
-    assert "1 event of other types not shown: stream_event 1." in text(node)
-
-
 def test_what_is_long_is_bounded_and_it_is_said_what_is_not_shown(tmp_path):
     node = shown(tmp_path, [said(f"step {n}.") for n in range(1_000)])
     words = text(node)
@@ -70,17 +55,3 @@ def test_what_is_long_is_bounded_and_it_is_said_what_is_not_shown(tmp_path):
     node = shown(tmp_path, [said(f"{n} " * 2_000) for n in range(150)])
     assert "Not shown: the steps before it fill the page." in text(node)
     assert len(text(node)) < 700_000
-
-
-def test_the_form_that_says_most_is_shown_unless_it_says_nothing(tmp_path):
-    (tmp_path / "transcript.md").write_text("in words")
-    node = shown(tmp_path, [said("in events")])
-    assert "in events" in text(node)
-    assert len(find(node, tag="button")) == 2
-    assert "in words" in text(shown(tmp_path, ""))
-
-
-def test_no_json_is_shown_as_it_is_with_a_reason(tmp_path):
-    words = text(shown(tmp_path, '{"no": "events"}'))
-    assert '{"no": "events"}' in words
-    assert "It holds no messages that could be read" in words

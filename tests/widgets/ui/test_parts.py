@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skill_eval_nb.view import Card, Cards, Diff, Items, Mark, Pairs, Table, Text, Title
-from skill_eval_nb.widgets.ui import h
-from skill_eval_nb.widgets.ui.parts import blocks_view, table, table_row
+from skill_eval_nb.widgets.ui.parts import blocks_view
 from tests.widgets.trees import find, text
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-def test_a_table_has_heads_for_rows_and_columns() -> None:
-    row = table_row(["c", "3"], cls="sen-chosen", key="c")
-    tree = table(["Eval", "n"], [["a", h("b", "1")], ["b", None], row], numbers=[1], caption="Runs")
-    assert [text(one) for one in find(tree, tag="th", scope="col")] == ["Eval", "n"]
-    assert [text(one) for one in find(tree, tag="th", scope="row")] == ["a", "b", "c"]
-    assert [one[1].get("class") for one in find(tree, tag="td")] == ["sen-n", "sen-n", None]
-    assert find(tree, tag="tr", key="c") == [row]
-    assert find(tree, role="group", aria_label="Runs", tabindex="0") == [tree]
-    with pytest.raises(ValueError, match="A row of 1 cells in a table of 2"):
-        table(["Eval", "n"], [["a"]])
 
 
 def test_every_block_shows_what_is_in_it():
