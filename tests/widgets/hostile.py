@@ -71,8 +71,6 @@ TEXTS = (
 )
 """The same, and what else a name, a prompt or an output may be."""
 
-IN_FILES = tuple(one.encode("utf-8", "replace").decode() for one in TEXTS)
-"""As a file of UTF-8 may hold them."""
 
 LINE = "<script>window.canary=1</script>\t" * 100_000
 """Three million characters without a line break."""

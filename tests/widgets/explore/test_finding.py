@@ -25,7 +25,7 @@ def test_a_condition_selects_the_runs_that_are_listed_and_no_figure():
     panel = explorer(where=pl.col("tokens") > 20_000)
     assert set(panel.selection["path"]) == set(RUNS.filter(RUNS["tokens"] > 20_000)["path"])
     assert panel._tree[0][2][2] == explorer()._tree[0][2][2]  # the verdict and the means
-    with pytest.raises(ValueError, match="no column `tokenz`.*There are: .*configuration"):
+    with pytest.raises(ValueError, match=r"no column `tokenz`.*There are: .*configuration"):
         explorer(where=pl.col("tokenz") > 1)
 
 
