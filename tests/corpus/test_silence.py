@@ -94,7 +94,7 @@ def named(ws: sen.Workspace, file: str, path: list[str | int], key: str) -> bool
     )
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(st.sampled_from(sorted(BASES)), PATHS, KEYS)
 def test_a_result_anywhere_is_used_or_named(file: str, path: list[str | int], key: str) -> None:
     raw = put(BASES[file], path, key)

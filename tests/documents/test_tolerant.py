@@ -8,7 +8,6 @@ import pytest
 
 from skill_eval_nb.documents import (
     Benchmark,
-    Document,
     Evals,
     Feedback,
     Grading,
@@ -20,10 +19,6 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.documents.repair import MOST_VALUES
-
-
-def codes(raw: Any, document: type[Document]) -> list[tuple[str, str]]:
-    return [(fault.code, fault.where) for fault in mend(raw, document)[1]]
 
 
 @pytest.mark.parametrize(
@@ -62,15 +57,7 @@ def test_verdicts(element: dict[str, Any], verdict: bool | None) -> None:
     [
         *[(0.5, 0.5), ("50%", 0.5), ("1/2", 0.5), (50, 0.5), ("+0.5", 0.5), (1, 1.0), (100, 1.0)],
         *[(" 75 % ", 0.75), (33.3, pytest.approx(0.333)), ("0.75", 0.75), (0, 0.0)],
-        *[
-            (-0.5, None),
-            (1.5, None),
-            (250, None),
-            ("most", None),
-            (True, None),
-            ([0.5], None),
-            (101, None),
-        ],
+        *[(none, None) for none in (-0.5, 1.5, 250, "most", True, [0.5], 101)],
     ],
 )
 def test_rates(value: Any, read: float | None) -> None:
@@ -81,30 +68,26 @@ def test_rates(value: Any, read: float | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "seconds"),
+    ("raw", "name", "value"),
     [
-        ({"total_duration_seconds": "12.5 s"}, 12.5),
-        ({"duration_seconds": 12}, 12.0),
-        ({"elapsed_s": "1,5"}, 1.5),
-        ({"total_duration_seconds": "23.5"}, 23.5),
-        ({"total_seconds": "250 ms"}, 0.25),
-        ({"total_duration_seconds": -1}, None),
-        ({"total_duration_seconds": "soon"}, None),
-        ({}, None),
+        ({"total_duration_seconds": "12.5 s"}, "total_duration_seconds", 12.5),
+        ({"duration_seconds": 12}, "total_duration_seconds", 12.0),
+        ({"elapsed_s": "1,5"}, "total_duration_seconds", 1.5),
+        ({"total_duration_seconds": "23.5"}, "total_duration_seconds", 23.5),
+        ({"total_seconds": "250 ms"}, "total_duration_seconds", 0.25),
+        ({"total_duration_seconds": -1}, "total_duration_seconds", None),
+        ({"total_duration_seconds": "soon"}, "total_duration_seconds", None),
+        ({}, "total_duration_seconds", None),
+        # A unit that does not fit is refused.
+        ({"total_tokens": "45 s"}, "total_tokens", None),
+        ({"total_tokens": "85%"}, "total_tokens", None),
+        ({"total_tokens": "12,345"}, "total_tokens", 12345),
+        ({"total_tokens": 12345.0}, "total_tokens", 12345),
+        ({"duration_ms": "2 s"}, "duration_ms", 2000),
     ],
 )
-def test_times(raw: dict[str, Any], seconds: float | None) -> None:
-    assert mend(raw, Timing)[0].total_duration_seconds == seconds
-
-
-def test_a_unit_that_does_not_fit_is_refused() -> None:
-    assert mend({"total_tokens": "45 s"}, Timing)[0].total_tokens is None
-    assert mend({"total_tokens": "85%"}, Timing)[0].total_tokens is None
-    assert mend({"duration_ms": "2 s"}, Timing)[0].duration_ms == 2000
-    assert [mend({"total_tokens": one}, Timing)[0].total_tokens for one in ("12,345", 12345.0)] == [
-        12345,
-        12345,
-    ]
+def test_times_and_counts(raw: dict[str, Any], name: str, value: float | None) -> None:
+    assert getattr(mend(raw, Timing)[0], name) == value
 
 
 def test_missing_is_null_and_never_zero() -> None:
@@ -117,31 +100,24 @@ def test_missing_is_null_and_never_zero() -> None:
 def test_bare_values_and_mappings() -> None:
     suite, _ = mend(["x"], Evals)
     assert suite.evals == []
-    suite, faults = mend(
-        {"skill": "s", "cases": {"a": {"task": "Add up", "category": "sums"}}}, Evals
-    )
-    assert (suite.evals[0].prompt, suite.evals[0].name, suite.evals[0].tags) == (
-        "Add up",
-        "a",
-        ["sums"],
-    )
+    by_name = {"a": {"task": "Add up", "category": "sums"}}
+    suite, faults = mend({"skill": "s", "cases": by_name}, Evals)
+    [one] = suite.evals
+    assert (one.prompt, one.name, one.tags) == ("Add up", "a", ["sums"])
     assert {fault.severity for fault in faults} == {"info"}
-    assert (
-        mend([{"query": "q", "should_trigger": 1}], TriggerSet)[0].queries[0].should_trigger is True
-    )
+    queries, _ = mend([{"query": "q", "should_trigger": 1}], TriggerSet)
+    assert queries.queries[0].should_trigger is True
 
 
 def test_every_fault_at_once_and_where_it_is() -> None:
+    rows = [{"configuration": {}, "result": {"tokens": "many"}}, "nothing", {"config": "a"}]
     raw = {
         "metadata": {"evals_run": 3, "runs_per_configuration": -1},
-        "runs": [
-            {"configuration": {}, "result": {"tokens": "many"}},
-            "nothing",
-            {"config": "with_skill"},
-        ],
+        "runs": rows,
         "run_summary": {"with_skill": 1},
     }
-    assert codes(raw, Benchmark) == [
+    mended, faults = mend(raw, Benchmark)
+    assert [(fault.code, fault.where) for fault in faults] == [
         ("other-form", "$.metadata.evals_run"),
         ("wrong-type", "$.metadata.runs_per_configuration"),
         ("wrong-type", "$.runs[0].configuration"),
@@ -150,7 +126,7 @@ def test_every_fault_at_once_and_where_it_is() -> None:
         ("other-name", "$.runs[2].config"),
         ("wrong-type", "$.run_summary.with_skill"),
     ]
-    assert dump(mend(raw, Benchmark)[0]) == raw
+    assert dump(mended) == raw
 
 
 def test_a_name_that_is_nearly_right_is_offered() -> None:

@@ -18,7 +18,6 @@ TWO_OF_TWO = {f"{RUN}/grading.json": graded("pp")}
 LEFT = f"{ONE}/eval-3/without_skill"
 BENCH = f"{ONE}/benchmark.json"
 ROUNDED = {"eval_id": 3, "configuration": "with_skill", "result": {"pass_rate": 0.66}}
-OF_SIDES = {"with_skill": graded("p"), "old_skill": graded("f")}
 
 
 def told(ws: sen.Workspace) -> list[str]:
@@ -80,12 +79,6 @@ def with_row(*row_: Any) -> Files:
             {**pair(DISK), f"{ONE}/eval-1/with_skill/grading.json": graded("p")},
             "1 with_skill 1; 3 with_skill 1; 3 without_skill 0.333",
             f"warning missing-side {ONE}/eval-1/with_skill",
-        ),
-        # Of two sides that one file grades neither takes the timing.
-        (
-            {f"{ONE}/eval-0/grading.json": OF_SIDES, f"{ONE}/eval-0/timing.json": {"tokens": 1}},
-            "0 old_skill 0; 0 with_skill 1",
-            f"warning whose {ONE}/eval-0/timing.json",
         ),
         (
             {**TWO_OF_TWO, "eval-notes.json": {"colour": 1}, "package.json": {"a": 1}},

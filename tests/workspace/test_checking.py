@@ -301,7 +301,7 @@ def test_an_unknown_dialect_and_nothing_to_check(tmp_path):
 
 def test_no_workspace_of_the_corpus_is_taken_for_what_it_is_not(corpus_workspaces):
     """None was written in the strict dialect, so nothing may be held to its layout."""
-    places = [place for path in corpus_workspaces for place in parts(path)]
+    places = [place for path in corpus_workspaces for place in parts(path)[:4]]
     assert len(places) > len(corpus_workspaces)
     for place in places:
         found = check(place)

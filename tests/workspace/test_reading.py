@@ -6,6 +6,7 @@ import gc
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from skill_eval_nb.workspace import Problems, collector_paused
 from skill_eval_nb.workspace.read import load_document, load_if_there, load_raw, nearest_metadata
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
+from tests.documents.examples import EXAMPLES
 
 
 @pytest.mark.parametrize(
@@ -63,32 +65,18 @@ def test_every_byte_is_read(tmp_path, size):
 
 # ── the commonest files are read without detours: to the same, or not at all ─────────────────
 
-SUITE = {
-    "skill_name": "tdd",
-    "eval_config": {"runs_per_eval": 3},
-    "evals": [
-        {
-            "id": 1,
-            "name": "first",
-            "prompt": "Write a test",
-            "expected_output": "A test",
-            "files": ["a.csv"],
-            "expectations": ["It fails first", "It passes later"],
-            "structural_expectations": [{"type": "file_exists", "pattern": "*.py"}],
-            "quality_rubric": {"dimensions": [{"name": "clarity", "weight": 2.0}]},
-        },
-        {"id": "two", "prompt": "Another"},
-    ],
-}
 METADATA = {"eval_id": 7, "eval_name": "first", "prompt": "Do", "assertions": ["It works"]}
 
 
 @pytest.mark.parametrize(
     ("suite", "metadata"),
     [
-        (SUITE, METADATA),
-        (SUITE | {"version_of_ours": 7}, METADATA | {"assertions": [{"text": "x", "id": "A1"}]}),
-        (SUITE["evals"], {"prompt": "no id"}),
+        (EXAMPLES["skill-evaluator"]["evals"], METADATA),
+        (
+            EXAMPLES["iterations"]["evals"] | {"version_of_ours": 7},
+            METADATA | {"assertions": [{"text": "x", "id": "A1"}]},
+        ),
+        (EXAMPLES["skill-creator"]["evals"]["evals"], {"prompt": "no id"}),
         ({"evals": [{"id": 1, "prompt": "x", "expectations": [{"met": True}]}]}, {"prompt": "é"}),
     ],
 )
@@ -96,14 +84,13 @@ def test_strictly_it_is_what_the_tolerant_way_gives(tmp_path: Path, suite: Any, 
     """A comma too many sends a file the tolerant way."""
     found = []
     for name, comma in (("strict", ""), ("tolerant", ",")):
-        documents = {"evals.json": suite, "eval-7/eval_metadata.json": metadata}
+        # The same bytes twice are the same document.
+        documents = {"evals.json": suite, "eval-{7,8}/eval_metadata.json": metadata}
         files = {
             path: f"{json.dumps(one)[:-1]}{comma}{json.dumps(one)[-1]}"
             for path, one in documents.items()
         }
-        # The same bytes twice are the same document.
-        files["eval-8/eval_metadata.json"] = files["eval-7/eval_metadata.json"]
-        gradings = {f"eval-{n}/with_skill/grading.json": graded("pf") for n in (7, 8)}
+        gradings = {"eval-{7,8}/with_skill/grading.json": graded("pf")}
         ws = sen.load(lay(tmp_path / name / "ws", files | gradings))
         assert bool(ws.problems.filter(code="repaired-json").height) == bool(comma)
         found.append([ws.evals, ws.dimensions, ws.runs])
@@ -113,20 +100,16 @@ def test_strictly_it_is_what_the_tolerant_way_gives(tmp_path: Path, suite: Any, 
 # ── while much is read ───────────────────────────────────────────────────────────────────────
 
 
-def test_the_collector_is_away_and_what_was_made_meanwhile_counts_as_old():
-    with collector_paused():
+def test_the_collector_is_away_and_back_after_an_error_and_not_where_it_was_off():
+    """What was made meanwhile counts as old."""
+    with suppress(ValueError), collector_paused():
         assert not gc.isenabled()
         made = [[number] for number in range(5000)]
+        raise ValueError
     assert gc.isenabled()
     assert gc.get_count()[0] < len(made)
     assert any(one is made for one in gc.get_objects(generation=2))
     assert gc.get_freeze_count() == 0
-
-
-def test_the_collector_comes_back_after_an_error_and_not_where_it_was_off():
-    with pytest.raises(ValueError, match="no"), collector_paused():
-        raise ValueError("no")
-    assert gc.isenabled()
     gc.disable()
     try:
         with collector_paused():
@@ -142,20 +125,14 @@ from skill_eval_nb.documents import Judging, Metrics, Structural, Timing
 from skill_eval_nb.workspace.read import decoder
 
 sys.setswitchinterval(1e-6)
-TEXTS = {
-    Judging: '{"rubric_scores": {"a": {"score": 1.0}}, "expectations": []}',
-    Structural: '{"expectations": [{"text": "x", "passed": true}], "summary": {"passed": 1}}',
-    Metrics: '{"tool_calls": {"a": 1}}',
-    Timing: '{"status": "done"}',
-}
 ready = threading.Barrier(16)
 
 def read():
-    for kind, text in TEXTS.items():
+    for kind in (Judging, Structural, Metrics, Timing):
         ready.wait()
         found = decoder(kind)
         assert found.type is kind
-        found.decode(text)
+        found.decode('{"expectations": []}')
 
 threads = [threading.Thread(target=read) for _ in range(16)]
 for one in threads:
@@ -167,7 +144,7 @@ for one in threads:
 
 def test_threads_may_ask_for_their_first_decoders_at_the_same_time():
     """Guards against a crash: msgspec's first decoder of a type is not safe among threads."""
-    for _ in range(8):
+    for _ in range(4):
         command = [sys.executable, "-c", THREADS]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{done.returncode}: {done.stderr}"

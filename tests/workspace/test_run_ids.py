@@ -28,32 +28,27 @@ def write_all(folder: Path) -> dict[str, tuple]:
     """Say something of every run that feedback can be kept of; by the words the run."""
     table = sen.load(folder).polars("runs")
     ids, said = of(folder, table), {}
-    for (workspace, iteration), rows in table.group_by(
-        "workspace", "iteration", maintain_order=True
-    ):
+    by_place = table.group_by("workspace", "iteration", maintain_order=True)
+    for place, rows in by_place:
+        if not (files := ids.files(*place)):
+            continue
         numbered, sides = (rows["run_number"] != 1).any(), set(rows["configuration"])
-        files = ids.files(workspace, iteration)
-        runs = rows.select("eval_id", "configuration", "run_number").iter_rows()
         reviews = []
-        for run in runs if files else ():
+        for run in rows.select("eval_id", "configuration", "run_number").iter_rows():
             words = f"{len(said)}"
-            run_id = ids.id_of(workspace, iteration, RunOf(*run), numbered, sides)
+            run_id = ids.id_of(*place, RunOf(*run), numbered, sides)
             reviews.append({"run_id": run_id, "feedback": words, "timestamp": AT})
-            said[words] = (workspace, iteration, *run)
-        if files:
-            whole = {"reviews": reviews, "status": "complete"}
-            lay(Path(files[0]).parent, {Path(files[0]).name: whole})
+            said[words] = (*place, *run)
+        whole = {"reviews": reviews, "status": "complete"}
+        lay(Path(files[0]).parent, {Path(files[0]).name: whole})
     return said
 
 
-def said_in(ws: sen.Workspace) -> dict[str, tuple]:
+def loaded(ws: sen.Workspace | Path) -> dict[str, tuple]:
+    ws = sen.load(ws) if isinstance(ws, Path) else ws
     columns = ["feedback", "workspace", "iteration", "eval_id", "configuration", "run_number"]
     rows = ws.polars("feedback").select(columns).iter_rows()
     return {words: tuple(run) for words, *run in rows}
-
-
-def loaded(folder: Path) -> dict[str, tuple]:
-    return said_in(sen.load(folder))
 
 
 def copied(folder: Path, to: Path) -> Path:
@@ -96,7 +91,7 @@ def test_runs_of_the_corpus_are_found_again(tmp_path, corpus_workspaces):
         except NothingToLoad:
             continue
         ws = sen.load(folder)
-        assert said_in(ws) == said, given
+        assert loaded(ws) == said, given
         problems = ws.polars("problems").filter(pl.col("path").str.ends_with("feedback.json"))
         assert problems.is_empty(), problems.to_dicts()
         n += len(said)
@@ -147,30 +142,18 @@ def test_runs_that_only_a_benchmark_tells_of(tmp_path):
 def test_the_iteration_of_a_benchmark_of_its_own_name_has_no_place_for_feedback(tmp_path):
     stated = {"metadata": {}, "runs": [row(3, "with_skill", "pf")], "run_summary": {}}
     lay(tmp_path / "ws", {"new-figures.json": stated})
-    assert set(sen.load(tmp_path / "ws").runs["iteration"]) == {"new-figures"}
     assert of(tmp_path / "ws").files("ws", "new-figures") == []
 
 
 def test_a_file_of_another_name_is_written_where_it_is_the_only_one(tmp_path):
     reviews = {"reviews": [{"run_id": "eval-0-with_skill", "feedback": "x"}]}
-    files = {
-        "iteration-1/eval-0/with_skill/grading.json": graded("p"),
-        "iteration-1/feedback-ann.json": reviews,
-    }
-    lay(tmp_path / "ws", files)
-    (ann,) = of(tmp_path / "ws").files("ws", "iteration-1")
-    assert Path(ann).name == "feedback-ann.json"
-    lay(tmp_path / "ws", {"iteration-1/feedback-bob.json": reviews})
-    names = [Path(one).name for one in of(tmp_path / "ws").files("ws", "iteration-1")]
-    assert (names[0], sorted(names[1:])) == (
-        "feedback.json",
-        ["feedback-ann.json", "feedback-bob.json"],
-    )
-
-
-def test_an_id_that_names_nothing(tmp_path):
     lay(tmp_path / "ws", {"iteration-1/eval-0/with_skill/grading.json": graded("p")})
-    ids = of(tmp_path / "ws")
+    for whose, wanted in (("ann", ["ann"]), ("bob", ["", "ann", "bob"])):
+        lay(tmp_path / "ws", {f"iteration-1/feedback-{whose}.json": reviews})
+        ids = of(tmp_path / "ws")
+        names = [Path(one).stem[9:] for one in ids.files("ws", "iteration-1")]
+        assert (names[0], sorted(names)) == (wanted[0], wanted)
+    # and ids that name nothing
     assert ids.run_of("ws", "iteration-1", "eval-0") is None
     assert ids.run_of("ws", "iteration-1", "eval-0-with_skill-run-7") == ("0", "with_skill", 7)
 
@@ -179,10 +162,7 @@ def test_an_id_that_names_nothing(tmp_path):
     "part", ["", "iteration-2", "iteration-2/eval-0-a", "iteration-2/eval-0-a/v2"]
 )
 def test_a_part_of_a_workspace_has_its_feedback_where_the_whole_has_it(tmp_path, part):
-    lay(
-        tmp_path / "ws",
-        {f"iteration-2/eval-0-{name}/v2/grading.json": graded("p") for name in "ab"},
-    )
+    lay(tmp_path / "ws", {"iteration-2/eval-0-{a,b}/v2/grading.json": graded("p")})
     row = sen.load(tmp_path / "ws" / part).runs.row(0, named=True)
     files = of(tmp_path / "ws" / part).files(row["workspace"], row["iteration"])
     inside = tmp_path / "ws" / (part if part.count("/") else "iteration-2")

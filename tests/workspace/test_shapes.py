@@ -45,8 +45,15 @@ def lines_of_workspace(ws: sen.Workspace, more: Mapping[str, str] | None = None)
     yield from dict.fromkeys(ws.polars("problems")["message"])
 
 
-def pairs(path: str, marks: str = "pf", evals: tuple[int, ...] = (1, 2)) -> Files:
-    return {path.format(eval=n, side=side): graded(marks) for n in evals for side in BOTH}
+def each(path: str, content: Any) -> Files:
+    """The same file at each side of two evals, where the path says so."""
+    return {
+        path.replace("{side}", "{with_skill,without_skill}").replace("{eval}", "{1,2}"): content
+    }
+
+
+def pairs(path: str) -> Files:
+    return each(path, HALF)
 
 
 def each_side(**rows: Any) -> list[Row]:
@@ -63,11 +70,6 @@ DISK = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json")
 RESULT = {"pass_rate": 1.0, "passed": 2, "failed": 0, "total": 2}
 OF_S = {"metadata": {"skill_name": "s"}, "run_summary": {}}
 """What makes a list of runs a benchmark as skill-creator writes it."""
-
-
-def of_models(path: str, models: tuple[str, ...], runs: tuple[int, ...] = (1,)) -> Files:
-    every = product(models, BOTH, (1, 2), runs)
-    return {path.format(model=m, side=s, eval=n, run=r): HALF for m, s, n, r in every}
 
 
 def configs() -> Files:
@@ -216,6 +218,7 @@ PER_EVAL = {"seconds": {"a": 4, "b": 6}, "tokens": {"a": 40, "b": 60}}
 DATED = [{"entry_point": name, "version": "1.2.0", "pass_rate": 0.5} for name in ("api", "cli")]
 CRITERIA = [{"criterion": "x", "met": True}, {"criterion": "y", "met": False}]
 COUNTS = {"passed": 1, "total": 2, "criteria": CRITERIA}
+COSTS = {f"eval-{n}": {"seconds": n, "tokens": 10 * n} for n in (1, 2)}
 LIMIT = {"error": "output_token_limit_exceeded"}
 QUERY = {"prompt": "do it", "should_trigger": True}
 ASKED = {"query": "do it", "should_trigger": True}
@@ -256,15 +259,12 @@ SHAPES: dict[str, Files] = {
             }
         }
     },
-    "a skill of its own on disk": {
-        path: one | ({"skill": "mine"} if "eval-1" in path else {}) for path, one in DISK.items()
-    },
+    "a skill of its own on disk": DISK
+    | each("ws/iteration-1/eval-1/{side}/grading.json", HALF | {"skill": "mine"}),
     "a side that lies in itself again is that side": pairs(
         "ws/iteration-2/eval-{eval}/{side}/grading.json"
     )
-    | {
-        f"ws/iteration-2/eval-{n}/without_skill/without_skill/grading.json": HALF for n in (1, 2, 3)
-    },
+    | pairs("ws/iteration-2/eval-{1,2,3}/without_skill/without_skill/grading.json"),
     "files beside a grading tell of its run": configs(),
     "a side lies below a graded side, and other things": {
         "ws/iteration-1/eval-1/without_skill/grading.json": HALF,
@@ -305,23 +305,18 @@ SHAPES: dict[str, Files] = {
             }
             for skill in ("acme-csv-tools", "acme-web-search")
         },
-        **{
-            f"evals-workspace/iteration-1/{name}/{side}/grading.json": graded("p")
-            for name in ("csv-1", "web-search-1")
-            for side in BOTH
-        },
+        **each("evals-workspace/iteration-1/{csv-1,web-search-1}/{side}/grading.json", graded("p")),
     },
     "an eval of a suite of a skill of its own": pairs(
-        "ws/iteration-1/eval-{eval}/{side}/grading.json", evals=(1, 2, 3)
+        "ws/iteration-1/eval-{1,2,3}/{side}/grading.json"
     )
     | {
         "ws/evals/evals.json": {
             "skill_name": "toolkit",
             "evals": [
-                {"id": n, "prompt": "Do it", **one}
-                for n, one in enumerate(
-                    ({"skill": "adder"}, {"skill_dir": "skills/divider"}, {}), 1
-                )
+                {"id": 1, "prompt": "Do it", "skill": "adder"},
+                {"id": 2, "prompt": "Do it", "skill_dir": "skills/divider"},
+                {"id": 3, "prompt": "Do it"},
             ],
         }
     },
@@ -338,7 +333,7 @@ SHAPES: dict[str, Files] = {
     "letters for sides": letters("v1"),
     "letters for sides, of which one differs": letters("v0"),
     "lists called after a side": {
-        **{f"ws/iteration-1/{side}/timing.json": {} for side in ("with_skill", "old_skill")},
+        "ws/iteration-1/{with,old}_skill/timing.json": {},
         "ws/iteration-1/grading.json": {
             "n_clips": 2,
             "with_skill_detail": [clip(1, fits=True), clip(2, fits=True)],
@@ -347,19 +342,15 @@ SHAPES: dict[str, Files] = {
     },
     # ── several runs in one file ────────────────────────────────────────────────────────────
     **{
-        f"several runs: {name}": {f"ws/iteration-3/{path}": one for path, one in files.items()}
-        for name, files in {
-            "a list with configurations": {"eval-1/grading.json": {"runs": NUMBERED}},
-            "a list a side": {"eval-1/grading.json": dict.fromkeys(BOTH, [HALF] * 2)},
-            "a side's own list": {
-                f"eval-1/{side}/grading.json": {"runs": [HALF] * 2} for side in BOTH
-            },
-            "lists in sides": {
-                "eval-1/grading.json": {side: {"runs": [HALF] * 2} for side in BOTH}
-            },
-            "sides in a list": {"eval-1/grading.json": {"runs": [dict.fromkeys(BOTH, HALF)] * 2}},
-            "evals named in the list": {"grading.json": {"runs": NAMED}},
-        }.items()
+        f"several runs: {name}": each(f"ws/iteration-3/{path}grading.json", one)
+        for name, path, one in (
+            ("a list with configurations", "eval-1/", {"runs": NUMBERED}),
+            ("a list a side", "eval-1/", dict.fromkeys(BOTH, [HALF] * 2)),
+            ("a side's own list", "eval-1/{side}/", {"runs": [HALF] * 2}),
+            ("lists in sides", "eval-1/", {side: {"runs": [HALF] * 2} for side in BOTH}),
+            ("sides in a list", "eval-1/", {"runs": [dict.fromkeys(BOTH, HALF)] * 2}),
+            ("evals named in the list", "", {"runs": NAMED}),
+        )
     },
     "a grading of evals with both sides each": {
         "evals/grading.json": {
@@ -401,22 +392,18 @@ SHAPES: dict[str, Files] = {
         }
     },
     # ── models ──────────────────────────────────────────────────────────────────────────────
-    "models before sides": of_models(
-        "ws/iteration-1/{model}_{side}/eval-{eval}-grading.json", ("claude", "gemini")
+    "models before sides": pairs("ws/iteration-1/{claude,gemini}_{side}/eval-{eval}-grading.json"),
+    "models before sides, below evals": pairs(
+        "ws/iteration-1/eval-{eval}/{gpt-5,o3-mini}_{side}/grading.json"
     ),
-    "models before sides, below evals": of_models(
-        "ws/iteration-1/eval-{eval}/{model}_{side}/grading.json", ("gpt-5", "o3-mini")
+    "models above evals": pairs(
+        "multi-model/{claude-haiku,gpt-52}/eval-{eval}/{side}/grading.json"
     ),
-    "models above evals": of_models(
-        "multi-model/{model}/eval-{eval}/{side}/grading.json", ("claude-haiku", "gpt-52")
+    "models above iterations": pairs(
+        "ws/{opus-4.5,sonnet-4.5}/iteration-1/eval-{eval}/{side}/grading.json"
     ),
-    "models above iterations": of_models(
-        "ws/{model}/iteration-1/eval-{eval}/{side}/grading.json", ("opus-4.5", "sonnet-4.5")
-    ),
-    "runs of several models that came out alike are all counted": of_models(
-        "ws/iteration-1/eval-{eval}/{model}_{side}/run-{run}/grading.json",
-        ("claude", "gemini"),
-        (1, 2, 3),
+    "runs of several models that came out alike are all counted": pairs(
+        "ws/iteration-1/eval-{eval}/{claude,gemini}_{side}/run-{1,2,3}/grading.json"
     ),
     "a model that a run states counts before the folder's": {
         "ws/iteration-1/eval-1/claude_with_skill/grading.json": graded("p"),
@@ -461,9 +448,7 @@ SHAPES: dict[str, Files] = {
             side: {f"eval-{n}": {"tokens": 10 * n, "ms": 500} for n in (1, 2)} for side in BOTH
         }
     },
-    "a copy of a workspace is said": {
-        path.replace("ws/", f"{ws}/"): one for ws in ("one", "two") for path, one in DISK.items()
-    },
+    "a copy of a workspace is said": pairs("{one,two}/iteration-1/eval-{eval}/{side}/grading.json"),
     "the same problem of many files is said once; disagreements stand alone": {
         f"ws/iteration-{n}/eval-{n}/{side}/grading.json": {
             "assertions": HALF["expectations"],
@@ -475,7 +460,7 @@ SHAPES: dict[str, Files] = {
     },
     "a stated total is no mean": {
         **DISK,
-        **{path.replace("grading", "timing"): {"total_tokens": 1000} for path in DISK},
+        **each("ws/iteration-1/eval-{eval}/{side}/timing.json", {"total_tokens": 1000}),
         "ws/iteration-1/benchmark.json": {
             "summary": {side: {"total_tokens": 2000, "pass_rate": 0.5} for side in BOTH}
         },
@@ -572,9 +557,7 @@ SHAPES: dict[str, Files] = {
             "evals": [{"id": 1, **QUERY, "expectations": ["it is done"]}],
         }
     },
-    "the same set in two places is counted once": {
-        f"{folder}/per-skill/tdd.json": [ASKED] for folder in ("evals", "old")
-    },
+    "the same set in two places is counted once": {"{evals,old}/per-skill/tdd.json": [ASKED]},
     **{
         f"outcomes: {name}": {f"tdd/{path}": raw for path, raw in files.items()}
         for name, files in {
@@ -603,27 +586,24 @@ SHAPES: dict[str, Files] = {
         name: {f"tdd/{path}": raw for path, raw in files.items()}
         for name, files in {
             "versions above cases": {
-                f"results/{v}/{case}/results.json": weighed(True, v == "v2")
-                for v in ("v1", "v2")
-                for case in ("in", "out")
+                "results/v1/{in,out}/results.json": weighed(True, False),
+                "results/v2/{in,out}/results.json": weighed(True, True),
             },
             "versions of any name": {
-                f"results/{v}/in/results.json": weighed(True) for v in ("main", "shorter prompt")
+                "results/{main,shorter prompt}/in/results.json": weighed(True)
             },
             "rounds of versions are runs": {
-                f"results/{v}/in/round{n}/results.json": weighed(n > 1)
-                for v in ("v1", "v2")
-                for n in (1, 2)
-            }
-            | {"results/v2/out/results.json": weighed(True)},
+                "results/{v1,v2}/in/round1/results.json": weighed(False),
+                "results/{v1,v2}/in/round2/results.json": weighed(True),
+                "results/v2/out/results.json": weighed(True),
+            },
             "rounds of one version are sides": {
-                f"results/v1/{case}/round{n}/results.json": weighed(n > 1)
-                for n in (1, 2)
-                for case in ("in", "out")
+                "results/v1/{in,out}/round1/results.json": weighed(False),
+                "results/v1/{in,out}/round2/results.json": weighed(True),
             },
-            "a list of evals with what to meet and to reject": {
-                f"iteration-1/{side}/grading.json": accepted("pf", "p") for side in BOTH
-            },
+            "a list of evals with what to meet and to reject": each(
+                "iteration-1/{side}/grading.json", accepted("pf", "p")
+            ),
             "the same, of no side": {"grading.json": accepted("pf", "p")},
             "a list of runs by path": {
                 "iteration-1/grading.json": [
@@ -634,11 +614,9 @@ SHAPES: dict[str, Files] = {
             },
             **{
                 f"a flat file: {name}": {
-                    **{name.format(n=n, side=side, what="grading"): HALF for n, side in EACH},
-                    **{
-                        f"eval-{n}-x.metadata.json": {"eval_id": n, "eval_name": "x", "prompt": "p"}
-                        for n in (1, 2)
-                    },
+                    **pairs(name.replace("{n}", "{eval}").replace("{what}", "grading")),
+                    "eval-1-x.metadata.json": {"eval_id": 1, "eval_name": "x", "prompt": "p"},
+                    "eval-2-x.metadata.json": {"eval_id": 2, "eval_name": "x", "prompt": "p"},
                     name.format(n=2, side=BOTH[0], what="timing"): {"total_tokens": 7},
                 }
                 for name in (
@@ -653,9 +631,9 @@ SHAPES: dict[str, Files] = {
             },
             "the same in a list": {"v3/results.json": POINTS},
             "the same in a grading": {"ws/v3/grading.json": POINTS},
-            "a version of the skill is no side beside sides": {
-                f"iteration-1/{side}/grading.json": DATED for side in BOTH
-            },
+            "a version of the skill is no side beside sides": each(
+                "iteration-1/{side}/grading.json", DATED
+            ),
             "maps by eval": {
                 "benchmark.json": {
                     side: {"per_eval": PER_EVAL | {"pass_rate": {"a": 1, "b": 0.5}}}
@@ -663,12 +641,7 @@ SHAPES: dict[str, Files] = {
                 }
             },
             "costs by eval, a file a side": pairs("iteration-1/eval-{eval}/{side}/grading.json")
-            | {
-                f"iteration-1/timing-{side}.json": {
-                    "per_eval": {f"eval-{n}": {"seconds": n, "tokens": 10 * n} for n in (1, 2)}
-                }
-                for side in BOTH
-            },
+            | each("iteration-1/timing-{side}.json", {"per_eval": COSTS}),
             "usage in rows": {
                 "benchmark.json": {
                     "runs": [
@@ -681,7 +654,7 @@ SHAPES: dict[str, Files] = {
             "an error in timing.json": {
                 f"iteration-1/eval-1/{BOTH[0]}/grading.json": graded("ff"),
                 f"iteration-1/eval-1/{BOTH[1]}/grading.json": HALF,
-                **{f"iteration-1/eval-1/{side}/timing.json": LIMIT for side in BOTH},
+                **each("iteration-1/eval-1/{side}/timing.json", LIMIT),
             },
             "verdicts under another key": {
                 "benchmark.json": {

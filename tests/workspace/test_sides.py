@@ -37,15 +37,14 @@ Files = dict[str, Any]
 
 def _a_file_a_side(path: str) -> Callable[..., Files]:
     return lambda *names: {
-        path.format(eval=n, side=name): graded(marks)
-        for n in (1, 2)
+        path.format(eval="{1,2}", side=name): graded(marks)
         for name, marks in zip(names, MARKS, strict=True)
     }
 
 
 def _keyed(*names: str) -> Files:
     both = {name: graded(marks) for name, marks in zip(names, MARKS, strict=True)}
-    return {f"ws/iteration-1/eval-{n}/grading.json": both for n in (1, 2)}
+    return {"ws/iteration-1/eval-{1,2}/grading.json": both}
 
 
 def _rows(*names: str) -> Files:
@@ -54,10 +53,8 @@ def _rows(*names: str) -> Files:
 
 
 def _cases_of_sides(*names: str) -> Files:
-    sides = {
-        name: {"cases": [{"eval_id": n, "passed": 2 - at, "total": 2} for n in (1, 2)]}
-        for at, name in enumerate(names)
-    }
+    counts = {name: {"passed": 2 - at, "total": 2} for at, name in enumerate(names)}
+    sides = {name: {"cases": [{"eval_id": n, **of} for n in (1, 2)]} for name, of in counts.items()}
     return {"ws/benchmark.json": {"skill_name": "s", **sides}}
 
 

@@ -10,7 +10,6 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import skill_eval_nb as sen
@@ -318,6 +317,18 @@ def runs_of_deepeval(**fields: Any) -> Files:
     }
 
 
+def card(overall: str) -> Files:
+    """A card of two agents in two workspaces: figures of each, and no run."""
+    head = "# Skill Benchmark: tidy\n\n- Skill: `tidy`\n- Attempts per task: 2\n\n"
+    agents = "| Measure | Claude Code (Baseline → Skill Uplift) | Codex (Baseline → Skill Uplift) |"
+    rows = [
+        f"{agents}\n|---|---:|---:|\n| Overall | {overall} | 10% → 20% (+10 points) |",
+        "| Security | 100% → 90% (-10 points) | Not available |\n",
+        "| Dimension | Question | Signals |\n|---|---|---|\n| Security | 1% → 2% | `security` |\n",
+    ]
+    return {"{one,two}/BENCHMARK.md": head + "\n".join(rows)}
+
+
 A = {"q": "a"}
 FREE, EIGHT = "meta/llama:free", "llama3:8b"
 LATE = {"exception_info": {"exception_type": "AgentTimeoutError"}}
@@ -585,6 +596,15 @@ CASES: dict[str, Files] = {
         }
         for at, why in enumerate(WHYS)
     },
+    **{
+        f"nvidia: a card that says {cell}": card(cell)
+        for cell in (
+            "23% → 62.4% (+39.4 pp)",
+            "48% → 86% (+38 points)",
+            "99.3% — baseline ran, but no comparable score was available",
+            "Not available",
+        )
+    },
     "a file called as a trial's, above evals, hides nothing": {
         "iteration-1/eval-0/with_skill/grading.json": graded("pf"),
         "reward.txt": "what to do",
@@ -620,47 +640,6 @@ def test_what_other_tools_write_is_read_as_what_it_is(tmp_path: Path) -> None:
             kept += lines_of(audit.to_dict(as_series=False), "audit")
         assert ws.again().runs.equals(ws.runs), name
     hold("tools", (line.replace(str(tmp_path), "") for line in kept))
-
-
-CARDS = [
-    ("23% → 62.4% (+39.4 pp)", {"with_skill": 0.624, "without_skill": 0.23, "delta": 0.394}),
-    ("48% → 86% (+38 points)", {"with_skill": 0.86, "without_skill": 0.48, "delta": 0.38}),
-    ("99.3% — baseline ran, but no comparable score was available", {"with_skill": 0.993}),
-    ("Not available", {}),
-]
-"""What stands in the cell of a card, and what it states."""
-
-
-@pytest.mark.parametrize(("cell", "stated"), CARDS)
-def test_nvidia_card(tmp_path: Path, cell: str, stated: dict[str, float]) -> None:
-    """A card states figures of each agent and is no run; a benchmark.md of ours is no card."""
-    card = textwrap.dedent(f"""
-        # Skill Benchmark: tidy
-
-        - Skill: `tidy`
-        - Tasks: 3 evaluation tasks (3 positive)
-        - Attempts per task: 2
-
-        | Measure | Claude Code (Baseline → Skill Uplift) | Codex (Baseline → Skill Uplift) |
-        |---|---:|---:|
-        | Overall | {cell} | 10% → 20% (+10 points) |
-        | Security | 100% → 90% (-10 points) | Not available |
-
-        | Dimension | Question | Signals |
-        |---|---|---|
-        | Security | 1% → 2% | `security` |
-    """)
-    ws = sen.load(lay(tmp_path, {"{one,two}/BENCHMARK.md": card}))
-    assert ws.runs.is_empty()
-    assert ws.stated.select("workspace", "skill").unique().height == 2
-    mine = ws.stated.filter(pl.col("configuration").str.ends_with("(Claude Code)"), workspace="one")
-    rates = mine.filter(metric="pass_rate").select("configuration", "value").rows()
-    assert {name.split(" ")[0]: round(value, 6) for name, value in rates} == stated
-    assert mine.filter(metric="attempts")["value"].item() == 2
-    assert mine.filter(metric="security")["value"].to_list() == [0.9, 1.0, -0.1]
-    lay(tmp_path, {"three/benchmark.md": "# Benchmark: tidy\n\n| Metric | With |\n|---|---|\n"})
-    with pytest.raises(sen.NothingToLoad):
-        sen.load(tmp_path / "three")
 
 
 # ── all of them ──────────────────────────────────────────────────────────────────────────────
@@ -719,6 +698,12 @@ def test_what_nobody_knows_may_be_deep(tmp_path: Path, deep: int) -> None:
     nested = f'{whole[:-1]}, "unknown": {"[" * deep}1{"]" * deep}}}'
     ws = sen.load(lay(tmp_path, {"aggregate-result.json": nested, "a/g.json": graded("p")}))
     assert ws.runs.height == 1 or "not-json" in set(ws.problems["code"])
+
+
+def test_a_benchmark_md_of_ours_is_no_card(tmp_path: Path) -> None:
+    lay(tmp_path, {"benchmark.md": "# Benchmark: tidy\n\n| Metric | With |\n|---|---|\n"})
+    with pytest.raises(sen.NothingToLoad):
+        sen.load(tmp_path)
 
 
 def test_registered_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
