@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.running.needs_harness import needs_harness
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module", params=["messages-api", "claude-code"])
+def agent(request: pytest.FixtureRequest) -> str:
+    """The name of an executor, the real harness among them."""
+    if request.param == "claude-code":
+        needs_harness()
+    return request.param
 
 
 @pytest.fixture

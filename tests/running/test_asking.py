@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.ask import TEXT, Answered, BadAnswer, Question, an_object
-from skill_eval_nb.running.asking import NO_MONEY, Answers, Item, Terms, ask_all, worst_usd
+from skill_eval_nb.running.asking import NO_MONEY, Item, Terms, ask_all, worst_usd
 from skill_eval_nb.running.threads import Stopped
 from tests.models.scripted import Scripted, Seen, bad, good
 from tests.stand_in import Fault, RiggedStandIn
@@ -26,20 +26,16 @@ def question(number: int, **more: Any) -> Question[str]:
             raise BadAnswer(["there is no word"])
         return f"{number}: {raw['word']}"
 
-    content = ({"type": "text", "text": f"Which, {number}?"},)
     given: dict[str, Any] = {"key": f"q{number}", "model": MODEL, "system": "Say a word."}
-    given |= {"content": content, "schema": an_object(word=TEXT), "read": read}
-    return Question(**{**given, "max_tokens": 50, "deadline": 20.0, **more})
+    given |= {"content": ({"type": "text", "text": f"Which, {number}?"},), "read": read}
+    given |= {"schema": an_object(word=TEXT), "max_tokens": 50, "deadline": 20.0}
+    return Question(**{**given, **more})
 
 
-def asked(
-    questions: Iterable[Question[str]],
-    terms: Terms,
-    keep: Callable[[Question[str], Answered[str]], None] = lambda *_: None,
-) -> Answers[str]:
+def asked(questions: Iterable[Question[str]], terms: Terms, keep: Any = lambda _: None) -> Any:
     def item(one: Question[str]) -> Item[str]:
         def save(answered: Answered[str]) -> str:
-            keep(one, answered)
+            keep(one)
             return answered.value
 
         return Item(one.key, f"question {one.key}", one, None, save)
@@ -47,82 +43,61 @@ def asked(
     return ask_all([item(one) for one in questions], terms)
 
 
-def reasons(got: Answers[str]) -> dict[str, str]:
-    return {key: why.reason for key, why in got.failed.items()}
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
-
-
-def test_one_that_fails_takes_nothing_from_the_others() -> None:
+def test_one_that_fails_takes_nothing_from_the_others(monkeypatch) -> None:
     def say(seen: Seen) -> Any:
         key = json.loads(seen.body)["metadata"]["user_id"]
         if key == "q3":
             return bad(400, words="not this one")
         return good(json.dumps({} if key == "q1" else {"word": "yes"}))
 
+    monkeypatch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
     with Scripted(say) as server:
         got = asked([question(n) for n in range(4)], Terms(server.connection))
     assert sorted(got.values) == ["q0", "q2"]
     assert sorted(got.failed) == ["q1", "q3"]
-    assert reasons(got)["q1"] == (
-        "the model gave no usable answer in 3 attempts; the last: there is no word"
-    )
-    assert "not this one" in reasons(got)["q3"]
+    assert "in 3 attempts; the last: there is no word" in got.failed["q1"].reason
+    assert "not this one" in got.failed["q3"].reason
     assert got.usage.calls == 5
 
 
-def test_the_ceiling_holds_and_what_does_not_fit_is_told() -> None:
+def test_the_ceiling_holds_and_what_does_not_fit_is_told_and_no_price_is_not_zero() -> None:
     questions = [question(n) for n in range(6)]
     one = worst_usd(questions[:1])
-    assert one is not None
-    assert worst_usd(questions) == pytest.approx(6 * one)
+    assert worst_usd(questions) == pytest.approx(6 * (one or 0))
     broken = RiggedStandIn(faults=(Fault("invalid_json"),))  # asked thrice each
     got = asked(questions, Terms(Connection(stand_in=broken), budget_usd=2.5 * one))
-    assert got.cost_usd is not None
     assert got.cost_usd <= 2.5 * one
     assert len(got.failed) == 6
     nothing = asked(questions, Terms(OFFLINE, budget_usd=one / 2))
-    assert reasons(nothing) == dict.fromkeys((f"q{n}" for n in range(6)), NO_MONEY)
-    assert nothing.usage.calls == 0
+    assert {why.reason for why in nothing.failed.values()} == {NO_MONEY}
+    assert (len(nothing.failed), nothing.usage.calls) == (6, 0)
     enough = asked(questions, Terms(OFFLINE, budget_usd=1.5 * one, concurrency=6))
     assert len(enough.values) == 6  # they wait for what the others do not use
-    assert enough.cost_usd is not None
     assert enough.cost_usd <= 1.5 * one
-
-
-def test_a_price_that_is_not_known_is_not_zero() -> None:
-    assert worst_usd([question(1), question(2, model="unheard-of")]) is None
-    got = asked([question(2, model="unheard-of")], Terms(OFFLINE))
-    assert got.values
-    assert got.cost_usd is None
+    unknown = [question(1), question(2, model="unheard-of")]
+    assert worst_usd(unknown) is None
+    assert asked(unknown, Terms(OFFLINE)).cost_usd is None
 
 
 def test_what_was_answered_when_it_was_stopped_is_kept_however_many_wait_for_it() -> None:
     n, stop, gate = 40, threading.Event(), threading.Event()
-    answered: list[int] = []
-    kept: list[str] = []
+    answered, kept = list[str](), list[str]()
 
-    def slow(number: int) -> Question[str]:
-        def read(raw: Any) -> str:
-            answered.append(number)
-            if len(answered) == n:
-                stop.set()
-                threading.Timer(0.5, gate.set).start()
-            return "word"
+    def read(raw: Any) -> str:
+        answered.append(raw)
+        if len(answered) == n:
+            stop.set()
+            threading.Timer(0.5, gate.set).start()
+        return "word"
 
-        return question(number, read=read)
-
-    def keep(asked: Question[str], _: Answered[str]) -> None:
+    def keep(one: Question[str]) -> None:
         gate.wait(20)
-        kept.append(asked.key)
+        kept.append(one.key)
 
-    questions = [slow(at) for at in range(n)]
+    questions = [question(at, read=read) for at in range(n)]
     with pytest.raises(Stopped):
         asked(questions, Terms(OFFLINE, concurrency=n, stop=stop), keep)
-    assert sorted(kept) == sorted(f"q{at}" for at in range(n))
+    assert sorted(kept) == sorted(one.key for one in questions)
 
 
 def test_what_cannot_be_kept_ends_everything() -> None:

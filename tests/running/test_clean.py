@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import ExitStack
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +23,20 @@ from skill_eval_nb.running.executors.harness import session_id
 from tests import bubblewrap
 from tests.corpus.build import lay
 from tests.models.scripted import Scripted
-from tests.running.needs_harness import needs_harness
 from tests.running.scripted_agent import scripted_agent
 from tests.stand_in import RiggedStandIn, serve
 
 pytestmark = bubblewrap.needed
 
-SKILL = {part: f"canary-{part}-k7" for part in ("name", "description", "body", "file")}
-JUDGED = {
-    part: f"canary-{part}-k7"
-    for part in ("expectation", "expected", "dimension", "rubric", "anchor")
-}
-CHECKED = {part: f"canary-{part}-k7" for part in ("check", "pattern")}
-NAMED = {part: f"canary-{part}-k7" for part in ("title", "suite", "workspace")}
+
+def canaried(*parts: str) -> dict[str, str]:
+    return {part: f"canary-{part}-k7" for part in parts}
+
+
+SKILL = canaried("name", "description", "body", "file")
+JUDGED = canaried("expectation", "expected", "dimension", "rubric", "anchor")
+CHECKED = canaried("check", "pattern")
+NAMED = canaried("title", "suite", "workspace")
 """Names of things that no model needs to know: of the eval, of the suite, of folders."""
 
 SIDES = ("with_skill", "without_skill")
@@ -54,6 +54,8 @@ Write them, and say {SKILL["body"]}. More is in references/more.md.
     "references/more.md": SKILL["file"],
     "evals/files/log.txt": "a1 feat(search): find words with typing mistakes (#3)\n",
 }
+DIMENSION = {"name": JUDGED["dimension"], "description": JUDGED["rubric"], "weight": 2.0}
+DIMENSION |= {"scoring": {"1": "none", "3": "some", "5": JUDGED["anchor"]}}
 EVAL = {
     "id": 7,
     "name": NAMED["title"],
@@ -65,19 +67,8 @@ EVAL = {
         {"type": "file_exists", "pattern": "*.md", "description": CHECKED["check"]},
         {"type": "file_not_contains", "pattern": "*", "match": CHECKED["pattern"]},
     ],
-    "quality_rubric": {
-        "dimensions": [
-            {
-                "name": JUDGED["dimension"],
-                "weight": 2.0,
-                "description": JUDGED["rubric"],
-                "scoring": {"1": "none", "3": "some", "5": JUDGED["anchor"]},
-            },
-            {"name": "brevity", "weight": 1.0, "scoring": {"1": "long", "5": "short"}},
-        ]
-    },
+    "quality_rubric": {"dimensions": [DIMENSION, {"name": "brevity", "weight": 1.0}]},
 }
-WAYS = ["offline", "messages-api", "claude-code"]
 
 
 def planned(root: Path, executor: str, **options: Any) -> Plan:
@@ -95,46 +86,30 @@ def planned(root: Path, executor: str, **options: Any) -> Plan:
     )
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a whole job told the models: lines of the stand-in's log."""
-
-    plan: Plan
-    lines: list[dict[str, Any]]
-
-    def to(self, role: str, side: str) -> list[dict[str, Any]]:
-        """What was sent to models in a role, for a side."""
-        return [one for one in self.lines if (one["role"], self.side_of(one)) == (role, side)]
-
-    def side_of(self, line: dict[str, Any]) -> str:
-        """The side of the run that a request belongs to; each must belong to one."""
-        (side,) = {
-            cell.configuration
-            for cell in self.plan.cells
-            if line["session"] in (cell.key, f"{cell.key}-1", session_id(cell.key))
-        }
-        return side
+Lines = list[dict[str, Any]]
+Told = tuple[Plan, dict[tuple[str, str], Lines]]
 
 
-@pytest.fixture(scope="module", params=WAYS)
-def told(request, tmp_path_factory) -> Told:
-    """A job: in the process, and over HTTP with each executor, the real harness among them."""
-    way = request.param
-    if way == "claude-code":
-        needs_harness()
+@pytest.fixture(scope="module")
+def told(agent, tmp_path_factory) -> Told:
+    """The plan of a whole job, and what it told the models: lines of their log by role and side."""
     root = tmp_path_factory.mktemp("root")
     log = root / "log.jsonl"
     # It writes the same with the skill and without.
     model = RiggedStandIn(base=4.5, effect=0.0, eval_sd=0.0, run_sd=0.0, log=str(log))
-    with ExitStack() as stack:
-        if way == "offline":
-            options: dict[str, Any] = {"executor_options": {"stand_in": model}}
-        else:
-            options = {"connection": Connection(stack.enter_context(serve(model)))}
-        plan = planned(root, way, **options)
+    with serve(model) as address:
+        plan = planned(root, agent, connection=Connection(address))
         progress = plan.start().wait(300)
     assert progress.status == "done", progress
-    return Told(plan, [json.loads(line) for line in log.read_text().splitlines()])
+    side_of = {
+        session: cell.configuration
+        for cell in plan.cells
+        for session in (cell.key, f"{cell.key}-1", session_id(cell.key))
+    }
+    lines: dict[tuple[str, str], Lines] = {}
+    for line in map(json.loads, log.read_text().splitlines()):
+        lines.setdefault((line["role"], side_of[line["session"]]), []).append(line)
+    return plan, lines
 
 
 def sent(lines: list[dict[str, Any]]) -> str:
@@ -148,46 +123,20 @@ def canaries(text: str) -> set[str]:
 
 @pytest.mark.slow
 def test_a_baseline_is_told_nothing_of_the_skill_and_no_executor_of_the_grading(told):
-    assert {line["role"] for line in told.lines} == {"executor", "judge"}  # none is overlooked
-    assert all(len(told.to("executor", side)) >= 3 for side in SIDES)
-    assert canaries(sent(told.to("executor", "without_skill"))) == set()
+    _, lines = told
+    assert set(lines) == set(product(("executor", "judge"), SIDES))  # none is overlooked
+    with_skill, without = (lines["executor", side] for side in SIDES)
+    assert min(len(with_skill), len(without)) >= 3
+    assert canaries(sent(without)) == set()
     opened = {SKILL[part] for part in ("name", "description", "body")}
-    assert canaries(sent(told.to("executor", "with_skill"))) == opened
-    first = sent(told.to("executor", "with_skill")[:1])
-    assert canaries(first) == opened - {SKILL["body"]}  # until it is opened
-    assert not re.search("with.?skill|without.?skill|baseline", sent(told.lines))
-
-
-def test_the_judge_is_told_what_it_judges_by_and_nothing_of_the_skill(told):
-    for side in SIDES:
-        assert len(told.to("judge", side)) == 1
-        assert canaries(sent(told.to("judge", side))) == set(JUDGED.values())
-    for cell in told.plan.cells:  # the canaries that no model was told were there to be told
-        found = (told.plan.workspace / cell.folder / "structural.json").read_text()
-        assert set(CHECKED.values()) <= canaries(found)
-        assert NAMED["title"] in cell.folder
-    assert NAMED["suite"] in told.plan.suite.path.read_text()
-
-
-def test_of_equal_work_the_judge_is_told_the_same(told):
-    """But for ids, and for the order in which it is asked, which are drawn from them."""
-    one, other = (_without_ids(told.to("judge", side)[0]["body"]) for side in SIDES)
-    assert one == other
-    assert "(#3)" in json.dumps(one)
-
-
-def _without_ids(request: dict[str, Any]) -> dict[str, Any]:
-    """A request without its nonce and its run's id, with what it asks in the order of the text."""
-    assert set(request.pop("metadata")) == {"user_id"}
-    text = json.dumps(request)
-    (nonce,) = set(re.findall(r'nonce=\\"(\w+)\\"', text))
-    request = json.loads(text.replace(nonce, "NONCE"))
-    asked = request["messages"][0]["content"].pop()["text"]
-    return {**request, "asked": sorted(re.sub(r"\[E\d\]", "[E]", asked).splitlines())}
+    assert canaries(sent(with_skill)) == opened
+    assert canaries(sent(with_skill[:1])) == opened - {SKILL["body"]}  # until it is opened
+    every = sent([line for some in lines.values() for line in some])
+    assert not re.search("with.?skill|without.?skill|baseline", every)
 
 
 def test_both_sides_have_the_same_tools_and_limits_and_nearly_the_same_system_prompt(told):
-    one, other = (told.to("executor", side)[0]["body"] for side in SIDES)
+    one, other = (told[1]["executor", side][0]["body"] for side in SIDES)
     for name in ("max_tokens", "thinking"):
         assert one.get(name) == other.get(name)
     names = [[tool["name"] for tool in body["tools"]] for body in (one, other)]
@@ -200,71 +149,68 @@ def test_both_sides_have_the_same_tools_and_limits_and_nearly_the_same_system_pr
     assert 1 <= len(said - unsaid) <= 2
 
 
+def test_the_judge_is_told_what_it_judges_by_and_of_equal_work_the_same(told):
+    """But for ids, and for the order in which it is asked, which are drawn from them."""
+    plan, lines = told
+    asked = [lines["judge", side] for side in SIDES]
+    for one in asked:
+        assert len(one) == 1
+        assert canaries(sent(one)) == set(JUDGED.values())
+    one, other = (_without_ids(some[0]["body"]) for some in asked)
+    assert one == other
+    assert "(#3)" in json.dumps(one)
+    for cell in plan.cells:  # the canaries that no model was told were there to be told
+        found = (plan.workspace / cell.folder / "structural.json").read_text()
+        assert set(CHECKED.values()) <= canaries(found)
+        assert NAMED["title"] in cell.folder
+    assert NAMED["suite"] in plan.suite.path.read_text()
+
+
+def _without_ids(request: dict[str, Any]) -> dict[str, Any]:
+    """A request without its nonce and its run's id, with what it asks in the order of the text."""
+    assert set(request.pop("metadata")) == {"user_id"}
+    text = json.dumps(request)
+    (nonce,) = set(re.findall(r'nonce=\\"(\w+)\\"', text))
+    request = json.loads(text.replace(nonce, "NONCE"))
+    asked = request["messages"][0]["content"].pop()["text"]
+    return {**request, "asked": sorted(re.sub(r"\[E\d\]", "[E]", asked).splitlines())}
+
+
 def test_the_skill_is_used_where_the_model_was_sent_it_and_every_run_is_graded(told):
-    ws = sen.load(told.plan.workspace)
+    plan, lines = told
+    ws = sen.load(plan.workspace)
     runs = {row["configuration"]: row for row in ws.runs.to_dicts()}
     assert [runs[side]["skill_used"] for side in SIDES] == [True, None]
     for side, run in runs.items():
         assert run["status"] == "graded"
-        timing = json.loads((told.plan.workspace / run["path"] / "timing.json").read_text())
-        assert timing["model_calls"] == len(told.to("executor", side))
-        assert timing["cost_usd"] == 0.0
-        outputs = (told.plan.workspace / run["path"] / "outputs").iterdir()
+        timing = json.loads((plan.workspace / run["path"] / "timing.json").read_text())
+        assert (timing["model_calls"], timing["cost_usd"]) == (len(lines["executor", side]), 0.0)
+        outputs = (plan.workspace / run["path"] / "outputs").iterdir()
         assert {path.stat().st_uid for path in outputs} == {os.geteuid()}
     assert set(ws.problems["severity"]) <= {"info"}
 
 
-PROC = """
-import os, re
-kernels = ("pagemap", "kmsg", "kallsyms", "kpagecount", "kpageflags", "kpagecgroup")
-told = re.compile(rb"cana[r]y-[a-z]+-k7|[.]staging|skill[_-]eval|iteration[-]", re.I)
-looked = False
-for at, folders, names in os.walk("/proc"):
-    for name in (*folders, *names):
-        path = os.path.join(at, name)
-        try:
-            if os.path.islink(path):
-                text = os.readlink(path).encode()
-            elif name not in folders and name not in kernels:
-                file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-                try:
-                    text = b""
-                    while len(text) < 1 << 24 and (more := os.read(file, 1 << 20)):
-                        text += more
-                finally:
-                    os.close(file)
-            else:
-                continue
-        except OSError:
-            continue
-        for word in set(told.findall(text)):
-            print(path, word.decode())
-        looked |= name == "mountinfo" and b" /box " in text
-print("looked", looked)
-"""
-SEARCH = f"""
+SEARCH = """
 here=$(pwd)
-cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' > /dev/shm/told
-grep -rohiaE 'cana[r]y-[a-z]+-k7' /dev/shm $here /tmp /home /root /skills /etc /mnt /media /opt \\
+grep -rohiaE 'cana[r]y-[a-z]+-k7' $here /tmp /home /root /skills /etc /mnt /media /opt \\
   /run /srv /var 2>/dev/null | sort -u
 find / -xdev -iname '*cana[r]y-*-k7*' 2>/dev/null
 find $here /tmp -iname '*cana[r]y-*-k7*' 2>/dev/null
 env
-python3 - <<'END'
-{PROC}
-END
+{ find /proc -type l -printf '%l\\n'; timeout 60 grep -rhaD skip '' /proc \\
+  --exclude={pagemap,kmsg,kallsyms,kcore,mem,'kpage*',trace_pipe}; } 2>/dev/null | tr '\\0' '\\n' |
+  grep -oaiE 'cana[r]y-[a-z]+-k7|[.]staging|skill[_-]eval|iteration[-]' | sort -u
+grep -ao ' /box ' /proc/self/mountinfo | head -1
 echo searched
 """
 
 
-@pytest.fixture(scope="module", params=["messages-api", "claude-code"])
-def searched(request, tmp_path_factory) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def searched(agent, tmp_path_factory) -> dict[str, str]:
     """What an agent finds that searches wherever something could lie, by side."""
-    if request.param == "claude-code":
-        needs_harness()
     root = tmp_path_factory.mktemp("root")
     with scripted_agent({"release notes": [SEARCH]}) as server:
-        plan = planned(root, request.param, connection=server.connection, judgings=0)
+        plan = planned(root, agent, connection=server.connection, judgings=0)
         assert plan.start().wait(300).status == "done"
         return {side: _found(server, plan, side) for side in SIDES}
 
@@ -277,7 +223,7 @@ def _found(server: Scripted, plan: Plan, side: str) -> str:
     said = [one["content"] for one in last["messages"] if isinstance(one["content"], list)]
     (result,) = (block for one in said for block in one if block["type"] == "tool_result")
     text = json.dumps(result["content"])
-    assert "looked True" in text
+    assert " /box " in text
     assert "searched" in text
     return text
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from skill_eval_nb.running.protocol import Refused, Skill
 from skill_eval_nb.running.skill import read_skill, stage
 from skill_eval_nb.running.suite import Suite, find_inputs, place_inputs, read_suite
 from tests.corpus.build import lay
-from tests.running.made_plans import EVALS, SKILL, make_skill
+from tests.running.made_plans import SKILL, make_skill
 
 LAUGHS = "a: &a [x, x]\n" + "".join(
     f"{key}: &{key} [{', '.join([f'*{before}'] * 9)}]\n"
@@ -31,36 +30,23 @@ def skill(tmp_path: Path) -> Path:
     return make_skill(tmp_path / "skill")
 
 
-TOLD = """
-evals.json
-deep/down/Evals.JSON
-evals.json.1.bak
-evals/rubric.md
-data/trigger_evals.json
-my-eval-triggers.json
-eval_queries.json
-old-workspace/iteration-1/eval-1/with_skill/run-1/grading.json
-iteration-2/notes.md
-grading_with_skill.json
-benchmark.md
-feedback.json
-eval_metadata.json
-.git/objects/aa
-sub/.git/HEAD
-__pycache__/x.pyc
-"""
+TOLD = (
+    "evals.json deep/down/Evals.JSON evals.json.1.bak evals/rubric.md data/trigger_evals.json "
+    "my-eval-triggers.json eval_queries.json iteration-2/notes.md grading_with_skill.json "
+    "old-workspace/iteration-1/eval-1/with_skill/run-1/grading.json benchmark.md feedback.json "
+    "eval_metadata.json .git/objects/aa sub/.git/HEAD __pycache__/x.pyc"
+).split()
 """Files that tell about evals, or are no part of a skill."""
 
 
 def test_what_tells_about_evals_is_in_no_copy(tmp_path):
-    names = TOLD.split()
-    skill = lay(tmp_path / "skill", dict.fromkeys(["SKILL.md", *names], SKILL))
+    skill = lay(tmp_path / "skill", dict.fromkeys(["SKILL.md", *TOLD], SKILL))
     copy = stage(skill, None, tmp_path / "copy").folder
     assert [one.name for one in copy.rglob("*") if one.is_file()] == ["SKILL.md"]
     (skill / "results").mkdir()
     source = read_skill(skill, apart=[skill / "results"])
     assert "results/" in source.left_out
-    for name in names:
+    for name in TOLD:
         assert any(f"{name}/".startswith(one) or one == name for one in source.left_out), name
 
 
@@ -71,15 +57,16 @@ def test_a_copy_is_whole_and_keeps_what_may_be_executed(tmp_path, skill):
     for name, target in links.items():
         (skill / "scripts" / name).symlink_to(target)
     assert {"scripts/cases", "scripts/c.json"} <= set(read_skill(skill).left_out)
-    made = stage(skill, skill / "evals" / "evals.json", tmp_path / "snap" / "with_skill")
-    assert made == Skill("notes", "Writes notes.", tmp_path / "snap" / "with_skill")
+    copy = tmp_path / "snap" / "with_skill"
+    made = stage(skill, skill / "evals" / "evals.json", copy)
+    assert made == Skill("notes", "Writes notes.", copy)
     skill.rename(tmp_path / "gone")
-    assert (made.folder / "SKILL.md").read_text() == SKILL
-    assert os.access(made.folder / "scripts" / "help.py", os.X_OK)
-    assert (made.folder / "tools" / "same.py").read_text() == "print('help')\n"
-    assert (made.folder / "tools").resolve() == (made.folder / "scripts").resolve()
-    assert not (made.folder / "scripts" / "cases").is_symlink()
-    assert [one.name for one in (tmp_path / "snap").iterdir()] == ["with_skill"]
+    assert (copy / "SKILL.md").read_text() == SKILL
+    assert os.access(copy / "scripts" / "help.py", os.X_OK)
+    assert (copy / "tools" / "same.py").read_text() == "print('help')\n"
+    assert (copy / "tools").resolve() == (copy / "scripts").resolve()
+    assert not (copy / "scripts" / "cases").is_symlink()
+    assert [one.name for one in copy.parent.iterdir()] == ["with_skill"]
 
 
 def test_the_digest_sees_names_contents_and_modes_and_nothing_of_the_evals(tmp_path, skill):
@@ -101,13 +88,7 @@ def test_the_digest_sees_names_contents_and_modes_and_nothing_of_the_evals(tmp_p
 
 
 def test_links_that_leave_lead_nowhere_or_in_circles_are_all_told(tmp_path, skill):
-    links = {
-        "a": "../secret.txt",
-        "b": "nothing-there",
-        "c": "c",
-        "scripts/d": "..",
-        "scripts/e": ".",
-    }
+    links = {"a": "../secret.txt", "b": "nothing-there", "c": "c"}
     for name, target in (links | {"scripts/d": "..", "scripts/e": "."}).items():
         (skill / name).symlink_to(target)
     with pytest.raises(Refused) as caught:
@@ -158,21 +139,6 @@ def read(folder: Path, raw: Any) -> Suite:
     return read_suite(path, skill.resolve())
 
 
-def test_a_suite_has_ids_names_folders_and_inputs(tmp_path):
-    suite = read(tmp_path, {"evals": EVALS, "skill_name": "notes"})
-    assert [(one.id, one.name, one.folder) for one in suite.evals] == [
-        ("1", "Short log", "eval-1-short-log"),
-        ("2", "No log", "eval-2-no-log"),
-        ("3", "eval-3", "eval-3"),
-    ]
-    assert suite.evals[0].inputs[0].name == "evals/files/log.txt"
-    assert (suite.skill_name, suite.warnings) == ("notes", ())
-    assert pickle.loads(pickle.dumps(suite)) == suite
-    cases = [{"id": "tc1", "prompt": "Write", "assertions": ["It is short"]}]
-    (other,) = read(tmp_path, {"skill_name": "notes", "test_cases": cases}).evals  # a dialect
-    assert (other.id, other.definition.expectations[0].text) == ("tc1", "It is short")
-
-
 def test_missing_ids_are_given_and_stated_ones_kept(tmp_path):
     one = {
         "prompt": "Do",
@@ -180,22 +146,26 @@ def test_missing_ids_are_given_and_stated_ones_kept(tmp_path):
         "structural_expectations": [{"type": "no_errors"}, {"type": "no_errors", "id": "mine"}],
         "quality_rubric": {"dimensions": [{"name": "x"}, {"name": "y", "id": "Q9"}]},
     }
-    suite = read(tmp_path, {"evals": [one, {"id": "csv", "prompt": "Do"}]})
-    first = suite.evals[0].definition
-    assert [each.id for each in first.expectations] == ["E2", "E1", "E3"]
-    assert [each.id for each in first.structural_expectations] == ["S1", "mine"]
-    assert [each.id for each in suite.evals[0].dimensions] == ["Q1", "Q9"]
-    assert [each.id for each in suite.evals] == ["1", "csv"]
-    assert suite.evals[1].folder == "eval-2-csv"
+    first, second = read(tmp_path, {"evals": [one, {"id": "csv", "prompt": "Do"}]}).evals
+    assert [each.id for each in first.definition.expectations] == ["E2", "E1", "E3"]
+    assert [each.id for each in first.definition.structural_expectations] == ["S1", "mine"]
+    assert [each.id for each in first.dimensions] == ["Q1", "Q9"]
+    assert (first.id, second.id, second.folder) == ("1", "csv", "eval-2-csv")
 
 
 def test_every_fault_at_once(tmp_path):
-    twice = {"dimensions": [{"name": "x"}, {"name": "x"}]}
     evals = [
         {"id": 1, "prompt": " ", "files": ["../x", "none.txt"]},
         {"id": 1, "prompt": "Do", "expectations": [{"id": "E", "text": "a"}] * 2},
         {"id": 2, "expectations": ["no prompt"]},
-        {"id": 4, "prompt": "Do", "quality_rubric": twice},
+        {"id": 4, "prompt": "Do", "quality_rubric": {"dimensions": [{"name": "x"}] * 2}},
+        # What is lost would make another check of it than the suite states.
+        {"id": 5, "prompt": "Do", "structural_expectations": [{"type": "x", "match": ["a", "b"]}]},
+        {
+            "id": 6,
+            "prompt": "Do",
+            "assertions": [{"text": "x", "type": "row_count", "count": "two"}],
+        },
     ]
     with pytest.raises(Refused) as caught:
         read(tmp_path, {"evals": evals})
@@ -207,6 +177,8 @@ def test_every_fault_at_once(tmp_path):
         "evals 1 and 2 have the same id, 1",
         "expectation `E` occurs 2 times",
         "dimension `x` occurs 2 times",
+        "`match` of check",
+        "`count` of check E1",
     ):
         assert one in text, one
     assert "prompt" in next(one for one in caught.value.faults if "$.evals[2]" in one)

@@ -24,6 +24,7 @@ from skill_eval_nb.running.journal import (
     sweep,
 )
 from skill_eval_nb.workspace.jobs import read_job
+from tests.corpus.build import lay
 
 
 def test_whoever_comes_second_is_told_who_is_at_it(tmp_path):
@@ -53,20 +54,15 @@ def test_only_one_of_many_is_ever_inside(tmp_path):
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(work, range(120)))
-    assert set(most) == {1}
-    assert len(most) + len(refused) == 120
+    assert (set(most), len(most) + len(refused)) == ({1}, 120)
 
 
 def test_half_files_of_the_dead_go_and_no_others(tmp_path):
-    stale, young, mine, near = (
-        tmp_path / name
-        for name in (".0123456789abcdef.tmp", ".fedcba9876543210.tmp", "notes.tmp", ".0123.tmp")
-    )
-    for path in (stale, young, mine, near):
+    names = (".0123456789abcdef.tmp", "notes.tmp", ".0123.tmp", ".fedcba9876543210.tmp")
+    stale, mine, near, young = (tmp_path / name for name in names)
+    for path in (stale, mine, near, young):
         path.touch()
-    long_ago = time.time() - 120
-    for path in (stale, mine, near):
-        os.utime(path, (long_ago, long_ago))
+        os.utime(path, None if path == young else (time.time() - 120,) * 2)
     sweep(tmp_path)
     assert set(tmp_path.iterdir()) == {young, mine, near}
     sweep(tmp_path, 0)
@@ -75,14 +71,11 @@ def test_half_files_of_the_dead_go_and_no_others(tmp_path):
 
 
 def test_a_link_in_the_way_of_the_trial_is_not_written_through(tmp_path):
-    other = tmp_path / "other"
-    other.write_text("mine")
-    folder = tmp_path / "answers"
-    folder.mkdir()
-    (folder / ".skill-eval-nb.trial").symlink_to(other)
+    folder = lay(tmp_path / "answers", {"other": "mine"})
+    (folder / ".skill-eval-nb.trial").symlink_to(folder / "other")
     with pytest.raises(ValueError, match="answers cannot be written"):
         probe([folder])
-    assert other.read_text() == "mine"
+    assert (folder / "other").read_text() == "mine"
 
 
 # ── the journal ────────────────────────────────────────────────────────────────────────────────

@@ -21,34 +21,32 @@ def use(id_, name, **given):
     return {"type": "tool_use", "id": id_, "name": name, "input": given}
 
 
-def result(id_, content, *, error=False):
-    block = {"type": "tool_result", "tool_use_id": id_, "content": content, "is_error": error}
+def result(id_, content):
+    block = {"type": "tool_result", "tool_use_id": id_, "content": content}
     return {"type": "user", "message": {"content": [block]}}
 
 
-def at(seconds, event):
-    return {**event, "timestamp": f"2026-01-02T03:04:{5 + seconds:06.3f}+00:00"}
-
-
 def test_it_opens_with_what_the_run_took():
+    steps = {
+        0: {"type": "system", "subtype": "init", "model": "m-1", "skills": ["plain"]},
+        1.25: said("m1", use("t1", "Bash", command="ls")),
+        2: result("t1", "a"),
+        3: said("m2", use("t2", "Bash", command="ls"), use("t3", "Read", file_path="a.md")),
+        10: {"type": "result", "subtype": "success", "duration_ms": 10_000},
+    }
     events = [
-        at(0, {"type": "system", "subtype": "init", "model": "m-1", "skills": ["plain"]}),
-        at(1.25, said("m1", use("t1", "Bash", command="ls"))),
-        at(2, result("t1", "a")),
-        at(3, said("m2", use("t2", "Bash", command="ls"), use("t3", "Read", file_path="a.md"))),
-        at(10, {"type": "result", "subtype": "success", "duration_ms": 10_000}),
+        {**event, "timestamp": f"2026-01-02T03:04:{5 + seconds:06.3f}+00:00"}
+        for seconds, event in steps.items()
     ]
-    usage = Usage(1, 2, 3, 4, 5)
-    execution = Execution("done", None, tuple(events), usage, 0.25, False, "")
+    execution = Execution("done", None, tuple(events), Usage(1, 2, 3, 4, 5), 0.25, False, "")
     timing = timing_of(execution, 0.0, 12.34, "m-2", "messages-api")
     text = as_markdown("p", events, None, timing, skill_used=False)
     assert text.startswith(
         "# Transcript\n\n- Model: `m-2`\n- Executor: messages-api\n- Took: 12.3 s\n"
         "- Cost: 0.2500 USD\n- Tools: Bash 2, Read 1\n- Skill: on offer, not opened\n\n## Prompt"
     )
-    assert "## Turn 1 (1.2 s)" in text
-    assert "### Result of Bash (2.0 s)" in text
-    assert "Calls Read: `a.md`" in text
+    for part in ("## Turn 1 (1.2 s)", "### Result of Bash (2.0 s)", "Calls Read: `a.md`"):
+        assert part in text
     assert "Final message" not in text  # it did not come to one
     alone = as_markdown("p", events).splitlines()  # as far as events tell it
     assert alone[2:5] == ["- Model: `m-1`", "- Took: 10.0 s", "- Tools: Bash 2, Read 1"]

@@ -24,9 +24,9 @@ def soon(monkeypatch):
     monkeypatch.setattr(batching, "EVERY", 0.05)
 
 
-def batch_plan(folder: Path, address: str, **options):
+def start(folder: Path, address: str, **options):
     given = {"judge_batch": True, "judgings": 2, "judge_model": "judge", "limits": LIMITS}
-    return job_plan(folder, connection=Connection(base_url=address), **{**given, **options})
+    return job_plan(folder, connection=Connection(address), **{**given, **options}).start()
 
 
 def requests(log: Path) -> list[str]:
@@ -37,8 +37,8 @@ def requests(log: Path) -> list[str]:
 def test_all_judgings_go_as_one_batch_at_half_the_price(tmp_path):
     log = tmp_path / "log"
     with serve(RiggedStandIn(log=str(log))) as address:
-        progress = batch_plan(tmp_path, address, budget_usd=5.0).start().wait(60)
-        alone = batch_plan(tmp_path / "b", address, judge_batch=False).start().wait(60)
+        progress = start(tmp_path, address, budget_usd=5.0).wait(60)
+        alone = start(tmp_path / "b", address, judge_batch=False).wait(60)
     assert (progress.status, progress.finished) == ("done", 6), progress
     asked = requests(log)
     assert asked.count("server POST /v1/messages/batches") == 1
@@ -52,49 +52,50 @@ def test_all_judgings_go_as_one_batch_at_half_the_price(tmp_path):
 
 
 def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path):
-    log, store = tmp_path / "log", tmp_path / "store"
-    slow = RiggedStandIn(log=str(log), store=str(store), batch_seconds=4.0)
-    with serve(slow) as address:
-        job = batch_plan(tmp_path, address, budget_usd=5.0).start()
-        until(lambda: read_journal(tmp_path / "ws" / "iteration-1").batches)
+    def told():
+        return read_journal(tmp_path / "ws" / "iteration-1")
+
+    kept = {"log": str(tmp_path / "log"), "store": str(tmp_path / "store")}
+    with serve(RiggedStandIn(**kept, batch_seconds=4.0)) as address:
+        job = start(tmp_path, address, budget_usd=5.0)
+        until(lambda: told().batches)
         job.stop()
         stopped = job.wait(60)
     assert (stopped.status, stopped.finished) == ("stopped", 0)
-    told = read_journal(tmp_path / "ws" / "iteration-1")
-    assert [one.step for one in told.open.values()] == ["batch"]
-    assert told.spent_usd > 0  # at its worst, until it is known
-    with serve(RiggedStandIn(log=str(log), store=str(store))) as address:
-        more = batch_plan(tmp_path, address, budget_usd=5.0).start().wait(60)
+    assert [one.step for one in told().open.values()] == ["batch"]
+    worst = told().spent_usd  # until it is known
+    with serve(RiggedStandIn(**kept)) as address:
+        more = start(tmp_path, address, budget_usd=5.0).wait(60)
     assert (more.status, more.finished) == ("done", 6), more
-    assert requests(log).count("server POST /v1/messages/batches") == 1
-    after = read_journal(tmp_path / "ws" / "iteration-1")
-    assert not after.open
-    assert math.isclose(after.spent_usd, more.spent_usd, abs_tol=1e-9)
-    assert after.spent_usd < told.spent_usd
+    assert requests(tmp_path / "log").count("server POST /v1/messages/batches") == 1
+    assert not told().open
+    assert math.isclose(told().spent_usd, more.spent_usd, abs_tol=1e-9)
+    assert 0 < told().spent_usd < worst
 
 
-def test_what_a_batch_did_not_answer_is_judged_alone(tmp_path):
-    fault = Fault("silence", role="judge", first=1)  # in a batch: expired
+@pytest.mark.parametrize(
+    ("fault", "finished", "told", "number"),
+    [
+        (Fault("silence", role="judge", first=1), 6, "is done alone", 12),  # in a batch: expired
+        (Fault("refusal", role="judge"), 0, "judge: the judge model refused", 6),
+    ],
+)
+def test_what_a_batch_did_not_answer_is_judged_alone_and_a_refusal_is_an_errored_run(
+    tmp_path, fault, finished, told, number
+):
     with serve(RiggedStandIn(faults=(fault,))) as address:
-        progress = batch_plan(tmp_path, address).start().wait(60)
-    assert (progress.status, progress.finished, progress.errored) == ("done", 6, 0)
-    assert len(progress.problems) == 12
-    assert all("is done alone" in one for one in progress.problems)
-    assert dict(progress.steps)["judge"] == 12
-
-
-def test_a_refusal_in_a_batch_is_an_errored_run(tmp_path):
-    with serve(RiggedStandIn(faults=(Fault("refusal", role="judge"),))) as address:
-        progress = batch_plan(tmp_path, address).start().wait(60)
-    assert (progress.status, progress.finished, progress.errored) == ("done", 0, 6)
-    assert all("judge: the judge model refused" in one for one in progress.problems)
+        end = start(tmp_path, address).wait(60)
+    assert (end.status, end.finished, end.errored) == ("done", finished, 6 - finished)
+    assert len(end.problems) == number
+    assert all(told in one for one in end.problems)
+    assert dict(end.steps)["judge"] == 2 * finished
 
 
 def test_a_budget_that_holds_some_judgings_judges_those(tmp_path):
     with serve(StandIn()) as address:
-        progress = batch_plan(tmp_path, address, budget_usd=0.02).start().wait(60)
+        progress = start(tmp_path, address, budget_usd=0.02).wait(60)
         assert progress.status == "partial", progress
         assert progress.finished < 6
         assert progress.spent_usd <= 0.02
-        whole = batch_plan(tmp_path, address, budget_usd=5.0).start().wait(60)
+        whole = start(tmp_path, address, budget_usd=5.0).wait(60)
     assert (whole.status, whole.finished) == ("done", 6)

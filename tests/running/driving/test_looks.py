@@ -19,10 +19,10 @@ from skill_eval_nb.running.protocol import Refused
 from tests.running.made_jobs import Writer, job_plan
 from tests.running.made_plans import make_skill
 
+CHECKS = [{"type": "file_exists", "pattern": f"part-{n}.md"} for n in range(4)]
 EVALS = [
-    {"id": at, "name": f"eval {at}", "prompt": f"Do {at}", "structural_expectations": checks}
+    {"id": at, "name": f"eval {at}", "prompt": f"Do {at}", "structural_expectations": CHECKS}
     for at in range(1, 5)
-    for checks in [[{"type": "file_exists", "pattern": f"part-{n}.md"} for n in range(4)]]
 ]
 LOOKS = (2, 3, 5)
 EXECUTED: Counter[str] = Counter()
@@ -98,44 +98,43 @@ def test_a_job_ends_where_a_look_decides_and_pays_for_no_run_after_it(
     )
 
 
-def test_a_job_that_is_stopped_or_killed_resumes_with_its_looks_and_says_so_far_meanwhile(tmp_path):
-    said: list[dict[str, Any]] = []
-    plan, jobs = planned(tmp_path, 4, evals_only=[1, 2], concurrency=1), []
+def said_at(folder: Path, number: int, plan: Plan, *, stop: bool = False) -> tuple[Any, Progress]:
+    """What is said of a job once so many runs are finished, and the end of it."""
+    said, jobs = list[dict[str, Any]](), list[Any]()
 
     def look(now: Progress) -> None:
-        if now.finished == 5 and not said and now.status == "running":
-            said.append(deltas_of(tmp_path))
-            jobs[0].stop(60)
+        if now.finished == number and not said and now.status == "running":
+            said.append(deltas_of(folder))
+            if stop:
+                jobs[0].stop(60)
 
     jobs.append(plan.start(on_progress=look))
-    assert jobs[0].wait(120).status == "stopped"
-    found = [*said, deltas_of(tmp_path)]  # the same when nobody is at work any more
-    assert [row["verdict"] for row in found] == [None, None]
-    for row in found:
-        assert row["reason"].startswith("So far, and without a verdict before the planned look at")
-    journal = plan.folder / NAME  # a killed job has written neither its end nor what it decided
-    lines = journal.read_text().splitlines(keepends=True)
-    journal.write_text("".join(line for line in lines if json.loads(line)["event"] != "ended"))
+    return said, jobs[0].wait(120)
 
-    end = planned(tmp_path, 4, evals_only=[1, 2], looks=None).start().wait(120)
-    assert (end.status, end.finished) == ("done", 12)
-    assert set(EXECUTED.values()) == {1}
-    lines = [json.loads(line) for line in journal.read_text().splitlines()]
-    kept = [line for line in lines if line["event"] != "decided"][:-1]
-    journal.write_text("".join(f"{json.dumps(line)}\n" for line in kept))
-    assert planned(tmp_path, 4, evals_only=[1, 2]).start().wait(120).message == end.message
-    assert set(EXECUTED.values()) == {1}
+
+def test_a_job_that_is_stopped_or_killed_resumes_with_its_looks_and_says_so_far_meanwhile(tmp_path):
+    plan = planned(tmp_path, 4, evals_only=[1, 2], concurrency=1)
+    said, end = said_at(tmp_path, 5, plan, stop=True)
+    assert end.status == "stopped"
+    for row in [*said, deltas_of(tmp_path)]:  # the same when nobody is at work any more
+        assert row["verdict"] is None
+        assert row["reason"].startswith("So far, and without a verdict before the planned look at")
+
+    journal = plan.folder / NAME  # a killed job has written neither its end nor what it decided
+    for gone, runs in (({"ended"}, 12), ({"ended", "decided"}, 0)):
+        lines = journal.read_text().splitlines(keepends=True)
+        kept = [line for line in lines if json.loads(line)["event"] not in gone]
+        journal.write_text("".join(kept))
+        looks = {"looks": None} if runs else {}
+        end = planned(tmp_path, 4, evals_only=[1, 2], **looks).start().wait(120)
+        assert (end.status, set(EXECUTED.values())) == ("done", {1})
+        assert end.finished == runs or not runs
+        assert "decided at the planned look at 3 runs per side" in end.message
 
 
 def test_while_a_job_without_looks_is_at_work_nothing_is_claimed(tmp_path):
-    said: list[dict[str, Any]] = []
-
-    def look(now: Progress) -> None:
-        if now.finished == 20 and not said:
-            said.append(deltas_of(tmp_path))
-
-    plan = planned(tmp_path, runs=3, looks=None)
-    assert plan.start(on_progress=look).wait(120).status == "done"
+    said, end = said_at(tmp_path, 20, planned(tmp_path, runs=3, looks=None))
+    assert end.status == "done"
     assert said[0]["verdict"] is None
     assert "before the job ends (this process)." in said[0]["reason"]
     assert deltas_of(tmp_path)["verdict"] == "helps"

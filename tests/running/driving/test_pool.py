@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import multiprocessing
 import os
 import signal
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -27,7 +27,7 @@ def spawned():
     return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
 
 
-@contextmanager
+@contextlib.contextmanager
 def dask():
     pytest.importorskip("distributed", reason="Dask is not installed")
     psutil = pytest.importorskip("psutil", reason="Dask needs it")
@@ -81,24 +81,28 @@ class Deadly(Writer):
 
     async def execute(self, task, meter):
         ticket = meter.reserve(task.model, ONE_CENT)
-        self.die_once(Path(self.marks, f"killed-{task.key}"))
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(f"{self.marks}/at-{task.key}", os.O_CREAT | os.O_EXCL))
+            os.kill(os.getpid(), signal.SIGKILL)
         meter.release(ticket)
         return await super().execute(task, meter)
 
-    def die_once(self, mark):
-        if not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+
+FEW = {"judgings": 0, "evals_only": ["No log"], "budget_usd": 1.0, "concurrency": 1}
+FEW |= {"limits": Limits(usd=0.1)}
+
+
+def events(folder):
+    return [one["event"] for one in read_journal(folder / "ws" / "iteration-1").events]
 
 
 def test_a_process_pool_that_breaks_ends_the_job_and_the_next_start_goes_on(tmp_path):
-    options = {"judgings": 0, "evals_only": ["No log"], "budget_usd": 1.0, "concurrency": 1}
-    options |= {"limits": Limits(usd=0.1), "configurations": ["with_skill"]}
+    options = {**FEW, "configurations": ["with_skill"]}
     made = job_plan(tmp_path, Deadly(marks=str(tmp_path)), **options)
     with spawned() as pool, pytest.raises(JobFailed, match="with a new pool"):
         made.start(pool=pool).wait(60)
+    assert events(tmp_path)[-2:] == ["lost", "ended"]
     told = read_journal(tmp_path / "ws" / "iteration-1")
-    assert [one["event"] for one in told.events][-2:] == ["lost", "ended"]
     assert told.spent_usd == pytest.approx(0.01)  # what it had reserved, not all of its limit
     with spawned() as pool:
         last = made.start(pool=pool).wait(60)
@@ -140,15 +144,12 @@ class Losing(ThreadPoolExecutor):
 
 @pytest.mark.parametrize(("after", "times"), [(False, 1), (True, 1), (False, 2)])
 def test_a_lost_step_is_sent_once_more_if_it_has_written_nothing(tmp_path, after, times):
-    options = {"judgings": 0, "evals_only": ["No log"], "budget_usd": 1.0, "concurrency": 1}
-    options |= {"limits": Limits(usd=0.1)}
     with Losing(after, times) as pool:
-        progress = job_plan(tmp_path, Writer(calls=1), **options).start(pool=pool).wait(60)
+        progress = job_plan(tmp_path, Writer(calls=1), **FEW).start(pool=pool).wait(60)
     assert progress.status == "done"
     assert (progress.finished, progress.errored) == ((1, 1) if times == 2 else (2, 0))
-    events = [one["event"] for one in read_journal(tmp_path / "ws" / "iteration-1").events]
-    assert events.count("lost") == times
-    assert events.count("launched") == 2 + (0 if after else 1)
+    assert events(tmp_path).count("lost") == times
+    assert events(tmp_path).count("launched") == 2 + (0 if after else 1)
     if not after:
         assert progress.spent_usd >= 0.1 * times - 1e-9  # nothing was noted: all that was allotted
     if times == 2:
@@ -163,8 +164,7 @@ def test_workers_stop_at_their_next_call(tmp_path):
         job.stop()
         progress = job.wait(60)
     assert (progress.status, progress.finished) == ("stopped", 0)
-    events = [one["event"] for one in read_journal(tmp_path / "ws" / "iteration-1").events]
-    assert events.count("cancelled") == 2
+    assert events(tmp_path).count("cancelled") == 2
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
 
 
@@ -172,9 +172,8 @@ def test_what_cannot_be_sent_is_told(tmp_path):
     class Local(Writer):
         pass
 
-    made = job_plan(tmp_path, Local(), evals_only=["No log"], judgings=0)
     with spawned() as pool:
-        progress = made.start(pool=pool).wait(60)
+        progress = job_plan(tmp_path, Local(), **FEW).start(pool=pool).wait(60)
     assert progress.errored == 2
     assert "Can't pickle" in progress.problems[0]
     timings = (tmp_path / "ws").glob("iteration-1/*/*/*/timing.json")

@@ -31,7 +31,6 @@ EVALS: list[dict[str, Any]] = [
         "id": 1,
         "name": "sum",
         "prompt": "Add up the invoices",
-        "expected_output": "A table",
         "expectations": ["check 1", "check 2"],
         "quality_rubric": {"dimensions": DIMENSIONS},
     },
@@ -149,8 +148,7 @@ def test_what_cannot_be_judged_is_said(workspace: Path) -> None:
     }
     assert reasons.keys() == wanted.keys()
     assert [name for name, words in wanted.items() if words not in reasons[name]] == []
-    assert not (gated / "grading.json").exists()
-    assert not (gated / "judgings").exists()
+    assert not {"grading.json", "judgings"} & {one.name for one in gated.iterdir()}
     assert "gated" in repr(done)
 
 
@@ -205,30 +203,29 @@ def test_the_budget_holds_and_what_does_not_fit_is_said(workspace: Path) -> None
 
 
 @pytest.fixture
-def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RiggedStandIn:
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RiggedStandIn:
+    """One that keeps its batches, and a log."""
     monkeypatch.setattr(batch, "EVERY", 0.05)
     (tmp_path / "store").mkdir()
     return RiggedStandIn(seed=1, store=str(tmp_path / "store"), log=str(tmp_path / "log.jsonl"))
 
 
-def batched(
-    workspace: Path, stand_in: RiggedStandIn, model: str = MODEL, **more: Any
-) -> JudgedAgain:
-    reached = Connection(stand_in=stand_in)
-    return judge_again(workspace, judge_model=model, connection=reached, batch=True, **more)
+def again(workspace: Path, model: RiggedStandIn, **more: Any) -> JudgedAgain:
+    given = {"judge_model": MODEL, "batch": True, **more}
+    return judge_again(workspace, connection=Connection(stand_in=model), **given)
 
 
-def submitted(stand_in: RiggedStandIn) -> int:
-    lines = [json.loads(line) for line in Path(str(stand_in.log)).read_text("utf-8").splitlines()]
+def submitted(model: RiggedStandIn) -> int:
+    lines = [json.loads(line) for line in Path(str(model.log)).read_text("utf-8").splitlines()]
     posts = [one for one in lines if one["path"].rstrip("/").endswith("/messages/batches")]
     return sum(one.get("method", "POST") == "POST" for one in posts)
 
 
 def test_an_answer_of_a_batch_that_cannot_be_used_is_asked_for_alone(
-    workspace: Path, batching: RiggedStandIn
+    workspace: Path, model: RiggedStandIn
 ) -> None:
     fault = Fault("missing_dimensions", role="judge", calls=(2,))
-    done = batched(workspace, replace(batching, faults=(fault,)))
+    done = again(workspace, replace(model, faults=(fault,)))
     assert (done.status, len(done.judged)) == ("done", 4)
     half = load_prices().cost(done.usage, MODEL, batch=True)
     assert half is not None
@@ -236,14 +233,12 @@ def test_an_answer_of_a_batch_that_cannot_be_used_is_asked_for_alone(
     assert done.cost_usd == pytest.approx(cost_of_all(workspace))
 
 
-def test_an_interrupted_batch_is_taken_up_again(
-    workspace: Path, batching: RiggedStandIn, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("by_batch", [True, False])
+def test_what_a_kill_has_cut_off_is_taken_up_again_and_only_the_rest_is_judged(
+    workspace: Path, model: RiggedStandIn, monkeypatch: pytest.MonkeyPatch, by_batch: bool
 ) -> None:
     class Killed(BaseException):
         pass
-
-    settled: list[Any] = []
-    settle = judge_tasks.settle
 
     def dies(*given: Any) -> None:
         if len(settled) == 2:
@@ -251,63 +246,56 @@ def test_an_interrupted_batch_is_taken_up_again(
         settled.append(given)
         settle(*given)
 
+    settled, settle = list[Any](), judge_tasks.settle
     monkeypatch.setattr(judge_tasks, "settle", dies)
     with pytest.raises(Killed):
-        batched(workspace, batching)
+        again(workspace, model, batch=by_batch)
     monkeypatch.setattr(judge_tasks, "settle", settle)
-    assert len(load(workspace / "batch.json")["ids"]) == 1
-    assert not [one for one in sen.load(workspace).problems["path"] if "batch.json" in str(one)]
-    with pytest.raises(ValueError, match="under way with other settings"):
-        batched(workspace, batching, "claude-opus-4-8")
-    done = batched(workspace, batching)
-    assert (len(done.judged), submitted(batching)) == (2, 1)
+    state = workspace / ("batch.json" if by_batch else "judging.json")
+    assert state.name not in str(sen.load(workspace).problems["path"].to_list())
+    if by_batch:
+        assert len(load(state)["ids"]) == 1
+        with pytest.raises(ValueError, match="under way with other settings"):
+            again(workspace, model, judge_model="claude-opus-4-8")
+    done = again(workspace, model, batch=by_batch)
+    assert (len(done.judged), submitted(model)) == (2, int(by_batch))
     assert [len(judgings(run)) for run in runs(workspace)] == [2] * 4
-    assert not (workspace / "batch.json").exists()
+    assert not state.exists()
 
 
-def test_a_batch_whose_id_was_lost_is_not_sent_twice(
-    workspace: Path, batching: RiggedStandIn
-) -> None:
+def test_a_batch_whose_id_was_lost_is_not_sent_twice(workspace: Path, model: RiggedStandIn) -> None:
     lay(workspace, {"batch.json": {"ids": [], "judge": {}, "items": []}})
     with pytest.raises(ValueError, match="may have been submitted"):
-        batched(workspace, batching)
+        again(workspace, model)
     (workspace / "batch.json").write_text("{")
     with pytest.raises(ValueError, match="not what was written there"):
-        batched(workspace, batching)
+        again(workspace, model)
 
 
-def test_a_batch_within_a_budget(workspace: Path, batching: RiggedStandIn) -> None:
-    done = batched(workspace, batching, budget_usd=0.06)
+def test_a_batch_within_a_budget(workspace: Path, model: RiggedStandIn) -> None:
+    done = again(workspace, model, budget_usd=0.06)
     assert done.status == "partial"
     assert 0 < len(done.judged) < 4
     assert (done.cost_usd or 0) <= 0.06
-    assert not batched(workspace, batching, budget_usd=0.0001).judged
-    assert submitted(batching) == 1
+    assert not again(workspace, model, budget_usd=0.0001).judged
+    assert submitted(model) == 1
     assert not (workspace / "batch.json").exists()
-    rest = batched(workspace, batching)
+    rest = again(workspace, model)
     assert len(rest.judged) == 4 - len(done.judged)
     assert "only what was missing was judged" in rest.message
-    anew = batched(workspace, batching)
+    anew = again(workspace, model)
     assert (len(anew.judged), anew.message) == (4, "")
 
 
 # ── finding ────────────────────────────────────────────────────────────────────────────────────
 
-PART = "iteration-2/eval-1-lend-a-book"
+
+PART = "iteration-2/eval-1-lend-a-book/with_skill/run-1/grading.json".split("/")
 
 
-@pytest.mark.parametrize(
-    ("part", "count"),
-    [
-        ("", 69),
-        ("iteration-2", 36),
-        (PART, 6),
-        (f"{PART}/with_skill", 3),
-        (f"{PART}/with_skill/run-1", 1),
-        (f"{PART}/with_skill/run-1/grading.json", 1),
-    ],
-)
-def test_a_part_of_a_workspace_knows_the_suite_of_the_whole(part, count):
+@pytest.mark.parametrize(("depth", "count"), list(enumerate([69, 36, 6, 3, 1, 1])))
+def test_a_part_of_a_workspace_knows_the_suite_of_the_whole(depth, count):
+    part = "/".join(PART[:depth])
     found = stored_runs(ROOT / "data" / "tdd-workspace" / part)
     assert len(found) == count
     assert all(run.eval is not None and run.eval.structural_expectations for run in found)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage
+from skill_eval_nb.models import Connection, StandIn, Tally, Usage
 from skill_eval_nb.running.executors import relay as relay_room
 from skill_eval_nb.running.executors.relay import AnswerReader, Relay
 from tests.models.scripted import Answer, Scripted, Seen
@@ -84,21 +84,16 @@ def test_only_messages_are_passed_on_and_only_to_the_runs_model():
             await client.get("/v1/models"),
             await post(client, path="/v1/messages/batches"),
             await post(client, {**BODY, "model": "claude-opus-4-8"}),
-            await client.post("/v1/messages", content=b"[]"),
             await post(client, {**BODY, "max_tokens": "many"}),
         ]
         return [answer.status_code for answer in answers], list(relay.turned_away)
 
     tally = Tally()
     statuses, told = through(Connection(stand_in=StandIn()), work, tally)
-    assert statuses == [404, 404, 400, 400, 400]
-    assert told[:3] == [
-        "GET /v1/models",
-        "POST /v1/messages/batches",
-        "the model 'claude-opus-4-8': this run uses stand-in",
-    ]
-    assert tally.calls == 0
-    assert tally.open == Usage()
+    assert statuses == [404, 404, 400, 400]
+    assert told[:2] == ["GET /v1/models", "POST /v1/messages/batches"]
+    assert told[2] == "the model 'claude-opus-4-8': this run uses stand-in"
+    assert (tally.calls, tally.open) == (0, Usage())
 
 
 def holding(*blocks: Any) -> dict[str, Any]:
@@ -116,9 +111,6 @@ ATTACKS = {
     "code": ({"tools": [{"type": "code_execution_20250825", "name": "c"}]}, "code_execution"),
     "tool's extra": ({"tools": [{"name": "t", "input_schema": {}, "url": "x"}]}, "url"),
     "mcp": ({"mcp_servers": [{"type": "url", "url": "https://example.org"}]}, "mcp_servers"),
-    "speed": ({"speed": "fast"}, "speed"),
-    "tier": ({"service_tier": "auto"}, "service_tier"),
-    "place": ({"inference_geo": "us"}, "inference_geo"),
     "container": ({"container": "c"}, "container"),
     "summary": ({"context_management": {"edits": [{"type": "compact_20260112"}]}}, "edits[0].type"),
     "fallbacks": ({"fallbacks": [{"model": "claude-opus-4-8"}]}, "fallbacks"),
@@ -215,8 +207,7 @@ def test_a_cache_for_an_hour_is_set_aside_for(deep):
             return super().reserve(model, worst, batch=batch)
 
     asked = list[Usage]()
-    mark = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
-    block = {"type": "text", "text": "x", **mark}
+    block = {"type": "text", "text": "x", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
     held = holding(result(block) if deep else block)
     posted(Connection(stand_in=StandIn()), Asked(), **held)
     assert asked[0].cache_write_1h_tokens > 1000
@@ -248,9 +239,10 @@ def echo(seen: Seen, status: int, kind: str) -> Answer:
     return Answer(status, body, {"content-type": kind, "request-id": seen.headers["authorization"]})
 
 
-@pytest.mark.parametrize("status", [200, 400, 401, 500])
-@pytest.mark.parametrize("user", ["", "me:hunter2-hunter2@"])
-@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+@pytest.mark.parametrize("status", [200, 400, 401])
+@pytest.mark.parametrize(
+    ("kind", "user"), [("text/event-stream", ""), ("application/json", "me:hunter2-hunter2@")]
+)
 def test_no_answer_brings_the_key_back(monkeypatch, status, user, kind):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
 
@@ -269,30 +261,12 @@ def test_no_answer_brings_the_key_back(monkeypatch, status, user, kind):
     assert not [one for one in (KEY, sent, "hunter2") if one in said]
 
 
-@pytest.mark.parametrize("served", [False, True])
-def test_a_cut_answer_is_cut_here_too_and_counts_at_its_worst(served):
-    tally, stand_in = Tally(), RiggedStandIn(faults=(Fault("cut"),))
-    with serve(stand_in) if served else contextlib.nullcontext() as address:
-        cut = Connection(address) if served else Connection(stand_in=stand_in)
-        with pytest.raises(httpx2.HTTPError):
-            posted(cut, tally, stream=True)
+def test_a_cut_answer_is_cut_here_too_and_counts_at_its_worst():
+    tally = Tally()
+    with serve(RiggedStandIn(faults=(Fault("cut"),))) as address, pytest.raises(httpx2.HTTPError):
+        posted(Connection(address), tally, stream=True)
     assert tally.usage == tally.open == Usage()
     assert tally.assumed.output_tokens == BODY["max_tokens"]
-
-
-def test_a_spent_budget_sends_nothing_and_ends_the_run(tmp_path):
-    class Spent(Tally):
-        def reserve(self, model, worst, *, batch=False):
-            raise BudgetSpent("no more than $1")
-
-    async def work(client, relay):
-        return await post(client), await relay.ended
-
-    log = tmp_path / "log"
-    answer, reason = through(Connection(stand_in=RiggedStandIn(log=str(log))), work, Spent())
-    assert (answer.status_code, reason) == (400, "no more than $1")
-    assert answer.headers["x-should-retry"] == "false"
-    assert not log.exists()
 
 
 def test_a_client_that_leaves_ends_its_call():
@@ -339,9 +313,3 @@ def test_it_is_the_same_however_it_is_cut_and_says_nothing_without_its_end(cuts,
     data = sse(START, TEXT, DELTA, STOP, end=end)
     assert read(data, cuts) == Usage(input_tokens=9, output_tokens=30, calls=1)
     assert read(data[:-30], cuts) is read(sse(START, TEXT, DELTA, end=end), cuts) is None
-
-
-@given(st.binary(max_size=200))
-def test_anything_else_is_read_without_harm(data):
-    for kind in ("text/event-stream", "application/json", ""):
-        assert read(data, kind=kind) is None
