@@ -277,6 +277,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 @pytest.mark.parametrize(
     ("path", "options", "code", "end"),
     [
+        (TDD, "", 0, "0"),
         (TDD, "--metric tokens --markdown more.md", 1, "1"),
         (ONCE, "", 0, "3"),
         (TDD, "--nonsense $(touch made)", 2, "2"),

@@ -173,13 +173,14 @@ def test_what_is_known_comes_first_then_what_leans_then_the_largest() -> None:
 def test_the_newest_iteration_that_compares_counts_and_models_are_rows_of_their_own() -> None:
     own = {"workspace": "a-workspace", "skill": "a", "iteration": "iteration-11"}
     small = once("b", -0.25, executor_model="small")
+    mine, other = once("c", 0.25)
     found = of(
         once("a", 0.5, iteration="iteration-2"),
         once("a", -0.5, iteration="iteration-10"),
         [run("0", SIDES[0], 1, 1.0, **own)],
         once("b", 0.5, executor_model="large"),
         [row | {"run_number": 2} for row in small],
-        [row | {"tokens": 9 * (row["pass_rate"] == 0)} for row in once("c", 0.25, cost_usd=0.5)],
+        [mine | {"tokens": 0}, other | {"tokens": 9, "cost_usd": 0.5}],
     )
     columns = ("skill", "iteration", "executor_model", "estimate", "tokens", "tokens_baseline")
     rows = found.table.select(*columns, "cost_usd", "cost_usd_baseline").rows()
@@ -187,7 +188,7 @@ def test_the_newest_iteration_that_compares_counts_and_models_are_rows_of_their_
         ("a", "iteration-10", None, -0.5, *[None] * 4),
         ("b", "iteration-1", "large", 0.5, *[None] * 4),
         ("b", "iteration-1", "small", -0.25, *[None] * 4),
-        ("c", "iteration-1", None, 0.25, 0, 9, 0.5, 0.5),
+        ("c", "iteration-1", None, 0.25, 0, 9, None, 0.5),
     ]
     assert "Run by several models, each with its own row: b." in repr(found)
     assert found.answers[0].n_skills == 3
