@@ -13,8 +13,6 @@ import anthropic
 import httpx2
 import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skill_eval_nb.documents import StructuralExpectation, mend
 from skill_eval_nb.grading.judge import SCHEMA
@@ -25,7 +23,7 @@ from skill_eval_nb.models.stand_in.agent import draft_run
 from skill_eval_nb.models.stand_in.answers import measure
 from skill_eval_nb.models.stand_in.app import App, transport
 from skill_eval_nb.models.stand_in.reading import PrefixCache, count_request, minimal
-from skill_eval_nb.models.stand_in.writers import draft_queries, propose
+from skill_eval_nb.models.stand_in.writers import propose
 from tests.grading.structural.made import lay
 from tests.stand_in import serve
 from tests.stand_in.validating import complaint
@@ -285,25 +283,22 @@ def test_it_judges_what_was_shown_in_the_form_asked_for_and_the_same_again() -> 
     assert first["dimensions"] != other["dimensions"]
 
 
-# ── proposer and drafter ───────────────────────────────────────────────────────────────────────
-
-
-def request(parts: dict[str, str], last: str, *fields: str) -> dict[str, Any]:
-    """What is asked: parts in their fences, a last word, and a form of these fields."""
-    fenced = [f'<{tag} nonce="n">\n{text}\n</{tag} nonce="n">' for tag, text in parts.items()]
-    properties = {name: {} for name in fields}
-    asked = [text("\n\n".join([*fenced, last]))]
-    return plain(asked, **form({"type": "object", "properties": properties}))
+# ── proposer ───────────────────────────────────────────────────────────────────────────────────
 
 
 def proposed(tried: list[str], *missed: str) -> str:
     """The description for a skill whose last one missed these queries."""
     parts = {
-        "tried": "\n".join(json.dumps({"description": one}) for one in tried),
-        "failures": "\n".join(json.dumps({"query": one, "should_trigger": True}) for one in missed),
+        "tried": [{"description": one} for one in tried],
+        "failures": [{"query": one, "should_trigger": True} for one in missed],
     }
-    asked = request(parts, "what went wrong in round 1", "why", "description")
-    return propose(StandIn(), asked)["description"]
+    fenced = [
+        "\n".join([f'<{tag} nonce="n">', *map(json.dumps, rows), f'</{tag} nonce="n">'])
+        for tag, rows in parts.items()
+    ]
+    fields = form({"type": "object", "properties": {"why": {}, "description": {}}})
+    asked = [text("\n\n".join([*fenced, "what went wrong in round 1"]))]
+    return propose(StandIn(), plain(asked, **fields))["description"]
 
 
 def test_words_that_missed_queries_share_come_in_as_a_sentence() -> None:
@@ -313,16 +308,3 @@ def test_words_that_missed_queries_share_come_in_as_a_sentence() -> None:
     assert proposed(tried, "stamp letters") == f"{as_well} “letter” or “stamp”."
     assert proposed([]) == propose(StandIn(), plain())["description"] == "A skill."
     assert len(proposed(["word " * 400], "stamp letters")) <= 1024
-
-
-@given(st.text(max_size=200), st.text(max_size=200))
-def test_whatever_skills_say_queries_are_drafted_in_form(own: str, other: str) -> None:
-    last = (
-        "Now write exactly 2 queries that should trigger and 2 that should not, at least 1 of "
-        "these near misses."
-    )
-    skill = f"---\nname: tidy-tables\ndescription: {json.dumps(own)}\n---\n\nDo it."
-    parts = {"skill": skill, "others": f"- pdf: x{other}", "existing": "(none)"}
-    found = draft_queries(StandIn(), request(parts, last, "queries"))["queries"]
-    assert [one["should_trigger"] for one in found] == [True, True, False, False]
-    assert all(one["query"].strip() for one in found)
