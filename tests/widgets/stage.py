@@ -160,11 +160,6 @@ class Stage:
         self.page.set_viewport_size({"width": width, "height": max(HEIGHT, min(height, TALLEST))})
         self.settle()
 
-    def picture(self, path: Path) -> None:
-        """Keep a picture of the whole widget."""
-        self.unroll()
-        self.keep(path)
-
     def keep(self, path: Path) -> None:
         """Keep a picture of the whole page as it is."""
         path.parent.mkdir(parents=True, exist_ok=True)

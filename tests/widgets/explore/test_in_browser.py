@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb.stats.expectations import CLASSES
 from skill_eval_nb.widgets.explore import Explore
-from skill_eval_nb.widgets.explore.figures import TURNS
 from tests.widgets.explore.made import bundled, explorer
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
@@ -48,40 +46,6 @@ def test_every_view_can_be_read_by_everybody_from_a_point_to_the_evidence_of_its
             dark = [("dark", 900)] if name in ("dimensions", "checks") else []
             new = "[role=tablist], [role=tabpanel]"
             looked_at(stage, f"explore-{name}", [*dark, ("light", 900)], within=new)
-
-
-def test_lists_are_sorted_by_a_click_all_pages_of_them_and_this_one_with_no_kernel(browser):
-    panel = explorer()
-    with staged(browser, panel) as stage:
-        runs = stage.page.locator(".sen-x-runs")
-        head = runs.get_by_role("columnheader", name="Tokens")
-        for ascending in (True, False):
-            head.get_by_role("button").press("Enter")
-            stage.settle()
-            wanted = panel.selection["tokens"].sort(descending=not ascending)[:25].to_list()
-            assert column(runs, 5) == [f"{one:,}" for one in wanted]
-            assert head.get_attribute("aria-sort") == ("ascending" if ascending else "descending")
-            assert head.get_by_role("button").evaluate("(one) => one === document.activeElement")
-        stage.page.get_by_role("button", name="later runs").click()
-        stage.settle()
-        last = panel.selection["tokens"].sort(descending=True)[25:].to_list()
-        assert column(runs, 5) == [f"{one:,}" for one in last]
-
-        stage.page.get_by_role("tab", name="Checks").click()
-        stage.settle()
-        stage.alive = False
-        checks = stage.page.locator(".sen-x-checks")
-        names = column(checks, 1)
-        checks.get_by_role("button", name="Class").click()
-        classes = [one for one in (*CLASSES, *TURNS) if one in column(checks, 3)]
-        assert list(dict.fromkeys(column(checks, 3))) == classes
-        assert column(checks, 1) != names
-
-
-def column(table, at):
-    """What stands in a column, row by row, without what is said smaller."""
-    cells = table.locator(f"tbody > tr > :nth-child({at})").all_inner_texts()
-    return [one.splitlines()[0] for one in cells]
 
 
 def test_lists_over_the_page_close_by_escape_and_by_a_click_elsewhere(browser):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
-import polars as pl
 import pytest
 
 import skill_eval_nb as sen
@@ -13,6 +13,8 @@ from skill_eval_nb.widgets.review import review
 from skill_eval_nb.widgets.review.queue import token_of
 from skill_eval_nb.widgets.ui.source import tell_landed
 from skill_eval_nb.workspace import feedback
+from tests.charts.worlds import run_keys
+from tests.tables.made import workspace as made_of
 from tests.widgets.review.made import (
     SIDES,
     doubted,
@@ -59,23 +61,12 @@ def test_what_is_said_of_the_first_pair_is_in_the_file_and_in_the_table(tmp_path
 
 @pytest.mark.parametrize("numbers", [[1, None], [None, None]])
 def test_runs_without_a_number_are_left_out_and_that_is_said(numbers):
-    keys = {"workspace": "w", "skill": "s", "iteration": "iteration-1", "eval_id": "1"}
-    runs = [
-        {
-            **keys,
-            "eval_name": "first-eval",
-            "configuration": side,
-            "run_number": number,
-            "path": side,
-        }
-        for side in SIDES
-        for number in numbers
-    ]
-    ws = sen.Workspace.from_tables({"runs": pl.DataFrame(runs)}, "")
+    pairs = product(SIDES, numbers)
+    ws = made_of(runs=[run_keys(configuration=side, run_number=n, path=side) for side, n in pairs])
     for pair in ("with and without", "iterations", "single"):
         told = text(review(ws, pair).view())
         assert f"{4 - 2 * numbers.count(1)} runs without a number cannot be reviewed" in told
-        assert ("first-eval" in told) == (1 in numbers)
+        assert ("eval-0" in told) == (1 in numbers)
 
 
 def test_it_is_complete_when_every_run_is_reviewed_and_no_longer_when_one_is_not(tmp_path):

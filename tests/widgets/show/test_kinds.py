@@ -71,12 +71,10 @@ def test_of_what_is_long_the_first_part_is_shown_and_the_rest_is_counted(tmp_pat
     long = draw(tmp_path, "a.txt", "x" * 10_000_000)
     assert "The first 40,000 characters of a large file." in text(long.view)
     assert long.weight < 50_000
-    wide = ",".join(map(str, range(45)))
     for name, data, told in (
         ("b.txt", "row\n" * 12_345, "The first 1,000 of 12,345 lines."),
         ("c.txt", b"0123456789 and more\n" * 300_000, "The first 1,000 lines of a large file."),
         ("a.csv", "a,b\n" + "1,2\n" * 12_345, "The first 100 of 12,345 rows, 2 columns"),
-        ("b.csv", f"{wide}\n{wide}\n", "1 row, the first 30 of 45 columns"),
         ("c.csv", "a,b\n" + "1,2\n" * 2_000_000, "The first 100 rows, 2 columns"),
         ("a.html", "<p>x</p>" * 600_000, "Not shown as page: more than 4 MB"),
     ):
@@ -84,9 +82,6 @@ def test_of_what_is_long_the_first_part_is_shown_and_the_rest_is_counted(tmp_pat
 
 
 def test_odd_bytes_are_said(tmp_path):
-    assert "named .png, but does not begin" in said(tmp_path, "fake.png", "no picture")
-    assert "It is not JSON" in said(tmp_path, "a.json", "{").replace("it is", "It is")
-    assert "read as Windows-1252" in said(tmp_path, "a.txt", "café".encode("latin-1"))
     shown = said(tmp_path, "b.txt", "äöüß äöü ".encode() + b"\xff")
     assert "äöüß äöü �" in shown
     assert "1 of its bytes" in shown

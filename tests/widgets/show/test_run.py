@@ -27,9 +27,9 @@ def test_hostile_words_stay_words(tmp_path):
 def test_every_run_that_others_left_is_shown(corpus_loaded):
     shown = 0
     for ws in corpus_loaded:
-        for row in ws.polars("runs").head(4).iter_rows(named=True):
+        for row in ws.polars("runs").head(2).iter_rows(named=True):
             shown += bool(text(show_run(ws, key_of(row))))
-    assert shown > 60
+    assert shown > 30
 
 
 def test_every_run_is_found_by_its_key_and_by_no_other():
