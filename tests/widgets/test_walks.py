@@ -104,7 +104,7 @@ OPENED: dict[str, Callable[..., Panel]] = {
     "diff": lambda home, **given: sen.diff(diff.workspace(home, **given)),
     "diff of": lambda _, name: sen.diff(DATA / name),
     "others": others_of,
-    "drafts": lambda home: sen.drafts(drafts.workspace(home)),
+    "drafts": lambda home, **given: sen.drafts(drafts.workspace(home, **given)),
     "review": review.opened,
     "checks": lambda home: sen.review(review.doubted(home), "checks"),
     "run panel": lambda _, **given: run.run_panel(DATA / "release-notes", **given),

@@ -13,11 +13,6 @@ from tests.widgets.drafts.made import do, files, panel, suite, workspace
 from tests.widgets.trees import find, text
 
 
-def key_of(made, kind: str) -> str:
-    """The name of the first draft of a kind."""
-    return next(card.key for card in made._cards() if card.draft.kind == kind)
-
-
 def test_what_lacks_its_wording_is_one_card_with_a_line_for_each(tmp_path: Path) -> None:
     evals = suite()
     for one in evals["evals"]:
@@ -42,25 +37,6 @@ def test_what_lacks_its_wording_is_one_card_with_a_line_for_each(tmp_path: Path)
     shown = text(find(card, tag="li", key=f"row-{row.key}"))
     assert "Accept" in shown  # where it was written, with how it fares
     assert "Not in the figures: 1 new expectation" in shown
-
-
-def test_a_draft_that_quotes_the_skill_is_marked_as_it_now_is(tmp_path: Path) -> None:
-    """The skill is that in whose folder the suite lies."""
-    skill = "---\nname: brewing\ndescription: d\n---\nName the water in `water_line`.\n"
-    made = panel(workspace(tmp_path, {"SKILL.md": skill}), "drafts")
-    key = key_of(made, "demote")
-
-    def shown() -> str:
-        return text(find(made.view(), tag="section", key=f"card-{key}"))
-
-    assert "quotes the skill" not in shown()
-    new = {**made._card(key).draft.new[0], "match": "water_line"}
-    do(made, "edit", key)
-    do(made, "type", key, json.dumps([new]))
-    do(made, "take", key)
-    assert "It quotes the skill (‘water_line’), and so may measure obedience." in shown()
-    cards = [one[1]["key"] for one in find(made.view(), tag="section") if one[1].get("key")]
-    assert cards[-1] == f"card-{key}"
 
 
 def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> None:
