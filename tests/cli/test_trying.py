@@ -65,6 +65,7 @@ def test_jupyterlab_opens_the_dashboard_of_the_copy(commands, copy):
     assert (result.exit_code, "You are root" in result.stdout) == (3, True)  # JupyterLab's own
     assert (copy / "data" / "tdd-workspace").is_dir()
     assert str(copy / "notebooks") in result.stdout
+    assert "lies outside of" not in result.stdout
     assert looked_at(copy, "00_start_here") == OURS
     # What stands after two dashes is Jupyter's.
     own = ["--no-browser", "--port", "9999", "--allow-root", "--", "-h"]
