@@ -212,6 +212,9 @@ def test_a_line_is_read_as_a_file_is() -> None:
         "what is nested more than 200 deep read as null",
         "the file is not UTF-8",
     }
+    faults = Faults()  # and a file with a comma too many as well
+    assert json.dumps(parse(deep.replace(b"1", b"1,"), faults)).count("{") == 200
+    assert "nested more than 200 deep" in faults[0].message
 
 
 def _is_utf8(data: bytes) -> bool:

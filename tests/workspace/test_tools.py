@@ -68,6 +68,15 @@ def with_aggregates() -> Files:
     return files
 
 
+def unwanted() -> Files:
+    """A grader that wants the skill not used, and says nothing of calls."""
+    used = {"name": "used", "passed": True, "scored": False}
+    files = plugin([plugin_run(True, graders=[used])], [])
+    wants = {"name": "used", "type": "tool_used", "config": {"tool": "Skill", "max": 0}}
+    files["aggregate-result.json"]["cases"][0]["graders"] = [wants]
+    return files
+
+
 def foo(*rows: Any, at: str = "output.json", **fields: Any) -> Files:
     return {at: {"results": {"results": list(rows), **fields}}}
 
@@ -367,6 +376,7 @@ CASES: dict[str, Files] = {
     "plugin eval: its aggregates are audited, those of a case against the runs": with_aggregates(),
     "plugin eval: an arm of any name": plugin([], [])
     | {"aggregate-result.json": plugin_suite([], []) | {"cases": [{"name": "a", "arms": ANY_ARM}]}},
+    "plugin eval: a grader may want that the skill is not used": unwanted(),
     # ── Harbor, rewards ──────────────────────────────────────────────────────────────────────
     "harbor: a job": job_of_harbor(),
     "harbor: words of the folder say the side where the settings have no skills": {
