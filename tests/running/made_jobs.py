@@ -33,7 +33,6 @@ class Writer:
     raises: str | None = None
     hangs: bool = False
     deaf: bool = False
-    text: str = "# Notes\n\n- a note\n"
     name: str = "writer"
     stand_in: StandIn | None = None
 
@@ -66,7 +65,7 @@ class Writer:
             except asyncio.CancelledError:
                 if not self.deaf:
                     raise
-        (task.folder / "notes.md").write_text(self.text)
+        (task.folder / "notes.md").write_text("# Notes\n\n- a note\n")
         says = {"id": f"msg_{task.key}", "content": [{"type": "text", "text": "Done."}]}
         event = {"type": "assistant", "message": says, "timestamp": "2026-01-01T00:00:00Z"}
         return Execution("done", None, (event,), used, None, None, "Done.")

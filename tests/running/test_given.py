@@ -15,13 +15,8 @@ from skill_eval_nb.running.protocol import Refused, Skill
 from skill_eval_nb.running.skill import read_skill, stage
 from skill_eval_nb.running.suite import Suite, find_inputs, place_inputs, read_suite
 from tests.corpus.build import lay
+from tests.golden import hold
 from tests.running.made_plans import SKILL, make_skill
-
-LAUGHS = "a: &a [x, x]\n" + "".join(
-    f"{key}: &{key} [{', '.join([f'*{before}'] * 9)}]\n"
-    for before, key in zip("abcdefgh", "bcdefghi", strict=True)
-)
-"""A few lines that stand for some 86 million values."""
 
 
 @pytest.fixture
@@ -113,7 +108,7 @@ def test_links_that_leave_lead_nowhere_or_in_circles_are_all_told(tmp_path, skil
         ("---\nname: ../x\ndescription: d\n---\n", "names a folder"),
         ("---\nname: .\ndescription: d\n---\n", "names a folder"),
         ("---\nname: x\ndescription: ''\n---\n", "`description` is ''"),
-        (f"---\n{LAUGHS}name: *i\ndescription: d\n---\n", r"line 3: an alias \(`\*a`\); write"),
+        ("---\na: &a x\nb: [*a]\nname: x\n---\n", r"line 3: an alias \(`\*a`\); write"),
         (f"---\nname: x\ndescription: {'[' * 10_000}\n---\n", "line 3: nested too deep"),
         (f"---\nname: {'1' * 10_000}\ndescription: d\n---\n", "not YAML: Exceeds the limit"),
         (f"---\nname: x\ndescription: {'d' * 70_000}\n---\n", "too long: it has 70,022"),
@@ -169,19 +164,7 @@ def test_every_fault_at_once(tmp_path):
     ]
     with pytest.raises(Refused) as caught:
         read(tmp_path, {"evals": evals})
-    text = "\n".join(caught.value.faults)
-    for one in (
-        "eval 1 has no prompt",
-        "eval 1: input file `../x` leaves",
-        "eval 1: input file `none.txt` does not exist",
-        "evals 1 and 2 have the same id, 1",
-        "expectation `E` occurs 2 times",
-        "dimension `x` occurs 2 times",
-        "`match` of check",
-        "`count` of check E1",
-    ):
-        assert one in text, one
-    assert "prompt" in next(one for one in caught.value.faults if "$.evals[2]" in one)
+    hold("suite", [one.replace(str(tmp_path), "HOME") for one in caught.value.faults])
 
 
 # ── input files ────────────────────────────────────────────────────────────────────────────────

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from jupyter_client.manager import KernelManager
+from jupyter_client.manager import start_new_kernel
 
 from skill_eval_nb.running.journal import read_journal
 from tests.checkout import ROOT
@@ -39,15 +39,12 @@ job = Job(Path({folder!r}), {server!r}, {runs}).plan().start()
 
 def test_a_job_whose_kernel_is_restarted_has_no_error_and_pays_for_nothing_twice(tmp_path):
     make_skill(tmp_path / "skill")
-    log, manager = tmp_path / "log", KernelManager(kernel_name="python3")
+    log = tmp_path / "log"
     with killing.served(log, 0.1) as server:
         job = killing.Job(tmp_path, server, 12)
         cell = CELL.format(root=str(ROOT), folder=str(tmp_path), server=server, runs=job.runs)
-        manager.start_kernel()
-        client = manager.client()
-        client.start_channels()
+        manager, client = start_new_kernel()
         try:
-            client.wait_for_ready()
             assert_ran(client, cell)
             until(lambda: any(job.workspace.glob("iteration-1/*/*/*/judgings/1.json")), 60)
             manager.restart_kernel()

@@ -27,9 +27,6 @@ CHECKS = [
 ]
 
 
-ERRORED = {"status": "errored"}
-
-
 def workspace(folder, files=None, checks=None):
     evals = [{"id": 1, "prompt": "Write", "structural_expectations": checks or CHECKS}]
     own = {f"{RUN}/outputs/a.md": "yes", f"{RUN}/timing.json": {"duration_ms": 1}}
@@ -90,7 +87,10 @@ def test_a_structural_json_that_differs_is_kept_and_told_unless_forced(tmp_path)
     ("files", "code"),
     [
         ({f"{RUN}/timing.json": {"duration_ms": 1}}, "no-outputs"),
-        ({f"{RUN}/timing.json": ERRORED, f"{RUN}/outputs/a.md": "yes"}, "errored-run"),
+        (
+            {f"{RUN}/timing.json": {"status": "errored"}, f"{RUN}/outputs/a.md": "yes"},
+            "errored-run",
+        ),
         ({"iteration-1/eval-7-other/with_skill/run-1/outputs/a.md": "yes"}, "no-definition"),
     ],
 )

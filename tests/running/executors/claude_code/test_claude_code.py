@@ -8,8 +8,6 @@ import itertools
 import json
 import shlex
 import signal
-import struct
-import zlib
 
 import pytest
 from hypothesis import given
@@ -21,6 +19,7 @@ from skill_eval_nb.running.executors import harness
 from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of, was_opened
 from skill_eval_nb.running.executors.harness import Process
 from skill_eval_nb.running.protocol import Execution
+from tests.grading.evidence.made import pdf, picture
 from tests.grading.sandbox.made import marker, running
 from tests.running.executors.claude_code.scripted import Conversation, say, use
 from tests.running.executors.made_tasks import NAME, execute, skill, task
@@ -28,17 +27,6 @@ from tests.running.made_jobs import until
 from tests.running.needs_harness import needs_harness
 from tests.stand_in import Fault, RiggedStandIn
 
-HEAD, DOTS = struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0), zlib.compress(bytes(9 * 28))
-PNG = b"\x89PNG\r\n\x1a\n" + b"".join(
-    struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    for kind, data in ((b"IHDR", HEAD), (b"IDAT", DOTS), (b"IEND", b""))
-)
-PDF = b"""%PDF-1.4
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj
-trailer<</Size 4/Root 1 0 R>>
-%%EOF"""
 PROMPT = "@c.txt /do it"
 
 
@@ -63,8 +51,8 @@ def test_whatever_the_harness_itself_sends_goes_on(tmp_path, model):
     with Conversation(*steps, *more, say("done")) as server:
         given = {"model": model, "skill": skill(tmp_path), "prompt": PROMPT}
         one = task(tmp_path / "run", Connection(server.base_url), **given)
-        (one.folder / "a.png").write_bytes(PNG)
-        (one.folder / "b.pdf").write_bytes(PDF)
+        (one.folder / "a.png").write_bytes(picture("PNG"))
+        (one.folder / "b.pdf").write_bytes(pdf("A song"))
         (one.folder / "c.txt").write_text(f"{'lorem ipsum ' * 1000}\n" * 20)
         execution = execute(ClaudeCode(), one)
     assert (execution.status, execution.reason) == ("done", None)
