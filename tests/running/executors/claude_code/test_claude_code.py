@@ -8,6 +8,10 @@ import itertools
 import json
 import shlex
 import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -15,7 +19,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.grading.sandbox import Box, BoxLimits
 from skill_eval_nb.models import Connection, Tally
-from skill_eval_nb.running.executors import harness
+from skill_eval_nb.running.executors import forwarder, harness
 from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of, was_opened
 from skill_eval_nb.running.executors.harness import Process
 from skill_eval_nb.running.protocol import Execution
@@ -214,3 +218,40 @@ READ = used("Read", file_path="SKILL.md")
 def test_a_skill_counts_as_opened_where_it_was_given_and_not_by_a_line_by_chance(events, opened):
     assert was_opened("notes", NOTES, events) is opened
     assert not was_opened("notes", "", [gave("anything")])
+
+
+# ── the forwarder, as it is run inside: with Python's own library alone ───────────────────────────
+
+CLIENT = """
+import socket, sys
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as way:
+    way.sendall(b"hello " * 100_000)
+    print(sum(map(len, iter(lambda: way.recv(65536), b""))), flush=True)
+sys.exit(7)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="left out: no Unix sockets")
+def test_it_carries_both_ways_until_one_side_leaves_and_ends_as_its_command_ends(tmp_path):
+    def serve() -> None:
+        with server.accept()[0] as near:
+            left = 600_000
+            while left:
+                left -= len(near.recv(65536))
+            near.sendall(b"HELLO " * 100_000)
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    path = str(tmp_path / "relay")
+    with socket.socket(socket.AF_UNIX) as server, ThreadPoolExecutor(1) as pool:
+        server.bind(path)
+        server.listen()
+        served = pool.submit(serve)
+        script = [sys.executable, "-I", "-S", forwarder.__file__, path, port]
+        command = [*script, sys.executable, "-c", CLIENT, port]
+        ran = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        served.result(60)
+    assert ran.returncode == 7
+    # Outside a box all of the machine goes on once the command has ended, and is told last.
+    got, goes_on = ran.stdout.splitlines()
+    assert (int(got), json.loads(goes_on)["left"] > 0) == (600_000, True)
