@@ -277,5 +277,7 @@ def test_what_is_written_is_clean_and_reads_back() -> None:
         one.user_notes_summary = UserNotesSummary(uncertainties=[words])
     made = grade(None, judgings, Metrics(total_steps=4), Timing(total_duration_seconds=9.0))
     assert made.user_notes_summary == UserNotesSummary(uncertainties=["Is it  so?"])  # once
+    assert made.timing is not None
+    assert dump(made.timing) == {"executor_duration_seconds": 9.0, "grader_duration_seconds": 3.0}
     assert read_as_shared("grading", json.loads(json.dumps(dump(made)))) == (made, [])
     assert not check("grading", dump(made), "skill-evaluator")
