@@ -40,14 +40,13 @@ def workspace(suggestions: list) -> Workspace:
         KEYS | {"layer": "judged", "expectation_id": own, "text": text}
         for own, text in CHECKS.items()
     ]
-    runs = {tuple(one[key] for key in KEYS): None for one in suggestions}
+    runs = [{key: one[key] for key in KEYS} | {"status": "graded"} for one in suggestions]
     rows = {
-        "suggestions": suggestions,
-        "expectations": checks,
-        "runs": [dict(zip(KEYS, run, strict=True)) | {"status": "graded"} for run in runs],
+        "suggestions": pl.DataFrame(suggestions),
+        "expectations": pl.DataFrame(checks),
+        "runs": pl.DataFrame(runs).unique(maintain_order=True),
     }
-    tables = {name: pl.DataFrame(content) for name, content in rows.items() if content}
-    return Workspace.from_tables(tables)
+    return Workspace.from_tables({name: one for name, one in rows.items() if one.height})
 
 
 @pytest.mark.parametrize("iteration", ["iteration-1", "iteration-2"])
@@ -160,15 +159,14 @@ PAID = "claude-sonnet-4-6"
 
 
 def test_a_price_is_told_and_a_budget_that_is_too_small_merges_nothing():
-    found = aggregate(workspace(SAID), merge_model=PAID, dry_run=True)
-    assert found.merged_by is None
-    assert 0 < found.merging.worst_usd < 1
-    assert dollars(found.merging.worst_usd) in repr(found)
-    assert aggregate(workspace(SAID), merge_model=JUDGE, dry_run=True).merging.worst_usd == 0
-    options = {"merge_model": PAID, "budget_usd": 1e-6, "connection": offline()}
-    poor = aggregate(workspace(SAID), **options)
-    assert poor.merged_by is None
-    assert poor.suggestions == aggregate(workspace(SAID)).suggestions
+    ws = workspace(SAID)
+    told = aggregate(ws, merge_model=PAID, dry_run=True)
+    assert 0 < told.merging.worst_usd < 1
+    assert dollars(told.merging.worst_usd) in repr(told)
+    assert aggregate(ws, merge_model=JUDGE, dry_run=True).merging.worst_usd == 0
+    poor = aggregate(ws, merge_model=PAID, budget_usd=1e-6, connection=offline())
+    assert poor.suggestions == aggregate(ws).suggestions
+    assert (told.merged_by, poor.merged_by) == (None, None)
     assert "merged nothing" in repr(poor)
     assert "the budget is too small" in repr(poor)
 

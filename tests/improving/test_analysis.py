@@ -85,21 +85,16 @@ def test_the_analyst_is_shown_the_skill_as_it_was(made, tmp_path):
     place = "iteration-2/skill-snapshot/with_skill"
     text = f"---\nname: ledger-keeper\ndescription: x\n---\n{LINE} As it was.\n"
     lay(made, {f"{place}/SKILL.md": text})
+    for output in made.rglob("answer.md"):
+        output.write_text("<script>alert(1)</script>\n\nstand-in quality: 4")
     log = tmp_path / "log"
     found = analyse(made, comparison="comparison-1.json", connection=offline(log=str(log)))
+    assert "<script" not in found._repr_html_()
+    assert "&lt;script" in found._repr_html_()
     (document,) = found.documents
     summary = document.comparison_summary
     assert (summary.winner_skill, summary.loser_skill) == (place, "none (without_skill)")
     assert (found.notes, "As it was." in requests(log)[0]) == ((), True)
-
-
-def test_texts_are_escaped_in_html(made):
-    bad = "<script>alert(1)</script>"
-    output = made / "iteration-2/eval-1-ledger-1/with_skill/run-1/outputs/answer.md"
-    output.write_text(f"{bad}\n\nstand-in quality: 4")
-    html = analyse(made)._repr_html_()
-    assert "<script" not in html
-    assert "&lt;script" in html
 
 
 @pytest.mark.parametrize(

@@ -74,35 +74,27 @@ def test_iterations_are_compared_by_their_with_skill_sides(made) -> None:
     assert (row["configuration"], row["wins"], row["losses"]) == ("iteration-1", 0, 6)
 
 
-def test_only_what_is_missing_or_cut_in_half_is_asked_for_again(made, tmp_path) -> None:
-    connection = offline(log=str(tmp_path / "log"))
-    whole = compare(made, NEW, OLD, connection=connection)
-    asked = len(requests(tmp_path / "log"))
-    assert asked == len(whole.comparisons) == len(kept(made))
-    cut, *gone = kept(made)[3:7]
-    cut.write_bytes(cut.read_bytes()[:100])
-    for path in gone:
-        path.unlink()
-    again = compare(made, NEW, OLD, connection=connection)
-    assert len(requests(tmp_path / "log")) == asked + 4
-    assert again.n_before == asked - 4
-    assert again.pairs.drop("reasons").equals(whole.pairs.drop("reasons"))
-
-
-def test_stopped_it_goes_on_where_it_was(made) -> None:
-    stop = threading.Event()
+def test_stopped_or_cut_in_half_it_asks_for_what_is_missing_only(made, tmp_path) -> None:
+    stop, log = threading.Event(), tmp_path / "log"
 
     def after_five(progress) -> None:
         if progress.done >= 5:
             stop.set()
 
-    options = {"connection": offline(latency=0.05), "concurrency": 2}
+    slow = offline(latency=0.05)
     with pytest.raises(Stopped):
-        compare(made, NEW, OLD, **options, progress=after_five, stop=stop)
+        compare(made, NEW, OLD, connection=slow, concurrency=2, progress=after_five, stop=stop)
     there = len(kept(made))
     assert 5 <= there < 13
-    done = compare(made, NEW, OLD, connection=offline())
-    assert (done.status, done.n_before, len(kept(made))) == ("done", there, 13)
+    whole = compare(made, NEW, OLD, connection=offline())
+    assert (whole.status, whole.n_before, len(kept(made))) == ("done", there, 13)
+    cut, *gone = kept(made)[3:7]
+    cut.write_bytes(cut.read_bytes()[:100])
+    for path in gone:
+        path.unlink()
+    again = compare(made, NEW, OLD, connection=offline(log=str(log)))
+    assert (again.n_before, len(requests(log))) == (9, 4)
+    assert again.pairs.drop("reasons").equals(whole.pairs.drop("reasons"))
 
 
 def test_questions_without_an_answer_are_told_and_nothing_is_made_up(made) -> None:
@@ -187,17 +179,12 @@ def test_a_work_that_tells_who_should_win_wins_nothing(made) -> None:
     )
     for output in made.glob("*/*/without_skill/*/outputs/answer.md"):
         output.write_text(output.read_text() + hostile)
+    named = {"eval_id": 1, "eval_name": "a <script>alert(1)</script> b"}
+    lay(made, {"iteration-2/eval-1-ledger-1/eval_metadata.json": named})
     found = compare(made, "with_skill", "without_skill", connection=offline("better"))
     assert (found.status, found.winner) == ("done", "with_skill")
-
-
-def test_as_html_it_escapes_what_files_say(tmp_path) -> None:
-    named = {"eval_id": 1, "eval_name": "a <script>alert(1)</script> b"}
-    metadata = {"iteration-2/eval-1-ledger-1/eval_metadata.json": named}
-    path = ledgers(tmp_path, evals=2, runs=1, files=metadata)
-    page = compare(path, NEW, OLD, connection=offline("better"))._repr_html_()
-    assert "&lt;script&gt;alert(1)" in page
-    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)" in found._repr_html_()
+    assert "<script" not in found._repr_html_()
 
 
 # ── outcome ────────────────────────────────────────────────────────────────────────────────────

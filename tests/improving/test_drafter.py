@@ -1,12 +1,10 @@
-"""Drafts by a model: what it is shown, what of its answers is taken, what is paid."""
+"""Drafts by a model: what it is shown, and what of its answers is taken."""
 
 from __future__ import annotations
 
 import importlib
 import json
 import re
-import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,18 +12,16 @@ import pytest
 from skill_eval_nb.improving.drafting import SCHEMA, Material, drafts_of_answer, gather_material
 from skill_eval_nb.improving.evidence import Evidence
 from skill_eval_nb.models.ask import BadAnswer
-from skill_eval_nb.models.stand_in import JUDGE
-from tests.improving.made import CHECKS, EXISTS, always, drafted, look, offline, said, world
+from tests.improving.made import CHECKS, EXISTS, always, look, said, world
 
 JUDGED = "It is good"
 TONE = {"id": "Q1", "name": "tone", "description": "d", "scoring": {"1": "a", "3": "b", "5": "c"}}
 FIELDS = SCHEMA["properties"]["drafts"]["items"]["properties"]["items"]["items"]["required"]
 ASKED = said("Nothing checks that `afterEach` is called.", "1", "2")
-PAID = "claude-sonnet-4-6"
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """A workspace of two evals."""
 
     def output(name: str, side: str, run: int) -> str:
@@ -33,12 +29,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     checks = [(EXISTS, always), (JUDGED, always)]
     folder = tmp_path_factory.mktemp("asking")
-    return world(folder, checks, evals=2, dimensions=(TONE,), output=output)
-
-
-@pytest.fixture(scope="module")
-def seen(path: Path) -> Evidence:
-    return look(path, ASKED)
+    return look(world(folder, checks, evals=2, dimensions=(TONE,), output=output), ASKED)
 
 
 @pytest.fixture(scope="module")
@@ -126,27 +117,6 @@ def test_what_others_wrote_stands_in_fences(seen: Evidence, given: Material) -> 
         assert theirs in given.text
         assert theirs not in outside
     assert nonce not in seen.suite["1"].prompt
-
-
-def test_the_stand_in_drafts_offline_and_is_asked_once(tmp_path: Path, path: Path) -> None:
-    copy = shutil.copytree(path, tmp_path / "ws")
-    options = {"model": JUDGE, "connection": offline()}
-    first = drafted(copy, ASKED, **options)
-    assert any(one.by == JUDGE for one in first)
-    assert first.unasked is None
-    (kept,) = (copy / ".skill-eval-nb" / "drafts").iterdir()
-    kept.write_bytes(kept.read_bytes().replace(b"Graders miss", b"As kept: graders miss"))
-    again = drafted(copy, ASKED, **options)
-    assert any(one.why.startswith("As kept") for one in again if one.by == JUDGE)
-
-
-def test_nothing_is_spent_unasked(path: Path) -> None:
-    drafts = drafted(path, ASKED, model=PAID)
-    assert drafts == drafted(path, ASKED)
-    assert (drafts.price_usd > 0, drafts.cost_usd) == (True, 0)
-    assert "give budget_usd" in repr(drafts)
-    dry = drafted(path, ASKED, model=JUDGE, dry_run=True)
-    assert (dry.price_usd, {one.by for one in dry}) == (0.0, {"rule"})
 
 
 @pytest.mark.parametrize("where", ["drafting", "first_evals"])

@@ -1,4 +1,4 @@
-"""The first evals of a skill: a form or a model's, kept, paid for once, and never unasked."""
+"""The first evals of a skill: a form or a model's, and what of an answer is taken."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.suite import read_suite
 from skill_eval_nb.skill_md import SkillMd
 from tests.improving.made import requests
-from tests.stand_in import Fault, RiggedStandIn
-from tests.triggers.made import lines, make_skill
+from tests.stand_in import RiggedStandIn
+from tests.triggers.made import make_skill
 
 PAID = "claude-sonnet-4-6"
 BODY = "# Tidy tables\n\n## Empty rows\n\nDrop them.\n\n## Dates\n\nWrite them as ISO 8601.\n"
@@ -36,11 +36,10 @@ def tidy(tmp_path: Path) -> Path:
     return make_skill(tmp_path / "tidy-tables", description=DESCRIPTION, body=BODY)
 
 
-def drafted(skill: Path, log: Path | None = None, *faults: Fault, **options: Any) -> Drafts:
+def drafted(skill: Path, log: Path, **options: Any) -> Drafts:
     """Drafts by the stand-in, which notes its calls."""
-    stand_in = RiggedStandIn(log=None if log is None else str(log), faults=faults)
-    given = {"model": JUDGE, "connection": Connection(stand_in=stand_in)}
-    return sen.draft_evals(skill, **(given | options))
+    connection = Connection(stand_in=RiggedStandIn(log=str(log)))
+    return sen.draft_evals(skill, model=JUDGE, connection=connection, **options)
 
 
 def row(name: str, *, helps: bool = True, **fields: Any) -> dict[str, Any]:
@@ -72,6 +71,7 @@ def test_without_a_model_there_is_a_form_that_says_so_and_can_be_run(tidy: Path,
     found = sen.draft_evals(tidy, n=n)
     assert (len(found), found.price_usd, found.cost_usd, found.unasked) == (n, 0, 0, None)
     assert all("No model wrote this" in one.why for one in found)
+    assert "It quotes the skill (‘" in str(found)  # its description, that is
     assert all("A program checks: Something was written" in one.why for one in found)
     unchanged = [one for one in found if "should change nothing" in one.why]
     assert unchanged == list(found[-2:])
@@ -87,31 +87,6 @@ def test_without_a_model_there_is_a_form_that_says_so_and_can_be_run(tidy: Path,
     assert {each.severity for each in sen.tables.check(tidy / "evals" / "evals.json")} == {"info"}
     with pytest.raises(Refused, match="has changed since"):
         change.write()
-
-
-def test_an_answer_is_kept_and_paid_for_once(tidy: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    unasked = drafted(tidy, log, model=PAID)
-    dry = drafted(tidy, log, model=PAID, dry_run=True, budget_usd=100)
-    assert (tuple(unasked), tuple(dry), lines(log)) == ((), (), [])
-    assert unasked.price_usd == dry.price_usd > 0
-    assert "give budget_usd" in repr(unasked)
-    assert "dry run" in repr(dry)
-    short = drafted(tidy, log, model=PAID, budget_usd=unasked.price_usd / 2)
-    assert "budget is too small" in repr(short)
-    refused = drafted(tidy, None, Fault("refusal", role="eval_drafter"))
-    assert "refused to answer" in repr(refused)
-    paid = drafted(tidy, log, model=PAID, budget_usd=unasked.price_usd)
-    assert 0 < paid.cost_usd <= paid.price_usd
-    again = drafted(tidy, log, model=PAID)
-    assert (tuple(again), again.cost_usd, len(lines(log))) == (tuple(paid), 0, 1)
-    assert {one.by for one in paid} == {PAID}
-    assert "No model wrote this" not in repr(paid)
-    # Another number of evals, another text of the skill: another question.
-    drafted(tidy, log, model=PAID, n=4, budget_usd=1)
-    (tidy / "SKILL.md").write_text((tidy / "SKILL.md").read_text() + "\nMore.\n")
-    drafted(tidy, log, model=PAID, budget_usd=1)
-    assert len(lines(log)) == 3
 
 
 def test_a_good_answer_becomes_evals_with_their_files(tidy: Path) -> None:
@@ -210,8 +185,8 @@ def test_a_hostile_skill_stays_material(tmp_path: Path) -> None:
     (skill / "evals" / "old.txt").write_text("the secret answers")
     log = tmp_path / "log"
     found = drafted(skill, log)
-    assert len(found) == 8
-    (sent,) = requests(log)
+    assert (len(found), len(drafted(skill, log, n=4))) == (8, 4)  # another number, another answer
+    sent, _ = requests(log)
     text = json.loads(sent)["messages"][0]["content"][0]["text"]
     nonce = re.findall(r"fences' nonce is (\w{16})", text)[0]
     inside = text.split(f'<skill nonce="{nonce}">')[1].split(f'</skill nonce="{nonce}">')[0]
@@ -222,39 +197,32 @@ def test_a_hostile_skill_stays_material(tmp_path: Path) -> None:
     assert "<b>" not in found._repr_html_()
     for n in (2, 21):
         with pytest.raises(Refused, match="from 3 to 20"):
-            drafted(skill, n=n)
+            drafted(skill, log, n=n)
     (skill / "SKILL.md").unlink()
     (tmp_path / "out.md").write_text("---\nname: trap-door\ndescription: x\n---\n")
     (skill / "SKILL.md").symlink_to(tmp_path / "out.md")
     with pytest.raises((Refused, OSError), match=r"leaves the skill|leads out"):
-        drafted(skill)
+        drafted(skill, log)
 
 
 RULE = "Drop a row that is empty in every column"
 CHECKED = {"type": "file_contains", "pattern": "*.csv", "description": "Rows are kept"}
+TERM = "‘drop_list’"
 LEAKS = {
     "a name": ("evals", {"prompt": "Use the tidy-tables skill on sales.csv"}, "‘tidy-tables’"),
-    "a phrase": (
-        "expectations",
-        f"{RULE} of the table",
-        "‘drop a row that is empty in every column’",
-    ),
-    "a term": ("expectations", "The result has a drop_list", "‘drop_list’"),
-    "a check": ("structural_expectations", {**CHECKED, "match": "drop_list"}, "‘drop_list’"),
-    "one of several": (
-        "structural_expectations",
-        {**CHECKED, "match_any": ["x", "drop_list"]},
-        "‘drop_list’",
-    ),
+    "a phrase": ("expectations", f"{RULE} of the table", f"‘{RULE.lower()}’"),
+    "a term": ("expectations", "The result has a drop_list", TERM),
+    "a check": ("structural_expectations", {**CHECKED, "match": "drop_list"}, TERM),
+    "of several": ("structural_expectations", {**CHECKED, "match_any": ["x", "drop_list"]}, TERM),
     "inside an eval": (
         "evals",
         {"prompt": "Clean it", "expectations": [{"text": "It has a drop_list"}]},
-        "‘drop_list’",
+        TERM,
     ),
     "what its prompt asks for": (
         "evals",
         {"prompt": "Write a drop_list", "expectations": ["It has a drop_list"]},
-        "‘drop_list’",  # of the prompt, once
+        TERM,  # of the prompt, once
     ),
     "what the prompt of its eval asks for": ("expectations", "It has a keep_list", ""),
     "other words": ("expectations", "No row of the result is empty", ""),
@@ -275,11 +243,3 @@ def test_a_draft_that_quotes_the_skill_says_so(part: Any, item: Any, quoted: str
     )
     assert said in " ".join(str(found).split())
     assert Drafts([draft]).say_leaks(draft) == ""
-
-
-def test_the_form_says_what_it_has_from_the_skill(tmp_path: Path) -> None:
-    """Of its description, that is, which a prompt of a user's own has not."""
-    found = sen.draft_evals(
-        make_skill(tmp_path / "tidy-tables", description=DESCRIPTION, body=BODY)
-    )
-    assert "It quotes the skill (‘" in str(found)

@@ -19,21 +19,19 @@ from skill_eval_nb.running.protocol import Refused
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 from tests.improving.made import NEW
-from tests.tables.made import a_run
-from tests.tables.made import workspace as workspace_of
 
 DATA = ROOT / "data"
 
 
 def iteration(number, share, side=NEW, evals=6):
     """Files of an iteration's side: three runs an eval around a pass rate, one twentieth apart."""
-    files = {}
-    for eval_id in range(1, evals + 1):
-        for run in (1, 2, 3):
-            passed = round(share * 20) + run - 2
-            place = f"iteration-{number}/eval-{eval_id}-task/{side}/run-{run}"
-            files[f"{place}/grading.json"] = graded("p" * passed + "f" * (20 - passed))
-    return files
+    place = f"iteration-{number}/eval-{{}}-task/{side}/run-{{}}/grading.json"
+    marks = {run: ("p" * (round(share * 20) + run - 2)).ljust(20, "f") for run in (1, 2, 3)}
+    return {
+        place.format(eval_, run): graded(one)
+        for eval_ in range(evals)
+        for run, one in marks.items()
+    }
 
 
 def results(lineage):
@@ -86,6 +84,11 @@ def test_an_iterations_own_old_side_is_compared(tmp_path):
     assert one.grading_result == "won"
     assert one.compared == "with_skill against old_skill in iteration-2"
     assert one.estimate == pytest.approx(0.5)
+    # Names from files are escaped in HTML.
+    bad = "<script>alert(1)<"
+    html = history(workspace(tmp_path / "bad", 0.3, 0.8, side=bad, evals=1))._repr_html_()
+    assert "<script" not in html
+    assert "&lt;script" in html
 
 
 @pytest.mark.parametrize(
@@ -147,15 +150,6 @@ def test_a_history_of_others_gives_parents_where_it_names_our_versions(
     assert {one.parent_from for one in found.versions[1:]} == {known_from}
     said = f"history.json names the versions {', '.join(names)}, but" in "".join(found.notes)
     assert said is (known_from != "stated")
-
-
-def test_names_from_files_are_escaped_in_html():
-    bad = "<script>alert(1)</script>"
-    more = {"configuration": "with_skill", "pass_rate": 0.5}
-    ws = workspace_of(runs=[a_run(bad, iteration=f"iteration-{n}{bad}", **more) for n in (1, 2)])
-    html = history(ws)._repr_html_()
-    assert "<script" not in html
-    assert "&lt;script" in html
 
 
 # ── written ────────────────────────────────────────────────────────────────────────────────────
@@ -231,15 +225,10 @@ def test_files_that_came_and_went_are_named_and_evals_are_no_part(tmp_path):
 
 
 def test_the_skill_comes_first_and_what_is_no_text_has_none(tmp_path) -> None:
-    files = {
-        "SKILL.md": "# Made up",
-        "assets/a.txt": "a line",
-        "assets/b.bin": b"\xff\xfe\x00",
-        "assets/c.txt": "x" * (LARGEST_SHOWN + 1),
-    }
-    assert list(texts(lay(tmp_path, files))) == [
-        ("SKILL.md", "# Made up"),
-        ("assets/a.txt", "a line"),
-        ("assets/b.bin", None),
-        ("assets/c.txt", None),
+    none = {"b.bin": b"\xff\xfe\x00", "c.txt": "x" * (LARGEST_SHOWN + 1)}
+    files = {"SKILL.md": "# Made up", "a.txt": "a line"}
+    assert [*texts(lay(tmp_path, none | files))] == [
+        *files.items(),
+        ("b.bin", None),
+        ("c.txt", None),
     ]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 
-import pytest
-
 import skill_eval_nb as sen
 from skill_eval_nb.improving import apply, preview
 from tests.checkout import ROOT
@@ -16,16 +14,16 @@ CHECK = {"type": "file_contains", "pattern": "*.md", "match": "# "}
 BARE = {"executor": "offline", "sandbox": "none", "runs": 1, "judgings": 1}
 
 
-@pytest.mark.parametrize("given", ["release-notes", "release-notes-workspace"])
-def test_the_next_runs_go_by_the_changed_suite_in_an_iteration_of_their_own(tmp_path, given):
+def test_the_next_runs_go_by_the_changed_suite_in_an_iteration_of_their_own(tmp_path):
     skill = shutil.copytree(ROOT / "data" / "release-notes", tmp_path / "release-notes")
     sen.plan_runs(skill, evals_only=[2], **BARE).start().wait()
     home = skill.with_name("release-notes-workspace")
     kept = home / "evals" / "evals.json"
     before = kept.read_bytes()
     one = draft(CHECKS, CHECK, evals=[sen.load(home).polars("evals")["eval_id"][1]])
-    change = apply(one, tmp_path / given)
     # The skill's suite is changed, not the copy that tells what was run.
+    assert preview(one, skill).path == skill / "evals" / "evals.json"
+    change = apply(one, home)
     assert change.path == skill / "evals" / "evals.json"
     assert kept.read_bytes() == before
     plan = sen.plan_runs(skill, evals_only=[2], **BARE)

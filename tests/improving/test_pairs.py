@@ -12,35 +12,25 @@ from skill_eval_nb.improving.pairs import pairs_of, sides_of
 from skill_eval_nb.running.protocol import Refused
 from tests.improving.made import NEW, OLD, ledgers
 
-TWO, TEN = "iteration-2", "iteration-10"
-
-
-@pytest.fixture(scope="module")
-def ws(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sides")
-    return sen.load(ledgers(folder, evals=1, runs=1, iterations=(TWO, TEN)))
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "said"),
-    [
-        ("with_skil", OLD, "did you mean `with_skill`"),
-        (NEW, "iteration-3", "did you mean `iteration-2`"),
-        (NEW, ("iteration-9", OLD), "there is no iteration `iteration-9`"),
-        (NEW, ("iteration-2", "old_skill"), "there is no configuration `old_skill`"),
-    ],
-)
-def test_what_is_no_side_is_refused_and_told(ws, a, b, said) -> None:
-    with pytest.raises(Refused, match=said):
-        sides_of(ws, a, b)
-
-
+TWO = "iteration-2"
 AT = "iteration-2/eval-{0}-ledger-{0}/{1}/run-{2}"
 
 
 @pytest.fixture
 def path(tmp_path):
     return ledgers(tmp_path, evals=2, runs=2)
+
+
+def test_what_is_no_side_is_refused_and_told(path) -> None:
+    ws = sen.load(path)
+    for a, b, said in (
+        ("with_skil", OLD, "did you mean `with_skill`"),
+        (NEW, "iteration-3", "did you mean `iteration-"),
+        (NEW, ("iteration-9", OLD), "there is no iteration `iteration-9`"),
+        (NEW, (TWO, "old_skill"), "there is no configuration `old_skill`"),
+    ):
+        with pytest.raises(Refused, match=said):
+            sides_of(ws, a, b)
 
 
 def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:

@@ -27,13 +27,6 @@ def rows(ws: sen.Workspace, table: str) -> list[Row]:
     return ws.polars(table).to_dicts()
 
 
-def one_run(folder: Path, files: Mapping[str, Any], **more: Any) -> Row:
-    """The only run of a folder with these files; `more` are files of the workspace."""
-    names = {f"{RUN}/{name}": content for name, content in files.items()}
-    (row,) = rows(load(folder, {**names, **more}), "runs")
-    return row
-
-
 def coded(ws: sen.Workspace, code: str) -> list[Row]:
     """The problems of a code."""
     return [row for row in rows(ws, "problems") if row["code"] == code]

@@ -1,9 +1,14 @@
-"""A loaded workspace in our own form: it loads again to the same, and every loss is named."""
+"""A loaded workspace in our own form: it loads again to the same, and every loss is named.
+
+What it makes of damaged trees, of ids and places, and what it refuses.
+"""
 
 from __future__ import annotations
 
-import json
+import hashlib
+import os
 import shutil
+import sys
 from collections import Counter
 from contextlib import suppress
 from itertools import product
@@ -11,14 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
+from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.tables.conversion import Converted, convert
 from tests.checkout import ROOT
-from tests.corpus.build import expectations, graded, lay, parts
+from tests.corpus.build import expectations, graded, lay, parts, row
+from tests.tables.made import RUN, two_sides
 
 BUNDLED = {
     "skill-creator": "skill-creator-workspace",
@@ -64,10 +71,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 9)
     return tuple(value) if isinstance(value, list) else value
-
-
-def read(path: Path) -> Any:
-    return json.loads(path.read_text())
 
 
 def assert_same(source: Path, out: Path, before: sen.Workspace | None = None) -> Converted:
@@ -187,28 +190,205 @@ def workspaces(draw: st.DrawFn) -> dict[str, Any]:
     return files | {"iteration-9/eval-0/with_skill/run-1/grading.json": graded("pf")}
 
 
-ERRORED = {
-    "eval-7/without_skill/run-1/grading.json": graded(
-        "", rubric_scores={"depth": {"score": 1, "weight": 2.0}}
-    ),
-    "eval-7/without_skill/run-1/timing.json": {"total_duration_seconds": 3, "status": "errored"},
-}
-"""A run that errored, whose grading has weights all the same."""
-NAMED_ONCE = {
-    "iteration-2/eval-1-login/without_skill/run-1/grading.json": graded(""),
-    "iteration-5b/eval-1-login/eval_metadata.json": {
-        "eval_name": "eval-1-login",
-        "prompt": "Do eval-1-login",
-        "assertions": ["It runs"],
+def named(*names: str) -> dict[str, Any]:
+    """Evals that call themselves like this, a run each."""
+    files: dict[str, Any] = {}
+    for folder, name in zip(("one", "two"), names, strict=False):
+        about = {"eval_id": name, "eval_name": "x", "prompt": "P"}
+        files[f"iteration-1/{folder}/eval_metadata.json"] = about
+        files[f"iteration-1/{folder}/with_skill/grading.json"] = graded("p" * len(files))
+    return files
+
+
+COMPARISON = {"winner": "A", "reasoning": "r", "rubric": {"A": {}, "B": {}}, "eval_id": 7}
+CASES: dict[str, dict[str, Any]] = {
+    "an errored run, whose grading has weights all the same": {
+        "eval-7/without_skill/run-1/grading.json": graded(
+            "", rubric_scores={"depth": {"score": 1, "weight": 2.0}}
+        ),
+        "eval-7/without_skill/run-1/timing.json": {"status": "errored"},
     },
+    "an eval whose name one iteration states, and the other only has in its folder": {
+        "iteration-2/eval-1-login/without_skill/run-1/grading.json": graded(""),
+        "iteration-5b/eval-1-login/eval_metadata.json": {
+            "eval_name": "eval-1-login",
+            "prompt": "Do eval-1-login",
+            "assertions": ["It runs"],
+        },
+    },
+    "iterations of which only a little is left": two_sides()
+    | {
+        "iteration-3/feedback.json": {"reviews": [{"run_id": "eval-1-with_skill"}]},
+        "iteration-4/comparison-1.json": COMPARISON,
+        "iteration-5/analysis.json": {"comparison_summary": {"winner": "A"}},
+        "iteration-6/eval-9-x/feedback.json": {"reviews": []},
+    },
+    "rows that no eval can be told of": {
+        "iteration-1/benchmark.json": {
+            "runs": [{"configuration": side, "result": {"pass_rate": 1.0}} for side in "ab"]
+        }
+    },
+    "sets of queries for two skills": two_sides()
+    | {
+        f"triggers/{name}.json": {
+            "skill_name": name,
+            "queries": [{"query": f"{name} up", "should_trigger": True}],
+        }
+        for name in ("tidy", "neat")
+    },
+    "folders with odd names": {
+        f"iteration-1/{name}/with_skill/run-1/grading.json": graded("p")
+        for name in ("with space", "naïve 🎉", "a'b", "-rf", "%2e%2e")
+    },
+    "two names that are one on some disks": named("Same", "same"),
 }
-"""An eval whose name one iteration states, and the other only has in its folder."""
+
+
+@pytest.mark.parametrize("files", CASES.values(), ids=CASES)
+def test_a_case_loads_again_to_the_same(tmp_path, files):
+    out = tmp_path / "out" / "tidy-workspace"
+    converted = assert_same(lay(tmp_path / "tidy-workspace", files), out)
+    assert not any("None" in path.read_text() for path in converted.written)
+    folders = [f"{path}" for path in out.rglob("*") if path.is_dir()]
+    assert len({path.casefold() for path in folders}) == len(folders)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(workspaces())
-@example(ERRORED)
-@example(NAMED_ONCE)
 def test_any_workspace_loads_again_to_the_same(tmp_path_factory, files):
     root = tmp_path_factory.mktemp("any")
     assert_same(lay(root / "in/tidy-workspace", files), root / "out/tidy-workspace")
+
+
+# ── places ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def tree(root: Path) -> dict[str, str]:
+    """Every file below a folder by its path, with what it holds, links and all."""
+    return {
+        os.path.relpath(Path(folder, name), root): hashlib.sha256(
+            Path(folder, name).read_bytes() if Path(folder, name).is_file() else b"?"
+        ).hexdigest()
+        for folder, _, names in os.walk(root)
+        for name in names
+    }
+
+
+def test_everything_stays_where_it_was_and_workspaces_of_one_name_apart(tmp_path):
+    eval_ = "iteration-1/eval-0-login"
+    files = {
+        f"{eval_}/with_skill/run-1/grading.json": graded("p"),
+        f"{eval_}/comparison-1.json": COMPARISON,
+        f"{eval_}/analysis.json": {"improvement_suggestions": [{"suggestion": "x"}]},
+        "iteration-1/comparison-2.json": COMPARISON,
+        "comparison-3.json": COMPARISON,
+        "history.json": {"skill_name": "x", "iterations": [{"version": "v0"}]},
+    }
+    paths = [lay(tmp_path / name / "ws", files) for name in "ab"]
+    convert(paths[0], tmp_path / "out")
+    assert set(files) <= set(tree(tmp_path / "out"))
+    convert(str(tmp_path / "?" / "ws"), tmp_path / "both")
+    assert len(list((tmp_path / "both").rglob("grading.json"))) == len(paths)
+
+
+def test_outputs_go_along_and_nothing_else_does(tmp_path):
+    """No documents among them; a link within as a file, others never; a pipe is not waited for."""
+    lay(tmp_path / "elsewhere", {"secret.txt": "secret", "deep/x.txt": "x"})
+    kept = {
+        "transcript.md": "said",
+        "transcript.jsonl": "{}",
+        "outputs/a.txt": "a",
+        "outputs/deep/er/metrics.json": "{}",
+        "outputs/data.json": b"\xff\x00",
+    }
+    left = {"grading.json": graded("p"), "outputs/metrics.json": {}, "outputs/grading.json": {}}
+    outputs = lay(tmp_path / "ws" / RUN, kept | left) / "outputs"
+    (outputs / "same").symlink_to("a.txt")
+    (outputs / "file").symlink_to(tmp_path / "elsewhere" / "secret.txt")
+    (outputs / "folder").symlink_to(tmp_path / "elsewhere")
+    (outputs / "loop").symlink_to(outputs)
+    (outputs / "gone").symlink_to("nothing")
+    os.mkfifo(outputs / "pipe")
+    converted = convert(tmp_path / "ws", tmp_path / "out")
+    documents = {"grading.json", "eval_metadata.json", "timing.json"}
+    lay(tmp_path / "wanted", kept | {"outputs/same": "a"})
+    found = tree(tmp_path / "out" / RUN)
+    assert {name: found[name] for name in set(found) - documents} == tree(tmp_path / "wanted")
+    names = {Path(one.path).name for one in converted.losses if Path(one.path).parent == outputs}
+    assert names >= {"file", "folder", "gone", "loop", "pipe"}
+    assert not any(path.is_symlink() for path in (tmp_path / "out").rglob("*"))
+    assert set(converted.written) == {
+        path for path in (tmp_path / "out").rglob("*") if path.is_file()
+    }
+
+
+NAMES = ["../../up", "..", ".", "/abs", "a/b", "c:\\d", "🎉 party", "eval-0", "x" * 300]
+NAMES += ["", "\x00", "<b>"]
+name = st.one_of(st.sampled_from(NAMES), st.text(max_size=12))
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(name, name, name), min_size=1, max_size=3))
+def test_whatever_documents_call_things_nothing_is_written_outside(tmp_path_factory, said):
+    """Names in documents lead nowhere: all files lie below `out`, the source stays as it is."""
+    home = tmp_path_factory.mktemp("any")
+    files: dict[str, Any] = {
+        "evals/evals.json": {
+            "skill_name": said[0][0],
+            "evals": [{"id": id_, "prompt": "P", "name": title} for id_, title, _ in said],
+        },
+        "benchmark.json": {
+            "metadata": {"skill_name": said[0][2], "iteration": said[0][1]},
+            "runs": [row(id_, side or "x", "p", eval_name=title) for id_, title, side in said],
+        },
+        "feedback.json": {"reviews": [{"run_id": f"{said[0][0]}-with_skill", "feedback": "x"}]},
+    }
+    for n, (id_, title, side) in enumerate(said):
+        eval_ = f"iteration-1/folder{n}"
+        files[f"{eval_}/eval_metadata.json"] = {"eval_id": id_, "eval_name": title, "prompt": "P"}
+        grading = graded("p", configuration=side, run_id=title, eval_id=id_)
+        files[f"{eval_}/grading.json"] = grading
+        files[f"{eval_}/outputs/a.txt"] = "a"
+        files[f"{eval_}/comparison-{n}.json"] = {"winner": "A", "eval_id": id_, "rubric": {"A": {}}}
+    lay(home / "box" / "ws", files)
+    before = tree(home)
+    converted = convert(home / "box" / "ws", home / "box" / "out")
+    after = tree(home)
+    new = set(after) - set(before)
+    assert {path: after[path] for path in before} == before
+    assert all(path.startswith("box/out/") for path in new)
+    assert {os.path.relpath(path, home) for path in converted.written} == new
+
+
+# ── refused, and cut off ───────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("into", ["out", "out/mine.txt", "ws", "ws/new", "ws/iteration-1/new"])
+def test_a_folder_that_is_not_empty_or_in_the_workspace_is_refused(tmp_path, into):
+    lay(tmp_path, {f"ws/{RUN}/grading.json": graded("p"), "out/mine.txt": "x"})
+    before = tree(tmp_path)
+    with pytest.raises(FileExistsError, match="give a new folder" if "out" in into else "ws"):
+        convert(tmp_path / "ws", tmp_path / into)
+    assert tree(tmp_path) == before
+    assert not (tmp_path / "ws" / "new").exists()
+
+
+def test_what_was_cut_off_begins_anew(tmp_path, monkeypatch):
+    ws, out = ROOT / "data" / BUNDLED["codingbuddy"], tmp_path / "out"
+    convert(ws, tmp_path / "whole")
+    written = iter(range(5))
+
+    def killed(*arguments, **more):
+        if next(written, None) is None:
+            raise KeyboardInterrupt
+        return write_atomic(*arguments, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["skill_eval_nb.tables.conversion"], "write_atomic", killed)
+        with pytest.raises(KeyboardInterrupt):
+            convert(ws, out)
+    assert 0 < len(tree(out)) < len(tree(tmp_path / "whole"))
+    convert(ws, out)
+    assert tree(out) == tree(tmp_path / "whole")
+    with pytest.raises(FileExistsError):
+        convert(ws, out)

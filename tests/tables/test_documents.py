@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from skill_eval_nb.tables import TABLES
 from tests.corpus.build import graded, row
 from tests.golden import hold, lines_of
@@ -238,33 +236,33 @@ def test_every_document_has_its_rows(tmp_path: Path) -> None:
     hold("documents", lines)
 
 
-OWN = {"iteration-1/eval-1-login/baseline-v2/run-1/grading.json": graded("p")}
-TOLD = {"iteration-1/benchmark.json": {"runs": [row(7, "tuned", "pf", eval_name="Orders")]}}
+RUN_IDS = {
+    "eval-1-with_skill": ("1", "login", "with_skill", 1),
+    "eval-1-login-with_skill-run-1": ("1", "login", "with_skill", 1),
+    "eval-1-login/without_skill/run-1": ("1", "login", "without_skill", 1),
+    "login-with_skill": ("1", "login", "with_skill", 1),
+    # Configurations have any name, and a run may be one that only a benchmark tells of.
+    "eval-1-login-baseline-v2": ("1", "login", "baseline-v2", 1),
+    "eval-7-tuned": ("7", "Orders", "tuned", 1),
+    # What names no known run is kept and told.
+    **dict.fromkeys(("eval-9-with_skill", "eval-1", "the first one")),
+}
 
 
-@pytest.mark.parametrize(
-    ("run_id", "more", "key"),
-    [
-        ("eval-1-with_skill", {}, ("1", "login", "with_skill", 1)),
-        ("eval-1-without_skill", {}, ("1", "login", "without_skill", 1)),
-        ("eval-1-login-with_skill", {}, ("1", "login", "with_skill", 1)),
-        ("eval-1-login-with_skill-run-1", {}, ("1", "login", "with_skill", 1)),
-        ("eval-1-login/without_skill/run-1", {}, ("1", "login", "without_skill", 1)),
-        ("login-with_skill", {}, ("1", "login", "with_skill", 1)),
-        # Configurations have any name, and a run may be one that only a benchmark tells of.
-        ("eval-1-login-baseline-v2", OWN, ("1", "login", "baseline-v2", 1)),
-        ("eval-7-tuned", TOLD, ("7", "Orders", "tuned", 1)),
-        # What names no known run is kept and told.
-        ("eval-9-with_skill", {}, None),
-        ("eval-1", {}, None),
-        ("the first one", {}, None),
-    ],
-)
-def test_a_review_finds_its_run(tmp_path: Path, run_id: str, more: Files, key: Any) -> None:
-    ws = load(tmp_path, reviewed(run_id, more))
-    names = ("eval_id", "eval_name", "configuration", "run_number")
-    found = ws.feedback.select(names).rows()
-    assert found == [key] or key is None
-    assert ws.feedback["feedback"].to_list() == ["Too long."]
-    told = [(one["where"], run_id in one["message"]) for one in coded(ws, "unknown-run")]
-    assert told == [("$.reviews[0].run_id", True)] * (key is None)
+def test_a_review_finds_its_run(tmp_path: Path) -> None:
+    reviews = [REVIEW | {"run_id": name, "feedback": name} for name in RUN_IDS]
+    files = {
+        RUN.replace("with_skill", "baseline-v2") + "/grading.json": graded("p"),
+        "iteration-1/benchmark.json": {"runs": [row(7, "tuned", "pf", eval_name="Orders")]},
+        "iteration-1/feedback.json": {"reviews": reviews, "status": "complete"},
+    }
+    ws = load(tmp_path, two_sides() | files)
+    names = ("feedback", "eval_id", "eval_name", "configuration", "run_number")
+    found = {name: tuple(key) for name, *key in ws.feedback.select(names).rows()}
+    assert set(found) == set(RUN_IDS)
+    assert {name: key for name, key in found.items() if RUN_IDS[name]} == {
+        name: key for name, key in RUN_IDS.items() if key
+    }
+    told = [one["message"] for one in coded(ws, "unknown-run")]
+    lost = [name for name, key in RUN_IDS.items() if key is None]
+    assert [name in message for name, message in zip(lost, told, strict=True)] == [True] * 3

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +17,26 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from tests.checkout import ROOT
+from tests.corpus import build
 
 PAGE = (ROOT / "docs" / "pages" / "own_layout.md").read_text()
 
 
 def lay(folder: Path, files: Mapping[str, Any]) -> Path:
-    """Files of JSON; a list under a name that ends in `.jsonl` a line each, a text as it is."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = content if isinstance(content, str) else json.dumps(content)
-        if name.endswith(".jsonl"):
-            text = "\n".join(map(json.dumps, content))
-        path.write_text(text)
-    return folder
+    """Files of JSON; a list under a name that ends in `.jsonl` a line each."""
+    lines = {
+        name: "\n".join(map(json.dumps, rows))
+        for name, rows in files.items()
+        if name.endswith(".jsonl")
+    }
+    return build.lay(folder, {**files, **lines})
 
 
-def rates(ws: sen.Workspace) -> dict[tuple[str, str], list[float | None]]:
+def rates(ws: sen.Workspace) -> dict[str, list[float | None]]:
     """Eval and side to the pass rates of its runs."""
-    found: dict[tuple[str, str], list[float | None]] = {}
+    found: dict[str, list[float | None]] = {}
     for eval_, side, rate in ws.runs.select("eval_id", "configuration", "pass_rate").rows():
-        found.setdefault((eval_, side), []).append(rate)
+        found.setdefault(f"{eval_} {side}", []).append(rate)
     return found
 
 
@@ -44,134 +44,125 @@ def codes(ws: sen.Workspace) -> dict[str, str]:
     return dict(ws.problems.select("code", "message").rows())
 
 
-def criteria(*met: bool) -> list[dict[str, Any]]:
-    return [{"criterion": f"c{at}", "met": ok} for at, ok in enumerate(met)]
+GRADED = {"expectations": [{"text": "x", "passed": True}]}
+SIDES = (("new", True), ("old", False))
 
 
-def sample(doc: int, right: float) -> dict[str, Any]:
-    return {
-        "doc_id": doc,
-        "doc": {"question": "2 + 2?"},
-        "target": str(doc),
-        "resps": [["4"]],
-        "filtered_resps": ["4"],
-        "exact_match": right,
-    }
+def both(name: str, made: Callable[[bool], Any]) -> dict[str, Any]:
+    """A file a side, by whether the side is the better one."""
+    return {name.format(side): made(ok) for side, ok in SIDES}
 
 
-def line(test: str, target: str, at: str, *ok: bool) -> dict[str, Any]:
-    checks = [{"text": f"check {n}", "passed": passed} for n, passed in enumerate(ok)]
-    graders = [{"name": "rubric", "score": 1, "target": "judge", "assertions": checks}]
-    return {"timestamp": at, "test_id": test, "target": target, "duration_ms": 7000,
-            "scores": graders}  # fmt: skip
+def each(made: Callable[[str, bool], Any]) -> list[Any]:
+    """A row a side."""
+    return [made(side, ok) for side, ok in SIDES]
 
 
-def metric(name: str, *, ok: bool) -> dict[str, Any]:
-    return {"name": name, "score": 0.6, "threshold": 0.5, "success": ok, "reason": "so",
-            "evaluationModel": "judge-1"}  # fmt: skip
+def checks(name: str, verdict: str, ok: bool) -> list[dict[str, Any]]:
+    """Two checks, of which the better side alone passes the second."""
+    return [{name: "a", verdict: True}, {name: "b", verdict: ok}]
 
 
-EXAMPLES: dict[str, tuple[dict[str, Any], dict[tuple[str, str], list[float | None]]]] = {
+def line(target: str, at: str, *ok: bool) -> dict[str, Any]:
+    found = [{"text": f"check {n}", "passed": passed} for n, passed in enumerate(ok)]
+    graders = [{"name": "rubric", "score": 1, "target": "judge", "assertions": found}]
+    about = {"timestamp": at, "test_id": "t", "target": target, "duration_ms": 7000}
+    return about | {"scores": graders}
+
+
+FIRST = {"e new": [1.0], "e old": [0.5]}
+SECOND = {"a new": [1.0], "b.1 new": [1.0], "a old": [1.0], "b.1 old": [0.0]}
+EXAMPLES: dict[str, tuple[dict[str, Any], dict[str, list[float | None]]]] = {
     "One file per case, with its own scores": (
-        {
-            f"results/{side}/{case}/results.json": {
-                "skill": "s",
-                "results": [
-                    {"name": "a", "weight": 2, "passed": True, "score": 2},
-                    {"name": "b", "weight": 1, "passed": ok, "score": int(ok)},
-                ],
-                "total_passed": 1 + ok,
-                "max_score": 3,
-            }
-            for side, ok in (("v1", False), ("v2", True))
-            for case in ("refund", "size")
-        },
-        {(case, side): [rate] for side, rate in (("v1", 0.5), ("v2", 1.0))
-         for case in ("refund", "size")},
+        both("results/{}/e/results.json", lambda ok: {"results": checks("name", "passed", ok)}),
+        FIRST,
     ),
     "Counts by concern": (
         {
             "rows.json": {
-                "rows": [
-                    {"eval_id": "e1", "arm": "on", "concerns": {"find": [3, 4], "fix": [1, 1]}},
-                    {"eval_id": "e1", "arm": "off", "concerns": {"find": [1, 4], "fix": [0, 1]}},
-                ]
+                "rows": each(
+                    lambda arm, ok: (
+                        {"eval_id": "e", "arm": arm}
+                        | {"concerns": {"find": [1 + 2 * ok, 4], "fix": [int(ok), 1]}}
+                    )
+                )
             }
         },
-        {("e1", "on"): [0.8], ("e1", "off"): [0.2]},
+        {"e new": [0.8], "e old": [0.2]},
     ),
     "A list of criteria": (
-        {
-            "with_skill/grading.json": [{"id": "e1", "acceptance": criteria(True, True)}],
-            "without_skill/grading.json": [{"id": "e1", "acceptance": criteria(True, False)}],
-        },
-        {("e1", "with_skill"): [1.0], ("e1", "without_skill"): [0.5]},
+        both(
+            "{}/grading.json",
+            lambda ok: [{"id": "e", "acceptance": checks("criterion", "met", ok)}],
+        ),
+        FIRST,
     ),
     "Eval and side in one name": (
         {
-            "grading.json": [
-                {"run": "a/with_skill", "coverage": 0.8, "tokens": 9, "sec": 3},
-                {"run": "a/without_skill", "coverage": 0.4, "tokens": 8, "sec": 2},
-            ]
+            "grading.json": each(
+                lambda side, ok: {"run": f"e/{side}", "coverage": 0.5 + ok / 2, "sec": 3}
+            )
         },
-        {("a", "with_skill"): [0.8], ("a", "without_skill"): [0.4]},
+        FIRST,
     ),
     "Time and tokens next to the verdicts": (
-        {
-            f"{side}.json": {
+        both(
+            "{}.json",
+            lambda ok: {
                 "results": [{"eval": "a", "passed": True}, {"eval": "b.1", "passed": ok}],
                 "per_eval": {"a": {"seconds": 3, "tokens": 40}, "b.1": {"seconds": 5}},
-            }
-            for side, ok in (("new", True), ("old", False))
-        },
-        {("a", "new"): [1.0], ("b.1", "new"): [1.0], ("a", "old"): [1.0], ("b.1", "old"): [0.0]},
+            },
+        ),
+        SECOND,
     ),
     "Figures by eval": (
         {
-            "summary.json": {
-                "with_skill": {"per_eval": {"a": {"passed": 3, "total": 4}}},
-                "without_skill": {"per_eval": {"a": {"passed": 1, "total": 4}}},
-            }
+            "summary.json": both(
+                "{}", lambda ok: {"per_eval": {"e": {"passed": 1 + ok, "total": 2}}}
+            )
         },
-        {("a", "with_skill"): [0.75], ("a", "without_skill"): [0.25]},
+        FIRST,
     ),
     "lm-evaluation-harness": (
-        {
-            f"{side}/org__m/samples_gsm8k_2026-01-02T03-04-05.jsonl": [
-                sample(0, 1.0), sample(1, right)
-            ]
-            for side, right in (("with", 1.0), ("without", 0.0))
-        },
-        {("0", "with"): [1.0], ("1", "with"): [1.0], ("0", "without"): [1.0],
-         ("1", "without"): [0.0]},
+        both(
+            "{}/org__m/samples_gsm8k_2026-01-02T03-04-05.jsonl",
+            lambda ok: [
+                {"doc_id": n, "doc": {"question": "?"}, "target": str(n), "resps": [["4"]]}
+                | {"exact_match": float(ok or not n)}
+                for n in (0, 1)
+            ],
+        ),
+        {"0 new": [1.0], "1 new": [1.0], "0 old": [1.0], "1 old": [0.0]},
     ),
     "agentv": (
         {
             "results/2026-07-05/index.jsonl": [
-                line("t", "pi", "10:00", True, True),
-                line("t", "pi", "10:01", True, False),
-                line("t", "bare", "10:02", False, False),
+                line("pi", "10:00", True, True),
+                line("pi", "10:01", True, False),
+                line("bare", "10:02", False, False),
             ]
         },
-        {("t", "pi"): [1.0, 0.5], ("t", "bare"): [0.0]},
+        {"t pi": [1.0, 0.5], "t bare": [0.0]},
     ),
     "DeepEval": (
-        {
-            f"{side}.json": {
+        both(
+            "{}.json",
+            lambda ok: {
                 "testCases": [
                     {
-                        "name": "case 1",
-                        "success": ok,
+                        "name": "e",
                         "runDuration": 2.5,
-                        "metricsData": [metric("Relevancy", ok=True), metric("Faith", ok=ok)],
+                        "metricsData": [
+                            one | {"reason": "so", "evaluationModel": "judge-1"}
+                            for one in checks("name", "success", ok)
+                        ],
                     }
                 ]
-            }
-            for side, ok in (("new", True), ("old", False))
-        },
-        {("case 1", "new"): [1.0], ("case 1", "old"): [0.5]},
+            },
+        ),
+        FIRST,
     ),
-}  # fmt: skip
+}
 
 
 def call_of(example: str) -> str:
@@ -222,13 +213,15 @@ def test_rows_that_are_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert set(codes(told["ws"])) == {"columns"}
 
 
-CASES = {
-    "on/a/run-1.json": {"checks": [{"name": "c1", "result": "met"},
-                                   {"name": "c2", "result": "met"}]},
-    "on/a/run-2.json": {"checks": [{"name": "c1", "result": "met"}], "tokens": 9},
-    "off/a/run-1.json": {"checks": [{"name": "c1", "result": "met"},
-                                    {"name": "c2", "result": "missing"}]},
-}  # fmt: skip
+def case(**results: str) -> dict[str, Any]:
+    return {"checks": [{"name": name, "result": result} for name, result in results.items()]}
+
+
+CASES: dict[str, Any] = {
+    "on/a/run-1.json": case(c1="met", c2="met"),
+    "on/a/run-2.json": case(c1="met") | {"tokens": 9},
+    "off/a/run-1.json": case(c1="met", c2="missing"),
+}
 TOML = """files = "{configuration}/{eval}/run-{run}.json"
 rows = "checks[*]"
 check = "name"
@@ -239,35 +232,19 @@ words = {missing = false}
 
 def test_a_layout_told_in_a_file_beside_the_results(tmp_path: Path) -> None:
     """`load` reads what the file tells in place of the files that it is about; the rest as ever."""
-    graded = {"expectations": [{"text": "x", "passed": True}]}
-    ws = lay(tmp_path / "ws", {"own/skill-eval-nb.toml": TOML} | {
-        f"own/{name}": content for name, content in CASES.items()
-    } | {"iteration-1/eval-1-b/with_skill/grading.json": graded})  # fmt: skip
+    own = {"skill-eval-nb.toml": TOML, **CASES}
+    files = {f"own/{name}": content for name, content in own.items()}
+    ws = lay(tmp_path / "ws", files | {"iteration-1/eval-1-b/with_skill/grading.json": GRADED})
+    here = {"a on": [1.0, 1.0], "a off": [0.5]}
     loaded = sen.load(ws)
-    assert rates(loaded) == {
-        ("a", "on"): [1.0, 1.0],
-        ("a", "off"): [0.5],
-        ("1", "with_skill"): [1.0],
-    }
-    told = {key: TOML_AS_CALL[key] for key in TOML_AS_CALL}
+    assert rates(loaded) == here | {"1 with_skill": [1.0]}
+    told = tomllib.loads(TOML)
     called = sen.from_files(f"{ws}/own/{told.pop('files')}", **told)
-    assert (
-        rates(called)
-        == rates(sen.load(ws / "own"))
-        == rates(sen.load(ws / "own/skill-eval-nb.toml"))
-    )
+    for one in (called, sen.load(ws / "own"), sen.load(ws / "own/skill-eval-nb.toml")):
+        assert rates(one) == here
     assert called.runs["tokens"].to_list() == [None, None, 9]  # a key of the object above
     assert called.again().runs.equals(called.runs)
     assert not loaded.problems.filter(pl.col("severity") != "info").height
-
-
-TOML_AS_CALL: dict[str, Any] = {
-    "files": "{configuration}/{eval}/run-{run}.json",
-    "rows": "checks[*]",
-    "check": "name",
-    "verdict": "result",
-    "words": {"missing": False},
-}
 
 
 @pytest.mark.parametrize(
@@ -280,10 +257,7 @@ TOML_AS_CALL: dict[str, Any] = {
         (TOML.replace('"{configuration}/', '"/etc/{configuration}/'), "leads out"),
         (TOML.replace("run-", "turn-"), "no file below"),
         (TOML.replace("run-{run}", "{a}{b}{c}{d}{e}{f}{g}{h}{i}{j}x"), "more than three names"),
-        (
-            TOML.replace('rows = "checks[*]"', "rows = 3"),
-            "Expected `str | null`, got `int` - at `$.rows`",
-        ),
+        (TOML.replace('"checks[*]"', "3"), "Expected `str | null`, got `int` - at `$.rows`"),
         ("rows = [", "cannot be read"),
         ("rows = 'a'", "missing required field `files`"),
     ],
@@ -304,21 +278,14 @@ def test_nothing_outside_is_read(tmp_path: Path) -> None:
     (tmp_path / "ws" / "b.json").symlink_to(tmp_path / "secret" / "x.json")
     os.mkfifo(tmp_path / "ws" / "c.json")
     ws = sen.from_files(f"{tmp_path}/secret/../ws/{{eval}}.json", passed="ok")
-    assert rates(ws) == {("a", "unstated"): [0.0]}
+    assert rates(ws) == {"a unstated": [0.0]}
     assert "leads out" in codes(ws)["unreadable"]
     with pytest.raises(ValueError, match="leads out"):
         sen.from_files(f"{tmp_path}/{{eval}}/../../x.json")
 
 
-SHAPES = st.dictionaries(
-    st.sampled_from(["ok", "eval", "tokens", "side"]),
-    st.none()
-    | st.booleans()
-    | st.integers(0, 3)
-    | st.just("pass")
-    | st.just("")
-    | st.lists(st.just(1)),
-)
+VALUES = st.sampled_from([None, True, False, 0, 3, "pass", "", [1]])
+SHAPES = st.dictionaries(st.sampled_from(["ok", "eval", "tokens", "side"]), VALUES)
 
 
 @given(st.lists(SHAPES | st.integers() | st.none() | st.text(max_size=3), max_size=6))
@@ -372,9 +339,8 @@ def test_where_nothing_can_be_loaded_a_call_is_proposed(
 
 
 def test_the_problem_of_a_file_that_was_not_read_has_the_call(tmp_path: Path) -> None:
-    graded = {"expectations": [{"text": "x", "passed": True}]}
     rows = [{"case": case, "arm": arm, "ok": True} for case in "ab" for arm in ("on", "off")]
-    files = {"eval-1-b/with_skill/grading.json": graded, "more/results.json": {"trials": rows}}
+    files = {"eval-1-b/with_skill/grading.json": GRADED, "more/results.json": {"trials": rows}}
     message = codes(sen.load(lay(tmp_path / "ws", files)))["not-a-document"]
     assert "rows='trials[*]'" in message
     assert "gives 2 evals × 2 sides, 4 runs" in message

@@ -118,46 +118,16 @@ def test_rows_that_are_dimensions() -> None:
     assert ws.runs["pass_rate"].item() == 1.0
 
 
-MISTAKES = {
-    "a rate in percent": ([{**row, "reward": row["reward"] * 100} for row in ROWS], "converted"),
-    "a rate out of range": (
-        [{**row, "reward": row["reward"] - 0.5} for row in ROWS],
-        "not-a-figure",
-    ),
-    "text for a figure": ([{**row, "reward": "good"} for row in ROWS], "not-a-figure"),
-    "a side that is missing": (ROWS[:2] + ROWS[4:], "missing-side"),
-    "two rows for one run": ([{**row, "trial": 1} for row in ROWS], "two-rows"),
-    "no side": ([{**row, "arm": None} for row in ROWS], "no-configuration"),
-    "no column for the eval": ([{**row, "task": 0, "other": 1} for row in ROWS], None),
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_mistakes_are_problems(mistake: str) -> None:
-    """Each says what was found and what to do, and nothing else is lost."""
-    rows, code = MISTAKES[mistake]
-    ws = sen.from_table(rows)
-    assert ws.runs.height == len(rows)
-    assert code is None or code in codes(ws)
-    if mistake == "a rate in percent":
-        assert ws.runs["pass_rate"].to_list() == [row["reward"] for row in ROWS]
-    if mistake == "two rows for one run":
-        assert ws.runs["run_number"].to_list() == [1, 2] * 4
-    if code == "not-a-figure":
-        assert ws.runs["pass_rate"].null_count()
-    nothing = sen.from_table([{"x": 1, "y": 2}])
-    assert {"no-eval", "no-configuration", "no-result"} <= set(codes(nothing))
-    assert sen.from_table(pl.DataFrame()).runs.is_empty()
-
-
 def test_wrong_calls() -> None:
     """A column or a role that there is not is an error of the call, which names the nearest."""
-    with pytest.raises(KeyError, match="Did you mean `task`"):
-        sen.from_table(ROWS, eval="tusk")
-    with pytest.raises(KeyError, match="Did you mean `configuration`"):
-        sen.from_table(ROWS, configurations="arm")
-    with pytest.raises(TypeError, match="is not a table"):
-        sen.from_table(3)
+    for table, said, error, words in (
+        (ROWS, {"eval": "tusk"}, KeyError, "Did you mean `task`"),
+        (ROWS, {"configurations": "arm"}, KeyError, "Did you mean `configuration`"),
+        (3, {}, TypeError, "is not a table"),
+    ):
+        with pytest.raises(error, match=words):
+            sen.from_table(table, **said)
+    assert sen.from_table(pl.DataFrame()).runs.is_empty()
 
 
 def test_a_messy_file(tmp_path: Path) -> None:
@@ -222,102 +192,102 @@ def test_a_broken_file_ends_in_a_reason(tmp_path: Path, name: str, data: bytes) 
             sen.from_table(tmp_path / name)
 
 
-def met(word: str) -> dict[str, Any]:
-    return {"task": "t", "arm": "a", "rep": 1, "item": f"c {word}", "verdict": word}
+def met(*words: Any, **more: Any) -> list[dict[str, Any]]:
+    """Checks of one run, by what is said of each."""
+    about = {"task": "t", "arm": "a", "rep": 1}
+    return [about | {"item": f"c {n}", "verdict": word} | more for n, word in enumerate(words)]
 
 
-COLUMNS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], list[float | None], set[str]]] = {
+def runs(*values: Any, name: str = "reward") -> list[dict[str, Any]]:
+    """A run each, of an eval of its own, with a figure."""
+    return [{"task": f"t{n}", "arm": "a", name: value} for n, value in enumerate(values)]
+
+
+def changed(name: str, value: Any) -> list[dict[str, Any]]:
+    return [{**row, name: value(row[name])} for row in ROWS]
+
+
+REWARDS = [row["reward"] for row in ROWS]
+NOTHING = [None] * len(ROWS)
+PAIRS = [{"lint": False, "tests": {"passed": 3, "total": 4}, "task": "a", "arm": "a"}]
+COPY = [("a", 1, 1.0), ("a", 2, 0.0), ("a", 1, 1.0)]
+COLUMNS: dict[str, tuple[Any, dict[str, Any], list[float | None], set[str]]] = {
     # rows, what is said of them, pass rates, what is told
-    "words for one side": ([met("met"), met("missing")], {}, [None], {"unknown-words"}),
-    "words with a third": ([met("yes"), met("no"), met("partly")], {}, [None], {"unknown-words"}),
+    "words for one side": (met("met", "missing"), {}, [None], {"unknown-words"}),
+    "words with a third": (met("yes", "no", "partly"), {}, [None], {"unknown-words"}),
     "words that are said": (
-        [met("met"), met("missing"), met("partly")],
+        met("met", "missing", "partly"),
         {"words": {"missing": False, "Partly": None}},
         [0.5],
         set(),
     ),
-    "an error is no verdict": ([met("pass"), met("fail"), met("timeout")], {}, [0.5], set()),
-    "empty cells beside one word": ([met("✓"), met("")], {}, [1.0], {"one-sided"}),
-    "empty cells that are said": ([met("✓"), met("")], {"words": {"": False}}, [0.5], set()),
-    "verdicts without a check": (
-        [{"task": t, "arm": "a", "verdict": v} for t, v in (("a", "PASS"), ("b", "FAIL"))],
+    "an error is no verdict": (met("pass", "fail", "timeout"), {}, [0.5], set()),
+    "empty cells beside one word": (met("✓", ""), {}, [1.0], {"one-sided"}),
+    "empty cells that are said": (met("✓", ""), {"words": {"": False}}, [0.5], set()),
+    "verdicts without a check": (runs("PASS", "FAIL", name="verdict"), {}, [1.0, 0.0], set()),
+    "half a scale": (runs(0.5, 1.0, 7.0), {}, [None] * 3, {"not-a-figure"}),
+    "percentages and shares": (runs(90, 80, 0.5), {}, [None] * 3, {"not-a-figure"}),
+    "rates in percent": (changed("reward", lambda one: one * 100), {}, REWARDS, {"converted"}),
+    "text for a figure": (changed("reward", lambda _: "good"), {}, NOTHING, {"not-a-figure"}),
+    "a side that is missing": (
+        ROWS[:2] + ROWS[4:],
         {},
-        [1.0, 0.0],
-        set(),
+        REWARDS[:2] + REWARDS[4:],
+        {"missing-side"},
     ),
-    "half a scale": (
-        [{"task": "a", "arm": "a", "reward": value} for value in (0.5, 1.0, 7.0)],
-        {},
-        [None, None, None],
-        {"not-a-figure"},
-    ),
-    "percentages and shares": (
-        [{"task": "a", "arm": "a", "reward": value} for value in (90, 80, 0.5)],
-        {},
-        [None, None, None],
-        {"not-a-figure"},
-    ),
-    "a score that is said to be the rate": (
-        [{"task": "a", "arm": "a", "score": 0.25}],
+    "two rows for one run": (changed("trial", lambda _: 1), {}, REWARDS, {"two-rows"}),
+    "no side": (changed("arm", lambda _: None), {}, REWARDS, {"no-configuration", "two-rows"}),
+    "nothing": ([{"x": 1, "y": 2}], {}, [None], {"no-eval", "no-configuration", "no-result"}),
+    "a score said to be the rate": (
+        runs(0.25, name="score"),
         {"pass_rate": "score"},
         [0.25],
         set(),
     ),
-    "a score is none unless that is said": (
-        [{"task": "a", "arm": "a", "score": 0.25}], {}, [None], set(),
-    ),
-    "pairs": (
-        [{"task": "a", "arm": "a", "passed": "3/4"}, {"task": "b", "arm": "a", "passed": [1, 4]}],
-        {},
-        [0.75, 0.25],
-        {"counted"},
-    ),
-    "a pair as an object": (
-        [{"task": "a", "arm": "a", "lint": False, "tests": {"passed": 3, "total": 4}}],
-        {"checks": ["lint", "tests"]},
-        [0.6],
-        {"counted"},
-    ),
+    "a score is none unless that is said": (runs(0.25, name="score"), {}, [None], set()),
+    "pairs": (runs("3/4", [1, 4], name="passed"), {}, [0.75, 0.25], {"counted"}),
+    "a pair as an object": (PAIRS, {"checks": ["lint", "tests"]}, [0.6], {"counted"}),
     "a copy is no repeat": (
-        [{"test_id": "a", "target": "x", "run": n, "reward": r}
-         for n, r in ((1, 1.0), (2, 0.0), (1, 1.0))],
+        [{"test_id": test, "target": "x", "run": n, "reward": r} for test, n, r in COPY],
         {},
         [1.0, 0.0],
         {"copy"},
     ),
     "figures of checks are none of a run": (
-        [met("met") | {"score": 1}, met("unmet") | {"score": 3}], {}, [0.5], {"varies"},
+        [*met("met", score=1), *met("met", "unmet", score=3)[1:]],
+        {},
+        [0.5],
+        {"varies"},
     ),
-}  # fmt: skip
+    # Rows within a value are found, and those within a row told.
+    "rows of an object": ({"model": "m", "results": met("met", "unmet")}, {}, [0.5], set()),
+    "rows of a list": ([runs(0.5), []], {}, [0.5], set()),
+    "rows by side": ({"results": {"x": runs(0.5)}}, {}, [0.5], set()),
+    "rows within a row": (
+        [{"task": "a", "arm": "x", "checks": [{"name": "c", "ok": True}]}],
+        {},
+        [None],
+        {"no-result"},
+    ),
+}
+WORDS = {
+    "words for one side": ("unknown-words", "words={'missing': …}"),
+    "a score is none unless that is said": ("columns", "(pass_rate='score')"),
+    "rows within a row": ("columns", "rows='[*].checks[*]'"),
+}
 
 
 @pytest.mark.parametrize("what", COLUMNS)
 def test_what_columns_are_taken_for(what: str) -> None:
-    """What is understood in part is not used, and what would help is said."""
+    """What is understood in part is not used, and what would help is said; no row is lost."""
     rows, said, rates, told = COLUMNS[what]
     ws = sen.from_table(rows, **said)
     assert ws.runs["pass_rate"].to_list() == rates
     assert set(codes(ws)) - {"columns", "ungraded-run"} == told
     assert ws.runs["score"].null_count() == ws.runs.height or what.startswith("a score is none")
-    if what == "words for one side":
-        assert "words={'missing': …}" in codes(ws)["unknown-words"]
-    if what.startswith("a score is none"):
-        assert "(pass_rate='score')" in codes(ws)["columns"]
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"model": "m", "results": [{"task": "a", "arm": "x", "passed": True}]},
-        [[{"task": "a", "arm": "x", "passed": True}], []],
-        {"results": {"x": [{"task": "a", "arm": "x", "passed": True}]}},
-    ],
-)
-def test_rows_within_a_value_are_found(value: Any) -> None:
-    ws = sen.from_table(value)
-    assert ws.runs.select("eval_id", "configuration", "pass_rate").rows() == [("a", "x", 1.0)]
-    nested = sen.from_table([{"task": "a", "arm": "x", "checks": [{"name": "c", "ok": True}]}])
-    assert "rows='[*].checks[*]'" in codes(nested)["columns"]
+    if what in WORDS:
+        code, words = WORDS[what]
+        assert words in codes(ws)[code]
 
 
 def test_a_target_is_the_side_or_the_answer() -> None:

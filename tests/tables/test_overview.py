@@ -34,6 +34,12 @@ HOSTILE = (
 )
 
 
+LOOK = (
+    "() => ({page: document.documentElement.scrollWidth, runs: getComputedStyle("
+    "document.querySelector('.sen-bar i')).backgroundColor})"
+)
+
+
 class Page(HTMLParser):
     """What a browser would find: tags with attributes, and text by the tag it stands in."""
 
@@ -82,6 +88,11 @@ def only_ours(page: Page) -> None:
         assert style.removeprefix("flex-grow:").isdecimal()
 
 
+@given(st.text(min_size=1))
+def test_no_name_breaks_the_page(name):
+    only_ours(Page(named(name)))
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_shown_as_they_are(name):
     page = Page(named(name))
@@ -94,13 +105,9 @@ def test_hostile_names_are_shown_as_they_are(name):
         assert visible(name) in "".join(text for tag, text in page.texts if tag != "style")
 
 
-@given(st.text(min_size=1))
-def test_no_name_breaks_the_page(name):
-    only_ours(Page(named(name)))
-
-
-def test_the_bundled_workspace_says_what_is_there_and_what_can_be_asked_for():
-    page = Page(sen.load(ROOT / "data" / "tdd-workspace"))
+def test_the_bundled_workspace_says_what_is_there_and_what_can_be_asked_for(browser):
+    ws = sen.load(ROOT / "data" / "tdd-workspace")
+    page = Page(ws)
     assert page.texts[1] == ("h3", "Skill testing")
     words = page.words()
     for shown in ("iteration-1, iteration-2", "with_skill", "67 graded, 1 gated, 1 errored"):
@@ -110,11 +117,18 @@ def test_the_bundled_workspace_says_what_is_there_and_what_can_be_asked_for():
     assert "ws.triggers" not in words
     assert ("code", "sen.charts.forest(ws)") in page.texts
     bars = [attributes for tag, attributes in page.tags if tag == "i" and "style" in attributes]
+    states = {"graded": 67, "gated": 1, "errored": 1}
     assert [(bar["class"], bar["style"]) for bar in bars] == [
-        ("sen-graded", "flex-grow:67"),
-        ("sen-gated", "flex-grow:1"),
-        ("sen-errored", "flex-grow:1"),
+        (f"sen-{state}", f"flex-grow:{n}") for state, n in states.items()
     ]
+    drawn = browser.new_page()
+    for width in (1000, 420):
+        drawn.set_viewport_size({"width": width, "height": 900})
+        drawn.set_content(ws._repr_html_())
+        look = drawn.evaluate(LOOK)
+        assert look["runs"] == "rgb(58, 143, 111)"  # the style is understood
+        assert look["page"] <= width
+    drawn.close()
 
 
 def problem(severity: str, code: str, path: str = "p") -> dict[str, Any]:
@@ -123,8 +137,7 @@ def problem(severity: str, code: str, path: str = "p") -> dict[str, Any]:
 
 def test_errors_come_first_and_a_kind_of_problem_is_told_once_by_its_first():
     severities = ("info", "warning", "error", "error")
-    ws = workspace(problems=[problem(one, f"code-{n}") for n, one in enumerate(severities)])
-    page = Page(ws)
+    page = Page(workspace(problems=[problem(one, f"{n}") for n, one in enumerate(severities)]))
     assert [text for tag, text in page.texts if tag == "b"][:2] == ["2", "1"]
     kinds = [attributes.get("class") or "" for tag, attributes in page.tags if tag == "div"]
     cards = [kind for kind in kinds if kind.startswith("sen-card ")]
@@ -138,7 +151,7 @@ def test_errors_come_first_and_a_kind_of_problem_is_told_once_by_its_first():
     assert "second" not in shown
 
 
-def test_what_is_too_much_to_list_is_counted():
+def test_what_is_too_much_to_list_is_counted_and_nothing_is_said_to_be_nothing(tmp_path):
     many = [problem("warning", f"code-{n}") for n in range(MOST_LINES + 3)]
     assert "… and 3 more" in Page(workspace(problems=many)).words()
     ws = workspace(runs=[a_run(f"ws-{n}") for n in range(MOST_LINES + 2)])
@@ -146,9 +159,6 @@ def test_what_is_too_much_to_list_is_counted():
     assert "  … and 2 more" in repr(ws).splitlines()
     ws = workspace(runs=[a_run(iteration=f"i-{n}") for n in range(1, 13)])
     assert "i-1 … i-12 (12)" in Page(ws).words()
-
-
-def test_the_text_of_something_and_of_nothing(tmp_path):
     lines = repr(load(tmp_path, two_sides())).splitlines()
     assert lines[:2] == ["Skill ws", f"  {tmp_path / 'ws'}"]
     assert lines[2].endswith("2 configurations, 1 eval, 2 runs (2 graded)")
@@ -156,42 +166,20 @@ def test_the_text_of_something_and_of_nothing(tmp_path):
     assert [(tag, text) for tag, text in page.texts if tag != "style"] == [("h3", "Nothing here")]
 
 
-LOOK = (
-    "() => ({page: document.documentElement.scrollWidth, runs: getComputedStyle("
-    "document.querySelector('.sen-bar i')).backgroundColor})"
-)
-
-
-@pytest.mark.parametrize("width", [1000, 420])
-def test_it_fits_its_column_in_a_browser(browser, width):
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.set_content(sen.load(ROOT / "data" / "tdd-workspace")._repr_html_())
-    look = page.evaluate(LOOK)
-    page.close()
-    assert look["runs"] == "rgb(58, 143, 111)"  # the style is understood
-    assert look["page"] <= width
-
-
-def rows(ws: Workspace) -> list[str]:
-    """The workspaces in the order in which they are shown."""
-    (table,) = (one for one in ws._blocks() if getattr(one, "caption", "") == "What is here")
-    return [row[0] for row in table.rows]
-
-
-def steps(ws: Workspace) -> list[tuple[str, str]]:
-    """What it says to look at next, code and reason."""
-    (pairs,) = (one for one in ws._blocks() if getattr(one, "caption", "") == "Look at next")
-    return pairs.rows
+def block(ws: Workspace, caption: str) -> Any:
+    (found,) = (one for one in ws._blocks() if getattr(one, "caption", "") == caption)
+    return found
 
 
 def test_what_has_graded_runs_comes_first_then_their_natural_order():
     runs = [a_run("a", "ungraded"), a_run("b"), a_run("c"), a_run("c"), a_run("d", "executed")]
-    assert rows(workspace(runs=runs)) == ["c", "b", "a", "d"]
-    assert rows(workspace(runs=[a_run("ws-10"), a_run("ws-9")])) == ["ws-9", "ws-10"]
-    # One without runs and evals has a line too.
-    assert rows(workspace(triggers=[{"workspace": "ws", "skill": "auth", "query": "Log in"}])) == [
-        "ws"
-    ]
+    for ws, order in (
+        (workspace(runs=runs), ["c", "b", "a", "d"]),
+        (workspace(runs=[a_run("ws-10"), a_run("ws-9")]), ["ws-9", "ws-10"]),
+        # One without runs and evals has a line too.
+        (workspace(triggers=[{"workspace": "ws", "skill": "auth", "query": "Log in"}]), ["ws"]),
+    ):
+        assert [row[0] for row in block(ws, "What is here").rows] == order
 
 
 SUITE = {"evals.json": {"evals": [{"id": 1, "prompt": "Log in."}]}}
@@ -201,11 +189,7 @@ SUITE = {"evals.json": {"evals": [{"id": 1, "prompt": "Log in."}]}}
     ("files", "code", "why"),
     [
         # Errors first.
-        (
-            two_sides() | {f"{BASELINE}/timing.json": "{"},
-            "ws.problems",
-            "1 thing on disk could not be used",
-        ),
+        (two_sides() | {f"{BASELINE}/timing.json": "{"}, "ws.problems", "1 thing on disk could "),
         (two_sides(), "sen.charts.forest(ws)", ""),
         ({f"{RUN}/grading.json": graded("p")}, "", "every run is of with_skill: without a"),
         ({"eval-1/grading.json": graded("p")}, "", "no run names its configuration"),
@@ -213,7 +197,7 @@ SUITE = {"evals.json": {"evals": [{"id": 1, "prompt": "Log in."}]}}
     ],
 )
 def test_the_first_step(tmp_path, files, code, why):
-    first = steps(load(tmp_path, files))[0]
+    first = block(load(tmp_path, files), "Look at next").rows[0]
     assert first[0].startswith(code)
     assert first[1].startswith(why)
 
@@ -221,7 +205,7 @@ def test_the_first_step(tmp_path, files, code, why):
 @pytest.mark.parametrize("name", ["tdd-workspace", "iterations-workspace", "test-cases-workspace"])
 def test_every_step_can_be_taken(name):
     ws = sen.load(ROOT / "data" / name)
-    codes = [code for code, _ in steps(ws)]
+    codes = [code for code, _ in block(ws, "Look at next").rows]
     assert len(codes) >= 2
     for code in codes:
         assert eval(code, {"ws": ws, "sen": sen}) is not None

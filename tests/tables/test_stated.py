@@ -34,22 +34,14 @@ PRINTED = [
     ("-10.0 (-16.4%)", "tool_calls", -10.0),
     ("-$0.05", "cost_usd", -0.05),
 ]
+RATES = ("N/A", "3/4", "30 of 40", "80% → 90%", "0.8 to 0.9", "1.5")
+TIMES = ("2 minutes", "2m 5s", "3.9% faster")
+TOKENS = ("about the same", "", "1200 fewer", "1.2k", "5%", "v2")
+METRICS = ("pass_rate", "time_seconds", "tokens")
 SENTENCES = [
-    ("about the same", "tokens"),
-    ("", "tokens"),
-    ("N/A", "pass_rate"),
-    ("3/4", "pass_rate"),
-    ("30 of 40", "pass_rate"),
-    ("80% → 90%", "pass_rate"),
-    ("0.8 to 0.9", "pass_rate"),
-    ("1.5", "pass_rate"),
-    ("2 minutes", "time_seconds"),
-    ("2m 5s", "time_seconds"),
-    ("3.9% faster", "time_seconds"),
-    ("1200 fewer", "tokens"),
-    ("1.2k", "tokens"),
-    ("5%", "tokens"),
-    ("v2", "tokens"),
+    (text, metric)
+    for texts, metric in zip((RATES, TIMES, TOKENS), METRICS, strict=True)
+    for text in texts
 ]
 
 
@@ -57,17 +49,16 @@ def stated(folder: Path, *summaries: dict[str, Any]) -> list[dict[str, Any]]:
     """What is read of benchmarks with these summaries, an iteration each: values by statistic."""
     files = {
         f"iteration-{n}/benchmark.json": {
-            "metadata": {"skill_name": "auth"},
             "runs": [row(1, "with_skill", "pp")],
             "run_summary": summary,
         }
-        for n, summary in enumerate(summaries, 1)
+        for n, summary in enumerate(summaries)
     }
-    found: dict[str, dict[str, Any]] = {f"iteration-{n + 1}": {} for n in range(len(summaries))}
+    found: list[dict[str, Any]] = [{} for _ in summaries]
     for one in rows(load(folder, files), "stated"):
         if one["statistic"] != "runs":
-            found[one["iteration"]][one["statistic"]] = one["value"]
-    return list(found.values())
+            found[int(one["iteration"][10:])][one["statistic"]] = one["value"]
+    return found
 
 
 def printed_as(folder: Path, *figures: tuple[Any, str]) -> list[Any]:
@@ -76,18 +67,14 @@ def printed_as(folder: Path, *figures: tuple[Any, str]) -> list[Any]:
     return [one["value"] for one in read]
 
 
-def test_a_figure_is_read_out_of_what_was_printed(tmp_path):
-    found = printed_as(tmp_path, *((text, metric) for text, metric, _ in PRINTED))
-    assert found == [pytest.approx(number) for *_, number in PRINTED]
-
-
-def test_what_has_no_clear_reading_is_no_figure(tmp_path):
-    found = printed_as(tmp_path, *SENTENCES)
-    assert found == [None] * len(SENTENCES)
+def test_a_figure_is_read_out_of_what_was_printed_and_none_where_no_reading_is_clear(tmp_path):
+    cases = [*PRINTED, *((*one, None) for one in SENTENCES)]
+    found = printed_as(tmp_path, *((text, metric) for text, metric, _ in cases))
+    assert found == [pytest.approx(number) for *_, number in cases]
 
 
 @given(
-    st.lists(st.tuples(st.text(), st.sampled_from(["pass_rate", "time_seconds", "tokens"]))),
+    st.lists(st.tuples(st.text(), st.sampled_from(METRICS))),
     st.lists(st.floats(-1, 1), min_size=1, max_size=4),
     st.sampled_from(["{:+.2f}", "{:+.1%}", "{:.3f} (remark)", "{:+.0%}"]),
 )

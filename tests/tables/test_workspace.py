@@ -1,4 +1,4 @@
-"""`Workspace`: its tables by name, a part of it by keys, one made of tables."""
+"""`Workspace`: its tables by name, explained; a part of it by keys, one made of tables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,22 @@ import polars as pl
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents.sides import SIDES
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.columns import RUN_KEYS
 from tests.checkout import ROOT
 
+POLARS = {
+    "text": pl.String,
+    "whole": pl.Int64,
+    "number": pl.Float64,
+    "flag": pl.Boolean,
+    "list": pl.List(pl.String),
+}
+TEXT = "str" if pd.__version__ >= "3" else "object"
+"""What text is in pandas: a type of its own from version 3 on."""
+PANDAS = {"text": TEXT, "whole": "Int64", "number": "float64", "flag": "boolean", "list": "object"}
+UNITS = {"", "rate", "seconds", "usd", "tokens", "characters", "1-5"}
+OF_RUNS = "runs expectations rubric_scores claims notes suggestions tool_calls feedback".split()
 KEYS = [column.name for column in RUN_KEYS]
 RUN = {"workspace": "ws", "skill": "auth", "pass_rate": 1}
 UNSAID = {"iteration": "none"} | dict.fromkeys(
@@ -28,17 +39,39 @@ def ws() -> Workspace:
     return sen.load(ROOT / "data")
 
 
-def test_a_table_is_an_attribute(ws):
+def test_a_table_is_an_attribute_whose_columns_are_declared_and_explained_once(ws):
+    """Of their types in both backends, and null where they may be; with rows and without."""
     assert list(ws.tables()) == list(TABLES)
-    for name in TABLES:
-        assert getattr(ws, name) is ws.table(name) is ws.polars(name)
-        assert ws.table(name).height
     assert set(dir(ws)) >= {*TABLES, "table", "tables", "select"}
+    assert "workspace skill iteration eval_id eval_name configuration run_number".split() == KEYS
+    assert [name for name, one in TABLES.items() if one.columns[:7] == RUN_KEYS] == OF_RUNS
+    every = sen.describe()
+    assert every.columns == ["table", "one_row_is", "columns"]
+    assert every.select("table", "columns").rows() == [(n, len(t.names)) for n, t in TABLES.items()]
+    for given in (ws, Workspace.from_tables({})):
+        pandas = Workspace.from_tables(given.tables(), backend="pandas")
+        for name, table in TABLES.items():
+            frame, other = given.polars(name), pandas.table(name)
+            assert getattr(given, name) is given.table(name) is frame
+            assert bool(frame.height) == (given is ws)
+            assert [*frame.schema.items()] == [
+                (one.name, POLARS[one.type]) for one in table.columns
+            ]
+            kinds = [(column, str(kind)) for column, kind in other.dtypes.items()]
+            assert kinds == [(one.name, PANDAS[one.type]) for one in table.columns], name
+            never = [one.name for one in table.columns if one.null.startswith("never")]
+            assert sum(frame[column].null_count() for column in never) == 0
+            explained = sen.describe(name)
+            assert explained["column"].to_list() == table.names
+            assert len(set(table.names)) == len(table.names)
+            assert all(explained["meaning"].to_list() + explained["null_when"].to_list())
+            assert {column.unit for column in table.columns} <= UNITS
 
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
+        (lambda _: sen.describe("problem"), "`problem`. Did you mean `problems`.*evals, .*runs"),
         (lambda ws: ws.table("expectation"), "Did you mean `expectations`"),
         (lambda ws: ws.show("run"), "Did you mean `runs`"),
         (lambda ws: ws.rubric_score, "Did you mean `rubric_scores`"),
@@ -53,42 +86,32 @@ def test_an_unknown_name_gets_the_nearest(ws, wrong, says):
     with pytest.raises((KeyError, AttributeError)) as error:
         wrong(ws)
     assert error.match(says)
-
-
-def test_what_notebooks_ask_every_value_for_is_no_table(ws):
+    # What notebooks ask every value for is no table.
     assert not hasattr(ws, "_ipython_canary_method_should_not_exist_")
-    assert not hasattr(ws, "__array__")
 
 
 # ── a part ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_every_table_with_the_key_keeps_its_rows(ws):
-    part = ws.select(workspace="tdd-workspace", iteration="iteration-2")
-    for name in TABLES:
-        rows = ws.polars(name)
-        if name != "problems":
-            for key, value in (("workspace", "tdd-workspace"), ("iteration", "iteration-2")):
+def test_every_table_with_the_key_keeps_its_rows_of_one_value_or_several(ws):
+    for chosen in (
+        {"workspace": ["tdd-workspace"], "iteration": ["iteration-2"]},
+        {"eval_id": ["1", "2"], "iteration": ["iteration-1"]},
+        {"eval_id": []},
+        {"iteration": ["iteration-99"]},
+    ):
+        part = ws.select(**chosen)
+        for name in set(TABLES) - {"problems"}:
+            rows = ws.polars(name)
+            for key, values in chosen.items():
+                # An iteration of a description search is another thing, and has a number.
                 if rows.schema.get(key) == pl.String:
-                    rows = rows.filter(rows[key] == value)
+                    rows = rows.filter(rows[key].is_in(values))
             assert part.polars(name).equals(rows), name
-    assert part.runs.height == 36
-    assert part.runs.equals(
-        ws.select(workspace="tdd-workspace").select(iteration="iteration-2").runs
-    )
-    # An iteration of a description search is another thing, and has a number.
-    assert ws.select(iteration="iteration-1").optimizations.equals(ws.optimizations)
-
-
-def test_several_values_and_numbers_for_ids(ws):
-    assert ws.select(eval_id=1).runs.equals(ws.select(eval_id="1").runs)
-    part = ws.select(eval_id=["1", 2], iteration=["iteration-1"])
-    each = [ws.select(eval_id=one, iteration="iteration-1").runs.height for one in (1, 2)]
-    assert set(part.runs["eval_id"]) == {"1", "2"}
-    assert part.runs.height == sum(each)
-    for nothing in (ws.select(eval_id=[]), ws.select(iteration="iteration-99")):
-        assert nothing.runs.is_empty()
-        assert nothing.runs.schema == ws.runs.schema
+    second = ws.select(workspace="tdd-workspace").select(iteration="iteration-2").runs
+    assert second.height == 36
+    assert second.equals(ws.select(workspace="tdd-workspace", iteration="iteration-2").runs)
+    assert ws.select(eval_id=[1, "2"]).runs.equals(ws.select(eval_id=["1", 2]).runs)
 
 
 def test_a_model_s_runs_are_selected_with_what_belongs_to_them():
@@ -110,16 +133,6 @@ def test_a_model_s_runs_are_selected_with_what_belongs_to_them():
     assert numbers("notes", executor_model="small") == [2, None]
     assert numbers("expectations", executor_model=None) == [3, 3]
     assert numbers("runs", executor_model=["large", None], harness=None) == [1, 3]
-
-
-@pytest.mark.parametrize("eval_", [{}, {"eval_id": None}, {"eval_id": "a"}, {"eval_name": "a"}])
-def test_rows_by_hand_have_keys_whatever_they_leave_out(eval_):
-    rows = [eval_ | {"configuration": side, "pass_rate": 0.5} for side in SIDES]
-    ws = Workspace.from_tables({"runs": pl.DataFrame(rows)})
-    name = "a" if "a" in eval_.values() else "unstated"
-    assert [*ws.runs["eval_id"], *ws.runs["eval_name"]] == [name] * 4
-    assert sen.stats.deltas(ws).height
-    assert sen.report.markdown(ws)
 
 
 def test_problems_of_other_workspaces_are_left_out():
@@ -175,11 +188,8 @@ def test_round_trip_through_both_backends(ws):
 
 
 def test_a_table_is_shown_whole_with_every_text_escaped():
-    rows = [
-        dict(zip(KEYS, ["w", "s", "i", "1", f"<img src=x>{at}", "with_skill", at], strict=True))
-        for at in range(3_000)
-    ]
-    shown = str(Workspace.from_tables({"runs": pl.DataFrame(rows)}).show("runs").get_state())
+    rows = pl.DataFrame({"eval_name": [f"<img src=x>{at}" for at in range(3_000)]})
+    shown = str(Workspace.from_tables({"runs": rows}).show("runs").get_state())
     assert "<img src=x" not in shown
     assert sum(f"&lt;img src=x&gt;{at}" in shown for at in range(3_000)) == 3_000
 
@@ -193,6 +203,7 @@ def test_a_table_is_shown_whole_with_every_text_escaped():
         ({"configuration": None}, {"configuration": "unstated"}),
         ({}, {"eval_name": ["1", "1"]}),
         ({"eval_id": None, "eval_name": "late fee"}, {"eval_id": "late fee"}),
+        ({"eval_id": None}, {"eval_id": "unstated", "eval_name": "unstated"}),
     ],
 )
 def test_keys_that_a_table_made_by_hand_lacks_are_those_of_what_is_loaded(given, filled):
@@ -205,5 +216,7 @@ def test_keys_that_a_table_made_by_hand_lacks_are_those_of_what_is_loaded(given,
         assert runs[name].to_list() == (value if isinstance(value, list) else [value, value])
     assert runs.select(KEYS).null_count().row(0) == (0,) * len(KEYS)
     assert ws.problems["workspace"].to_list() == [None]  # it may be of none
-    for show in (sen.report.html, sen.library, sen.explore):
+    for show in (sen.report.html, sen.report.markdown, sen.library, sen.explore):
         assert show(ws)
+    if "eval_id" in given:  # of two sides
+        assert sen.stats.deltas(ws).height

@@ -22,12 +22,11 @@ from typing import Any
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits
 from skill_eval_nb.running.journal import read_journal
-from skill_eval_nb.triggers import Attempt, Query, measure
+from skill_eval_nb.triggers import Attempt, measure
 from skill_eval_nb.triggers.attempt import mark, place
 from tests.running.killing import SLACK, served
-from tests.triggers.made import make_skill
+from tests.triggers.made import QUERIES, make_skill
 
-QUERIES = [Query(f"Builds of kites, number {n}", should_trigger=True) for n in range(8)]
 RUNS = 2
 CELLS = [Attempt(query, run, "not run") for query in QUERIES for run in range(1, RUNS + 1)]
 ATTEMPTS = "*/*/run-*.json"

@@ -28,6 +28,9 @@ def make_skill(
     return folder
 
 
+QUERIES = [Query(f"Builds of kites, number {n}", should_trigger=True) for n in range(8)]
+
+
 @dataclass(frozen=True)
 class Told:
     """An executor whose runs go as a function tells; nothing is called, nothing is spent."""
@@ -85,6 +88,19 @@ def lines(path: Path) -> list[dict[str, Any]]:
 def of(*texts: str, should: bool = True, tags: tuple[str, ...] = ()) -> list[Query]:
     """Queries of one class."""
     return [Query(text, should, tags) for text in texts]
+
+
+WHO = ("Belda", "Dorka", "Finmi", "Garno", "Lumru", "Novta", "Belwen", "Dorzet")
+
+
+def about(topics: Mapping[bool, tuple[str, ...]], who: tuple[str, ...] = WHO) -> list[Query]:
+    """Queries of so many people about topics, which are their tags: none is in one half alone."""
+    return [
+        Query(f"For {name}{topic[:2]}: please do the {topic}", should, (topic,))
+        for should, own in topics.items()
+        for topic in own
+        for name in who
+    ]
 
 
 SHOULD = of(

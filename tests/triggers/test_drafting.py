@@ -1,4 +1,4 @@
-"""Queries by a model, offline: whole, kept, paid for once, and never unasked."""
+"""Queries by a model, offline: whole and kept; what it is told, and what of it is taken."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.models import Connection
+from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.running.protocol import Refused
@@ -24,11 +24,7 @@ from skill_eval_nb.triggers.draft import (
     read,
 )
 from skill_eval_nb.triggers.queries import read_queries
-from tests.stand_in import Fault, RiggedStandIn
-from tests.triggers.made import SOUND, lines, make_skill
-
-PAID = "claude-sonnet-4-6"
-
+from tests.triggers.made import SOUND, make_skill
 
 DESCRIPTION = "Sorts and cleans the rows of tables. Use it when the user wants to tidy a CSV file."
 
@@ -45,11 +41,9 @@ def notes(tmp_path: Path) -> Path:
     return make_skill(tmp_path / "release-notes", description="Turns commits into notes for users.")
 
 
-def drafted(own: Path, log: Path | None = None, *faults: Fault, **options: Any) -> DraftedQueries:
-    """Drafts by the stand-in, which notes its calls."""
-    stand_in = RiggedStandIn(log=None if log is None else str(log), faults=faults)
-    given = {"model": JUDGE, "connection": Connection(stand_in=stand_in)}
-    return draft_queries(own, **(given | options))
+def drafted(own: Path, **options: Any) -> DraftedQueries:
+    """Drafts by the stand-in."""
+    return draft_queries(own, model=JUDGE, connection=Connection(stand_in=StandIn()), **options)
 
 
 @pytest.mark.parametrize("n", [2, 3, 100])
@@ -65,44 +59,14 @@ def test_the_stand_in_drafts_a_sound_set(tidy: Path, notes: Path, n: int) -> Non
     assert all(one.query in repr(found) for one in found)
 
 
-def test_an_answer_is_kept_and_paid_for_once(tidy: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    first = drafted(tidy, log)
+def test_an_answer_is_kept_and_those_that_exist_do_not_come_again(tidy, tmp_path) -> None:
+    first = drafted(tidy)
     (kept,) = (tmp_path / "tidy-tables-workspace" / ".skill-eval-nb" / "queries").iterdir()
     assert set(read_queries(kept)) == set(first)
-    assert drafted(tidy, log) == first
-    assert drafted(tidy, log, dry_run=True) == first
-    assert len(lines(log)) == 1
-    # Those that exist do not come again.
-    second = drafted(tidy, log, existing=first)
+    assert drafted(tidy, dry_run=True) == first
+    second = drafted(tidy, existing=first)
     assert not set(first) & set(second)
-    assert (len(lines(log)), second.doubts) == (2, ())
-
-
-def test_nothing_is_spent_unasked(tidy: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    unasked = drafted(tidy, log, model=PAID)
-    dry = drafted(tidy, log, model=PAID, dry_run=True, budget_usd=100)
-    assert unasked == dry == ()
-    assert unasked.price_usd == dry.price_usd > 0
-    assert "give budget_usd" in repr(unasked)
-    assert "dry run" in repr(dry)
-    short = drafted(tidy, log, model=PAID, budget_usd=unasked.price_usd / 2)
-    assert "budget is too small" in repr(short)
-    assert len(lines(log)) == 0
-    paid = drafted(tidy, log, model=PAID, budget_usd=unasked.price_usd)
-    assert len(paid) == 20
-    assert 0 < paid.cost_usd <= paid.price_usd
-    assert drafted(tidy, log, model=PAID).cost_usd == 0  # kept: no budget is needed
-    assert len(lines(log)) == 1
-
-
-def test_a_failure_says_why_and_keeps_nothing(tidy: Path, tmp_path: Path) -> None:
-    found = drafted(tidy, None, Fault("refusal", role="query_drafter"))
-    assert found == ()
-    assert "refused to answer" in repr(found)
-    assert not list((tmp_path).glob("*-workspace/.skill-eval-nb/queries/*.json"))
-    assert len(drafted(tidy)) == 20
+    assert second.doubts == ()
 
 
 def test_what_is_asked_wrongly_is_refused_at_once(tidy: Path, tmp_path: Path) -> None:

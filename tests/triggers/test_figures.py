@@ -12,12 +12,11 @@ from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.triggers import Query
 from tests import bubblewrap
 from tests.stand_in import RiggedStandIn
-from tests.triggers.made import FLY, lines, make_skill, measured, went
+from tests.triggers.made import FLY, QUERIES, lines, make_skill, measured, went
 
 HAIKU = "claude-haiku-4-5"
 IN, OUT = 1e-6, 5e-6
 """US dollars a token, as the bundled table has them; the stand-in caches none of these calls."""
-QUERIES = [Query(f"Builds of kites, number {n}", should_trigger=True) for n in range(8)]
 
 
 def billed(log) -> float:

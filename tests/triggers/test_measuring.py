@@ -64,29 +64,20 @@ def test_a_time_out_or_refusal_is_errored(tmp_path, kind, seconds, told):
     assert found.rates["rate"].to_list() == [None]
 
 
-@pytest.mark.parametrize(
-    ("run", "doubt"),
-    [
-        (lambda task: ASTRAY, "never triggers"),
-        (lambda task: OPENED, "always triggers"),
-        (lambda task: BROKEN, "nothing measured"),
-    ],
-)
-def test_a_constant_is_called_out(tmp_path, run, doubt):
-    found = measured(tmp_path, run=run)
-    broken = found.doubts.filter(found.doubts["broken"])
-    assert doubt in broken["doubt"].to_list()
-    assert "doubt: " in repr(found)
-
-
-def test_sixteen_candidates_at_once_do_not_see_each_other(tmp_path):
+def test_sixteen_candidates_at_once_do_not_see_each_other_nor_what_it_is_for(tmp_path):
     make_skill(tmp_path / "kites")
     candidates = [f"Candidate {n} builds kites." for n in range(16)]
     at_once = threading.Barrier(16, timeout=60)
     seen: dict[str, list[str]] = {}
+    shared: list[str] = []
 
     def look(task):
         at_once.wait()
+        assert list(task.folder.iterdir()) == list(task.scratch.iterdir()) == []
+        told = (str(task.folder), str(task.scratch), str(task.skill.folder), task.key)
+        assert not re.search("eval|trigger|query|kite[^s]", " ".join(told))
+        assert told[2].endswith("/kites")
+        shared.extend(told[:2])
         places = [task.folder.parent, task.skill.folder.parent]
         near = [path for place in places for path in place.rglob("*") if path.is_file()]
         told = [*(path.read_text() for path in near), *(one.description for one in task.skills)]
@@ -101,26 +92,11 @@ def test_sixteen_candidates_at_once_do_not_see_each_other(tmp_path):
         found = [*threads.map(one, candidates)]
     assert [outcomes(each) for each in found] == [{FLY.query: ["triggered"] * 2}] * 16
     assert sorted(seen) == sorted(candidates)
+    assert len(set(shared)) == 64, "none is shared"
     for own, texts in seen.items():
         assert len(texts) == 2
         for text in texts:
             assert [other for other in candidates if other in text] == [own]
-
-
-def test_no_path_or_key_gives_anything_away(tmp_path):
-    seen = []
-
-    def look(task):
-        seen.append((str(task.folder), str(task.scratch), str(task.skill.folder), task.key))
-        assert task.folder.is_dir()
-        assert list(task.folder.iterdir()) == list(task.scratch.iterdir()) == []
-        return OPENED
-
-    assert measured(tmp_path, run=look).status == "done"
-    assert len({path for told in seen for path in told[:2]}) == 12, "none is shared"
-    for told in seen:
-        assert not re.search("eval|trigger|query|boat", " ".join(told))
-        assert told[2].endswith("/kites")
 
 
 def test_what_was_made_is_read_back_and_only_the_rest_is_made(tmp_path):
@@ -133,35 +109,22 @@ def test_what_was_made_is_read_back_and_only_the_rest_is_made(tmp_path):
     first = measured(tmp_path, run=look, runs=2)
     assert sorted(made) == sorted([FLY.query, ROW.query] * 2)
     assert measured(tmp_path, run=look, runs=2).attempts == first.attempts
-    assert len(made) == 4
     odd = Query("  /kites @file.txt\n<b>fly</b> ", should_trigger=True)
     grown = measured(tmp_path, FLY, ROW, odd, run=look, runs=3)
     assert sorted(made[4:]) == sorted([FLY.query, ROW.query, *[odd.query] * 3]), "word for word"
     assert set(first.attempts) <= set(grown.attempts)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
+    # Another measurement is made anew.
+    for changed in (
         {"description": "Builds boats."},
         {"series": "second"},
         {"model": "stand-in-2"},
         {"limits": Limits(turns=2)},
         {"others": "bundled"},
         {"sandbox": "none"},
-    ],
-)
-def test_another_measurement_is_made_anew(tmp_path, changed):
-    made = []
-
-    def look(task):
-        made.append(task.key)
-        return OPENED
-
-    executor = Told(look)
-    measured(tmp_path, FLY, executor=executor, model="stand-in", runs=1)
-    measured(tmp_path, FLY, executor=executor, runs=1, **({"model": "stand-in"} | changed))
-    assert len(set(made)) == len(made) == 2
+    ):
+        before = len(made)
+        measured(tmp_path, FLY, run=look, runs=1, **changed)
+        assert made[before:] == [FLY.query], changed
 
 
 def test_errored_attempts_are_made_again_where_that_is_asked_for(tmp_path):
@@ -248,22 +211,14 @@ def test_a_description_is_replaced_in_the_copy_alone(tmp_path):
         with staged(read_offer(skill, "none", description)) as offered:
             assert offered.skill.description == (description or "Builds kites.")
             copy = (offered.skill.folder / "SKILL.md").read_text()
-            assert ("Folds" in copy, "Builds kites." in copy) == (
-                description == new,
-                description != new,
-            )
+            assert ("Folds" in copy) != ("Builds kites." in copy) == (description != new)
             digests.append(offered.digests["kites"])
     assert (file.read_bytes(), file.stat().st_mtime_ns) == before
     assert digests[0] != digests[1] == digests[2]
-
-
-@pytest.mark.parametrize("field", ["name", "description"])
-def test_without_a_name_or_a_description_it_is_refused(tmp_path, field):
-    skill = make_skill(tmp_path / "kites")
-    lines = (skill / "SKILL.md").read_text().splitlines()
-    (skill / "SKILL.md").write_text("\n".join(x for x in lines if not x.startswith(field)))
-    with pytest.raises(Refused, match=f"`{field}` is missing"):
-        read_offer(skill, "none", None)
+    for field in ("name", "description"):
+        file.write_bytes(re.sub(rf"{field}:.*\n".encode(), b"", before[0]))
+        with pytest.raises(Refused, match=f"`{field}` is missing"):
+            read_offer(skill, "none", None)
 
 
 # ── outcome ────────────────────────────────────────────────────────────────────────────────────
@@ -300,10 +255,6 @@ LIMIT = "The run had not finished after 180 seconds, its limit."
         (went(), "not triggered", (), "answered at once"),
         (went(*LONG), "not triggered", (), f"used Bash: ls -l {'x' * 200}"),
     ],
-    ids=[
-        *("after a tool", "another", "broken", "cannot tell"),
-        *("one named beside", "a plugin's", "no input", "nothing", "long"),
-    ],
 )
 def test_what_a_run_did_is_told_and_a_broken_one_is_never_one_that_did_not_trigger(
     run, outcome, opened, instead
@@ -317,20 +268,16 @@ def test_what_a_run_did_is_told_and_a_broken_one_is_never_one_that_did_not_trigg
         assert reason == LIMIT or "cannot tell" in (reason or "")
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
+def test_a_short_name_inside_a_path_is_no_trigger():
+    for use in (
         used("Bash", command="cat /a/pdf/b"),
         used("Read", file_path="/a/pdf/notes.md"),
         used("Read", file_path="/skills/pdf"),
         used("Write", file_path="/skills/pdf/SKILL.md", content="pdf"),
         used("Bash", command="ls /skills/pdf/SKILL.md"),
-    ],
-)
-def test_a_short_name_inside_a_path_is_no_trigger(use):
-    run = went(use, gave("done"))
-    assert outcome_of(run)[0] == "not triggered"
-    assert opened_in(run, "pdf", OFFERED) == ()
+    ):
+        run = went(use, gave("done"))
+        assert (outcome_of(run)[0], opened_in(run, "pdf", OFFERED)) == ("not triggered", ())
 
 
 JSON = st.recursive(
@@ -362,26 +309,19 @@ def test_what_an_attempt_says_it_cost_counts_though_it_cannot_be_written(tmp_pat
 
 # ── view ───────────────────────────────────────────────────────────────────────────────────────
 
-EVIL = Query("<script>alert(1)</script>", should_trigger=True)
 
-
-def test_a_notebook_sees_no_markup_of_others(tmp_path):
-    run = went(used("Bash", command="<img src=x>"))
-    found = measured(tmp_path, EVIL, run=lambda task: run, description="<b>builds</b>")
+def test_texts_that_no_page_table_or_terminal_holds_are_made_fit(tmp_path):
+    odd = Query("<script>\ud800 fly \x1b[31mred", should_trigger=True)
+    run = went(used("Bash", command="<img src=x>\udfff \x1b[2J"))
+    found, again = (
+        measured(tmp_path, odd, run=lambda task: run, description="<b>builds</b>") for _ in "12"
+    )
+    assert repr(again).replace(again.message, "") == repr(found).replace(found.message, "")
     shown = found._repr_html_()
     assert not any(one in shown for one in ("<script", "<img", "<b>builds"))
-    assert "&lt;script&gt;" in shown
+    assert all(one in shown for one in ("&lt;script&gt;", "\ufffd fly"))
     assert "used Bash: &lt;img src=x&gt;" in shown
-
-
-def test_texts_that_no_table_or_terminal_holds_are_made_fit(tmp_path):
-    odd = Query("\ud800 fly \x1b[31mred", should_trigger=True)
-    run = went(used("Bash", command="\udfff \x1b[2J"))
-    found = measured(tmp_path, odd, run=lambda task: run)
-    again = measured(tmp_path, odd, run=lambda task: run)
-    assert repr(again).replace(again.message, "") == repr(found).replace(found.message, "")
-    assert "\x1b" not in repr(found) + found._repr_html_()
-    assert "\ufffd fly" in found._repr_html_()
+    assert "\x1b" not in repr(found) + shown
     assert [one.query for one in found.attempts] == [odd] * 3
 
 

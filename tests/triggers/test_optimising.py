@@ -14,22 +14,13 @@ from skill_eval_nb.models import Connection
 from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import read_skill
-from skill_eval_nb.triggers import Query, optimise, write_description
+from skill_eval_nb.triggers import optimise, write_description
 from tests.stand_in import RiggedStandIn
-from tests.triggers.made import Told, gave, lines, make_skill, used, went
+from tests.triggers.made import Told, about, gave, lines, make_skill, used, went
 
 PRESENT = "Helps with invoice posting."
 TOPICS = {True: ("invoice posting", "bank reconciliation"), False: ("travel booking", "poem verse")}
-WHO = ("Belda", "Dorka", "Finmi", "Garno", "Lumru", "Novta", "Belwen", "Dorzet")
-
-
-def queries() -> list[Query]:
-    return [
-        Query(f"For {who}{topic[:2]}: please do the {topic}", should, (topic,))
-        for should, topics in TOPICS.items()
-        for topic in topics
-        for who in WHO
-    ]
+QUERIES = about(TOPICS)
 
 
 def routed(task):
@@ -59,7 +50,7 @@ class World:
     def optimise(self, asked=None, **options):
         given = {"model": "stand-in", "others": "none", "runs": 2, "executor": Told(self._run)}
         return optimise(
-            self.skill, asked or queries(), connection=self.connection, **(given | options)
+            self.skill, asked or QUERIES, connection=self.connection, **(given | options)
         )
 
     def requests(self) -> list[str]:
@@ -188,7 +179,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path):
     make_skill(tmp_path / "other", "other")
     (tmp_path / "other" / "SKILL.md").unlink()
     with pytest.raises(Refused) as caught:
-        World(tmp_path).optimise(queries()[:1], rounds=0, competing=[tmp_path / "other"])
+        World(tmp_path).optimise(QUERIES[:1], rounds=0, competing=[tmp_path / "other"])
     told = str(caught.value)
     for one in ("no held-out query", "rounds is 0", "other has no SKILL.md"):
         assert one in told
@@ -197,7 +188,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path):
 # ── documenting ────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_document_is_seed_004s_with_intervals_beside_the_scores(done, tmp_path):
+def test_the_document_is_seed_004s_and_views_escape_what_models_wrote(done, tmp_path):
     _, found = done
     path = found.write(tmp_path)
     assert path.name == "optimization_result.json"
@@ -211,20 +202,15 @@ def test_the_document_is_seed_004s_with_intervals_beside_the_scores(done, tmp_pa
             score = getattr(step, half)
             stated = [row[f"{half}_{name}"] for name in ("score", "low", "high")]
             assert stated == [score.score, score.low, score.high]
+    evil = replace(found.steps[0], description="Sorts <script>mail</script>.")
+    html = replace(found, steps=(evil, found.steps[1]))._repr_html_()
+    assert "<script" not in html
+    assert "Sorts &lt;script&gt;mail" in html
+    assert "<td>2 (chosen)</td>" in html
     unheld = replace(found.steps[0], test=None)
     named = replace(found, best=None, steps=(unheld,)).write(tmp_path / "mine.json")
     assert "best_score" not in json.loads(named.read_text())
     assert "test_score" not in json.loads(named.read_text())["iterations"][0]
-
-
-def test_the_notebook_view_escapes_what_models_wrote(done):
-    _, found = done
-    first, best = found.steps
-    evil = replace(first, description="Sorts <script>mail</script>.")
-    html = replace(found, steps=(evil, best))._repr_html_()
-    assert "<script" not in html
-    assert "Sorts &lt;script&gt;mail" in html
-    assert "<td>2 (chosen)</td>" in html
 
 
 # ── describing ─────────────────────────────────────────────────────────────────────────────────

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from skill_eval_nb.models import Connection, Usage, load_prices
+from skill_eval_nb.models import Usage, load_prices
 from skill_eval_nb.running import Execution, Limits, Task
-from skill_eval_nb.triggers import optimise
-from tests.stand_in import RiggedStandIn
-from tests.triggers.made import lines, make_skill
-from tests.triggers.test_optimising import PRESENT, queries, routed
+from tests.triggers.made import lines
+from tests.triggers.test_optimising import PRESENT, QUERIES, World, routed
 
 HAIKU = "claude-haiku-4-5"
 LIMITS = Limits(turns=1, output_tokens=2000, usd=0.02)
@@ -35,25 +33,16 @@ class Paying:
         return routed(task)
 
 
-class Bank:
+class Bank(World):
     """A search that costs something, and what everybody was paid."""
 
     def __init__(self, root) -> None:
-        self.log, self.executor = root / "log", Paying()
-        self.skill = make_skill(root / "books", "books", PRESENT)
+        super().__init__(root)
+        self.executor = Paying()
 
     def optimise(self, **options):
-        return optimise(
-            self.skill,
-            queries()[::2],
-            model=HAIKU,
-            executor=self.executor,
-            others="none",
-            runs=2,
-            limits=LIMITS,
-            connection=Connection(stand_in=RiggedStandIn(log=str(self.log))),
-            **options,
-        )
+        given = {"model": HAIKU, "limits": LIMITS, "executor": self.executor}
+        return super().optimise(QUERIES[::2], **given, **options)
 
     @property
     def paid(self) -> float:

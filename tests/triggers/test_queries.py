@@ -56,21 +56,11 @@ def written(folder: Path, raw: Any, name: str = "trigger-eval-set.json") -> Path
 )
 def test_every_form_is_read(tmp_path: Path, raw: Any) -> None:
     assert read_queries(written(tmp_path, raw)) == QUERIES
-
-
-def test_a_tag_of_its_own_is_read(tmp_path: Path) -> None:
-    (one,) = read_queries(written(tmp_path, [ROWS[0] | {"tag": "odd"}]))
-    assert one.tags == ("odd",)
-
-
-def test_a_set_for_several_skills_is_read_for_one(tmp_path: Path) -> None:
-    file = written(tmp_path, SEVERAL)
-    found = read_queries(file, skill="release-notes")
-    assert [one.should_trigger for one in found] == [False, True, False]
-    with pytest.raises(Refused, match=r"for several skills \(release-notes and tidy-tables\)"):
-        read_queries(file)
-    with pytest.raises(Refused, match="none expects `pdf`"):
-        read_queries(file, skill="pdf")
+    lay(tmp_path, {"trigger-b.json": raw})
+    assert read_queries(tmp_path) == QUERIES  # twice the same is no choice
+    lay(tmp_path, {"trigger-b.json": ROWS[:1]})
+    with pytest.raises(Refused, match="several trigger sets: trigger-b"):
+        read_queries(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +75,12 @@ def test_a_set_for_several_skills_is_read_for_one(tmp_path: Path) -> None:
         ([*ROWS, {"should_trigger": True}], r"\$\[2\].query: `query` is missing"),
         ([{"query": "a", "should_trigger": "perhaps"}], "expected true or false"),
         ({"evals": [{"id": 1, "prompt": "p", "expected_output": "e"}]}, "do not say whether"),
+        # Those of which nobody knows are never taken as negatives.
+        (
+            [*ROWS, {"query": "a"}, {"query": "b", "should_trigger": None}],
+            r"4 rows, of which 2 \(n",
+        ),
+        (SEVERAL, r"for several skills \(release-notes and tidy-tables\)"),
     ],
 )
 def test_what_cannot_be_used_is_refused(tmp_path: Path, raw: Any, said: str) -> None:
@@ -92,18 +88,12 @@ def test_what_cannot_be_used_is_refused(tmp_path: Path, raw: Any, said: str) -> 
         read_queries(written(tmp_path, raw))
 
 
-def test_queries_of_which_nobody_knows_are_never_taken_as_negatives(tmp_path: Path) -> None:
-    raw = [*ROWS, {"query": "a"}, {"query": "b", "should_trigger": None}]
-    with pytest.raises(Refused, match=r"4 rows, of which 2 \(number 3 and 4\) do not say"):
-        read_queries(written(tmp_path, raw))
-
-
-def test_a_folder_with_several_sets_is_ambiguous(tmp_path: Path) -> None:
-    lay(tmp_path, {"trigger-a.json": ROWS, "trigger-b.json": ROWS})
-    assert read_queries(tmp_path) == QUERIES  # twice the same is no choice
-    lay(tmp_path, {"trigger-b.json": ROWS[:1]})
-    with pytest.raises(Refused, match=r"several trigger sets: trigger-a.json and trigger-b.json"):
-        read_queries(tmp_path)
+def test_a_set_for_several_skills_is_read_for_one(tmp_path: Path) -> None:
+    file = written(tmp_path, SEVERAL)
+    found = read_queries(file, skill="release-notes")
+    assert [one.should_trigger for one in found] == [False, True, False]
+    with pytest.raises(Refused, match="none expects `pdf`"):
+        read_queries(file, skill="pdf")
 
 
 # ── doubting ───────────────────────────────────────────────────────────────────────────────────
@@ -122,24 +112,16 @@ GIVEN = [*SOUND, *of("ask csv to do it", should=False)]
         ([*SOUND, *of(CHART)], None, "contradiction", {CHART, SHOULD_NOT[0].query}),
         ([*SOUND, *of(NEAR)], None, "nearly twice", {SHOULD[1].query, NEAR}),
         (GIVEN, "csv", "gives away", {"what does CSV stand for", "ask csv to do it"}),
+        # A sound set is not doubted.
+        (SOUND, "tidy-tables", None, None),
+        ([*SOUND, *of(NEAR, should=False)], None, None, None),  # alike within a class alone
+        (GIVEN, None, None, None),
     ],
 )
-def test_there_is_one_doubt(queries: list[Query], skill: Any, doubt: str, about: Any) -> None:
-    (found,) = check_queries(queries, skill)
-    assert found.doubt == doubt
-    assert about in (None, set(found.queries))
-
-
-@pytest.mark.parametrize(
-    ("queries", "skill"),
-    [
-        (SOUND, "tidy-tables"),
-        ([*SOUND, *of(NEAR, should=False)], None),  # it is alike within a class alone
-        (GIVEN, None),
-    ],
-)
-def test_a_sound_set_is_not_doubted(queries: list[Query], skill: str | None) -> None:
-    assert check_queries(queries, skill) == ()
+def test_what_is_doubted(queries: list[Query], skill: Any, doubt: Any, about: Any) -> None:
+    found = check_queries(queries, skill)
+    assert [one.doubt for one in found] == ([doubt] if doubt else [])
+    assert about in (None, *(set(one.queries) for one in found))
 
 
 @pytest.mark.parametrize("number", [1, 5, 7])
@@ -153,8 +135,6 @@ def test_few_queries_say_little(number: int) -> None:
 
 # ── wording ────────────────────────────────────────────────────────────────────────────────────
 
-LETTERS = st.text("abcxyzÄß", min_size=1, max_size=8)
-
 
 def test_only_small_differences_are_alike() -> None:
     queries = [
@@ -167,40 +147,17 @@ def test_only_small_differences_are_alike() -> None:
     assert alike([]) == []
 
 
-GIVES_AWAY = (
-    "use tidy-tables on this",
-    "Tidy-Tables: a.csv",
-    "/tidy-tables a.csv",
-    "is there a `tidy-tables`?",
-    "run tidy-tables.",
-    "用tidy-tables整理",
-)
-DOES_NOT = (
-    "tidy tables",
-    "tidy-tables-2 is broken",
-    "my-tidy-tables",
-    "untidy-tablesque",
-    "cat /home/me/tidy-tables/a.csv",
-    "see skills/tidy-tables",
-    "open tidy-tables/a.csv",
-    "~/tidy-tables",
-    r"C:\data\tidy-tables",
-    "tidy-tables.csv",
-    "a.tidy-tables",
+NAMED = "use {0} on this|{1}: a.csv|/{0} a.csv|is there a `{0}`?|run {0}.|用{0}整理"
+UNNAMED = "tidy tables|{0}-2 is broken|my-{0}|untidy-tablesque|ü{0}|{0}ß|cat /home/me/{0}/a.csv|"
+UNNAMED += r"see skills/{0}|open {0}/a.csv|~/{0}|C:\data\{0}|{0}.csv|a.{0}"
+GIVES_AWAY, DOES_NOT = (
+    text.format("tidy-tables", "Tidy-Tables").split("|") for text in (NAMED, UNNAMED)
 )
 
 
 def test_the_name_as_a_word_gives_away_and_in_a_path_or_another_word_does_not() -> None:
     found = [one for one in (*GIVES_AWAY, *DOES_NOT) if gives_away(one, "tidy-tables")]
     assert found == [*GIVES_AWAY]
-
-
-@given(LETTERS, LETTERS)
-def test_a_short_name_inside_another_word_is_none(before: str, after: str) -> None:
-    assert not gives_away(f"{before}pdf", "pdf")
-    assert not gives_away(f"pdf{after}", "pdf")
-    assert not gives_away(f"{before}/pdf/{after}", "pdf")
-    assert gives_away(f"{before} PDF {after}", "pdf")
 
 
 # ── other people's ─────────────────────────────────────────────────────────────────────────────
@@ -271,12 +228,9 @@ def test_what_was_written_is_read(tmp_path_factory, first: list[Query], then: li
 
 def test_a_new_file_is_the_bare_list_of_the_documents(tmp_path: Path) -> None:
     file = tmp_path / "new" / "trigger-eval-set.json"
-    write_queries(file, [Query("sort it", True), Query("hi", False, ("near miss",), "test")])
+    write_queries(file, [QUERIES[0], Query("hi", False, ("near miss",), "test")])
     told = json.loads(file.read_bytes())
-    assert told == [
-        {"query": "sort it", "should_trigger": True},
-        {"query": "hi", "should_trigger": False, "split": "test", "tags": ["near miss"]},
-    ]
+    assert told == [ROWS[0], ROWS[1] | {"split": "test", "tags": ["near miss"]}]
     assert kind_of(file.name, told) == "triggers"
     assert load(file).polars("triggers")["query"].to_list() == ["sort it", "hi"]
 

@@ -6,7 +6,6 @@ import random
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import product
 from statistics import fmean
 
 import pytest
@@ -22,6 +21,7 @@ from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step, mean
 from skill_eval_nb.triggers.propose import question
 from skill_eval_nb.triggers.search import Search, choose, paired, split
+from tests.triggers.made import WHO, about
 
 HALF = [
     Query(f"{half} {n}", n % 2 == 0, split=half) for half in ("train", "test") for n in range(8)
@@ -54,41 +54,38 @@ class Scripted(Search):
         return str(len(self.steps))
 
 
-def test_it_ends_as_soon_as_every_train_query_passes():
-    script = Scripted((4, 4), (8, 8), (8, 8))
+@pytest.mark.parametrize(
+    ("scores", "more", "bases", "ended", "best"),
+    [
+        # It ends as soon as every train query passes.
+        ([(4, 4), (8, 8), (8, 8)], {}, [1], "every train query passes in round 2", 2),
+        (
+            [(4, 4), (5, 4), (5, 8), (4, 8), (7, 8)],
+            {"rounds": 9},
+            [1, 2, 3],
+            "the train score did not improve in the last 2 rounds",
+            3,
+        ),
+        # A round that was not finished is shown and not chosen.
+        ([(4, 0), (6, 8), (7, 8)], {"lacks": "1"}, [1], "round 2 was not finished: no money", 1),
+        # It builds on the best train score, and of several on the last.
+        ([(4, 0), (6, 8), (2, 8), (6, 8), (7, 8)], {}, [1, 2, 2], None, None),
+        ([(4, 0), (6, 8), (6, 8), (7, 8)], {"rounds": 4}, [1, 2, 3], None, None),
+        ([(4, 8), (6, 0), (7, 0)], {"rounds": 3}, [1, 2], None, None),
+    ],
+)
+def test_when_it_ends_and_what_it_builds_on(scores, more, bases, ended, best):
+    script = Scripted(*scores, **more)
     found = script.run_search()
-    assert [one.description for one in found.steps] == ["0", "1"]
-    assert found.ended == "every train query passes in round 2"
-    assert found.best.round == 2
-    assert script.measured == [("0", False), ("1", False), ("1", True)]
+    assert script.bases == bases
+    assert [one.description for one in found.steps] == [f"{n}" for n in range(len(bases) + 1)]
+    assert ended in (None, found.ended)
+    assert found.status == ("partial" if more.get("lacks") else "done")
+    assert [one.lacking for one in found.steps].count("no money") == len(more.get("lacks", ""))
+    assert best in (None, found.best.round)
+    last = (found.best.description, True)
+    assert script.measured == [*((one.description, False) for one in found.steps), last]
     assert {one.query.split for one in found.fresh.asked} == {"test"}
-    assert found.status == "done"
-
-
-def test_it_ends_where_two_rounds_bring_no_better_train_score():
-    found = Scripted((4, 4), (5, 4), (5, 8), (4, 8), (7, 8), rounds=9).run_search()
-    assert len(found.steps) == 4
-    assert found.ended == "the train score did not improve in the last 2 rounds"
-
-
-def test_it_builds_on_the_best_train_score_and_of_several_on_the_last():
-    for scores, bases in (
-        ([(4, 0), (6, 8), (2, 8), (6, 8), (7, 8)], [1, 2, 2]),
-        ([(4, 0), (6, 8), (6, 8), (7, 8)], [1, 2, 3]),
-        ([(4, 8), (6, 0), (7, 0)], [1, 2]),
-    ):
-        script = Scripted(*scores, rounds=len(scores))
-        script.run_search()
-        assert script.bases == bases
-
-
-def test_a_round_that_was_not_finished_is_shown_and_not_chosen():
-    script = Scripted((4, 0), (6, 8), (7, 8), lacks="1")
-    found = script.run_search()
-    assert (found.status, found.ended) == ("partial", "round 2 was not finished: no money")
-    assert [one.lacking for one in found.steps] == [None, "no money"]
-    assert found.best.round == 1
-    assert script.measured[-1] == ("0", True)
 
 
 # ── choosing ───────────────────────────────────────────────────────────────────────────────────
@@ -208,21 +205,7 @@ TOPICS = {
     True: "invoice posting,bank reconciliation,month accruals,asset depreciation,payroll journal",
     False: "travel booking,garden flowers,football scores,holiday recipes,poem verse",
 }
-ENDS = ("da", "ka", "mi", "no", "ru", "ta", "va", "wen", "xo", "zet")
-
-
-def about_topics(each: int) -> list[Query]:
-    """Queries about ten topics, half of them the skill's; each names somebody of its own.
-
-    Their tag is the topic, so that no topic is in one half alone.
-    """
-    names = map("".join, product(("Bel", "Dor", "Fin", "Gar", "Lum", "Nov"), ENDS))
-    return [
-        Query(f"For {next(names)}: please do the {topic}", should, (topic,))
-        for should, topics in TOPICS.items()
-        for topic in topics.split(",")
-        for _ in range(each)
-    ]
+QUERIES = about({should: tuple(own.split(",")) for should, own in TOPICS.items()}, WHO[:6])
 
 
 class World(Search):
@@ -230,7 +213,7 @@ class World(Search):
 
     def __init__(self, seed: int) -> None:
         super().__init__(present=PRESENT)
-        self.queries = split(about_topics(6), 0.4, seed)
+        self.queries = split(QUERIES, 0.4, seed)
         self.chance = random.Random(seed)
 
     def right(self, query: Query, description: str) -> float:
@@ -269,37 +252,3 @@ def test_the_best_description_is_found_in_45_of_50_seeds():
         errors.append(mean(done.fresh.asked, "test") - world.truth(best, fresh=True))
     assert found >= 45
     assert abs(fmean(errors)) < 0.01
-
-
-RIGHT = 0.7
-"""The true score of every description in a world where none is better than another."""
-
-
-def test_the_score_that_was_selected_on_is_flattered_and_the_reported_one_is_not():
-    own = split(about_topics(4), 0.4, seed=0)
-    selected, reported = [], []
-    for seed in range(200):
-        done = Equals(own, random.Random(seed)).run_search()
-        assert len(done.steps) >= 3
-        selected.append(mean(done.best.asked, "test") - RIGHT)
-        reported.append(mean(done.fresh.asked, "test") - RIGHT)
-    assert fmean(selected) > 0.02
-    assert abs(fmean(reported)) < 0.01
-
-
-class Equals(Search):
-    """Every description is as good as any other, and a later one shorter."""
-
-    def __init__(self, queries, chance: random.Random) -> None:
-        super().__init__(present="x" * 300)
-        self.queries, self.chance = queries, chance
-
-    def measure(self, description, *, fresh=False):
-        asked = [one for one in self.queries if not fresh or one.split == "test"]
-        asked = [
-            QueryOutcome(one, tuple(self.chance.random() < RIGHT for _ in "123")) for one in asked
-        ]
-        return Step(0, description, tuple(asked))
-
-    def propose(self, base):
-        return "x" * (200 - len(self.steps))
