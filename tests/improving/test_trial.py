@@ -65,17 +65,28 @@ def test_each_run_that_cannot_be_looked_at_is_a_row_with_its_reason(own):
     assert any("no stored outputs" in note for note in tried.notes)
 
 
-def test_hostile_outputs_are_looked_at_all_the_same(own):
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def test_hostile_outputs_are_looked_at_all_the_same_and_text_from_files_is_escaped(own):
     outputs = own / "eval-1" / "without_skill" / "run-4" / "outputs"
     os.mkfifo(outputs / "pipe.md")
     (outputs / "loop.md").symlink_to(outputs / "loop.md")
     (outputs / "out.md").symlink_to("/etc/passwd")
     (outputs / "<script>\n.md").write_bytes(b"\0Source:\xff")
-    tried = try_out(ADDED, sen.load(own))
-    row = tried.by_run.filter(eval_id="1", configuration="without_skill", run_number=4)
+    for path in own.rglob("grading.json"):
+        path.write_text(path.read_text().replace(f"evidence on {JUDGED}", EVIL))
+    for path in own.rglob("report.md"):
+        path.write_text(path.read_text().replace("the ledger", EVIL))
+    new = SOURCES | {"description": "Sources are named below the table"}
+    ws = sen.load(own)
+    row = try_out(ADDED, ws).by_run.filter(eval_id="1", configuration="without_skill", run_number=4)
     assert row["passed"].item() is True
     assert "<script>" in row["evidence"].item()
-    assert "<script>" not in tried._repr_html_()
+    html = try_out(draft(CHECKS, new, target="S1", why=EVIL), ws)._repr_html_()
+    assert EVIL not in html
+    assert "<script>" not in html
+    assert html.count("&lt;img src=x") >= 3
 
 
 @pytest.mark.parametrize(
@@ -84,16 +95,3 @@ def test_hostile_outputs_are_looked_at_all_the_same(own):
 def test_arguments_that_make_no_sense_are_refused(root, wrong):
     with pytest.raises(Refused):
         try_out(ADDED, sen.load(root), **wrong)
-
-
-EVIL = "<img src=x onerror=alert(1)>"
-
-
-def test_text_from_files_is_escaped(tmp_path):
-    root = tried_on(tmp_path, lambda *at: planted(3, 1)(*at).replace("the ledger", EVIL), evals=1)
-    for path in root.rglob("grading.json"):
-        path.write_text(path.read_text().replace(f"evidence on {JUDGED}", EVIL))
-    new = SOURCES | {"description": "Sources are named below the table"}
-    html = try_out(draft(CHECKS, new, target="S1", why=EVIL), sen.load(root))._repr_html_()
-    assert EVIL not in html
-    assert html.count("&lt;img src=x") >= 3

@@ -228,6 +228,10 @@ CASES: dict[str, dict[str, Any]] = {
             "runs": [{"configuration": side, "result": {"pass_rate": 1.0}} for side in "ab"]
         }
     },
+    "half a character, which no UTF-8 text can hold": {
+        "trigger_eval.json": [{"query": "a \ud800 b", "should_trigger": True}],
+        "benchmark.json": {"runs": [row("a \ud800 b", side, "pf") for side in ("a", "b")]},
+    },
     "sets of queries for two skills": two_sides()
     | {
         f"triggers/{name}.json": {

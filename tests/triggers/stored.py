@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +42,8 @@ def searched(root: Path, asked: Callable[[], object]) -> Optimised:
 
 @dataclass(frozen=True)
 class Paying:
-    """An executor that pays for one call a run; the second run of a process may be its last."""
+    """An executor that pays for one call a run."""
 
-    dies: bool = field(default=False, compare=False)
     name: str = "paying"
 
     def why_not(self, sandbox: str) -> str | None:
@@ -53,14 +51,12 @@ class Paying:
 
     async def execute(self, task: Task, meter: Any) -> Execution:
         ticket = meter.reserve(task.model, SPENT)
-        if self.dies and "boat" in task.prompt:
-            os._exit(9)
         meter.settle(ticket, SPENT)
         return OPENED
 
 
-def measured_once(root: Path, *, dies: bool = False) -> Measured:
-    """A measurement of two queries under a ceiling; with `dies` it is killed in its second run."""
+def measured_once(root: Path) -> Measured:
+    """A measurement of two queries under a ceiling; the stored one was killed in its second run."""
     if not (root / "kites").exists():
         make_skill(root / "kites")
     return measure(
@@ -68,7 +64,7 @@ def measured_once(root: Path, *, dies: bool = False) -> Measured:
         [FLY, ROW],
         runs=1,
         model=HAIKU,
-        executor=Paying(dies),
+        executor=Paying(),
         others="none",
         limits=Limits(turns=1, usd=0.02),
         budget_usd=1.0,
