@@ -45,9 +45,10 @@ LONG = 140
 TODAY = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}"
 PASSING = re.compile(
     r"\b[0-9a-f]{12,}\b|(?<=sen-panel-)\d+|(?<=genai-prices )[\d.]*\d"
-    r'|(?<=\["press", )[^]]*|\d{4}-\d\d-\d\dT[\d:.+Z]+|\$[\d.]+ / \$[\d.]+'
+    r'|(?<=\["press", )[^]]*|\d{4}-\d\d-\d\dT[\d:.+Z]+|\$[\d.]+ / \$[\d.]+|(?<=not JSON: ).*'
 )
-"""What is another every time: names made of where something is, counters, today's prices."""
+"""What is another every time, or elsewhere: names made of where something is, counters, prices, and
+what a library says of what it cannot read."""
 
 
 def file_in(home: Path, name: str, words: str | None = None) -> Panel:

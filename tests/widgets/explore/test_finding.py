@@ -27,6 +27,9 @@ def test_a_condition_selects_the_runs_that_are_listed_and_no_figure():
     assert panel._tree[0][2][2] == explorer()._tree[0][2][2]  # the verdict and the means
     with pytest.raises(ValueError, match=r"no column `tokenz`.*There are: .*configuration"):
         explorer(where=pl.col("tokenz") > 1)
+    for where in ("failed >", "tokens + 1"):
+        with pytest.raises(ValueError, match="no condition on runs"):
+            explorer(where=where)
 
 
 def test_words_of_an_output_are_found(tmp_path):
