@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 from hypothesis import strategies as st
 
@@ -39,11 +38,6 @@ def attempts(*queries: tuple, **more: Any) -> pl.DataFrame:
 labelled = st.tuples(st.sampled_from([True, False, None]), st.text("tne-", min_size=1, max_size=6))
 queries = st.lists(labelled, min_size=1, max_size=12)
 """What `attempts` takes."""
-
-
-def rows_of(table: Any) -> list[dict[str, Any]]:
-    """The rows of a table of either kind."""
-    return nw.from_native(table, eager_only=True).to_polars().to_dicts()
 
 
 def rate_of(runs: str) -> float | None:

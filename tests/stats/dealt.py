@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-Eval = tuple["Sequence[float]", "Sequence[float]"]
+Eval = tuple[Sequence[float], Sequence[float]]
 """The figures of an eval on both sides."""
 Sums = np.ndarray[Any, Any]
 

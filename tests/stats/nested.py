@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import polars as pl
-from hypothesis import strategies as st
 
 from tests.stats.made import KEYS, scores_table
 
@@ -58,23 +56,3 @@ def by_judges(values: Array, judges: list[str | None]) -> pl.DataFrame:
         for (of_eval, run, judge), score in np.ndenumerate(values)
         if not np.isnan(score)
     )
-
-
-judgings = st.lists(
-    st.fixed_dictionaries(
-        {
-            "iteration": st.sampled_from(["iteration-9", "iteration-10"]),
-            "configuration": st.sampled_from(["with_skill", "</script>"]),
-            "eval_id": st.sampled_from("123"),
-            "run_number": st.integers(1, 2),
-            "judge_model": st.sampled_from(["a", "b", None]),
-            "dimension": st.sampled_from(["clarity", "rubric:odd"]),
-            "score": st.none()
-            | st.just(math.nan)
-            | st.integers(1, 5).map(float)
-            | st.sampled_from([0.5, 9.0]),
-        }
-    ),
-    max_size=40,
-)
-"""Rows of rubric scores, with gaps and figures beside the scale."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,24 +11,14 @@ import pytest
 import skill_eval_nb as sen
 from bench.sessions import claims, worlds
 from skill_eval_nb.stats import deltas, deltas_by_eval
-from tests.stats.made import SIDES, only, plain
-from tests.stats.worlds import world
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables import Workspace
+from tests.stats.made import SIDES, only, plain, world
 
 SIX = tuple(f"row {n} of the table is right" for n in range(1, 7))
 
 
 def made(
-    rate: Callable[[int, str, str, int], float],
-    checks: Callable[[int, str, str], Iterable[str]] = lambda *_: SIX,
-    evals: Iterable[int] | Callable[[str], Iterable[int]] = range(6),
-    iterations: Iterable[str] = ("iteration-1",),
-    k: int = 3,
-    **more: Callable[[int, str, str, int], Any],
+    rate, checks=lambda *_: SIX, evals=range(6), iterations=("iteration-1",), k=3, **more
 ) -> Workspace:
     """A workspace by rules: the rate of a run, the checks of a side of an eval, other columns."""
     runs, verdicts = [], []
@@ -71,7 +61,11 @@ REWORDED = ("Row 1 of the table is right.", *SIX[1:5], "the 6 in its row is as i
     ],
 )
 def test_evals_whose_sides_had_other_checks_are_left_out(other, left, verdict) -> None:
-    ws = made(better, lambda at, _, side: SIX if side == SIDES[0] else other(at))
+    ws = made(
+        better, lambda at, _, side: SIX if side == SIDES[0] else other(at), tokens=lambda *_: 9
+    )
+    tokens = only(deltas(ws, "tokens"))  # which is not counted from checks
+    assert (tokens["n_evals"], "checks" in " ".join(tokens["warnings"])) == (6, False)
     row = only(deltas(ws))
     assert (row["n_evals"], row["verdict"]) == (left, verdict)
     assert row["estimate"] == pytest.approx(0.2)
@@ -83,12 +77,6 @@ def test_evals_whose_sides_had_other_checks_are_left_out(other, left, verdict) -
     assert only(deltas(ws, other_checks=True))["n_evals"] == 6
     assert only(deltas(ws, other_checks=True))["verdict"] == "helps"
     assert only(deltas(ws.runs))["verdict"] == "helps", "of a table no check is known"
-
-
-def test_what_is_not_counted_from_checks_keeps_all_evals() -> None:
-    ws = made(better, lambda at, _, side: SIX[: 1 + 5 * (side == SIDES[0])], tokens=lambda *_: 9)
-    assert only(deltas(ws, "tokens"))["n_evals"] == 6
-    assert not any("checks" in text for text in only(deltas(ws, "tokens"))["warnings"])
 
 
 # ── sessions ───────────────────────────────────────────────────────────────────────────────────
@@ -149,44 +137,38 @@ def test_of_twins_the_difference_of_differences_claims_by_chance_alone(scope, ev
 
 # ── days, families, batches ────────────────────────────────────────────────────────────────────
 
-
-def stamped(*days: str | None) -> Any:
-    """Stamps of the skill's side and of the baseline's."""
-    return lambda at, it, side, run: (
-        (stamp := days[SIDES.index(side)]) and f"2026-05-{stamp}:{at}{run}:00Z"
-    )
+ONE_DAY = ("01T10", "01T10")
 
 
 @pytest.mark.parametrize(
-    ("days", "says"),
+    ("started", "judged", "evals", "says"),
     [
-        (("01T10", "01T10"), None),
-        (("01T10", "01T11"), None),
+        (ONE_DAY, None, 6, None),
+        (("01T10", "01T11"), None, 6, None),
         (
             ("02T10", "01T09"),
+            None,
+            6,
             "All runs of without_skill were made 24 hours before those of with_skill",
         ),
-        (("01T10", "01T22"), "All runs of with_skill were made 11 hours before"),
-        (("01T10", "28T10"), "27 days apart"),
-        (("01T10", None), "Only the runs of with_skill say when"),
-        ((None, None), "No run says when it was made"),
+        (("01T10", "01T22"), None, 6, "All runs of with_skill were made 11 hours before"),
+        (("01T10", "28T10"), None, 6, "27 days apart"),
+        (("01T10", None), None, 6, "Only the runs of with_skill say when"),
+        ((None, None), None, 6, "No run says when it was made"),
+        (ONE_DAY, ONE_DAY, 6, None),
+        (ONE_DAY, ("01T11", "01T10"), 6, "All judgings of without_skill were made before those"),
+        (ONE_DAY, ("01T11", "01T10"), 2, None),
     ],
 )
-def test_sides_of_other_days_and_missing_stamps_are_named(days, says) -> None:
-    row = only(deltas(made(better, started_at=stamped(*days))))
-    assert row["verdict"] == "helps"
-    assert [says in text for text in row["warnings"]] == ([] if says is None else [True])
+def test_sides_of_other_days_and_missing_stamps_are_named(started, judged, evals, says) -> None:
+    def stamped(days: Any) -> Any:
+        return lambda at, it, side, run: (
+            (stamp := days[SIDES.index(side)]) and f"2026-05-{stamp}:{at}{run}:00Z"
+        )
 
-
-@pytest.mark.parametrize(
-    ("days", "evals", "says"),
-    [(("01T10", "01T10"), 6, 0), (("01T11", "01T10"), 6, 1), (("01T11", "01T10"), 2, 0)],
-)
-def test_sides_that_were_judged_one_after_the_other_are_named(days, evals, says) -> None:
-    more = {"judged_at": stamped(*days), "started_at": stamped("01T10", "01T10")}
-    ws = made(better, evals=range(evals), k=1, tokens=lambda *_: 9, **more)
-    text = "All judgings of without_skill were made before those of with_skill"
-    assert sum(text in told for told in only(deltas(ws))["warnings"]) == says
+    more = {"started_at": stamped(started)} | ({"judged_at": stamped(judged)} if judged else {})
+    ws = made(better, evals=range(evals), k=3 if judged is None else 1, tokens=lambda *_: 9, **more)
+    assert [says in text for text in only(deltas(ws))["warnings"]] == [True] * (says is not None)
     assert not any("judgings" in told for told in only(deltas(ws, "tokens"))["warnings"])
 
 

@@ -7,19 +7,27 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from skill_eval_nb.stats import discrimination, discrimination_by_eval, pass_at_k, pass_at_k_by_eval
-from skill_eval_nb.stats.expectations import BOTH, CLASSES
-from tests.stats.made import SIDES, Row, near, runs_table
-from tests.stats.verdicts import few, graded, plain, sides, verdict_rows, verdicts_table
+from skill_eval_nb.stats.expectations import BOTH
+from tests.stats.made import (
+    SIDES,
+    Row,
+    examples,
+    near,
+    plain,
+    runs_table,
+    sides,
+    verdict_rows,
+    verdicts_table,
+    world,
+)
 
 T, F = True, False
-EITHER = pytest.mark.parametrize("statistic", [discrimination, discrimination_by_eval])
 
 
 def only(rows: list[Row], **options: Any) -> Row:
@@ -28,34 +36,7 @@ def only(rows: list[Row], **options: Any) -> Row:
     return row
 
 
-@EITHER
-@few
-@given(verdict_rows())
-def test_classes_hold_what_they_say(statistic: Any, rows: list[Row]) -> None:
-    for row in plain(statistic(verdicts_table(rows))):
-        passed = row["n_passed"] + row["n_passed_baseline"]
-        failed = row["n_failed"] + row["n_failed_baseline"]
-        sizes = [row[f"n_passed{end}"] + row[f"n_failed{end}"] for end in ("", "_baseline")]
-        assert row["class"] in CLASSES
-        assert row["reason"].endswith(".")
-        if row["class"] in ("separates", "hurts"):
-            assert row["p"] <= row["p_adjusted"] <= 0.05
-            assert (row["estimate"] > 0) == (row["class"] == "separates")
-        if row["class"].startswith("always"):
-            assert (failed if row["class"] == "always passes" else passed) == 0
-            assert min(sizes) >= 3 if row["baseline"] else sizes[0] >= 6
-        if row["class"] == "depends on the eval":
-            assert statistic is discrimination
-            assert {row["flakiness"], row["baseline_flakiness"]} <= {0, None}
-            assert row["estimate"] in (0, None)
-        if row["class"] == "flaky":
-            assert max(row["flakiness"] or 0, row["baseline_flakiness"] or 0) > 0
-        if row["baseline"] is None:
-            assert row["class"] not in ("separates", "hurts")
-            assert row["p"] is row["estimate"] is row["baseline_pass_rate"] is None
-
-
-@few
+@examples
 @given(verdict_rows())
 def test_p_by_eval_is_fishers_and_is_adjusted_as_scipy_does(rows: list[Row]) -> None:
     found = plain(discrimination_by_eval(verdicts_table(rows)))
@@ -72,7 +53,7 @@ def test_p_by_eval_is_fishers_and_is_adjusted_as_scipy_does(rows: list[Row]) -> 
         assert near([row["p_adjusted"] for row in family], expected)
 
 
-@few
+@examples
 @given(verdict_rows())
 def test_counts_and_rates_agree_with_pandas(rows: list[Row]) -> None:
     """Evals first, then their mean; over the evals that both sides have, else over all."""
@@ -106,23 +87,6 @@ def test_counts_and_rates_agree_with_pandas(rows: list[Row]) -> None:
         assert near([row["estimate"]], [(one[both] - other[both]).mean() if len(both) else None])
 
 
-def test_flakiness_is_that_inside_evals() -> None:
-    steady = sides([T, T], [F, F]) + sides([F, F], [F, F], eval_id="2")
-    assert only(steady)["flakiness"] == 0
-    row = only(sides([T, T, F, T], [T, F]))
-    assert (row["flakiness"], row["baseline_flakiness"]) == (pytest.approx(3 / 16), 0.25)
-    singles = [row for at in "123" for row in sides([T], [F], eval_id=at)]
-    assert only(singles)["flakiness"] is None
-
-
-def test_evals_of_different_difficulty_are_not_mixed_up() -> None:
-    """With the skill better on both evals, and worse over all runs (Simpson's paradox)."""
-    rows = sides([T] * 2, [T] * 8 + [F] * 2) + sides([T] * 2 + [F] * 8, [F] * 2, eval_id="2")
-    row = only(rows)
-    assert row["estimate"] == pytest.approx(0.2)
-    assert row["n_passed"] / 12 < row["n_passed_baseline"] / 12
-
-
 def test_a_direction_that_the_test_does_not_share_is_no_proof() -> None:
     """Many runs of one eval say yes; two evals of one run, that weigh as much each, say no."""
     rows = sides([T] * 16, [F] * 12 + [T] * 4)
@@ -131,29 +95,6 @@ def test_a_direction_that_the_test_does_not_share_is_no_proof() -> None:
     assert row["estimate"] < 0
     assert row["p_adjusted"] < 0.05
     assert row["class"] not in ("hurts", "separates")
-
-
-def test_sides_that_never_met_are_not_compared() -> None:
-    row = only(sides([T, T, T], []) + sides([], [F, F, F], eval_id="2"))
-    assert (row["class"], row["n_evals"]) == ("too little data", 0)
-    assert "in no eval on both sides" in row["reason"]
-
-
-def test_under_no_difference_few_are_called_different() -> None:
-    """A/A: the same pass rates on both sides, 8 v 8; at most one in twenty suites errs."""
-    noise = np.random.default_rng(7)
-    suites = 60
-    rows = [
-        {"iteration": str(suite), "text": str(check), "configuration": name, "run_number": run}
-        | {"passed": bool(verdict)}
-        for suite in range(suites)
-        for check in range(6)
-        for name in SIDES
-        for run, verdict in enumerate(noise.random(8) < 0.2 + 0.1 * check)
-    ]
-    found = discrimination(verdicts_table(rows))
-    wrong = found.filter(pl.col("class").is_in(["separates", "hurts"]))["iteration"].n_unique()
-    assert wrong <= stats.binom.ppf(0.999, suites, 0.05)
 
 
 # ── classes ────────────────────────────────────────────────────────────────────────────────────
@@ -184,7 +125,35 @@ def test_always_takes_one_run_and_as_many_repeats_as_a_coin_needs(level: float) 
     ],
 )
 def test_the_class_of_verdicts_of_one_eval(passes, others, expected) -> None:
-    assert only(sides(passes, others))["class"] == expected
+    row = only(sides(passes, others))
+    assert row["class"] == expected
+    for end, own in (("flakiness", passes), ("baseline_flakiness", others)):
+        spread = np.var(own) if len(own) > 1 else None
+        assert row[end] == (None if spread is None else pytest.approx(spread))
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        # which are steady inside their evals, and single runs tell nothing of that
+        (sides([T, T], [F, F]) + sides([F, F], [F, F], eval_id="2"), {"flakiness": 0}),
+        ([row for at in "123" for row in sides([T], [F], eval_id=at)], {"flakiness": None}),
+        # sides that never met are not compared
+        (
+            sides([T, T, T], []) + sides([], [F, F, F], eval_id="2"),
+            {"class": "too little data", "n_evals": 0, "estimate": None},
+        ),
+        # better on both evals, and worse over all runs (Simpson's paradox)
+        (
+            sides([T] * 2, [T] * 8 + [F] * 2) + sides([T] * 2 + [F] * 8, [F] * 2, eval_id="2"),
+            {"estimate": pytest.approx(0.2), "n_passed": 4, "n_passed_baseline": 8},
+        ),
+    ],
+)
+def test_verdicts_of_several_evals(rows, expected) -> None:
+    row = only(rows)
+    assert {name: row[name] for name in expected} == expected
+    assert row["reason"].endswith(".")
 
 
 def test_a_difference_is_proven_up_to_alpha_and_not_beyond() -> None:
@@ -206,7 +175,7 @@ def runs(*rates: float | None, **more: Any) -> list[Row]:
     return [{"pass_rate": rate, **more} for rate in rates]
 
 
-@few
+@examples
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 8))
 def test_all_ways_to_draw_k_runs(passes: list[bool], k: int) -> None:
     [row] = plain(pass_at_k_by_eval(runs_table(runs(*map(float, passes))), k=[k]))
@@ -216,14 +185,11 @@ def test_all_ways_to_draw_k_runs(passes: list[bool], k: int) -> None:
     assert near([row["pass_at_k"], row["pass_hat_k"]], expected)
 
 
-def test_the_unbiased_estimator_as_published() -> None:
-    """Chen et al. 2021 compute 1 - prod(1 - k / (n - c + 1 ... n)): the same to the last digits."""
+def test_the_mean_over_evals_that_have_k_runs() -> None:
+    """By eval, as published: Chen et al. 2021 compute 1 - prod(1 - k / (n - c + 1 ... n))."""
     n, c, k = 200, 17, 100
     [row] = plain(pass_at_k_by_eval(runs_table(runs(*[1.0] * c, *[0.0] * (n - c))), k=[k]))
     assert row["pass_at_k"] == pytest.approx(1 - np.prod(1 - k / np.arange(n - c + 1, n + 1)))
-
-
-def test_the_mean_over_evals_that_have_k_runs() -> None:
     rows = runs(1.0, 0.5, 0.5, eval_id="1") + runs(1.0, 1.0, None, eval_id="2")
     rows += runs(1.0, eval_id="3") + runs(None, eval_id="4")
     found = plain(pass_at_k(runs_table(rows), k=[2, 1, 3]))
@@ -232,49 +198,39 @@ def test_the_mean_over_evals_that_have_k_runs() -> None:
     ]
     assert [row["pass_at_k"] for row in found] == pytest.approx([7 / 9, (2 / 3 + 1) / 2, 1])
     assert [row["pass_hat_k"] for row in found] == pytest.approx([7 / 9, 0.5, 0])
-
-
-def test_no_run_at_all_is_no_k() -> None:
-    with pytest.raises(ValueError, match="at least 1, not 0"):
-        pass_at_k(runs_table(runs(1.0)), k=[1, 0])
-
-
-def test_the_threshold_decides_what_passes() -> None:
-    rows = runs_table(runs(0.8, 0.7, 0.1 + 0.2 + 0.7))
     for threshold, rate in ((1, 1 / 3), (0.8, 2 / 3)):
+        rows = runs_table(runs(0.8, 0.7, 0.1 + 0.2 + 0.7))
         [row] = plain(pass_at_k(rows, k=[1], threshold=threshold))
         assert row["pass_at_k"] == pytest.approx(rate)
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        pass_at_k(rows, k=[1, 0])
 
 
 # ── outcomes ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def counts(*lost: Row, verdicts: list[Row]) -> list[tuple[int, ...]]:
-    """The outcomes on both sides of each expectation, with runs that have no verdict."""
-    names = ("eval_id", "configuration", "run_number")
-    keys = {tuple(row.get(name, "1") for name in names) for row in verdicts}
-    keys -= {tuple(row.get(name, "1") for name in names) for row in lost}
-    given = [dict(zip(names, key, strict=True)) for key in sorted(keys)]
-    found = plain(discrimination_by_eval(graded([*given, *lost], verdicts)))
-    return [tuple(row[name] for name in BOTH) for row in found]
-
-
-def test_each_run_has_one_of_four_outcomes() -> None:
-    lost = [
-        {"configuration": SIDES[side], "run_number": run, "status": status}
-        for side, run, status in (
-            *((0, 4, "errored"), (1, 3, "gated"), (1, 4, "errored"), (1, 5, "errored")),
-        )
+@pytest.mark.parametrize(
+    ("lost", "verdicts", "expected"),
+    [
+        (
+            ((0, 4, "errored"), (1, 3, "gated"), (1, 4, "errored"), (1, 5, "errored")),
+            sides([T, F, None], [T, T]),
+            [(1, 1, 1, 1, 2, 0, 2, 1)],
+        ),
+        # what an errored run lists is no verdict
+        (((0, 1, "errored"), (1, 1, "errored")), sides([T], [T]), []),
+        (((0, 1, "errored"),), sides([T, F], [F]), [(0, 1, 1, 0, 0, 1, 0, 0)]),
+    ],
+)
+def test_each_run_has_one_of_four_outcomes(lost, verdicts, expected) -> None:
+    known = {(row["configuration"], row["run_number"]): "graded" for row in verdicts}
+    known |= {(SIDES[side], run): status for side, run, status in lost}
+    rows = [
+        {"configuration": side, "run_number": run, "status": status}
+        for (side, run), status in known.items()
     ]
-    found = counts(*lost, verdicts=sides([True, False, None], [True, True]))
-    assert found == [(1, 1, 1, 1, 2, 0, 2, 1)]
-
-
-def test_what_an_errored_run_lists_is_no_verdict() -> None:
-    errored = [{"configuration": side, "run_number": 1, "status": "errored"} for side in SIDES]
-    assert counts(*errored, verdicts=sides([True], [True])) == []
-    other = sides([True, False], [False])
-    assert counts(errored[0], verdicts=other) == [(0, 1, 1, 0, 0, 1, 0, 0)]
+    found = plain(discrimination_by_eval(world(rows, verdicts)))
+    assert [tuple(row[name] for name in BOTH) for row in found] == expected
 
 
 def test_an_id_is_the_same_expectation_whatever_its_text() -> None:

@@ -3,8 +3,9 @@
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -15,9 +16,6 @@ from skill_eval_nb import stats
 from skill_eval_nb.tables import TABLES, Workspace
 from tests.checkout import ROOT
 from tests.stats.made import KEYS, plain, runs_table, scores_table, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def test_importing_it_imports_nothing_heavy() -> None:
@@ -86,13 +84,7 @@ def test_equal_questions_to_a_workspace_are_worked_out_once(bundled: Workspace) 
     for scope in ("suite", "population"):  # which the notes rest on
         stats.deltas(ws, scope=scope)
     assert len(ws.figures) == known
-    others: tuple[dict[str, Any], ...] = (
-        {"level": 0.9},
-        {"worth": 0.1},
-        {"metric": ["pass_rate"]},
-        {"other_checks": True},
-    )
-    for how in others:
+    for how in ({"level": 0.9}, {"worth": 0.1}, {"metric": ["pass_rate"]}, {"other_checks": True}):
         stats.deltas(ws, **how)
         assert len(ws.figures) > known
         known = len(ws.figures)

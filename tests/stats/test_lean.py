@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
-from scipy import stats as oracle
 
 from skill_eval_nb.stats import deltas, deltas_by_eval, next_step
-from skill_eval_nb.tables import Workspace
-from tests.stats.made import SIDES, Row, plain, runs_table
-from tests.stats.verdicts import verdicts_table
+from tests.stats.made import SIDES, Row, plain, runs_table, world
 
 Passed = list[tuple[int, int]]
 """Each run of an eval on a side: checks passed, and all of them."""
@@ -117,29 +114,6 @@ def test_noise_is_borrowed_only_between_runs_that_were_made_alike(rows, how, lea
         }
 
 
-def test_iterations_lean_only_where_time_stamps_show_that_they_were_run_together() -> None:
-    rows = [
-        row
-        | {"iteration": f"iteration-{2 - (row['configuration'] == SIDES[1])}"}
-        | {"configuration": SIDES[0]}
-        for row in CLEARLY
-    ]
-    versus = ("iteration-2", "iteration-1")
-    for stamp, word in ((None, None), ("2026-03-01T10:00:00Z", "leans up")):
-        found = deltas(runs_table([row | {"started_at": stamp} for row in rows]), versus=versus)
-        assert found["lean"].to_list() == [word]
-
-
-def test_errors_take_a_lean_that_they_would_turn() -> None:
-    rows = rows_of(CLEAR)
-    lost = [row for row in rows if row["configuration"] == SIDES[0]][:3]
-    gone = {"passed": None, "failed": None, "total": None, "pass_rate": None, "status": "errored"}
-    (row,) = plain(deltas(runs_table([row | gone if row in lost else row for row in rows])))
-    assert row["n_errored"] == 3
-    assert row["lean"] == "no lean"
-    assert row["lean_low"] < 0 < row["lean_high"]
-
-
 # By the same implementation as above; its random futures are others than ours.
 @pytest.mark.parametrize(
     ("evals", "runs", "more"),
@@ -167,60 +141,39 @@ def test_next_steps_by_another_implementation(evals, runs, more) -> None:
             assert row["seconds"] == pytest.approx(60 * row["new_runs"])
 
 
-def _drawn(random: np.random.Generator, effects: np.ndarray, runs: int, checks: int) -> Evals:
-    """Evals of binomial checks, whose baseline passes 40 %."""
-    return [
-        tuple(
-            [(int(random.binomial(checks, rate)), checks) for _ in range(runs)]
-            for rate in (min(0.4 + effect, 1.0), 0.4)
-        )
-        for effect in effects
-    ]  # type: ignore[misc]
+def test_a_lean_rests_on_checks_days_and_no_errors() -> None:
+    """Errors take one that they would turn; iterations lean where stamps show them together."""
+    gone = {"passed": None, "failed": None, "total": None, "pass_rate": None, "status": "errored"}
+    sides = [(row["configuration"] == SIDES[0], row) for row in CLEARLY]
+    lost = [row | gone if one and row["eval_id"] < "3" else row for one, row in sides]
+    (row,) = plain(deltas(runs_table(lost)))
+    assert (row["n_errored"], row["lean"]) == (3, "no lean")
+    assert row["lean_low"] < 0 < row["lean_high"]
+    for stamp, word in ((None, None), ("2026-03-01T10:00:00Z", "leans up")):
+        rows = [
+            row | {"iteration": f"i{one:d}", "configuration": SIDES[0], "started_at": stamp}
+            for one, row in sides
+        ]
+        assert deltas(runs_table(rows), versus=("i1", "i0"))["lean"].to_list() == [word]
+    keys = ("eval_id", "configuration", "run_number")
+    checks = [
+        {key: row[key] for key in keys}
+        | {"text": "is right" if one or row["eval_id"] != "0" else "counts all", "passed": True}
+        for one, row in sides
+    ]
+    assert deltas(world(CLEARLY, checks))["lean"].to_list() == [None]
 
 
-def test_the_proposed_runs_decide_in_most_cases() -> None:
-    """Where the truth is what was seen, of benchmarks run once that propose a number."""
-    random, decided = np.random.default_rng(1), []
-    while len(decided) < 60:
-        effects = random.normal(0.35, 0.15, 5)
-        first = _drawn(random, effects, 1, 6)
-        step = plain(next_step(runs_table(rows_of(first))))[0]
-        if step["n_runs"] is None:
-            continue
-        seen = np.array([own[0][0] / 6 - other[0][0] / 6 for own, other in first])
-        again = _drawn(random, seen, step["n_runs"], 6)
-        (row,) = plain(deltas(runs_table(rows_of(again))))
-        decided.append(row["verdict"] in ("helps", "hurts"))
-    assert oracle.binomtest(sum(decided), len(decided), 0.8, "less").pvalue > 0.01
-
-
-def test_every_undecided_comparison_has_a_next_step_in_words() -> None:
-    for evals in (SINGLE, CLEAR, ALIKE, UNEVEN):
-        for metric in ("pass_rate", "time_seconds"):
-            data = runs_table(rows_of(evals, time_seconds=30.0))
-            for scope in ("suite", "population"):
-                row = plain(deltas(data, metric, scope=scope))[0]
-                assert row["verdict"].startswith("too few")
-                assert row["next_step"].endswith(".")
+def test_a_next_step_in_words_keeps_to_the_level_and_to_families() -> None:
+    """Of a figure that is no pass rate two evals say nothing but how many are needed."""
+    for evals in (SINGLE, ALIKE):
+        data = runs_table(rows_of(evals, time_seconds=30.0))
+        for metric, scope in product(("pass_rate", "time_seconds"), ("suite", "population")):
+            row = plain(deltas(data, metric, scope=scope))[0]
+            assert row["verdict"].startswith("too few")
+            assert row["next_step"].endswith(".")
     decided = plain(deltas(runs_table(rows_of([(own * 4, other * 4) for own, other in CLEAR]))))[0]
     assert (decided["verdict"], decided["next_step"], decided["lean"]) == ("helps", None, None)
-
-
-def test_evals_with_other_checks_lend_no_noise() -> None:
-    runs = runs_table(CLEARLY)
-    texts = {SIDES[0]: "names the port", SIDES[1]: "counts every row of the table"}
-    verdicts = verdicts_table(
-        {key: row[key] for key in ("eval_id", "configuration", "run_number")}
-        | {"text": texts[row["configuration"]] if row["eval_id"] == "0" else "is right"}
-        | {"passed": True}
-        for row in CLEARLY
-    )
-    found = deltas(Workspace.from_tables({"runs": runs, "expectations": verdicts}))
-    assert found["lean"].to_list() == [None]
-
-
-def test_a_next_step_keeps_to_the_level_and_to_families() -> None:
-    """Of a figure that is no pass rate two evals say nothing but how many are needed."""
     data = runs_table(
         row | {"time_seconds": 9.0 if row["configuration"] == SIDES[0] else 30.0}
         for row in rows_of(UNEVEN[:2])
@@ -228,7 +181,7 @@ def test_a_next_step_keeps_to_the_level_and_to_families() -> None:
     for level, fewest in ((0.95, 6), (0.99, 8)):
         row = plain(deltas(data, "time_seconds", scope="population", level=level))[0]
         assert row["next_step"].startswith(f"At least {fewest} evals")
-    families = {str(at): "one" for at in range(len(SINGLE))}
-    single = runs_table(rows_of(SINGLE))
-    assert plain(deltas(single, cluster=families))[0]["next_step"] is not None
-    assert plain(deltas(single, scope="population", cluster=families))[0]["next_step"] is None
+    families, single = {str(at): "one" for at in range(len(SINGLE))}, runs_table(rows_of(SINGLE))
+    for scope in ("suite", "population"):
+        row = plain(deltas(single, scope=scope, cluster=families))[0]
+        assert (row["next_step"] is None) == (scope == "population")

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
 import pytest
 
 from skill_eval_nb.stats import notes
 from skill_eval_nb.stats.notes import KINDS, LOST
 from tests.golden import hold, lines_of
-from tests.stats.made import SIDES, Row
-from tests.stats.verdicts import plain, sides
-from tests.stats.worlds import pair, scored, world
+from tests.stats.made import SIDES, Row, pair, plain, sides, world
 
 T, F = True, False
+
+
+def scored(dimension: str, own: list[list[float]], other: list[list[float]]) -> list[Row]:
+    """Scores of two evals alike: a list a run, of its judgings."""
+    return [
+        {"dimension": dimension, "configuration": name, "run_number": run, "eval_id": eval_id}
+        | {"judging": judging, "score": score}
+        for eval_id in ("1", "2")
+        for name, runs in zip(SIDES, (own, other), strict=True)
+        for run, judgings in enumerate(runs, 1)
+        for judging, score in enumerate(judgings, 1)
+    ]
+
+
 EVERYTHING = {
     "runs": [
         *(row | {"tokens": 5} for row in pair(1.0, 1.0, times=6)),
@@ -64,25 +75,12 @@ def test_names_from_files_are_cut_and_stay_on_a_line() -> None:
 # ── on effects ─────────────────────────────────────────────────────────────────────────────────
 
 
-def numbers(note: Row) -> dict[str, float]:
-    return {number["name"]: number["value"] for number in note["numbers"]}
-
-
-def told(kind: str, baseline: str | None = None, **tables: list[Row]) -> Row:
-    """The only note of a kind."""
-    (note,) = (
-        one for one in plain(notes(world(**tables), baseline, most=99)) if one["kind"] == kind
-    )
-    return note
-
-
 RUNS = pair(1.0, 1.0) + pair(1.0, 1.0, eval_id="2")
 OF_JUDGE = scored("the judge's", [[1, 5], [5, 1], [3, 3]], [[1, 4], [5, 1], [3, 4]])
 OF_RUN = scored("the run's", [[1, 1], [5, 5], [3, 3]], [[5, 5], [3, 3], [1, 2]])
 INCOMPLETE = [
     *pair(1.0, 0.5),
-    *pair(1.0, None, eval_id="2")[:3],
-    *(row | {"status": "errored"} for row in pair(1.0, None, eval_id="2")[3:]),
+    *pair([1.0] * 3, [None] * 3, eval_id="2"),
     {"configuration": "with_skill", "eval_id": "3", "pass_rate": 1.0, "status": "gated"},
 ]
 SECONDS = [*map(float, range(40, 51)), 400.0]
@@ -138,40 +136,42 @@ def test_what_is_noted() -> None:
     hold("notes", lines)
 
 
-def test_costs_are_means_over_evals_and_not_over_runs() -> None:
-    """One eval of 5 runs costs 10 tokens more, one of a single run 40: 25 on the mean."""
-    runs = pair(1.0, 0.5, times=5, eval_id="1") + pair(1.0, 0.5, times=1, eval_id="2")
-    for row in runs:
-        more = 10 if row["eval_id"] == "1" else 40
-        row["tokens"] = 100 + more * (row["configuration"] == "with_skill")
-    assert numbers(told("gain and cost", runs=runs))["tokens"] == 25
+LOSSES = {
+    status: [{"status": status}, {"status": "errored", "eval_id": "2"}, {"status": "graded"}]
+    for status in LOST
+}
+COSTS = [
+    row | {"tokens": 100 + more * (row["configuration"] == SIDES[0])}
+    for name, times, more in (("1", 5, 10), ("2", 1, 40))
+    for row in pair(1.0, 0.5, times, eval_id=name)
+]
 
 
-def test_noise_is_the_standard_deviation_inside_evals_of_both_sides() -> None:
-    """By the analysis of variance: runs and judgings together, both sides' variances averaged.
-
-    with_skill: runs' means 1, 5, 3 judged alike, MS_run = 8, the judge 0: 8 / 2 = 4.
-    without_skill: means 5, 3, 1.5 and a judge of .5 / 3, MS_run = 2 * 37 / 12.
-    """
-    note = told("noisy dimension", runs=RUNS, scores=OF_RUN)
-    judge = 0.5 / 3
-    other = (2 * 37 / 12 - judge) / 2 + judge
-    assert numbers(note)["noise of the run's"] == pytest.approx(sqrt((4 + other) / 2))
-    assert numbers(note)["estimate of the run's"] == pytest.approx(3 - 9.5 / 3)
-
-
-@pytest.mark.parametrize("status", LOST)
-def test_each_way_to_lack_figures_is_told_and_the_worst_first(status: str) -> None:
-    runs = [{"status": status}, {"status": "errored", "eval_id": "2"}, {"status": "graded"}]
-    note = told("left out", runs=runs)
-    assert LOST[status] in note["text"]
-    assert note["text"].index("errored") <= note["text"].index(LOST[status])
-    assert sum(numbers(note).values()) == 3 + 2
-
-
-def test_a_run_that_stands_out_has_the_modified_z_of_its_logarithm() -> None:
-    note = told("outlier", runs=[{"time_seconds": one} for one in SECONDS])
-    away = np.log(np.array(SECONDS) / 45.5)
-    z = 0.6745 * away[-1] / np.median(np.abs(away))
-    expected = {"time_seconds of 1 with_skill run 12": 400, "modified_z of 1 with_skill run 12": z}
-    assert numbers(note) == pytest.approx(expected)
+@pytest.mark.parametrize(
+    ("kind", "tables", "expected"),
+    [
+        # over evals and not over runs: 5 runs cost 10 tokens more, a single one of another eval 40
+        ("gain and cost", {"runs": COSTS}, {"tokens": 25}),
+        # inside evals, of both sides: by the analysis of variance, runs and judgings together.
+        # with_skill: runs' means 1, 5, 3 judged alike, MS_run = 8, the judge 0: 8 / 2 = 4.
+        # without_skill: means 5, 3, 1.5 and a judge of .5 / 3, MS_run = 2 * 37 / 12.
+        (
+            "noisy dimension",
+            {"runs": RUNS, "scores": OF_RUN},
+            {
+                "noise of the run's": sqrt((4 + (2 * 37 / 12 - 0.5 / 3) / 2 + 0.5 / 3) / 2),
+                "estimate of the run's": 3 - 9.5 / 3,
+            },
+        ),
+        *(("left out", {"runs": runs}, LOST[status]) for status, runs in LOSSES.items()),
+    ],
+)
+def test_the_figures_of_a_note_by_hand(kind, tables, expected) -> None:
+    """And each way to lack figures is told, the worst first."""
+    (note,) = (one for one in plain(notes(world(**tables), most=99)) if one["kind"] == kind)
+    numbers = {number["name"]: number["value"] for number in note["numbers"]}
+    if isinstance(expected, str):
+        assert note["text"].index("errored") <= note["text"].index(expected)
+        assert sum(numbers.values()) == 3 + 2
+    else:
+        assert {name: numbers[name] for name in expected} == pytest.approx(expected)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skill_eval_nb.stats import outliers
-from tests.stats.made import Row, runs_table
-from tests.stats.verdicts import few, plain
+from tests.stats.made import Row, examples, plain, runs_table
 
 TIME = ["time_seconds"]
 
@@ -21,7 +20,7 @@ def found(rows: list[Row], **options: Any) -> list[Row]:
     return plain(outliers(runs_table(rows), metrics=TIME, **options))
 
 
-@few
+@examples
 @given(st.lists(st.floats(0.1, 1e4), min_size=11, max_size=41).filter(lambda x: len(x) % 2))
 def test_ten_runs_of_an_eval_are_judged_as_published(seconds: list[float]) -> None:
     """Iglewicz and Hoaglin 1993: 0.6745 (x - median) / MAD, of logarithms, by scipy's MAD."""
@@ -62,17 +61,9 @@ def test_single_runs_are_held_against_the_configuration() -> None:
     assert row["median"] == 14.5
 
 
-def test_configurations_iterations_and_metrics_are_apart() -> None:
-    fast, slow = (
-        [1.0, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-        [901.0, 902, 903, 904, 905, 906, 907, 908, 909, 910],
-    )
-    rows = timed(fast, configuration="a") + timed(slow, configuration="b")
+def test_what_errored_or_has_no_figure_is_left_out_and_configurations_are_apart() -> None:
+    fast, slow = ([more + at for at in range(10)] for more in (1.0, 901.0))
+    rows = timed([*fast, None, float("inf")], configuration="a") + timed(slow, configuration="b")
     rows += timed(slow, configuration="a", iteration="iteration-2")
-    assert found(rows) == []
-
-
-def test_runs_that_errored_or_have_no_figure_are_left_out() -> None:
-    rows = timed([1.0, 2, 3, 4, 5, 6, 7, 8, 9, 10, None, float("inf")])
-    assert found(rows) == []
-    assert found([*rows, {"run_number": 13, "time_seconds": 1e9, "status": "errored"}]) == []
+    errored = {"run_number": 13, "configuration": "a", "time_seconds": 1e9, "status": "errored"}
+    assert found([*rows, errored]) == []

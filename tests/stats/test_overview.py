@@ -80,22 +80,18 @@ def test_where_there_is_no_pass_rate_the_first_figure_is_the_headline():
 
 def test_a_dimension_has_one_verdict_wherever_it_is_shown():
     ws = load(ROOT / "data" / "tdd-workspace")
-    by_dimension = {
-        (*(row[name] for name in ("iteration", "configuration", "metric")), scope): row
+    found = {
+        (row["iteration"], row["configuration"], row["metric"], scope): row
         for scope in ("suite", "population")
         for row in deltas_by_dimension(ws, scope=scope).drop("dimension").to_dicts()
     }
     page = [row for row in overview(ws) if row["metric"].startswith("rubric:")]
-    assert len(page) == len(by_dimension) > 0
+    assert len(page) == len(found) > 0
     for row in page:
-        place = (row["iteration"], row["configuration"], row["metric"], row["scope"])
-        assert by_dimension[place] == row
+        assert found[row["iteration"], row["configuration"], row["metric"], row["scope"]] == row
     for slice_ in slices(ws):
         for key, own in measure(ws, slice_).deltas.items():
-            place = (slice_.iteration, *key, "suite")
-            assert place not in by_dimension or by_dimension[place] == own
-        drawn = rows_of(forest(ws, by="dimension", iteration=slice_.iteration), "label", "verdict")
-        assert drawn
-        for row in drawn:
+            assert found.get((slice_.iteration, *key, "suite"), own) == own
+        for row in rows_of(forest(ws, by="dimension", iteration=slice_.iteration), "verdict"):
             place = (slice_.iteration, "with_skill", f"rubric:{row['label']}", "suite")
-            assert row["verdict"] == by_dimension[place]["verdict"]
+            assert row["verdict"] == found[place]["verdict"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from skill_eval_nb.documents.sides import likeness
 from skill_eval_nb.stats.pairing import choose, side, sides
 from skill_eval_nb.stats.values import runs_of
-from tests.stats.made import CONFIGURATIONS, workspace
+from tests.stats.made import CONFIGURATIONS, world
 
 
 @pytest.mark.parametrize(
@@ -48,24 +48,9 @@ def test_sides_before_baselines_whatever_their_names(names: list[str]) -> None:
     assert likely == sorted(likely)
 
 
-def _sides(*configurations: str, baseline: str | None = None) -> list[tuple[str | None, ...]]:
-    runs = runs_of(workspace({"configuration": name} for name in configurations))
-    return (
-        sides(runs, baseline)
-        .select("configuration", "baseline", "why")
-        .sort("configuration")
-        .rows()
-    )
-
-
-def test_an_unknown_baseline_is_answered_with_those_that_exist() -> None:
-    with pytest.raises(ValueError, match=r"Did you mean `old_skill`\? There are: old_skill, with"):
-        _sides("with_skill", "old_skill", baseline="old_skil")
-
-
 def test_groups_choose_for_themselves() -> None:
     runs = runs_of(
-        workspace(
+        world(
             {"iteration": iteration, "configuration": name}
             for iteration, names in {
                 "iteration-1": ("with_skill", "without_skill"),
@@ -74,5 +59,7 @@ def test_groups_choose_for_themselves() -> None:
             for name in names
         )
     )
+    with pytest.raises(ValueError, match=r"Did you mean `old_skill`\? There are: old_skill, with"):
+        sides(runs, "old_skil")
     found = sides(runs).sort("iteration").select("iteration", "baseline").rows()
     assert found == [("iteration-1", "without_skill"), ("iteration-2", "old_skill")]

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats as scipy_stats
 from statsmodels.stats.power import TTestPower
 
 from skill_eval_nb.stats import plan
@@ -76,26 +75,6 @@ def test_no_cheaper_design_has_the_standard_error(
         assert "No design up to 15 evals × 6 runs × 3 judgings" in first["note"]
 
 
-@pytest.mark.parametrize("scope", ["population", "suite"])
-def test_the_effect_is_found_with_the_power_by_simulated_t_tests(scope: Any) -> None:
-    given = {"effect": 0.04, "run": 0.0625}
-    row = chosen(plan(components=given, effect=0.25, scope=scope, max_evals=12))
-    rng = np.random.default_rng(1)
-    n, k, sets = row["n_evals"], row["n_runs"], 4000
-    spread = 0.2 if scope == "population" else 0.0
-    gain = 0.25 + spread * rng.normal(size=(sets, n, 1))
-    one, other = (rng.normal(0, 0.25, (sets, n, k)) for _ in "ab")
-    d = ((one + gain).mean(2) - other.mean(2)).mean(1)
-    if scope == "population":
-        p = scipy_stats.ttest_1samp((one + gain).mean(2) - other.mean(2), 0, axis=1).pvalue
-    else:
-        se = np.sqrt((one.var(2, ddof=1) + other.var(2, ddof=1)).sum(1) / k) / n
-        p = 2 * scipy_stats.t.sf(np.abs(d / se), 2 * n * (k - 1))
-    power = (p < 0.05).mean()
-    assert 0.78 < power < 0.93  # whole numbers of evals and runs overshoot 0.8
-    assert row["mde"] <= 0.25
-
-
 def test_the_data_s_design_stands_beside_the_chosen_one() -> None:
     """With as many runs and judgings everywhere its noise is that of the differences."""
     table = nested_sides(1, 8, 3, 2, effect=0.3, seed=5)
@@ -109,9 +88,8 @@ def test_the_data_s_design_stands_beside_the_chosen_one() -> None:
     apart = wide.select((pl.col(SIDES[0]) - pl.col(SIDES[1])).var()).item()
     assert was["se"] ** 2 == pytest.approx(apart / 8)
     never = plan(table, metric="clarity", effect=0.001)
-    assert design(plain(never)[0]) == (8, 3, 2)
+    assert (design(plain(never)[0]), never["chosen"].any()) == ((8, 3, 2), False)
     assert "this is what was run" in plain(never)[0]["note"]
-    assert not never["chosen"].any()
 
 
 def test_prices_and_seconds_are_the_means_of_the_data_s_runs_unless_given() -> None:
@@ -139,7 +117,6 @@ def test_prices_and_seconds_are_the_means_of_the_data_s_runs_unless_given() -> N
         ({"components": {"run": 1.0}}, "Say what is wanted"),
         ({"components": {"run": 1.0}, "target_se": 1}, "lacks `eval`"),
         ({"components": {"run": 1}, "target_se": 1, "effect": 1}, "not both"),
-        ({"components": {"run": 1}, "target_se": 0}, "`target_se` has to be a number above 0"),
         ({"components": {"run": 1}, "effect": -1}, "`effect` has to be a number above 0"),
         ({"components": {"run": 1}, "effect": 1, "scope": "all"}, "no scope `all`"),
         ({"components": {"run": 1}, "effect": 1, "power": 80}, "`power` lies between"),
@@ -156,14 +133,7 @@ def test_what_makes_no_sense_is_an_error(told: Row, message: str) -> None:
 
 WORKED = {(6, 3, 1): 0.287, (6, 3, 3): 0.277, (6, 10, 1): 0.260, (20, 3, 1): 0.157}
 """Designs of a printed example with the standard errors printed beside them."""
-DETECTABLE = {
-    (3, 3): 0.93,
-    (5, 3): 0.48,
-    (8, 3): 0.33,
-    (12, 3): 0.25,
-    (20, 3): 0.19,
-    (20, 10): 0.15,
-}
+DETECTABLE = {(3, 3): 0.93, (5, 3): 0.48, (8, 3): 0.33, (12, 3): 0.25, (20, 10): 0.15}
 """Evals and runs, and the effect found with 80 %: SD of true effects .2, of runs .25."""
 
 
@@ -182,22 +152,20 @@ def test_standard_errors_and_effects_of_the_reference_points() -> None:
     assert variances.mde(points, "population", 0.95)[2:] == pytest.approx(found[2:])
 
 
-@pytest.mark.parametrize("evals", [8, 11, 40])
+@pytest.mark.parametrize("evals", [6, 8, 11, 40])
 def test_smallest_detectable_effect_is_that_of_statsmodels(evals: int) -> None:
+    """And of few evals, what their sign flip finds."""
     variances = Variances(0.3, ((0.2, 0.1), (0.4, 0.3)))
-    found = variances.mde(designs((evals, 2, 3)), "population", 0.9, 0.7)
     spread = float(np.sqrt(0.3 + (0.2 + 0.1 / 3 + 0.4 + 0.3 / 3) / 2))
+    if evals == 6:
+        (found,) = variances.mde(designs((evals, 2, 3)), "population", 0.95)
+        drawn = np.random.default_rng(3).normal(found, spread, (1000, evals))
+        claims = [exact_p([([one], [0.0]) for one in each]) <= 0.05 for each in drawn]
+        assert np.mean(claims) == pytest.approx(0.8, abs=0.04)
+        return
+    (found,) = variances.mde(designs((evals, 2, 3)), "population", 0.9, 0.7)
     expected = TTestPower().solve_power(nobs=evals, alpha=0.1, power=0.7) * spread
-    assert found[0] == pytest.approx(expected, rel=1e-4)
-
-
-@pytest.mark.parametrize("evals", [6, 7])
-def test_of_few_evals_it_is_what_their_sign_flip_finds(evals: int) -> None:
-    found = Variances(0.04, ((0.0, 0.0),) * 2).mde(designs((evals, 2, 1)), "population", 0.95)
-    random = np.random.default_rng(3)
-    drawn = random.normal(found[0], 0.2, (1000, evals))
-    claims = [exact_p([([one], [0.0]) for one in each]) <= 0.05 for each in drawn]
-    assert np.mean(claims) == pytest.approx(0.8, abs=0.04)
+    assert found == pytest.approx(expected, rel=1e-4)
 
 
 def test_degrees_of_freedom_of_these_evals_are_those_of_welch_over_all_cells() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -13,10 +12,10 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skill_eval_nb.stats import preference
-from skill_eval_nb.stats.preference import Wins
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.frames import to_pandas
-from tests.stats.made import examples, only, table_of
+from tests.stats.made import examples, only
+from tests.tables.made import table_of
 
 NEW, OLD = "with_skill", "without_skill"
 CONSISTENT = {("A", "B"), ("B", "A"), ("tie", "tie")}
@@ -32,18 +31,12 @@ def seen(*comparisons: tuple) -> pl.DataFrame:
     return pl.DataFrame(list(comparisons), schema, orient="row")
 
 
-def both_orders(pairs) -> pl.DataFrame:
-    rows = []
-    for at, (forth, back) in enumerate(pairs):
-        rows += [(str(at), NEW, OLD, forth), (str(at), OLD, NEW, back)]
-    return seen(*rows)
-
-
 @examples
 @given(choices)
 def test_the_measures_of_shi_et_al_over_their_choice_pairs(pairs) -> None:
     """And who wins: a winner that changes with the order is a tie, what is left is binomial."""
-    found = preference(both_orders(pairs))
+    given = [((str(at), NEW, OLD, a), (str(at), OLD, NEW, b)) for at, (a, b) in enumerate(pairs)]
+    found = preference(seen(*(row for both in given for row in both)))
     if not pairs:
         assert found.is_empty()
         return
@@ -88,55 +81,34 @@ def test_what_is_repeated_counts_as_the_commonest_answer(repeats) -> None:
     assert row["ties"] == len(repeats) - row["wins"] - row["losses"]
 
 
-def comparison(name: str, won: str, first: str | None, second: str | None, **given) -> list[dict]:
+def compared(name: str, won: str, *names: str | None, behind="configuration", **more) -> list[dict]:
     """A comparison as the table `comparisons` holds it: two sides, two criteria each."""
-    keys = {"workspace": "w", "skill": "s", "comparison": name, "winner": won}
-    behind = given.pop("behind", "configuration")
+    keys = {"workspace": "w", "skill": "s", "comparison": name, "winner": won, "group": "content"}
     return [
-        keys | {"side": side, behind: name_of, "group": "content", "criterion": one} | given
-        for side, name_of in (("A", first), ("B", second))
+        keys | {"side": side, behind: name_of, "criterion": one} | more
+        for side, name_of in zip("AB", names, strict=True)
         for one in ("correctness", "completeness")
     ]
 
 
-def comparisons(*rows: list[dict]) -> pl.DataFrame:
-    return table_of("comparisons", [row for own in rows for row in own])
-
-
-@pytest.mark.parametrize("behind", ["configuration", "version"])
-def test_the_table_of_the_workspace(behind) -> None:
-    table = comparisons(
-        comparison("c1", "A", NEW, OLD, eval_id="1", behind=behind),
-        comparison("c2", "B", OLD, NEW, eval_id="1", behind=behind),
-        comparison("c3", "TIE", NEW, OLD, eval_id="2", behind=behind),
-        comparison("c4", "A", OLD, NEW, eval_id="2", behind=behind),
-    )
-    for data in (table, to_pandas(table), Workspace.from_tables({"comparisons": table})):
-        row = only(preference(data))
-        assert (row["n_comparisons"], row["n_both_orders"]) == (4, 2)
-        assert (row["wins"], row["losses"], row["ties"], row["primacy"]) == (1, 0, 1, 1)
-
-
-def test_pairs_of_one_eval_are_told_apart_and_settled_into_the_eval() -> None:
+def test_the_table_of_the_workspace_whose_pairs_settle_into_evals() -> None:
     """Of the first eval's three runs two win; the second eval is lost, the third is tied."""
     turn, won = {"A": "B", "B": "A"}, {"1": "AAB", "2": "B", "3": "AB"}
-    table = comparisons(
-        *(
-            comparison(f"{pair}{answer}{sides}", answer, *sides, eval_id=of, pair=pair)
-            for of, winners in won.items()
-            for run, new in enumerate(winners)
-            for pair in [f"{of}{run}"]
-            for answer, sides in ((new, (NEW, OLD)), (turn[new], (OLD, NEW)))
-        )
-    )
-    row = only(preference(table))
-    assert (row["n_pairs"], row["n_both_orders"], row["n_evals"]) == (6, 6, 3)
-    assert (row["wins"], row["losses"], row["win_rate"]) == (3, 3, 0.5)
-    assert (row["eval_wins"], row["eval_losses"], row["eval_ties"]) == (1, 1, 1)
-    assert (row["low"], row["high"]) == pytest.approx(
-        tuple(scipy_stats.binomtest(3, 6).proportion_ci(method="exact"))
-    )
-    assert row["eval_p"] == 1.0
+    rows = [
+        row
+        for of, winners in won.items()
+        for run, new in enumerate(winners)
+        for answer, sides in ((new, (NEW, OLD)), (turn[new], (OLD, NEW)))
+        for row in compared(f"{of}{run}{sides}", answer, *sides, eval_id=of, pair=f"{of}{run}")
+    ]
+    table = table_of("comparisons", rows)
+    for data in (table, to_pandas(table), Workspace.from_tables({"comparisons": table})):
+        row = only(preference(data))
+        assert (row["n_comparisons"], row["n_pairs"], row["n_both_orders"]) == (12, 6, 6)
+        assert (row["n_evals"], row["wins"], row["losses"], row["win_rate"]) == (3, 3, 3, 0.5)
+        assert (row["eval_wins"], row["eval_losses"], row["eval_ties"]) == (1, 1, 1)
+        ends = scipy_stats.binomtest(3, 6).proportion_ci(method="exact")
+        assert (row["low"], row["high"], row["eval_p"]) == pytest.approx((*ends, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -149,20 +121,8 @@ def test_pairs_of_one_eval_are_told_apart_and_settled_into_the_eval() -> None:
     ],
 )
 def test_sides_are_told_by_what_differs(configurations, versions, names) -> None:
-    rows = comparison("c1", "A", *configurations)
+    rows = compared("c1", "TIE", *configurations)
     for row in rows:
         row["version"] = versions[row["side"] == "B"]
-    row = only(preference(comparisons(rows)))
+    row = only(preference(table_of("comparisons", rows)))
     assert (row["configuration"], row["other"]) == names
-
-
-@pytest.mark.parametrize("rate", [0.1, 0.5, 0.8])
-def test_the_interval_covers_at_least_its_level_also_where_evals_differ(rate) -> None:
-    """Pairs of different evals have different chances; their mean is what is told of."""
-    chances = [max(0.0, rate - 0.1), min(1.0, rate + 0.1)] * 6
-    totals = np.ones(1)
-    for chance in chances:
-        totals = np.convolve(totals, [1 - chance, chance])
-    ends = [Wins(wins, len(chances) - wins, 0).interval() for wins in range(13)]
-    missed = [not low <= rate <= high for low, high in ends]
-    assert totals @ missed <= 0.05

@@ -33,22 +33,17 @@ def judged(folder: Path) -> sen.Workspace:
     return sen.from_table(rows, eval="unit", evidence="rationale")
 
 
-def test_dimension_means_of_two_judges(published: Path) -> None:
+def test_agreement_and_dimension_means_of_two_judges(published: Path) -> None:
     ws = judged(published / JUDGMENTS / "2026-07-context-engineering" / "judgments")
     found = {
         name: round(means(ws, f"rubric:{name}")["unstated"], 2)
         for name in ws.rubric_scores["dimension"].unique()
     }
     assert found == {"C1": 3.9, "C2": 3.86, "C3": 2.9, "C4": 2.65, "C5": 1.67, "C6": 3.15}
-
-
-def test_agreement_of_two_judges(published: Path) -> None:
     ws = judged(published / JUDGMENTS / "2026-08-agent-skills-research" / "judgments")
     pairs = sen.stats.agreement(ws).filter(pl.col("exact").is_not_null())
-    exact = (pairs["exact"] * pairs["n_outputs"]).sum()
-    assert pairs["n_outputs"].sum() == 128
-    assert exact == pytest.approx(110)  # 85.9 %
-    assert set(pairs["within_one"]) == {1.0}
+    assert (pairs["n_outputs"].sum(), set(pairs["within_one"])) == (128, {1.0})
+    assert (pairs["exact"] * pairs["n_outputs"]).sum() == pytest.approx(110)  # 85.9 %
 
 
 def test_pilot(published: Path) -> None:
@@ -85,12 +80,7 @@ def test_pilot(published: Path) -> None:
     ],
 )
 def test_skillsbench(
-    published: Path,
-    model: str,
-    sides: tuple[float, float],
-    delta: float,
-    left_out: float,
-    n: int,
+    published: Path, model: str, sides: Any, delta: float, left_out: float, n: int
 ) -> None:
     """Both readings of errored runs: as failures, which is what was published, and left out."""
     ws = sen.from_table(published / "skillsbench-gemini-cli" / "runs.csv")

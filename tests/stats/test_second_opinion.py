@@ -9,23 +9,21 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-import skill_eval_nb as sen
 from skill_eval_nb.stats import deltas, second_opinion
 from skill_eval_nb.stats.second_opinion import OPINIONS
-from tests.stats.made import SIDES, Row, examples, plain, run_rows, two_sides, workspace
+from tests.stats.made import SIDES, Row, examples, plain, run_rows, stating, two_sides, world
 
 SURVIVES, UNTOLD, OTHER_WAY = OPINIONS
 
 
-def delta(printed: str, metric: str = "pass_rate", **more: Any) -> Row:
+def delta(printed: str, metric: str = "pass_rate", configuration="delta", **more: Any) -> Row:
     """A stated difference."""
-    about = {"configuration": "delta", "metric": metric, "statistic": "value"}
-    return about | {"printed": printed} | more
+    return stating(printed, configuration, metric, "value", **more)
 
 
-def mean(configuration: str, printed: str, **more: Any) -> Row:
+def mean(configuration: str, printed: str) -> Row:
     """A stated mean."""
-    return delta(printed, **{"configuration": configuration, "statistic": "mean", **more})
+    return stating(printed, configuration, "pass_rate", "mean")
 
 
 def spread(rate: float) -> Any:
@@ -35,7 +33,6 @@ def spread(rate: float) -> Any:
 
 CLEAR = two_sides(spread(0.8), spread(0.4))
 ONCE = two_sides(0.8, 0.4, evals=3, k=1)
-ALIKE = two_sides(lambda at, run: (at + run) % 2, lambda at, run: (at + run + 1) % 2, evals=2, k=4)
 SLOWER = [
     row | {"time_seconds": 10.0 + 9 * (row["configuration"] == "with_skill") + at % 3}
     for at, row in enumerate(CLEAR)
@@ -64,22 +61,15 @@ class Case(NamedTuple):
 
 CASES = {
     "a verdict for it": Case(CLEAR, [delta("+0.40")], [SURVIVES], "helps on these 8 evals", None),
-    "of less": Case(
-        two_sides(spread(0.4), spread(0.8)), [delta("-0.40")], [SURVIVES], "hurts", None
-    ),
     "on tasks like these": Case(
         two_sides(0.8, 0.4, k=1), [delta("+0.40")], [SURVIVES], "helps on tasks like these"
     ),
     "of another size": Case(CLEAR, [delta("+0.90")], [SURVIVES], "The size does not: +90 pp"),
-    "two means": Case(CLEAR, MEANS[:2], [SURVIVES], "+40 pp"),
     "its own difference before two means": Case(CLEAR, [*MEANS[:2], delta("-0.40")], [OTHER_WAY]),
     "what costs": Case(
         SLOWER, [delta("+9.0", "time_seconds")], [SURVIVES], "takes more time on these 8 evals"
     ),
-    "what is said to save": Case(SLOWER, [delta("-9.0", "time_seconds")], [OTHER_WAY], "more time"),
     "too few runs": Case(ONCE, [delta("+0.40")], [UNTOLD], "Too few runs to say", "Next: "),
-    "as likely luck": Case(ALIKE, [delta("+0.20")], [UNTOLD], "It is unclear", "Next: "),
-    "of another size, not clear": Case(ONCE, [delta("+0.90")], [UNTOLD], "+90 pp is stated."),
     "a metric below the headline": Case(
         [row | {"tokens": at} for at, row in enumerate(ONCE)],
         [delta("-1", "tokens")],
@@ -98,9 +88,6 @@ CASES = {
         "no run of without_skill has a pass_rate",
         "Publish every run",
     ),
-    "a figure that no run has": Case(
-        CLEAR, [delta("-0.1", "security")], [UNTOLD], "No run with this"
-    ),
     "different judges": Case(
         two_sides(spread(0.8), spread(0.4), judge_model=["one", "other"]),
         [delta("+0.40")],
@@ -109,12 +96,8 @@ CASES = {
         "one judge",
     ),
     "no runs": Case([], [delta("+0.40")], [UNTOLD], "it cannot be checked."),
-    "no runs, no rate": Case([], [delta("+9", "tokens")], [UNTOLD], "it cannot be checked."),
     "one side": Case(
         [], [mean("with_skill", "0.9")], [UNTOLD], "with_skill alone is stated", "of the other side"
-    ),
-    "two sides, none the baseline": Case(
-        CLEAR, [mean("one", "0.9"), mean("other", "0.8")], [UNTOLD, UNTOLD], "alone is stated"
     ),
     "a verdict against it": Case(CLEAR, [delta("-0.40")], [OTHER_WAY], "with_skill helps", None),
     "a sign against it": Case(
@@ -124,9 +107,6 @@ CASES = {
         "The runs differ the other way than −40 pp says. Too few runs",
         "Next: ",
     ),
-    "within its rounding": Case(
-        two_sides(0.4, 0.4004, evals=3, k=1), [delta("+0.01")], [UNTOLD], "+1 pp is stated."
-    ),
     "paired, it is the other way": Case(
         [*two_sides(0.5, 0.6, k=1, evals=2), {"eval_id": "2", "pass_rate": 1.0}],
         [delta("+0.0667")],
@@ -134,9 +114,6 @@ CASES = {
         "The runs differ the other way than +6.67 pp says.",
     ),
     "nothing": Case(CLEAR, [delta("+0.00"), mean("with_skill", "0.6"), MEANS[0]], []),
-    "equal means": Case(CLEAR, [mean(side, "0.6") for side in SIDES], []),
-    "no figure": Case(CLEAR, [delta("1", value=None)], []),
-    "one of one": Case(ONE_EVAL, MEANS[:2], [SURVIVES]),
     "each of several": Case(SHARED, MEANS, [SURVIVES, UNTOLD], "helps on this"),
     "of the harness that it names": Case(
         [
@@ -181,36 +158,34 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_opinions(case: Case) -> None:
-    rows = plain(second_opinion(workspace(case.runs, stated=case.stated)))
+    rows = plain(second_opinion(world(case.runs, stated=case.stated)))
     assert [row["opinion"] for row in rows] == case.opinions
     if case.why:
         assert case.why in rows[0]["why"]
     if rows and case.settle != "":
-        assert (rows[0]["settle"] or "").startswith(case.settle or "") or case.settle in rows[0][
-            "settle"
-        ]
+        assert (case.settle or "") in (rows[0]["settle"] or "")
         assert (case.settle is None) == (rows[0]["settle"] is None)
 
 
 @pytest.mark.parametrize("backend", ["polars", "pandas"])
 def test_by_hand_in_either_kind(backend: Any) -> None:
-    found = second_opinion(workspace(CLEAR, stated=[delta("+0.40")], backend=backend))
+    found = second_opinion(world(CLEAR, stated=[delta("+0.40")], backend=backend))
     assert isinstance(found, pd.DataFrame) == (backend == "pandas")
     (row,) = plain(found)
-    (own,) = plain(deltas(workspace(CLEAR)))
+    (own,) = plain(deltas(world(CLEAR)))
     same = ("configuration", "baseline", "estimate", "low", "high", "p", "scope", "verdict")
     assert {name: row[name] for name in same} == {name: own[name] for name in same}
     stated = {"metric": "pass_rate", "claimed": 0.4, "printed": "+0.40", "path": "benchmark.json"}
     assert {name: row[name] for name in stated} == stated
     with pytest.raises(TypeError, match="not a table"):
-        second_opinion(workspace(CLEAR).runs)
+        second_opinion(world(CLEAR).runs)
 
 
 @examples
 @given(run_rows(["pass_rate"]))
 def test_a_claim_of_what_was_seen_is_as_good_as_its_verdict(runs: list[Row]) -> None:
     """The opposite of it goes the other way, whatever the verdict."""
-    ws = workspace(runs)
+    ws = world(runs)
     seen = deltas(ws).filter(pl.col("estimate").is_not_null() & (pl.col("estimate") != 0))
     for row in plain(seen)[:1]:
         own = [
@@ -219,24 +194,12 @@ def test_a_claim_of_what_was_seen_is_as_good_as_its_verdict(runs: list[Row]) -> 
             if each["iteration"] == row["iteration"]
             and each["configuration"] in (row["configuration"], row["baseline"])
         ]
-        of = {"iteration": row["iteration"], "statistic": "mean"}
         for sign in (1, -1):
             sides = ((row["configuration"], sign * row["estimate"]), (row["baseline"], 0.0))
             stated = [
-                delta("0.0000000001", **of | {"configuration": side, "value": value})
+                mean(side, "0.0000000001") | {"iteration": row["iteration"], "value": value}
                 for side, value in sides
             ]
-            (found,) = plain(second_opinion(workspace(own, stated=stated)))
+            (found,) = plain(second_opinion(world(own, stated=stated)))
             decided = found["verdict"] in ("helps", "hurts")
             assert found["opinion"] == (OTHER_WAY if sign < 0 else SURVIVES if decided else UNTOLD)
-
-
-def test_a_published_card_is_weighed(tmp_path: Any) -> None:
-    (tmp_path / "BENCHMARK.md").write_text(
-        "- Skill: `tidy`\n- Tasks: 3 tasks\n- Attempts per task: 2\n\n"
-        "| Measure | Codex (Baseline → Skill Uplift) |\n|---|---:|\n"
-        "| Overall | 20% → 60% (+40 points) |\n| Security | 90% → 90% (+0 points) |\n",
-        encoding="utf-8",
-    )
-    (row,) = plain(second_opinion(sen.load(tmp_path)))
-    assert (row["claimed"], row["opinion"]) == (pytest.approx(0.4), UNTOLD)

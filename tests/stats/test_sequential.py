@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
 import pytest
 
 import skill_eval_nb as sen
-from tests.stats.made import Row, plain, runs_table, two_sides
+from tests.stats.dealt import doubled_tail, every_deal
+from tests.stats.made import SIDES, Row, plain, runs_table, two_sides
 
 LOOKS = (2, 4, 6, 10)
 
@@ -19,26 +20,6 @@ def rates(seed: int, gain: float, evals: int, k: int = 10) -> list[Row]:
     rng = np.random.default_rng(seed)
     own, other = rng.uniform(0.2, 0.7, (2, evals, k)).round(3)
     return two_sides(lambda at, run: own[at, run] + gain, lambda at, run: other[at, run], evals, k)
-
-
-def enumerated(rows: list[Row], runs: int) -> float:
-    """The doubled smaller tail of all labels of the first runs, counted one by one."""
-    sums, seen = np.zeros(1), 0.0
-    for eval_ in {row["eval_id"] for row in rows}:
-        sides: dict[str, list[float]] = {}
-        for row in rows:
-            if row["eval_id"] == eval_:
-                sides.setdefault(row["configuration"], []).append(row["pass_rate"])
-        own, other = (sides[name][:runs] for name in ("with_skill", "without_skill"))
-        values, total = np.array([*own, *other]), sum(own) + sum(other)
-        each = np.array([2 * sum(values[list(one)]) - total for one in choices(runs)])
-        sums, seen = np.add.outer(sums, each).ravel(), seen + 2 * sum(own) - total
-    rare = min((sums <= seen + 1e-9).mean(), (sums >= seen - 1e-9).mean())
-    return min(1.0, 2 * rare)
-
-
-def choices(runs: int) -> list[tuple[int, ...]]:
-    return list(combinations(range(2 * runs), runs))
 
 
 PLAIN = (0.005, 0.010, 0.015, 0.020)
@@ -64,6 +45,16 @@ CASES: dict[str, tuple[list[Row], tuple[Any, ...], tuple[Any, ...]]] = {
 }
 
 
+def enumerated(rows: list[Row], runs: int) -> float:
+    """The doubled smaller tail of all labels of the first runs, counted one by one."""
+    sides: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        sides.setdefault((row["eval_id"], row["configuration"]), []).append(row["pass_rate"])
+    evals = {eval_id for eval_id, _ in sides}
+    first = [tuple(sides[one, side][:runs] for side in SIDES) for one in evals]
+    return doubled_tail(every_deal(first))
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_each_look_is_held_to_its_part_and_what_was_decided_first_stands(case: str) -> None:
     rows, alphas, verdicts = CASES[case]
@@ -78,17 +69,12 @@ def test_each_look_is_held_to_its_part_and_what_was_decided_first_stands(case: s
             why = "Decided at" if "helps" in verdicts or "hurts" in verdicts else "Not reached"
             assert why in row["reason"]
             assert row["p"] is row["estimate"] is row["low"] is None
-        elif len(choices(row["look"])) ** row["n_evals"] < 1e6:
+        elif comb(2 * row["look"], row["look"]) ** row["n_evals"] < 1e6:
             assert row["p"] == pytest.approx(enumerated(rows, row["look"]))
         if row["p"] is not None:
             assert row["n_runs"] == row["n_runs_baseline"] == row["n_evals"] * row["look"]
         if row["low"] is not None:  # the interval is that of the look
             assert (row["low"] > 0 or row["high"] < 0) == (row["p"] <= row["alpha"])
-
-
-def test_the_parts_of_any_number_of_looks_are_as_one_two_three() -> None:
-    found = sen.stats.sequential(runs_table(rates(3, 0.0, 6)), (3, 5, 10), level=0.9)
-    assert found["alpha"].to_list() == pytest.approx([0.1 / 6, 0.2 / 6, 0.3 / 6])
 
 
 @pytest.mark.parametrize(
@@ -105,5 +91,8 @@ def test_the_parts_of_any_number_of_looks_are_as_one_two_three() -> None:
     ],
 )
 def test_looks_that_could_not_decide_are_refused_with_the_reason(evals, looks, why) -> None:
+    """The parts of any number of looks are as one, two, three."""
+    found = sen.stats.sequential(runs_table(rates(3, 0.0, 6)), (3, 5, 10), level=0.9)
+    assert found["alpha"].to_list() == pytest.approx([0.1 / 6, 0.2 / 6, 0.3 / 6])
     with pytest.raises(ValueError, match=why):
         sen.stats.sequential(runs_table(rates(0, 0.2, evals)), looks)

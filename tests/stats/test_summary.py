@@ -13,7 +13,7 @@ from tests.stats.made import (
     plain,
     run_rows,
     runs_table,
-    workspace,
+    world,
 )
 
 COLUMNS = """workspace skill iteration executor_model harness configuration metric mean
@@ -60,7 +60,7 @@ def test_a_run_judged_thrice_weighs_as_much_as_a_run_judged_once() -> None:
         | {"eval_name": "1", "dimension": "clarity"}
         for run, judging, score in judged
     ]
-    found = _by(plain(summarize(workspace(runs, scores))), "configuration", "metric")
+    found = _by(plain(summarize(world(runs, scores=scores))), "configuration", "metric")
     row = found["with_skill", "rubric:clarity"]
     assert (row["mean"], row["min"], row["max"], row["n"]) == (3.5, 2.0, 5.0, 2)
     assert (found["old", "rubric:clarity"]["n"], found["old", "rubric:clarity"]["n_runs"]) == (0, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from itertools import product
 from typing import Any
@@ -13,7 +12,7 @@ from skill_eval_nb.charts import forest
 from skill_eval_nb.report import markdown
 from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval, notes
 from skill_eval_nb.widgets.explore import explore
-from tests.stats.made import SIDES, Row, plain, runs_table, two_sides, workspace
+from tests.stats.made import SIDES, Row, plain, runs_table, two_sides, world
 from tests.widgets.trees import text
 
 
@@ -30,6 +29,8 @@ def test_errors_on_one_side_that_decide_leave_it_unclear() -> None:
     assert (row["verdict"], row["verdict_with_errors"]) == ("unclear: errors decide", "unclear")
     assert "Errored, and so in no figure here: 6 runs of with_skill." in row["reason"]
     assert "Counted as failures: −10 pp" in row["reason"]
+    assert row["low"] < row["estimate_with_errors"] < row["estimate"] < row["high"]
+    assert (row["p"] > 0.05, row["low"] <= 0) == (True, True)
 
 
 def test_two_judges_are_two_yardsticks_and_no_verdict() -> None:
@@ -52,8 +53,29 @@ def test_sides_that_another_model_ran_or_weeks_apart_are_named() -> None:
     assert same["warnings"] == []
 
 
-def gated(evals: int, takes: Any, score: Any) -> Row:
-    """The delta of scores where a gate took some runs: both by eval, whether the skill's, run."""
+@pytest.mark.parametrize(
+    ("evals", "takes", "score", "found", "said"),
+    [
+        # The skill lifts every bad output over the gate, where it is judged: by itself it changes
+        # nothing, and would seem to make outputs worse. Evals whose runs all passed are left.
+        (
+            8,
+            lambda at, own, run: at >= 4 and not own and run < 2,
+            lambda at, own, run: (2.0 if at >= 4 and own and run < 2 else 4.0) + run / 4,
+            ("unclear", 4, 4, 0),
+            "The gate took 0 of 24 runs of with_skill and 8 of 24 runs of without_skill",
+        ),
+        # one run more is named, and decides nothing
+        (
+            6,
+            lambda at, own, run: (at, own, run) == (0, True, 0),
+            lambda _, own, run: 4.0 if own else 2.0 + run % 2,
+            ("helps", 6, 0, 1.6666666),
+            "The gate took 1 of 18 runs of with_skill and 0 of 18 runs of without_skill",
+        ),
+    ],
+)
+def test_a_gate_that_takes_unequal_parts_is_named(evals, takes, score, found, said) -> None:
     rows, scores = [], []
     for at, side, run in product(range(evals), SIDES, range(3)):
         place, key = (at, side == SIDES[0], run), {"eval_id": str(at), "configuration": side}
@@ -61,61 +83,10 @@ def gated(evals: int, takes: Any, score: Any) -> Row:
         rows.append(key | {"gate_passed": not takes(*place), "pass_rate": 0.5})
         if not takes(*place):
             scores.append(key | {"dimension": "d", "score": score(*place)})
-    (row,) = plain(deltas_by_dimension(workspace(rows, scores)))
-    return row
-
-
-def test_a_gate_that_takes_unequal_parts_leaves_evals_whose_runs_all_passed() -> None:
-    """The skill lifts every bad output over the gate, where it is judged: by itself it changes
-    nothing, and would seem to make outputs worse."""
-    row = gated(
-        8,
-        lambda at, own, run: at >= 4 and not own and run < 2,
-        lambda at, own, run: (2.0 if at >= 4 and own and run < 2 else 4.0) + run / 4,
-    )
-    assert row["estimate"] == 0
-    assert (row["n_evals"], row["n_unpaired"]) == (4, 4)
-    took = "The gate took 0 of 24 runs of with_skill and 8 of 24 runs of without_skill"
-    assert took in row["reason"]
-
-
-def test_a_gate_that_took_one_run_more_is_named_and_decides_nothing() -> None:
-    row = gated(
-        6,
-        lambda at, own, run: (at, own, run) == (0, True, 0),
-        lambda _, own, run: 4.0 if own else 2.0 + run % 2,
-    )
-    assert (row["verdict"], row["n_evals"]) == ("helps", 6)
-    warning = row["warnings"][0]
-    assert warning.startswith("The gate took 1 of 18 runs of with_skill and 0 of 18 runs of")
-    assert warning.endswith("which were not judged.")
-
-
-def test_of_twins_errors_claim_no_more_than_chance() -> None:
-    """A/A, where bad runs error: left out they make a side look better than it is."""
-    noise = random.Random(4)
-
-    def rate(at: int, run: int) -> float | None:
-        value = noise.random()
-        return None if value < 0.3 else value
-
-    rows = [
-        row | {"iteration": f"iteration-{pair}"}
-        for pair in range(100)
-        for row in two_sides(lambda *_: noise.random(), rate, evals=5)
-    ]
-    found = deltas(runs_table(rows))
-    assert found.height == 100
-    assert found["verdict"].is_in(["helps", "hurts"]).sum() <= 12
-
-
-def test_where_errors_decide_the_interval_holds_both_answers() -> None:
-    own = lambda at, run: None if (at + run) % 3 == 0 else 0.7 + run / 20  # noqa: E731
-    row = one(two_sides(own, 0.55, evals=6))
-    assert row["verdict"] == "unclear: errors decide"
-    assert row["low"] < row["estimate_with_errors"] < row["estimate"] < row["high"]
-    assert row["low"] <= 0
-    assert row["p"] > 0.05
+    (row,) = plain(deltas_by_dimension(world(rows, scores=scores)))
+    assert (row["verdict"], row["n_evals"], row["n_unpaired"]) == found[:3]
+    assert row["estimate"] == pytest.approx(found[3])
+    assert said in row["reason"] or row["warnings"][0].startswith(said)
 
 
 BY = "executor_model harness judge_model".split()
@@ -138,7 +109,7 @@ def test_what_the_stand_in_made_has_no_verdict_wherever_it_is_shown(
 ) -> None:
     who: dict[str, Any] = dict(zip(BY, zip(own, other, strict=True), strict=True))
     rows = two_sides(0.9, lambda at, run: 0.4 + run / 10, evals=6, **who, tokens=(50, 90))
-    ws = workspace(rows)
+    ws = world(rows)
     for row in [*plain(deltas(ws, metric)), *plain(deltas(ws, metric, scope="population"))]:
         assert row["stand_in"] == made
         assert (row["verdict"] is None) == made
