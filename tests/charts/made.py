@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from skill_eval_nb.tables import Workspace
 from tests.charts.worlds import SIDES, run_keys
 from tests.stats.asked import attempts
 from tests.tables.made import table_of, workspace
-
-if TYPE_CHECKING:
-    from skill_eval_nb.tables import Workspace
 
 Row = dict[str, Any]
 GRADED = {"status": "graded", "path": "."}
 
 
-def checked(*rows: Row) -> Workspace:
-    """A workspace of these verdicts."""
+def checked(*told: Any) -> Workspace:
+    """A workspace of verdicts: eval, text, configuration and a mark a run (p, f or ?); or rows."""
     bare = {"eval_id": "1", "text": "reads", "configuration": "with_skill", "run_number": 1}
-    known = [bare | row for row in rows]
-    return workspace(
-        expectations=[
-            run_keys(eval_name=f"e{row['eval_id']}", layer="judged") | row for row in known
+    rows = []
+    for one in told:
+        if isinstance(one, dict):
+            rows.append(bare | one)
+            continue
+        *names, marks = one.split()
+        own = dict(zip(("eval_id", "text", "configuration"), names, strict=False))
+        rows += [
+            bare | own | {"run_number": run, "passed": {"p": True, "f": False, "?": None}[mark]}
+            for run, mark in enumerate(marks, 1)
         ]
-    )
+    named = (run_keys(eval_name=f"e{row['eval_id']}", layer="judged") | row for row in rows)
+    return workspace(expectations=[*named])
 
 
 def checks(*given: tuple, **more: Any) -> pl.DataFrame:
@@ -48,20 +53,21 @@ def runs_of(*rows: Row) -> Workspace:
     return workspace(runs=[run_keys(run_number=at, **GRADED) | row for at, row in numbered])
 
 
-def rated(rows: list[tuple], metric: str = "pass_rate") -> Workspace:
-    """A workspace of runs: (eval, configuration, figure)."""
+def rated(evals: dict[str, tuple], metric: str = "pass_rate") -> Workspace:
+    """A workspace of runs: of each eval the figures of its runs, a side after the other."""
     return runs_of(
         *(
             {"eval_id": name, "eval_name": f"eval-{name}", "configuration": side, metric: value}
-            for name, side, value in rows
+            for name, both in evals.items()
+            for side, values in zip((*SIDES, "old_skill"), both, strict=False)
+            for value in values
         )
     )
 
 
 def paired(*differences: float) -> Workspace:
     """An eval for each difference, a run on each side."""
-    each = [(str(n), {SIDES[0]: 0.5 + by, SIDES[1]: 0.5}) for n, by in enumerate(differences)]
-    return rated([(name, side, rate) for name, both in each for side, rate in both.items()])
+    return rated({str(n): ([0.5 + by], [0.5]) for n, by in enumerate(differences)})
 
 
 def steps(*rates: tuple, workspaces: Any = ("w",), names: Any = None, **more: Any) -> Workspace:

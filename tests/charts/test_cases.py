@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import polars as pl
 import pytest
@@ -71,11 +72,7 @@ from tests.charts.worlds import SIDES, run_keys, workspace, world
 from tests.golden import NAMED, fingerprint, hold, lines_of
 from tests.stats.asked import attempts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 Cases = dict[str, "Callable[[], Any]"]
-BOTH = [{"configuration": side, "passed": True} for side in SIDES]
 FOUR = checks(
     ("tells", (6, 6), (0, 6)),
     ("against it", (0, 6), (6, 6)),
@@ -88,30 +85,19 @@ NAMED_EVALS = [checks(("tells", (1, 2), (0, 1)), eval_id=name, eval_name=name) f
 OF_CHECKS: Cases = {
     "counts of what was scored": lambda: expectation_matrix(
         checked(
-            *(
-                {"eval_id": of, "text": text, "configuration": side, "run_number": run}
-                | {"passed": passed}
-                for of, text, side, given in (
-                    ("1", "reads", SIDES[0], (True, False, None)),
-                    ("1", "reads", SIDES[1], (False, False)),
-                    ("1", "writes", SIDES[0], (None, None)),
-                    ("2", "reads", SIDES[0], (True,)),
-                )
-                for run, passed in enumerate(given, 1)
-            )
+            "1 reads with_skill pf?",
+            "1 reads without_skill ff",
+            "1 writes with_skill ??",
+            "2 reads with_skill p",
         )
     ),
     "not scored, passed and failed": lambda: expectation_matrix(
-        checked(
-            {"configuration": "with_skill", "passed": None},
-            {"configuration": "old_skill", "passed": True},
-            {"configuration": "without_skill", "passed": False},
-        )
+        checked("1 reads with_skill ?", "1 reads old_skill p", "1 reads without_skill f")
     ),
     "the same text in another eval or layer": lambda: expectation_matrix(
         checked(
-            {"eval_id": "1", "passed": True},
-            {"eval_id": "2", "passed": True, "configuration": "without_skill"},
+            "p",
+            "2 reads without_skill p",
             {"eval_id": "2", "passed": True, "layer": "structural"},
         )
     ),
@@ -122,7 +108,7 @@ OF_CHECKS: Cases = {
             {"run_number": 3, "passed": None, "evidence": "?"},
         )
     ),
-    "no evidence": lambda: expectation_matrix(checked({"passed": False})),
+    "no evidence": lambda: expectation_matrix(checked("f")),
     "a long text": lambda: expectation_matrix(
         checked({"text": "The report names each test " * 12, "passed": True})
     ),
@@ -136,9 +122,9 @@ OF_CHECKS: Cases = {
             )
         )
     ),
-    "alike": lambda: expectation_matrix(checked(*BOTH)),
-    "one side": lambda: expectation_matrix(checked({"passed": True})),
-    "not scored": lambda: expectation_matrix(checked({"passed": None})),
+    "alike": lambda: expectation_matrix(checked("1 reads with_skill p", "1 reads without_skill p")),
+    "one side": lambda: expectation_matrix(checked("p")),
+    "not scored": lambda: expectation_matrix(checked("?")),
     "a dot of each class": lambda: discrimination(FOUR),
     "at another level": lambda: discrimination(FOUR, level=0.9999),
     "against the other side": lambda: discrimination(FOUR, baseline="with_skill"),
@@ -196,12 +182,10 @@ OF_COST: Cases = {
     ),
 }
 
-SIX = [
-    (str(at), side, rate + more + (0.3 if side == "with_skill" else 0.0))
+SIX = {
+    str(at): [[rate + more + by for more in (0.0, 0.01, 0.03)] for by in (0.3, 0.0)]
     for at, rate in enumerate((0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 1)
-    for side in SIDES
-    for more in (0.0, 0.01, 0.03)
-]
+}
 """Six evals of three runs a side, the skill always 30 points above."""
 LEANS = runs_of(
     *(
@@ -211,37 +195,27 @@ LEANS = runs_of(
         for side, passed in zip(SIDES, (5, 1), strict=True)
     )
 )
-ALONE = [(name, "with_skill", 1.0) for name in "23456789"]
-GAPS: dict[str, tuple] = {
-    "1": ((0.5, 0.7), (0.4,)),
-    "2": ((0.9, None), (0.1, 0.3)),
-    "3": ((0.2,), (0.5,)),
-    "4": ((None,), (0.5,)),
-    "5": ((0.5,), ()),
-}
-UNEQUAL = [
-    (name, side, value)
-    for name, both in GAPS.items()
-    for side, values in zip(SIDES, both, strict=True)
-    for value in values
-]
 OF_DELTAS: Cases = {
-    "means of both sides, sorted": lambda: charts.deltas(rated(UNEQUAL)),
+    "means of both sides, sorted": lambda: charts.deltas(
+        rated(
+            {
+                "1": ((0.5, 0.7), (0.4,)),
+                "2": ((0.9, None), (0.1, 0.3)),
+                "3": ((0.2,), (0.5,)),
+                "4": ((None,), (0.5,)),
+                "5": ((0.5,), ()),
+            }
+        )
+    ),
     "above": lambda: charts.deltas(paired(0.5, 0.25, 0.0)),
     "below": lambda: charts.deltas(paired(-0.5, 0.25, -0.5)),
-    "equal but for rounding": lambda: charts.deltas(
-        rated([("1", "with_skill", 0.1 + 0.2), ("1", "without_skill", 0.3)])
-    ),
-    "no pair": lambda: charts.deltas(
-        rated([("1", "with_skill", 1.0), ("2", "without_skill", 1.0)])
-    ),
+    "equal but for rounding": lambda: charts.deltas(rated({"1": ([0.1 + 0.2], [0.3])})),
+    "no pair": lambda: charts.deltas(rated({"1": ([1.0], []), "2": ([], [1.0])})),
     "turned": lambda: charts.deltas(world(evals=3, runs=2), baseline="with_skill"),
     "a dimension": lambda: charts.deltas(world(evals=3, runs=2), metric="Clarity"),
-    "fewer are better": lambda: charts.deltas(
-        rated([("1", "with_skill", 1), ("1", "without_skill", 0)], "tokens"), metric="tokens"
-    ),
+    "fewer are better": lambda: charts.deltas(rated({"1": ([1], [0])}, "tokens"), metric="tokens"),
     "evals without a pair": lambda: charts.deltas(
-        rated([*(("1", side, 1.0) for side in SIDES), *ALONE])
+        rated({"1": ([1.0], [1.0])} | dict.fromkeys("23456789", ([1.0], [])))
     ),
     "evals of one name": lambda: charts.deltas(
         runs_of(
@@ -252,25 +226,19 @@ OF_DELTAS: Cases = {
             )
         )
     ),
-    "two comparisons": lambda: charts.deltas(
-        rated(
-            [
-                (name, side, rate)
-                for name in "12"
-                for side, rate in zip(
-                    (SIDES[0], "old_skill", SIDES[1]), (1.0, 0.75, 0.5), strict=True
-                )
-            ]
-        )
-    ),
+    "two comparisons": lambda: charts.deltas(rated(dict.fromkeys("12", ([1.0], [0.5], [0.75])))),
     "many evals": lambda: charts.deltas(paired(*(at / 200 for at in range(99)))),
     "of many evals the largest": lambda: forest(world(evals=100, runs=2)),
     "helps": lambda: forest(rated(SIX)),
-    "helps on few": lambda: forest(rated([row for row in SIX if row[0] < "4"])),
-    "the same": lambda: forest(rated([(name, side, 0.5) for name, side, _ in SIX])),
-    "one eval": lambda: forest(rated(SIX[:6])),
+    "helps on few": lambda: forest(rated({name: SIX[name] for name in "123"})),
+    "the same": lambda: forest(rated(dict.fromkeys(SIX, [[0.5] * 3] * 2))),
+    "one eval": lambda: forest(rated({"1": SIX["1"]})),
     "uses more": lambda: forest(
-        rated([(name, side, round(value * 1000)) for name, side, value in SIX], "tokens"), "tokens"
+        rated(
+            {n: [[round(x * 1000) for x in own] for own in both] for n, both in SIX.items()},
+            "tokens",
+        ),
+        "tokens",
     ),
     "what single runs lean to": lambda: forest(LEANS),
     "dimensions": lambda: forest(world(evals=6, runs=3, dimensions=4), by="dimension"),

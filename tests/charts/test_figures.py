@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from math import dist
 from statistics import fmean
 
 import pytest
 
 from skill_eval_nb import charts, stats
-from skill_eval_nb.charts.checks import MOST, SHADES
-from skill_eval_nb.stats.expectations import CLASSES
 from skill_eval_nb.widgets.explore.choice import suites_of
 from skill_eval_nb.widgets.review.queue import ReviewChoice, scope_of
 from tests.charts.made import ASKED, checks, runs_of
 from tests.charts.specs import rows_of, spec_of, subtitle_of, texts_of, title_of, walk
-from tests.charts.test_cases import FOUR
 from tests.charts.worlds import SIDES, world
-
-
-def test_each_class_of_checks_has_its_colour_and_is_written() -> None:
-    chart = charts.discrimination(FOUR)
-    dots = {row["expectation"]: row for row in rows_of(chart, "expectation", "own")}
-    assert all(dot["shade"] == SHADES[dot["class"]] for dot in dots.values())
-    assert list(SHADES) == list(CLASSES)
-    assert len(set(SHADES.values())) == len(CLASSES)
-    written = texts_of(chart)
-    for name in ("separates", "hurts", "always passes", "always fails"):
-        assert written.count(name) == 1
-    for name in ("separates", "flaky", "too little data"):
-        assert f"{name}\xa0\xa01" in written
-    assert "+100\xa0pp\xa0\xa0tells" in written
 
 
 def test_dots_of_one_place_lie_apart_around_it() -> None:
@@ -39,34 +22,6 @@ def test_dots_of_one_place_lie_apart_around_it() -> None:
     apart = [dist(*pair) for pair in combinations([(d["x"] * 317, d["y"] * 317) for d in dots], 2)]
     assert len(dots) == 12
     assert 7 < min(apart) < max(apart) < 60
-
-
-@pytest.mark.parametrize(("number", "counted"), [(MOST, False), (MOST + 1, True)])
-def test_very_many_checks_share_dots_that_count_them(number: int, counted: bool) -> None:
-    many = checks(*((f"check {at}", (at % 3, 3), (at % 2, 3)) for at in range(number)))
-    chart = charts.discrimination(many)
-    bubbles = rows_of(chart, "n", "shade")
-    assert sum(dot["n"] for dot in bubbles) == (number if counted else 0)
-    assert len(rows_of(chart, "expectation", "own")) == (0 if counted else number)
-
-
-def test_runs_are_dots_and_large_marks_their_means() -> None:
-    ws = world(evals=3, runs=2)
-    chart = charts.quality_against_cost(ws)
-    runs = ws.runs.to_dicts()
-    names = ("eval", "configuration", "run", "x", "y")
-    dots = {tuple(row[name] for name in names) for row in rows_of(chart, "eval", "x", "y")}
-    means = {
-        (row["configuration"], row["n"], round(row["x"], 6), round(row["y"], 6))
-        for row in rows_of(chart, "configuration", "n", "x", "y")
-    }
-    for cost in ("tokens", "time_seconds", "cost_usd"):
-        keys = ("eval_name", "configuration", "run_number", cost, "overall_efficiency")
-        assert {tuple(run[key] for key in keys) for run in runs} <= dots
-        for side in SIDES:
-            own = [run for run in runs if run["configuration"] == side]
-            x, y = (fmean(run[name] for run in own) for name in (cost, "overall_efficiency"))
-            assert (side, 6, round(x, 6), round(y, 6)) in means
 
 
 def test_very_many_runs_share_dots_that_count_them_and_keep_their_means() -> None:
@@ -106,6 +61,34 @@ def test_which_iteration_is_the_newest_is_the_same_everywhere(begun, newest) -> 
     assert subtitle_of(charts.quality_against_cost(ws)).startswith(f"‘{newest}’")
 
 
+def test_dots_and_points_are_runs_and_means_with_n_and_no_error_bars() -> None:
+    ws = world(evals=3, runs=2, iterations=3)
+    of = {
+        (one, side): ws.runs.filter(iteration=one, configuration=side)
+        for one in ("iteration-1", "iteration-2", "iteration-3")
+        for side in SIDES
+    }
+    chart = charts.iterations(ws)
+    assert {
+        (row["iteration"], row["configuration"], round(row["mean"], 9), row["n"])
+        for row in rows_of(chart, "iteration", "mean")
+    } == {
+        (*key, round(own[column].mean(), 9), 6)
+        for key, own in of.items()
+        for column in ("pass_rate", "rubric_weighted_mean")
+    }
+    assert sum("n\xa06" in text for text in texts_of(chart)) == 2 * 2 * 3
+    rows = rows_of(charts.quality_against_cost(ws), "configuration", "x", "y")
+    means = {(row["configuration"], row["x"], row["y"]) for row in rows if "n" in row}
+    dots = {(row["configuration"], row["x"], row["y"]) for row in rows if "run" in row}
+    y = "overall_efficiency"
+    for side, cost in product(SIDES, ("tokens", "time_seconds", "cost_usd")):
+        own = of["iteration-3", side]
+        assert {(side, *both) for both in own.select(cost, y).rows()} <= dots
+        near = (side, pytest.approx(own[cost].mean()), pytest.approx(own[y].mean()))
+        assert any(mean == near for mean in means)
+
+
 def test_the_lines_of_a_forest_are_the_intervals_of_both_scopes() -> None:
     ws = world(evals=10, runs=3)
     (own,) = stats.deltas(ws).to_dicts()
@@ -118,23 +101,6 @@ def test_the_lines_of_a_forest_are_the_intervals_of_both_scopes() -> None:
     by_eval = stats.deltas_by_eval(ws).sort("estimate", descending=True)
     assert [row["estimate"] for row in evals] == pytest.approx([*by_eval["estimate"] * 100])
     assert {row["wide_low"] for row in evals} == {None}
-
-
-def test_points_are_the_means_of_an_iteration_s_runs_with_n_and_no_error_bars() -> None:
-    ws = world(evals=3, runs=2, iterations=3)
-    chart = charts.iterations(ws)
-    points = {
-        (row["configuration"], row["iteration"], round(row["mean"], 9), row["n"])
-        for row in rows_of(chart, "iteration", "mean")
-    }
-    assert points == {
-        (side, f"iteration-{step}", round(fmean(own[column]), 9), 6)
-        for side in SIDES
-        for step in (1, 2, 3)
-        for column in ("pass_rate", "rubric_weighted_mean")
-        if (own := ws.runs.filter(iteration=f"iteration-{step}", configuration=side)).height
-    }
-    assert sum("n\xa06" in text for text in texts_of(chart)) == 2 * 2 * 3
 
 
 def test_judges_agree_as_far_as_agreement_says() -> None:
