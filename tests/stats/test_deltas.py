@@ -257,7 +257,12 @@ def test_the_mean_over_models_of_these_evals_deals_labels_inside_eval_and_model(
     assert row["p"] == pytest.approx(doubled_tail(dealt))
     assert (row["executor_model"], row["n_evals"], row["n_runs"]) == (None, 2, 10)
     assert "on these 2 evals" in row["reason"]
-    assert row["warnings"][0].endswith("large +43.8 pp; small −25 pp. Their signs are opposite.")
+    assert row["warnings"][0].endswith("each as much: large +43.8 pp; small −25 pp.")
+    opposite = runs(LARGE, 1.0, 0.0, evals=6) + runs(SMALL, 0.0, 0.5, evals=6)
+    (of_both,) = plain(deltas(runs_table(opposite), pool="model"))
+    said = "large +100 pp; small −50 pp. Their signs are opposite"
+    assert said in of_both["reason"]
+    assert said in " ".join(of_both["warnings"])
     by_eval = plain(deltas_by_eval(runs_table(rows), pool="model"))
     of_each = [every_deal([sides], [0.5])[0] for sides in cells.values()]
     expected = [of_each[0] + of_each[1], of_each[2] + of_each[3]]
