@@ -45,7 +45,7 @@ from skill_eval_nb.workspace import (
     natural,
     read_files,
 )
-from skill_eval_nb.workspace.files import kept_skills, skill_now, skill_of
+from skill_eval_nb.workspace.files import find_kept_skill, kept_skills, skill_now
 
 from .evidence import (
     LARGEST_SHOWN,
@@ -474,7 +474,7 @@ class _RunLookup:
             iterations = {other.iteration for other in beside}
             configurations = {other.configuration for other in beside}
             versions = kept_skills(run.workspace, iterations, configurations)
-            kept = skill_of(versions, run.iteration, run.configuration, alone=like is None)
+            kept = find_kept_skill(versions, run.iteration, run.configuration, alone=like is None)
             if kept is None and like is None and (kept := skill_now(run.workspace)):
                 note = (
                     f"The version of {run.configuration} in {run.iteration} was not kept: the "

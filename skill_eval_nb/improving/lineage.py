@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -14,7 +14,7 @@ from skill_eval_nb.documents.results import Version as StatedVersion
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.pairing import cells
-from skill_eval_nb.stats.values import EVAL, RUBRIC, better, read_time, values_of
+from skill_eval_nb.stats.values import EVAL, RUBRIC, better, sort_stamps, values_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import brief, count, figure
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
@@ -311,7 +311,7 @@ class _Trace:
             n_evals=by_eval.height,
             n_runs=int(by_eval["n_runs"].sum()),
             stated_pass_rate=self.stated.get(side.version, {}).get("expectation_pass_rate"),
-            started_at=oldest(side.of(self.tables["runs"])["started_at"]),
+            started_at=next(iter(sort_stamps(side.of(self.tables["runs"])["started_at"])), None),
         )
 
     def _find_parent(self, place: int, best: VersionRuns) -> tuple[VersionRuns, str]:
@@ -404,16 +404,6 @@ def _comparison_words(child: VersionRuns, parent: VersionRuns) -> str:
     return " against ".join(named)
 
 
-def oldest(stamps: Iterable[str | None]) -> str | None:
-    """The earliest of some ISO 8601 times, as it was written; one without a zone is UTC.
-
-    >>> oldest(["2026-01-15T10:30:00Z", "2026-01-15T11:00:00+02:00", None, "soon"])
-    '2026-01-15T11:00:00+02:00'
-    """
-    times = {stamp: time for stamp in stamps if stamp and (time := read_time(stamp))}
-    return min(times, key=lambda stamp: (times[stamp], stamp), default=None)
-
-
 def history(
     ws: Workspace,
     *,
@@ -475,7 +465,7 @@ def history(
         find_kept(ws, tables["runs"]),
     ).versions()
     notes += why_not
-    started = oldest(version.started_at for version in versions)
+    started = next(iter(sort_stamps(version.started_at for version in versions)), None)
     return Lineage(workspace, skill, metric, level, versions, started, tuple(notes))
 
 

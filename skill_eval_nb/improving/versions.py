@@ -22,9 +22,9 @@ from skill_eval_nb.workspace import NO_ITERATION
 from skill_eval_nb.workspace.files import (
     SKILL_FILE,
     KeptSkill,
+    find_kept_skill,
     iteration_folder,
     kept_skills,
-    skill_of,
 )
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class Kept:
     def folder(self, side: VersionRuns) -> Path | None:
         """The folder with the version of a side; None if it was not kept."""
         alone = not is_earlier(side.configuration)
-        found = skill_of(self.skills, side.iteration, side.configuration, alone=alone)
+        found = find_kept_skill(self.skills, side.iteration, side.configuration, alone=alone)
         return found and found.folder
 
     def same(self, first: VersionRuns, second: VersionRuns) -> bool | None:

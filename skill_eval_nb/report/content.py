@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.stats.values import read_time
 from skill_eval_nb.text import brief
 
 if TYPE_CHECKING:
@@ -114,15 +113,3 @@ def line(text: str, clip: int = CLIP) -> str:
     ('two lines here', 'abc…')
     """
     return brief(text, clip)
-
-
-def newest(stamps: Iterable[str | None]) -> str | None:
-    """The latest of some ISO 8601 times, as it was written; what is none is passed over.
-
-    A time without a zone counts as UTC.
-
-    >>> newest(["2026-01-15T10:30:00Z", "2026-01-15T11:00:00+02:00", None, "soon"])
-    '2026-01-15T10:30:00Z'
-    """
-    times = {stamp: time for stamp in stamps if stamp and (time := read_time(stamp))}
-    return max(times, key=lambda stamp: (times[stamp], stamp), default=None)

@@ -19,11 +19,12 @@ from skill_eval_nb.documents import (
     RunResult,
     Stats,
 )
-from skill_eval_nb.stats.values import RUBRIC, natural
+from skill_eval_nb.stats.values import RUBRIC, natural, sort_stamps
 from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import count, some
+from skill_eval_nb.workspace.names import number_id
 
-from .content import line, newest
+from .content import line
 from .left_out import list_remarks
 from .measured import (
     NO_ITERATION,
@@ -199,8 +200,8 @@ def _metadata(
         skill_name=place.skill,
         executor_model=_name_models_of_runs(runs, "executor_model"),
         analyzer_model=_name_models_of_runs(runs, "judge_model"),
-        timestamp=timestamp or newest(row["started_at"] for row in runs),
-        evals_run=list(dict.fromkeys(_number(row["eval_id"]) for row in runs)),
+        timestamp=timestamp or next(reversed(sort_stamps(row["started_at"] for row in runs)), None),
+        evals_run=list(dict.fromkeys(number_id(row["eval_id"]) for row in runs)),
         runs_per_configuration=max(cells.values(), default=None),
         iteration=_iteration_number(place.iteration),
     )
@@ -212,7 +213,7 @@ def _benchmark_run(
     status = [] if row["status"] == "graded" else [f"status: {row['status']}"]
     return BenchmarkRun(
         configuration=row["configuration"],
-        eval_id=_number(row["eval_id"]),
+        eval_id=number_id(row["eval_id"]),
         eval_name=row["eval_name"],
         run_number=row["run_number"],
         result=RunResult(
@@ -275,11 +276,6 @@ def _key(row: Row) -> tuple[Any, ...]:
 def _name_models_of_runs(runs: list[Row], column: str) -> str | None:
     """The model that the runs name, or all of them if they name several."""
     return ", ".join(sorted({row[column] for row in runs if row[column]})) or None
-
-
-def _number(name: str) -> int | str:
-    """An eval's id as a number if it is written as one."""
-    return int(name) if re.fullmatch(r"0|[1-9][0-9]{0,14}", name) else name
 
 
 def _iteration_number(name: str) -> int | str | None:

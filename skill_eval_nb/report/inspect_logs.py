@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from skill_eval_nb.disk import decode_text, read_bytes, write_atomic
 from skill_eval_nb.documents.tools import Part
 from skill_eval_nb.documents.transcript import event_blocks, message_of, read_events, role_of
-from skill_eval_nb.stats.values import read_time
+from skill_eval_nb.stats.values import read_time, sort_stamps
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.columns import RUN_KEYS
 from skill_eval_nb.text import count
 
-from .content import newest
 from .export import Written
 from .measured import NO_ITERATION, Slice, folders, free, safe_name, slices
 
@@ -203,7 +202,7 @@ def _build_log(part: _Part, timestamp: str | None, losses: Counter[str]) -> Eval
     model = next((run["executor_model"] for run in runs if run["executor_model"]), "none/none")
     stamps = [time for run in runs if (time := _utc(run["started_at"]))]
     ends = [_utc(run["started_at"], run["time_seconds"] or 0) for run in runs]
-    created = _utc(timestamp) or newest(stamps)
+    created = _utc(timestamp) or next(reversed(sort_stamps(stamps)), None)
     if created is None:
         losses["a log needs a time, and no run states one: dated 1970"] += len(runs)
     ids = list(dict.fromkeys(run["eval_id"] for run in runs))

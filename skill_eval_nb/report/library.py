@@ -24,7 +24,7 @@ from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, count, lower_first, some
 from skill_eval_nb.workspace import write_atomic
-from skill_eval_nb.workspace.files import kept_skills, skill_of
+from skill_eval_nb.workspace.files import find_kept_skill, kept_skills
 
 from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table, Verdict, line, section
 from .measured import difference, figure, p_value
@@ -201,7 +201,11 @@ def _with_context(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
         if not ws.path or Path(skill).name != skill:  # such a name would lead elsewhere
             continue
         home = top / workspace if (top / workspace).is_dir() else top  # which is it itself
-        kept = skill_of(kept_skills(home, of[:1], of[1:]), *of) if skills[workspace] == 1 else None
+        kept = (
+            find_kept_skill(kept_skills(home, of[:1], of[1:]), *of)
+            if skills[workspace] == 1
+            else None
+        )
         folder = kept.folder if kept else find_skill(home, top.parent, skill)
         with suppress(OSError):
             context[-1] = estimate_context(folder) if folder else context[-1]

@@ -23,6 +23,7 @@ from skill_eval_nb.stats.values import (
     is_stand_in,
     model_name,
     natural,
+    sort_stamps,
 )
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import Answer, say_answer, word_of
@@ -38,7 +39,6 @@ from .content import (
     Verdict,
     cut_table,
     line,
-    newest,
 )
 from .measured import (
     MISSING,
@@ -126,8 +126,8 @@ def _say_facts(measured: IterationFigures) -> str:
     ):
         models = sorted(runs[column].drop_nulls().unique())
         facts += [f"{did} {', '.join(map(line, models))}"] if models else []
-    if last := newest(runs["started_at"]):
-        facts.append(f"newest run {line(last)}")
+    if stamps := sort_stamps(runs["started_at"]):
+        facts.append(f"newest run {line(stamps[-1])}")
     facts.append(f"workspace {line(measured.place.workspace)}")
     text = "; ".join(facts)
     return f"{text[0].upper()}{text[1:]}."

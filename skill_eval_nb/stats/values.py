@@ -32,6 +32,18 @@ def read_time(stamp: str | None) -> datetime | None:
     return time.replace(tzinfo=time.tzinfo or UTC)
 
 
+def sort_stamps(stamps: Iterable[str | None]) -> list[str]:
+    """ISO 8601 times as they were written, the earliest first; what is none is passed over.
+
+    A time without a zone counts as UTC.
+
+    >>> sort_stamps(["2026-01-15T10:30:00Z", "2026-01-15T11:00:00+02:00", None, "soon"])
+    ['2026-01-15T11:00:00+02:00', '2026-01-15T10:30:00Z']
+    """
+    times = {stamp: time for stamp in stamps if stamp and (time := read_time(stamp))}
+    return sorted(times, key=lambda stamp: (times[stamp], stamp))
+
+
 def order_iterations(runs: pl.DataFrame) -> list[str]:
     """The names of the iterations of runs of one skill, the newest last.
 

@@ -48,7 +48,7 @@ from skill_eval_nb.workspace import (
     stated_text,
 )
 from skill_eval_nb.workspace.layout import RESULTS_INSIDE
-from skill_eval_nb.workspace.names import eval_parts, is_iteration, slug
+from skill_eval_nb.workspace.names import eval_parts, is_iteration, number_id, slug
 
 from .counted import CountedRun, count_runs
 
@@ -83,7 +83,7 @@ class EvalName(NamedTuple):
 def name_evals(keys: Iterable[EvalKey]) -> dict[EvalKey, EvalName]:
     """The names of the evals; those of one id have the same but for their folder's."""
     keys = list(dict.fromkeys(keys))
-    ids = [number_of(key.id) for key in keys]
+    ids = [number_id(key.id) for key in keys]
     folders = apart((key.id, _folder(key, id_)) for key, id_ in zip(keys, ids, strict=True))
     return {
         key: EvalName(*names)
@@ -95,11 +95,6 @@ def _folder(key: EvalKey, id_: str | int) -> str:
     text = safe(str(id_))
     name = safe(slug(eval_parts(key.name)[1]), "")
     return f"eval-{text}" + ("" if name in ("", slug(text), slug(f"eval-{text}")) else f"-{name}")
-
-
-def number_of(id_: str) -> str | int:
-    """An id as a number, if that is what it is written like."""
-    return int(id_) if re.fullmatch(r"0|[1-9][0-9]{0,14}", id_) else id_
 
 
 def name_iterations(used: Iterable[str]) -> dict[str, str]:

@@ -102,10 +102,10 @@ class EvalIndex:
         return self._by_id.get((workspace, iteration, id_)) if id_ is not None else None
 
 
-def skill_of(workspace: str, texts: Iterable[str]) -> str:
+def name_skill(workspace: str, texts: Iterable[str]) -> str:
     """The skill that a workspace evaluates: as its documents say, else by its folder's name.
 
-    >>> skill_of("/x/skills/tdd-workspace", []), skill_of("/x/pdf/evals", [])
+    >>> name_skill("/x/skills/tdd-workspace", []), name_skill("/x/pdf/evals", [])
     ('tdd', 'pdf')
     """
     if stated := next(filter(None, map(skill_named, texts)), None):
@@ -224,7 +224,7 @@ def catalogue_files(layout: Layout, files: Files | None = None) -> Catalogue:
     return Catalogue(
         layout,
         files,
-        {folder: (name, skill_of(folder, named[folder])) for folder, name in names.items()},
+        {folder: (name, name_skill(folder, named[folder])) for folder, name in names.items()},
         keys,
         EvalIndex(keys),
         benchmarks,

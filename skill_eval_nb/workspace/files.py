@@ -299,7 +299,7 @@ def skill_now(workspace: Path) -> KeptSkill | None:
     return None
 
 
-def skill_of(
+def find_kept_skill(
     kept: Iterable[KeptSkill], iteration: str, configuration: str, *, alone: bool = True
 ) -> KeptSkill | None:
     """The version that a side of an iteration had; None if it was not kept, or had none.

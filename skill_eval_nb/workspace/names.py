@@ -121,6 +121,15 @@ def slug(text: str) -> str:
     return re.sub(r"[\W_]+", "-", text.lower()).strip("-")
 
 
+def number_id(id_: str) -> int | str:
+    """An eval's id as a number, if that is what it is written like.
+
+    >>> number_id("12"), number_id("012"), number_id("no-log")
+    (12, '012', 'no-log')
+    """
+    return int(id_) if re.fullmatch(r"0|[1-9][0-9]{0,14}", id_) else id_
+
+
 PLACEHOLDERS = frozenset(("", "-", "—", "unknown", "n/a", "none", "null", "tbd"))
 
 

@@ -9,9 +9,9 @@ import pytest
 from skill_eval_nb.running.spec import SNAPSHOTS
 from skill_eval_nb.workspace.files import (
     KeptSkill,
+    find_kept_skill,
     kept_skills,
     skill_now,
-    skill_of,
 )
 from tests.corpus.build import lay
 
@@ -80,11 +80,11 @@ def test_the_version_of_a_side_is_the_one_that_says_so():
     exact, unsaid = kept("iteration-1", "with_skill"), kept("iteration-1", None)
     of_all, other = kept(None, "old_skill"), kept("iteration-2", "with_skill")
     every = [unsaid, of_all, other, exact]
-    assert skill_of(every, "iteration-1", "with_skill") == exact
-    assert skill_of([unsaid, other], "iteration-1", "with_skill") == unsaid
-    assert skill_of([unsaid, other], "iteration-1", "old_skill", alone=False) is None
-    assert skill_of(every, "iteration-2", "old_skill") == of_all
-    assert skill_of(every, "iteration-20", "with_skill") is None
+    assert find_kept_skill(every, "iteration-1", "with_skill") == exact
+    assert find_kept_skill([unsaid, other], "iteration-1", "with_skill") == unsaid
+    assert find_kept_skill([unsaid, other], "iteration-1", "old_skill", alone=False) is None
+    assert find_kept_skill(every, "iteration-2", "old_skill") == of_all
+    assert find_kept_skill(every, "iteration-20", "with_skill") is None
 
 
 @pytest.mark.parametrize(

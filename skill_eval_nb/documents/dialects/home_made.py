@@ -25,8 +25,8 @@ from .home_made_rows import (
     PLACES,
     Plain,
     figure_of,
-    is_configuration,
     is_number,
+    is_plain_side,
     sides_in,
 )
 from .home_made_runs import is_score, read_runs
@@ -78,7 +78,7 @@ def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faul
             figures = _read_configuration(value, dimensions, f"{where}.{key}", faults)
             if figures:
                 out[key] = {**figures, **out.get(key, {})}
-        elif is_configuration(key):
+        elif is_plain_side(key):
             message = (
                 f"{value!r} is not a figure; write pass_rate, time_seconds and tokens as numbers"
             )
@@ -392,7 +392,7 @@ def _read_benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchm
     if isinstance(metadata.get("runs_per_eval"), int):
         metadata.setdefault("runs_per_configuration", metadata.pop("runs_per_eval"))
     runs, keys = read_runs(block, where, faults)
-    sides = {key for key in block if is_configuration(key)} | sides_in(block).keys()
+    sides = {key for key in block if is_plain_side(key)} | sides_in(block).keys()
     plain = {
         "metadata": metadata,
         "runs": runs,

@@ -58,10 +58,10 @@ def configuration_in(key: str) -> str | None:
     return found[0].lower().replace("-", "_") if found else None
 
 
-def is_configuration(key: str) -> bool:
+def is_plain_side(key: str) -> bool:
     """Whether a key is nothing but the name of a configuration.
 
-    >>> is_configuration("old_skill"), is_configuration("with_skill_prompt")
+    >>> is_plain_side("old_skill"), is_plain_side("with_skill_prompt")
     (True, False)
     """
     return configuration_in(key) == key.lower().replace("-", "_")

@@ -80,6 +80,13 @@ class Box:
     kind: BoxKind = "bubblewrap"
     temporary: Path | None = None
 
+    def __post_init__(self) -> None:
+        """Make paths absolute: what starts the command works in another folder."""
+        readable = tuple((inside, host.absolute()) for inside, host in self.readable)
+        object.__setattr__(self, "folder", self.folder.absolute())
+        object.__setattr__(self, "readable", readable)
+        object.__setattr__(self, "temporary", self.temporary and self.temporary.absolute())
+
 
 @dataclass(frozen=True)
 class Ran:

@@ -15,9 +15,9 @@ from skill_eval_nb.text import some, tied
 from skill_eval_nb.text_diff import Gap, Row, fold_rows
 from skill_eval_nb.workspace.files import (
     KeptSkill,
+    find_kept_skill,
     kept_skills,
     skill_now,
-    skill_of,
 )
 
 from ..show.comparison import draw_rows
@@ -129,7 +129,7 @@ def skill_pair(
     old, new = (
         every.get(wanted[side])
         if side in wanted
-        else skill_of(kept, iteration, configuration, alone=alone)
+        else find_kept_skill(kept, iteration, configuration, alone=alone)
         for side, iteration in sides
     )
     lacks = zip(pair, (old, new), strict=True)

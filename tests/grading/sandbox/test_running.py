@@ -46,9 +46,11 @@ def secret(tmp_path):
 
 
 @needed
-def test_it_works_in_its_folder(folder):
+@pytest.mark.parametrize("as_given", [Path, os.path.relpath], ids=["absolute", "relative"])
+def test_it_works_in_its_folder(folder, as_given):
     (folder / "in.txt").write_text("given")
-    ran = boxed(folder, "cat in.txt; pwd; echo made > out.txt; echo oops >&2; exit 3")
+    place = Path(as_given(folder))
+    ran = boxed(place, "cat in.txt; pwd; echo made > out.txt; echo oops >&2; exit 3")
     assert (ran.stdout, ran.stderr) == (b"given/box\n", b"oops\n")
     assert (ran.exit_code, ran.ended, ran.cut) == (3, "exit", False)
     assert ran.message == "The command ended with exit code 3."
