@@ -404,6 +404,10 @@ CASES: dict[str, Files] = {
         "job/a__1/tests/x__y/a.txt": "",
         "job/a__1/verifier/reward.txt": "1",
     },
+    "harbor: tests that are no list of objects are named where they stand": {
+        "j/a/result.json": trial("a", 1.0, []),
+        "j/a/verifier/ctrf.json": {"results": {"tests": ["adds", {"name": "b", "status": "x"}]}},
+    },
     "bare rewards": bare_rewards(),
     # ── Vally ────────────────────────────────────────────────────────────────────────────────
     "vally: three arms in three folders are one workspace, with comparisons": arms_of_vally(),

@@ -159,7 +159,7 @@ def _tests(folder: str, of: Part) -> list[GradedExpectation]:
     """The tests of ctrf.json as verdicts, if there is one."""
     for name in ("verifier/ctrf.json", "ctrf.json"):
         if isinstance(raw := beside(f"{folder}/{name}"), dict):
-            tests = Part(raw, "$", of.faults, of.secrets).part("results").parts("tests")
+            tests = Part(raw, f"{name} $", of.faults, of.secrets).part("results").parts("tests")
             passed = {"passed": True, "failed": False}
             return [
                 GradedExpectation(
