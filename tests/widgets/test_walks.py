@@ -147,7 +147,8 @@ def seen(panel: Panel, home: Path, files: dict[str, str]) -> list[str]:
     for name, words in {**files, **written(home)}.items():
         if words != files.get(name):
             lines += [f"{name}: {line}" for line in words.splitlines()]
-    lines = [PASSING.sub("…", one.replace(str(home), "…")).replace(TODAY, "…") for one in lines]
+    lines = [PASSING.sub("…", one.replace(str(home), "…").replace(str(ROOT), "")) for one in lines]
+    lines = [one.replace(TODAY, "…") for one in lines]
     return [one if len(one) < LONG else f"{one[: LONG - 40]}… {fingerprint(one)}" for one in lines]
 
 
