@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from typing import Any
 
@@ -129,6 +130,7 @@ def test_every_suggestion_is_in_one_group_word_for_word_whatever_the_order_of_th
     assert len(sources) == len(set(sources))
     assert all(one.frequency == len({each.run for each in one.sources}) for one in found)
     assert len({one.key for one in found}) == len(found)
+    assert all(re.fullmatch("s-[0-9a-f]{8}", one.key) for one in found)
 
 
 # ── written and shown ──────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 import skill_eval_nb as sen
-from skill_eval_nb.improving import try_out
+from skill_eval_nb.improving import RunRef, try_out
 from skill_eval_nb.running.protocol import Refused
 from tests.improving.made import CHECKS, EVALS, JUDGED, SOURCES, draft, planted, tried_on
 
@@ -43,6 +43,7 @@ def test_the_evals_it_was_found_on_prove_nothing(tmp_path):
     tried = try_out(made, sen.load(tried_on(tmp_path, text)))
     assert (tried.delta.says, tried.elsewhere.says) == ("separates", "always fails")
     assert tried.elsewhere.n_evals == 2
+    assert tried.why_better == "it replaces nothing"
     assert "2 evals that it was not found on" in tried.answer
     assert "it separates" not in tried.answer
 
@@ -63,6 +64,17 @@ def test_each_run_that_cannot_be_looked_at_is_a_row_with_its_reason(own):
     assert evidence[1].startswith("Not scored: its folder does not exist")
     assert evidence[2] == "Not scored: it has no stored outputs"
     assert any("no stored outputs" in note for note in tried.notes)
+
+
+def test_the_runs_of_a_draft_say_which_of_several_workspaces_is_meant(tmp_path):
+    for name in "ab":
+        tried_on(tmp_path / name, planted(2, 1), evals=1, runs=2)
+    ws = sen.load(tmp_path)
+    with pytest.raises(Refused, match="several workspaces"):
+        try_out(draft(CHECKS, SOURCES), ws)
+    names = ("workspace", "skill", "iteration", "eval_id", "eval_name", "configuration")
+    first = RunRef(*ws.runs.select(*names, "run_number").row(0))
+    assert try_out(draft(CHECKS, SOURCES, runs=(first,)), ws).by_run.height == 4
 
 
 EVIL = "<img src=x onerror=alert(1)>"

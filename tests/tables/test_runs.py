@@ -92,6 +92,8 @@ CASES: list[Any] = [
     (stated(pass_rate=0.5), counted(0.5, None, None, None)),
     (stated(passed=0, failed=0, total=0, pass_rate=0.0), counted(None, 0, 0, 0)),
     (stated(total=4), counted(None, None, None, 4)),
+    (judged("pf", passed=2), counted(0.5, 1, 1, 2), "disagree: $..passed"),
+    (judged("pf", summary={"passed": 2}), counted(0.5, 1, 1, 2), "disagree: $.summary"),
     # Structural checks are the rate where there is no other.
     (checked("pppf"), counted(0.75, 3, 1, 4)),
     (checked("pppp") | judged("pf"), counted(0.5, 1, 1, 2)),
@@ -175,6 +177,7 @@ CASES: list[Any] = [
     # A stated mean goes before weights that nobody gave; a stated share is a fifth of it.
     (judged(rubric_scores=scores(a=5, b=2), rubric_summary={"weighted_mean": 4.4}), mean(4.4)),
     (judged(rubric_summary={"normalized": 0.84}), mean(4.2)),
+    (judged(rubric_summary={"weighted_mean": 4.4, "normalized": 0.5}), mean(4.4)),
     (
         judged(rubric_scores=weighted(a=(5, 1), b=(2, 1)), rubric_summary={"weighted_mean": 4.4}),
         mean(3.5),
