@@ -10,8 +10,10 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -172,6 +174,33 @@ def test_an_agent_reaches_nothing_and_leaves_nothing_and_what_takes_too_much_is_
     assert DONE in text
     assert LEFT.search(text)
     until(lambda: not running(host.mark), 20)
+
+
+def test_the_same_attacks_succeed_where_nothing_keeps_them_in(host):
+    """So that the test above can fail: the file, the server, the key and the room are there."""
+
+    def run_free(command: str) -> str:
+        argv = ["bash", "-c", command]
+        return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+
+    with Scripted([good()]) as server:
+        free = Host(host.diary, server, marker())
+        assert DIARY in run_free(f"cat {shlex.quote(str(free.diary))}")
+        assert f"ANTHROPIC_API_KEY={KEY}" in run_free("env")
+        run_free(free.attacks["network"])
+        until(lambda: server.seen)
+        run_free(free.attacks["child"])
+        until(lambda: running(free.mark))
+
+        def end_all() -> bool:
+            """End what is left; whether nothing was."""
+            left = running(free.mark)
+            for one in left:
+                with suppress(ProcessLookupError):
+                    os.kill(one, signal.SIGKILL)
+            return not left
+
+        until(end_all)
 
 
 # ── what an agent leaves among its outputs ───────────────────────────────────────────────────
