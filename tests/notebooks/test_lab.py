@@ -185,7 +185,7 @@ async def answer_late(transport, request):
     return await answer(transport, request)
 
 httpx2.MockTransport.handle_async_request = answer_late
-sen.run_panel('data/release-notes', runs=1, executor='offline')
+sen.run_panel('data/release-notes', runs=2, executor='offline')
 """
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
 
@@ -291,7 +291,7 @@ def test_a_panel_says_that_its_kernel_is_gone_and_the_next_goes_on(opened, desk)
         assert faults(notebook.run()) == []
         panel = widget(notebook.page, "Run evals")
         panel.get_by_role("button", name="Start", exact=True).click()
-        panel.get_by_text(re.compile(r"^[3-8] of 12$")).wait_for()
+        panel.get_by_text(re.compile(r"^([3-9]|1\d) of 24$")).wait_for()
         notebook.page.evaluate(RESTART)
         panel.get_by_text("The kernel that this widget belongs to is gone").wait_for()
         assert faults(notebook.run()) == []
@@ -299,7 +299,7 @@ def test_a_panel_says_that_its_kernel_is_gone_and_the_next_goes_on(opened, desk)
         large.get_by_text("Continue iteration-1").wait_for()
         assert panel.get_by_role("button", name="Begin a new iteration").is_visible()
         large.click()
-        panel.get_by_text("12 of 12 runs").wait_for()
+        panel.get_by_text("24 of 24 runs").wait_for()
         assert panel.get_by_text("errored", exact=True).count() == 1  # what a square would mean
         assert not (desk.work / "data" / "release-notes-workspace" / "iteration-2").exists()
     assert notebook.console_errors == []
