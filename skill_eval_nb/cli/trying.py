@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -109,7 +110,9 @@ def _run_to_its_end(command: list[str]) -> int:
             for number, was in before.items():
                 if was is not signal.SIG_IGN:  # as by nohup
                     signal.signal(number, end)
-            return program.wait()
+            while True:  # a signal that comes just before it waits would be seen after its end
+                with suppress(subprocess.TimeoutExpired):
+                    return program.wait(1)
         except SystemExit:
             program.terminate()
             raise

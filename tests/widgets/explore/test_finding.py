@@ -99,6 +99,8 @@ def test_one_run_is_shown_by_the_line_that_is_copied(keys):
 
 @pytest.mark.browser
 def test_the_page_finds_at_a_key_without_a_kernel_and_copies(browser):
+    from playwright.sync_api import expect
+
     panel = explorer()
     with staged(browser, panel, *NARROW) as stage:
         page, rows = stage.page, stage.page.locator(".sen-x-runs > tbody > tr:visible")
@@ -111,7 +113,7 @@ def test_the_page_finds_at_a_key_without_a_kernel_and_copies(browser):
         assert all("late-fee · run" in text for text in rows.all_inner_texts())
         stage.alive = True
         stage.open()  # as a reload does: Python never heard of it
-        assert rows.count() == 25
+        expect(rows).to_have_count(25)
 
         page.locator(".sen").focus()
         page.keyboard.press("/")
