@@ -34,10 +34,11 @@ def commands(monkeypatch) -> list[list[str]]:
 
     def record(command: list[str]) -> AbstractContextManager[SimpleNamespace]:
         every.append(command)
-        return nullcontext(SimpleNamespace(wait=lambda: 3))
+        return nullcontext(SimpleNamespace(wait=lambda _: 3))
 
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
-    monkeypatch.setattr(trying, "subprocess", SimpleNamespace(Popen=record))
+    fake = SimpleNamespace(Popen=record, TimeoutExpired=subprocess.TimeoutExpired)
+    monkeypatch.setattr(trying, "subprocess", fake)
     return every
 
 
