@@ -1,10 +1,10 @@
 """Walks through the widgets, in `tests/kept/walk_*.txt`: what somebody does, and then sees.
 
-A line `= …` opens a widget, with what it is given; `> …` does something there, as the page would,
-and `* …` does what the first element of a label is for; `! …` writes or removes a file, as others
-do; all in JSON, in which `~/` is the folder of it all. Below stands what came of it: what there is
-to read since, what the elements have, and what is in files that are not as they were. To walk
-another way, add such lines, and write what comes of them anew (`tests/golden.py` says how).
+Each step is a line. `= …` opens a widget with what it is given. `> …` sends an action, as the page
+would; `* …` does what the first element with that label is for. `! …` writes or removes a file, as
+another program would. All are in JSON, in which `~/` is the walk's own folder. Below a step are its
+effects: new text on the page, new attributes of its elements, and changed files. To try something
+else, add such lines and write the effects anew (see `tests/golden.py`).
 """
 
 from __future__ import annotations
@@ -123,13 +123,13 @@ OPENED: dict[str, Callable[..., Panel]] = {
 }
 
 
-def written(home: Path) -> dict[str, str]:
+def read_files(home: Path) -> dict[str, str]:
     """What the small files are, by their paths."""
     files = (path for path in sorted(home.rglob("*")) if path.is_file())
     return {f"{path.relative_to(home)}": path.read_text(errors="replace") for path in files}
 
 
-def seen(panel: Panel, home: Path, files: dict[str, str]) -> list[str]:
+def describe(panel: Panel, home: Path, files: dict[str, str]) -> list[str]:
     """What is to be read, line by line; then a line for each attribute that elements have.
 
     And what is in the files that are not as they were.
@@ -144,7 +144,7 @@ def seen(panel: Panel, home: Path, files: dict[str, str]) -> list[str]:
         told["selected"] = [str(len(rows)), *map(str, rows)]
     read = [f"fault: {panel.fault}"] * bool(panel.fault) + text(panel._tree, " | ").splitlines()
     lines = [*read, *(f"{name}: {' '.join(values)}" for name, values in told.items())]
-    for name, words in {**files, **written(home)}.items():
+    for name, words in {**files, **read_files(home)}.items():
         if words != files.get(name):
             lines += [f"{name}: {line}" for line in words.splitlines()]
     lines = [PASSING.sub("…", one.replace(str(home), "…").replace(str(ROOT), "")) for one in lines]
@@ -152,7 +152,7 @@ def seen(panel: Panel, home: Path, files: dict[str, str]) -> list[str]:
     return [one if len(one) < LONG else f"{one[: LONG - 40]}… {fingerprint(one)}" for one in lines]
 
 
-def called(panel: Panel, label: str) -> dict[str, Any]:
+def find_actions(panel: Panel, label: str) -> dict[str, Any]:
     """What can be done with the first element of that label."""
     for tag, attributes, inside, *_ in elements(panel._tree):
         if tag == "label" and text(inside).split("\n")[0] == label:
@@ -167,10 +167,10 @@ def act_of(panel: Panel, way: str, name: str, given: list[Any]) -> tuple[Any, ..
     """What the page would send."""
     if way == ">":
         return name, *given
-    return *next(iter(called(panel, name).values())), *given
+    return *next(iter(find_actions(panel, name).values())), *given
 
 
-def put(path: Path, words: str | None) -> None:
+def write(path: Path, words: str | None) -> None:
     """Write a file, as others do meanwhile, or remove it."""
     if words is None:
         path.unlink()
@@ -178,7 +178,7 @@ def put(path: Path, words: str | None) -> None:
         path.write_text(words)
 
 
-def walked(lines: list[str], folder: Path) -> Iterator[str]:
+def walk(lines: list[str], folder: Path) -> Iterator[str]:
     """The lines of what is done, each with what came of it."""
     before, home = [], folder
     for number, line in enumerate(lines):
@@ -193,13 +193,13 @@ def walked(lines: list[str], folder: Path) -> Iterator[str]:
             except (LookupError, OSError, TypeError, ValueError) as error:
                 yield f"  refused: {error}"
                 continue
-            files = written(home)
+            files = read_files(home)
         elif way == "!":
-            put(home / name, *given)
+            write(home / name, *given)
         else:
             panel.do(*act_of(panel, way, name, given))
         assert panel.settle()
-        now = seen(panel, home, files)
+        now = describe(panel, home, files)
         changes = [*difflib.unified_diff(before, now, n=0, lineterm="")][2:]
         gone = [one for one in changes if one.startswith("-")]
         yield from [f"  {len(gone)} lines went: {fingerprint(str(gone))}"] * bool(gone)
@@ -214,4 +214,4 @@ WALKS = sorted(path.stem for path in KEPT.glob("walk_*.txt"))
 def test_what_is_done_shows_what_it_did(name: str, tmp_path: Path) -> None:
     lines = (KEPT / f"{name}.txt").read_text().splitlines()
     steps = [line for line in lines if line and line[0] in "=>*!"]
-    hold(name, walked(steps, tmp_path))
+    hold(name, walk(steps, tmp_path))

@@ -119,8 +119,8 @@ def deals(evals: Sequence[tuple[Array, int]]) -> Array:
 
     sums, number = 0.0, 0.0
     sides = _deal_sides(tuple((len(values), k) for values, k in evals))
-    for (values, _), is_first in zip(evals, sides, strict=True):
-        mask = is_first.astype(float)  # products of booleans would be booleans, and no counts
+    for (values, _), packed in zip(evals, sides, strict=True):
+        mask = np.unpackbits(packed, axis=1, count=len(values)).astype(float)
         known, filled = (~np.isnan(values)).astype(float), np.nan_to_num(values)
         first, count = mask @ filled, mask @ known
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -134,7 +134,11 @@ def deals(evals: Sequence[tuple[Array, int]]) -> Array:
 
 @lru_cache(maxsize=1)  # iterations mostly have as many runs each
 def _deal_sides(sizes: tuple[tuple[int, int], ...]) -> tuple[Array, ...]:
-    """Whether a run is of the one side, a row a deal; of each eval's number of runs and of its."""
+    """Of each eval whether a run goes to the first side, a row a deal, as bits.
+
+    Args:
+        sizes: of each eval, how many runs it has and how many of them are the first side's.
+    """
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -142,7 +146,7 @@ def _deal_sides(sizes: tuple[tuple[int, int], ...]) -> tuple[Array, ...]:
     for n, k in sizes:
         places = np.tile(np.arange(n), (DRAWN, 1))
         places[1:] = random.permuted(places[1:], axis=1)
-        found.append(places < k)
+        found.append(np.packbits(places < k, axis=1))
     return tuple(found)
 
 
