@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from skill_eval_nb.stats.values import GROUP, ITERATION, MODEL, natural, no_such, order_iterations
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import as_label, brief, in_quotes
-from skill_eval_nb.workspace.roles import NO_ITERATION
+from skill_eval_nb.workspace.folders import NO_ITERATION
 
 from .theme import TOOLTIP
 

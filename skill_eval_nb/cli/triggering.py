@@ -16,7 +16,7 @@ from .printing import (
 from .shell import Sandbox, all_but, app, make_command, out, show, tell
 
 if TYPE_CHECKING:
-    from skill_eval_nb.triggers.measured import Measured
+    from skill_eval_nb.triggers.measurement import Measured
     from skill_eval_nb.triggers.optimised import OptimisingProgress
 
 

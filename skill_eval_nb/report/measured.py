@@ -26,7 +26,7 @@ from skill_eval_nb.stats.values import (
 from skill_eval_nb.tables import TABLES, Table, Workspace
 from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import MISSING, chance, format_fixed
-from skill_eval_nb.workspace.roles import NO_ITERATION
+from skill_eval_nb.workspace.folders import NO_ITERATION
 
 from .content import Figure, line
 

@@ -2,18 +2,16 @@
 
 from .agreement import agreement
 from .audit import audit
+from .decision import next_step, sequential
 from .deltas import deltas, deltas_by_dimension, deltas_by_eval
 from .expectations import discrimination, discrimination_by_eval
 from .factors import factors
-from .next_step import next_step
 from .notes import notes
 from .outliers import outliers
-from .pass_at_k import pass_at_k, pass_at_k_by_eval
 from .plan import plan
 from .preference import preference
 from .second_opinion import second_opinion
-from .sequential import sequential
-from .summary import summarize
+from .summary import pass_at_k, pass_at_k_by_eval, summarize
 from .triggers import trigger_confusion, trigger_doubts, trigger_rates, trigger_scores
 from .variance import judge_severity, variance
 

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.text import brief, chance, count, in_quotes, lower_first, some, with_sign
 
 from .checks import CHECKED, COUNTED, unpair
-from .comparison import Scope
-from .families import propose_families
-from .interaction import find_interaction
+from .comparison import Scope, find_interaction
 from .lean import ADDITIONS
-from .pairing import Pairs, Versus, choose, find_batches, of_evals
+from .pairing import Pairs, Versus, choose, find_batches, of_evals, propose_families
 from .values import (
     ENDS,
     EVAL,

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.text import brief, chance, some
 
-from .comparison import TINY, Scope
+from .comparison import TINY, Interaction, Scope, find_interaction
 from .confounds import DeltaQuestion, Facts, facts_of, is_judged, with_errors
 from .deltas import deltas, pair_figures
-from .interaction import Interaction, find_interaction
 from .pairing import pool_models
 from .values import (
     GROUP,

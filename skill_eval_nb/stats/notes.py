@@ -30,10 +30,9 @@ from .expectations import (
     fewest_scored,
     flakiness_by_eval,
 )
-from .families import propose_families
 from .outliers import outliers
 from .overview import compare_scopes
-from .pairing import pairs, side, sides
+from .pairing import pairs, propose_families, side, sides
 from .triggers import trigger_doubts
 from .values import (
     EVAL,

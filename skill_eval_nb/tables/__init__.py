@@ -4,9 +4,8 @@ from skill_eval_nb.workspace import NothingToLoad
 
 from .check import check
 from .columns import TABLES, Column, Table, describe
-from .from_table import from_files, from_table
 from .show import show
-from .workspace import Workspace, load
+from .workspace import Workspace, from_files, from_table, load
 
 __all__ = [
     "TABLES",

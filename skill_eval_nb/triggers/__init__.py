@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from .attempt import Attempt, Outcome, Query
     from .describe import write_description
     from .draft import DraftedQueries, draft_queries
-    from .measured import Measured
-    from .measurement import measure
+    from .measurement import Measured, measure
     from .optimisation import optimise
     from .optimised import Optimised
     from .queries import QueryDoubt, check_queries, read_queries, write_queries
@@ -50,8 +49,7 @@ __getattr__, __dir__ = lazy(
         ".attempt": "Attempt Outcome Query",
         ".describe": "write_description",
         ".draft": "DraftedQueries draft_queries",
-        ".measured": "Measured",
-        ".measurement": "measure",
+        ".measurement": "Measured measure",
         ".optimisation": "optimise",
         ".optimised": "Optimised",
         ".queries": "QueryDoubt check_queries read_queries write_queries",

@@ -29,11 +29,9 @@ from skill_eval_nb.workspace import PathLike
 
 from .attempt import Query, SkillSet, mark, read_offer
 from .describe import MOST, faults_of, with_description
-from .measured import CostRange, Price, QueryOutcome
-from .measurement import measure, reached_from
+from .measurement import CostRange, Price, QueryOutcome, measure, reached_from
 from .optimised import NAME, Optimised, OptimisingProgress, Step
-from .propose import KEPT, question
-from .search import NOTHING, Money, PaidSearch, split
+from .search import KEPT, NOTHING, Money, PaidSearch, question, split
 
 if TYPE_CHECKING:
     from .attempt import Others

@@ -14,7 +14,7 @@ from skill_eval_nb.text import count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import write_atomic
 
-from .measured import CostRange, Measured, QueryOutcome
+from .measurement import CostRange, Measured, QueryOutcome
 
 NAME = "optimization_result.json"
 

@@ -21,7 +21,7 @@ from .catalogue import (
 )
 from .files import BenchmarkFile, Files, add_results
 from .find import NothingToLoad, PathLike, Sides, find
-from .folders import crawl
+from .folders import NO_ITERATION, Place, crawl
 from .layout import FilePlace, Layout, RunPlace, folder_of
 from .names import skill_named, stated_text
 from .problems import (
@@ -32,7 +32,6 @@ from .problems import (
     settle_problems,
 )
 from .read import collector_paused, read_files, read_run
-from .roles import NO_ITERATION, Place
 from .suites import EvalKey, SeenEval
 
 __all__ = [

@@ -23,9 +23,9 @@ from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
 
 from .catalogue import Catalogue, EvalIndex
 from .files import BenchmarkFile, is_benchmark_file
+from .folders import Place
 from .names import stated_text
 from .problems import Problems
-from .roles import Place
 from .suites import EvalKey
 
 StatedRuns = dict["RunId", RunRecord]

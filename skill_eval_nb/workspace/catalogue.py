@@ -14,11 +14,11 @@ from skill_eval_nb.documents.dialects.home_made_rows import configuration_in
 from skill_eval_nb.documents.sides import UNSTATED, find_side
 
 from .files import BenchmarkFile, Files, is_benchmark_file
+from .folders import NO_ITERATION, Place
 from .layout import RESULTS, EvalFolder, FilePlace, Layout, folder_of, sums_up
 from .names import eval_parts, is_configuration, is_container, skill_named, slug, stated_text
 from .problems import Problems, below
 from .read import collector_paused, read_files
-from .roles import NO_ITERATION, Place
 from .suites import EvalKey, EvalOf, SeenEval, join_suites, place_suites, skills_of
 
 EvalKeys = dict[EvalFolder, EvalKey]

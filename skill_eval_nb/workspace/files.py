@@ -17,11 +17,10 @@ from skill_eval_nb.documents.tools import Results, Run, settle_runs
 from skill_eval_nb.skill_md import SKILL_FILE
 from skill_eval_nb.text import natural
 
-from .folders import NOT_ENTERED, is_folder
+from .folders import NO_ITERATION, NOT_ENTERED, Place, is_folder
 from .layout import EvalFolder, FilePlace
 from .names import is_configuration, is_container, is_eval, run_number, slug
 from .problems import Problems
-from .roles import NO_ITERATION, Place
 from .suites import SuiteFile
 
 

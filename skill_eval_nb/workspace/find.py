@@ -13,12 +13,11 @@ from skill_eval_nb.documents.dialects import kind_of
 from skill_eval_nb.documents.tools import OWN_LAYOUT, tool_of
 from skill_eval_nb.documents.tools.own_layout import files_of
 
-from .folders import Folder, crawl
+from .folders import Folder, crawl, place_of, place_of_file, roles_of
 from .layout import READ, RESULTS, FilePlace, Layout, RunPlace, lay_out
 from .problems import Problems
 from .proposal import propose
 from .read import PROMISING, collector_paused, load_any
-from .roles import place_of, place_of_file, roles_of
 
 PathLike = str | os.PathLike[str]
 Sides = str | Mapping[str, str] | None

@@ -18,17 +18,8 @@ from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.documents.sides import UNSTATED, WITH, find_side
 from skill_eval_nb.documents.tools import ENDINGS, TRIAL_FILES, trial_file
 
-from .folders import Folder
-from .names import (
-    NUMBER,
-    eval_parts,
-    is_configuration,
-    is_eval,
-    is_iteration,
-    run_number,
-)
-from .problems import Problems
-from .roles import (
+from .folders import (
+    Folder,
     Place,
     Roles,
     home_of,
@@ -43,6 +34,15 @@ from .roles import (
     upwards,
     with_model,
 )
+from .names import (
+    NUMBER,
+    eval_parts,
+    is_configuration,
+    is_eval,
+    is_iteration,
+    run_number,
+)
+from .problems import Problems
 
 RESULTS = frozenset(("grading.json", "structural.json"))
 TRACES = frozenset(

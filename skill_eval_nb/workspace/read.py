@@ -52,12 +52,11 @@ from skill_eval_nb.documents.tools import read_tool_file as read_results
 from skill_eval_nb.text import natural
 
 from .files import Files, place_results
-from .folders import is_followed
+from .folders import Place, is_followed
 from .layout import ELSEWHERE, TRACES, FilePlace, Layout, RunPlace, folder_of
 from .names import eval_parts
 from .problems import Problems
 from .proposal import add_proposal
-from .roles import Place
 from .suites import SuiteFile
 
 D = TypeVar("D", bound=Document)

@@ -8,7 +8,7 @@ from skill_eval_nb.models import Connection, load_prices
 from skill_eval_nb.running.asking import Terms, worst_usd
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step
-from skill_eval_nb.triggers.propose import Proposal, kept, propose, question
+from skill_eval_nb.triggers.search import Proposal, kept, propose, question
 from tests.stand_in import Fault, RiggedStandIn
 from tests.triggers.made import lines
 
@@ -66,7 +66,7 @@ def test_one_that_was_killed_half_way_counts_at_its_worst_and_is_asked_again(tmp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("skill_eval_nb.triggers.propose.ask_all", killed)
+        patch.setattr("skill_eval_nb.triggers.search.ask_all", killed)
         with pytest.raises(KeyboardInterrupt):
             asked(tmp_path)
     assert kept(tmp_path, QUESTION.key) == Proposal(None, pytest.approx(WORST))

@@ -19,8 +19,7 @@ from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step, mean
-from skill_eval_nb.triggers.propose import question
-from skill_eval_nb.triggers.search import Search, choose, paired, split
+from skill_eval_nb.triggers.search import Search, choose, paired, question, split
 from tests.triggers.made import WHO, about
 
 HALF = [

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skill_eval_nb.triggers import Optimised
-    from skill_eval_nb.triggers.measured import QueryOutcome
+    from skill_eval_nb.triggers.measurement import QueryOutcome
     from skill_eval_nb.triggers.optimised import Score, Step
 
 Figures = Mapping[str, Any]
