@@ -339,15 +339,17 @@ class Faults(list[Fault]):
 
         Of parts that were not used so many are named; the rest are counted.
         """
-        groups: dict[tuple[str, str, str], list[Fault]] = {}
+        groups: dict[tuple[str, str, str, str], list[Fault]] = {}
         for fault in self:
-            key = (fault.code, re.sub(r"\[\d+\]", "[*]", fault.where), fault.severity)
+            where = re.sub(r"\[\d+\]", "[*]", fault.where)
+            own = fault.message if where == fault.where else ""
+            key = (fault.code, where, fault.severity, own)
             groups.setdefault(key, []).append(fault)
         more = [key for key in groups if key[0] == "not-used"][MOST_UNUSED:]
         for key in more:
             del groups[key]
         found = []
-        for (_, where, _), (first, *others) in groups.items():
+        for (_, where, *_), (first, *others) in groups.items():
             times = f"{first.message} ({len(others) + 1} times, first at {first.where})"
             found.append(replace(first, where=where, message=times) if others else first)
         if more:

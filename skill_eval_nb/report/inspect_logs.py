@@ -61,6 +61,8 @@ _KEYS = tuple(column.name for column in RUN_KEYS)
 _PLACED = {*_KEYS, "pass_rate", "time_seconds", "tokens", "tokens_cached", "cost_usd"}
 """Columns of `runs` that have a place of their own; the others are metadata of the sample."""
 _OF_RUN = ("eval_id", "configuration", "run_number")
+_OF_SAMPLE = ("executor_model", "judge_model")
+"""Columns that a log states too, of all its samples: a sample says its own, null as well."""
 _NEVER = "1970-01-01T00:00:00+00:00"
 
 
@@ -314,7 +316,11 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
             for at, output in zip(answers, outputs, strict=True)
         ],
         scores=_scores_of_run(part, run),
-        metadata={name: value for name, value in metadata.items() if value not in (None, [])},
+        metadata={
+            name: value
+            for name, value in metadata.items()
+            if value not in (None, []) or name in _OF_SAMPLE
+        },
         model_usage={model: usage} if usage else {},
         total_time=run["time_seconds"],
         started_at=started,

@@ -27,7 +27,10 @@ WORKSPACES = sorted((ROOT / "data").glob("*-workspace"))
 HELD = ("evals", "runs", "expectations", "rubric_scores", "tool_calls")
 TEXTS = ("claims", "notes", "suggestions")
 KEYS = "iteration eval_id eval_name configuration run_number".split()
-FIGURES = "pass_rate rubric_weighted_mean time_seconds tokens tokens_cached cost_usd".split()
+FIGURES = (
+    "pass_rate rubric_weighted_mean time_seconds tokens tokens_cached cost_usd "
+    "executor_model judge_model"
+).split()
 """What `load` reads of a log; layers, judgings and what is metadata are for inspect's readers."""
 
 
@@ -188,11 +191,17 @@ def test_several_workspaces_and_odd_names(inspect_ai, tmp_path):
 def test_of_tools(inspect_ai, tmp_path):
     """A rate that is no count, a weighted dimension and three votes are as they were.
 
-    Where nothing has a pass rate, no score of the log is taken for one.
+    Where nothing has a pass rate, no score of the log is taken for one. Each run keeps its own
+    models, and has none where it states none.
     """
     rows = [
         {"task": "a", "arm": arm, "reward": rate, "score": score, "tokens_cached": 0}
         for arm, rate, score in (("with_skill", 0.75, 3.5), ("without_skill", 0.3, -1.0))
+    ]
+    models = [
+        {"task": task, "arm": arm, "ok": True, "model": model, "judge_model": judge}
+        for task, model, judge in (("a", None, "x"), ("b", "m", "y"), ("c", "m", None))
+        for arm in SIDES
     ]
     votes = [
         {"task": "a", "arm": arm, "dimension": name, "rating": score, "judge": judge, "weight": w}
@@ -200,7 +209,7 @@ def test_of_tools(inspect_ai, tmp_path):
         for name, w in (("tone", 3.0), ("form", 1.0))
         for judge, score in (("x", 5 * w / 3), ("y", None), ("z", 2))
     ]
-    for name, table in (("rates", rows), ("votes", votes)):
+    for name, table in (("rates", rows), ("models", models), ("votes", votes)):
         ws = sen.from_table(table)
         sen.report.write_inspect(ws, tmp_path / name)
         assert_same(ws, sen.load(tmp_path / name))

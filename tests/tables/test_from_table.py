@@ -261,7 +261,9 @@ COLUMNS: dict[str, tuple[Any, dict[str, Any], list[float | None], set[str]]] = {
     ),
     # Rows within a value are found, and those within a row told.
     "rows of an object": ({"model": "m", "results": met("met", "unmet")}, {}, [0.5], set()),
-    "rows of a list": ([runs(0.5), []], {}, [0.5], {"no-configuration", "no-rows"}),
+    "rows of a list": ([runs(0.5), []], {}, [0.5], {"no-rows"}),
+    "rows of nothing": ([*runs(0.5), {}, {"task": "", "reward": None}], {}, [0.5], {"no-rows"}),
+    "a check of nothing": ([*met("met", "unmet"), {"item": None}], {}, [0.5], {"no-rows"}),
     "rows by side": ({"results": {"x": runs(0.5)}}, {}, [0.5], set()),
     "rows within a row": (
         [{"task": "a", "arm": "x", "checks": [{"name": "c", "ok": True}]}],

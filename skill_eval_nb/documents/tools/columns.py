@@ -86,7 +86,7 @@ class Table:
 
     `stated` is role to column as somebody says it, `columns` the same with those that are
     recognised; `words` are verdicts by the words for them; `paths` are the files of the rows, and
-    `bare` the places of those that stand for a run without checks or scores. `counted` is whether
+    `bare` the places of those that are empty, or stand for a run without checks or scores. `counted` is whether
     any verdict is so many of so many.
     """
 
@@ -114,8 +114,7 @@ class Table:
         """What a row has for a role; None if that is nothing."""
         column = column or self.columns.get(role, "")
         value = self.rows[at].get(column) if column else None
-        is_nothing = value == "" or (isinstance(value, float) and math.isnan(value))
-        return None if is_nothing else value
+        return None if is_nothing(value) else value
 
     def text(self, at: int, role: str) -> str | None:
         """The same as a text that holds no key."""
@@ -148,6 +147,11 @@ class Table:
         if word in self.words:
             return self.words[word]
         return None if not word or word in ERRORED else read_bool(value)
+
+
+def is_nothing(value: Any) -> bool:
+    """Whether a cell holds nothing."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> list[float | None]:

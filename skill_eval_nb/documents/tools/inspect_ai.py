@@ -6,6 +6,7 @@ import lzma
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -161,12 +162,25 @@ _NO_MODEL = "none/none"
 """What the library calls it where a task was run by no model."""
 
 
+def _models_of_sample(sample: Part, head: Part) -> Iterator[str | None]:
+    """Who ran and who judged it: as the sample's metadata says, also that nobody did; else the log.
+
+    A log of several samples names one model, which need not be that of each.
+    """
+    own, model = sample.part("metadata"), head.text("model")
+    judge = head.part("model_roles").part("grader").text("model")
+    of_log = {
+        "executor_model": None if model == _NO_MODEL else model,
+        "judge_model": model_of(judge) if judge else None,
+    }
+    return (own.text(name) if name in own.raw else told for name, told in of_log.items())
+
+
 def _run_of_sample(sample: Part, scores: _Scores, main: str | None, head: Part) -> Run:
     id_ = sample.text("id") or "unnamed"
-    whole_model = None if head.text("model") == _NO_MODEL else head.text("model")
-    judge = head.part("model_roles").part("grader").text("model")
+    model, judge = _models_of_sample(sample, head)
     usage = sample.named("model_usage")
-    used = usage.get(whole_model or "") or next(iter(usage.values()), Part({}))
+    used = usage.get(model or "") or next(iter(usage.values()), Part({}))
     error = sample.raw.get("error")
     score = number_in(scores[main][0]) if main in scores else None
     log = head.text("task_id", "eval_id", "run_id")  # what is tried again keeps the first
@@ -177,8 +191,8 @@ def _run_of_sample(sample: Part, scores: _Scores, main: str | None, head: Part) 
         eval_name=sample.part("metadata").text("eval_name"),
         asked={"": prompt, "target": sample.raw.get("target")} if numbered else {},
         prompt=prompt,
-        whole_model=whole_model,
-        judge_model=model_of(judge) if judge else None,
+        whole_model=model,
+        judge_model=judge,
         run_number=sample.whole("epoch"),
         run_id=sample.text("uuid") or (f"{log} {sample.whole('epoch')}" if log else None),
         grading=Grading([]) if scores else None,

@@ -16,7 +16,7 @@ import msgspec
 from skill_eval_nb.disk import decode, read_bytes
 
 from ..base import Faults
-from .columns import ROLES, Table, require_name
+from .columns import ROLES, Table, is_nothing, require_name
 from .part import Results
 from .rows import ITSELF, Found, find_rows, read_values, rows_of
 from .table import read_rows
@@ -48,7 +48,8 @@ class OwnLayout:
     def path_in(self, value: Any) -> str:
         """The path to the rows of a value; a list that it does not begin with is gone through."""
         path = (self.rows or "") + (f".{{{self.by_key}}}" if self.by_key else "")
-        return f"[*].{path}" if isinstance(value, list) and not path.startswith("[") else path
+        each = isinstance(value, list) and not path.startswith("[")
+        return f"[*].{path}".rstrip(".") if each else path
 
 
 def root_and_pattern(files: str) -> tuple[str, str]:
@@ -166,7 +167,10 @@ def table_of(
         rows = find_rows(value, at, lost, keys) if value != [] else []
         objects = [row for row in rows if row.bare or isinstance(row.value, Mapping)]
         if ITSELF not in named and len(objects) < len(rows):
-            lost.append(f"{len(rows) - len(objects)} rows at {at} are not objects: left out")
+            lost.append(
+                f"{len(rows) - len(objects)} rows at {at} are not objects, which name the column "
+                "of each value: left out"
+            )
             rows = objects
         for why in ["there are no rows"] if value == [] else lost:
             faults.add("warning", "no-rows", path if root else "$", why)
@@ -180,7 +184,11 @@ def table_of(
     stated = {role: name for name, role in braced.items() if role in ROLES} | dict(told.columns)
     paths_of = {**{path: path for path in (*told.dimensions, *told.checks)}, **stated}
     rows, names = rows_of(found, paths_of)
-    bare = frozenset(at for at, row in enumerate(found) if row.bare)
+    bare = frozenset(
+        at
+        for at, (row, one) in enumerate(zip(rows, found, strict=True))
+        if one.bare or all(map(is_nothing, row.values()))
+    )
     said = told.dimensions, told.checks, told.words
     return Table(rows, names, stated, *said, paths, bare, faults)
 

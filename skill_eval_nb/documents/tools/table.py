@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from skill_eval_nb.text import count
@@ -63,12 +64,15 @@ def _table_runs(table: Table) -> Iterator[tuple[str | None, Run]]:
     if table.counted:
         message = "so many of so many: counted, and no expectations of their own"
         table.tell("info", "counted", message)
-    empty = sum(table.value(at, "configuration") is None for at in range(len(table.rows)))
-    if empty and (column := table.columns.get("configuration")):
-        message = f"{empty} rows name no side, and are compared with nothing: fill the column"
-        table.tell("warning", "no-configuration", message, column)
     part = next((role for role in ("check", "dimension") if table.has(role)), "")
     groups = _group_rows(table, part)
+    empty = [at for at in chain(*groups.values()) if table.value(at, "configuration") is None]
+    if empty and (column := table.columns.get("configuration")):
+        message = (
+            f"{count(len(empty), 'row')} without a side, which are compared with nothing: fill "
+            "the column"
+        )
+        table.tell("warning", "no-configuration", message, column)
     if part:
         _refuse_varying(table, groups.values())
     for (*_, copy, _), rows in groups.items():
@@ -88,14 +92,15 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
     numbered = table.has("run")
     first: dict[tuple[Any, ...], object] = {}
     again: list[int] = []
-    if table.bare and not part:
-        message = f"{count(len(table.bare), 'object')} without rows of its own: no run"
-        table.tell("warning", "no-rows", message)
     roles = ("iteration", "skill", "eval", "eval_name", "configuration", "model", "harness", "run")
     every = [tuple(table.text(at, role) for role in roles) for at in range(len(table.rows))]
     copies = [None] * len(every) if part else _copy_keys(table, every)
+    skipped = {at for at in table.bare if not part or not any(every[at])}
+    if skipped:
+        message = f"{count(len(skipped), 'object')} without rows or values of its own: no run"
+        table.tell("warning", "no-rows", message)
     for at, keys in enumerate(every):
-        if at in table.bare and not part:
+        if at in skipped:
             continue
         inside = (*keys, table.text(at, part), *_judge(table, at)) if part else keys
         met[inside] += 1
