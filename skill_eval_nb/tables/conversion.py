@@ -39,13 +39,13 @@ from skill_eval_nb.workspace import (
     RunPlace,
     Sides,
     catalogue_files,
+    eval_named,
     find,
     folder_of,
     group_problems,
     named_by,
     natural,
     skill_named,
-    stated_text,
 )
 from skill_eval_nb.workspace.layout import RESULTS_INSIDE
 from skill_eval_nb.workspace.names import eval_parts, is_iteration, number_id, slug
@@ -348,7 +348,7 @@ class _Writer:
     def _row_eval(self, benchmark: BenchmarkFile, row: Any) -> EvalKey | None:
         """The eval that a row of a benchmark names."""
         id_ = None if row.eval_id is None else str(row.eval_id)
-        name = stated_text(row.eval_name)
+        name = eval_named(row)
         key = self.index.find(self.source, benchmark.place.iteration, id_, name)
         return key or (EvalKey(id_ or name or "", name or id_ or "") if id_ or name else None)
 

@@ -23,7 +23,7 @@ from .files import BenchmarkFile, Files, add_results
 from .find import NothingToLoad, PathLike, Sides, find
 from .folders import NO_ITERATION, Place, crawl
 from .layout import FilePlace, Layout, RunPlace, folder_of
-from .names import skill_named, stated_text
+from .names import eval_named, skill_named, stated_text
 from .problems import (
     Problem,
     Problems,
@@ -62,6 +62,7 @@ __all__ = [
     "compare_rates",
     "complete_record",
     "crawl",
+    "eval_named",
     "find",
     "folder_of",
     "group_problems",

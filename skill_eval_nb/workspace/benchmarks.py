@@ -24,7 +24,7 @@ from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
 from .catalogue import Catalogue, EvalIndex
 from .files import BenchmarkFile, is_benchmark_file
 from .folders import Place
-from .names import stated_text
+from .names import eval_named, stated_text
 from .problems import Problems
 from .suites import EvalKey
 
@@ -111,7 +111,7 @@ def _runs_of(
     from_zero = any(run.run_number == 0 for run in runs)
     for position, run in enumerate(runs, 1):
         id_ = None if run.eval_id is None else str(run.eval_id)
-        name = stated_text(run.eval_name)
+        name = eval_named(run)
         unnamed = each and id_ is None and name is None
         name = f"row {position}" if unnamed else name
         model, iteration, side = None, place.iteration, run.configuration
@@ -153,9 +153,7 @@ def _of_another(
 def _has_unnamed_rows(runs: Iterable[RunRecord], path: str, problems: Problems) -> bool:
     """Whether a configuration has several rows that name no eval, which is a problem."""
     sides = Counter(
-        run.configuration
-        for run in runs
-        if run.eval_id is None and stated_text(run.eval_name) is None
+        run.configuration for run in runs if run.eval_id is None and eval_named(run) is None
     )
     several = max(sides.values(), default=0) > 1
     if several:

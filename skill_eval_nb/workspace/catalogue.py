@@ -16,7 +16,15 @@ from skill_eval_nb.documents.sides import UNSTATED, find_side
 from .files import BenchmarkFile, Files, is_benchmark_file
 from .folders import NO_ITERATION, Place
 from .layout import RESULTS, EvalFolder, FilePlace, Layout, folder_of, sums_up
-from .names import eval_parts, is_configuration, is_container, skill_named, slug, stated_text
+from .names import (
+    eval_named,
+    eval_parts,
+    is_configuration,
+    is_container,
+    skill_named,
+    slug,
+    stated_text,
+)
 from .problems import Problems, below
 from .read import collector_paused, read_files
 from .suites import EvalKey, EvalOf, SeenEval, join_suites, place_suites, skills_of
@@ -42,14 +50,14 @@ def identify_evals(
     ids: dict[tuple[str, str], dict[str, list[str]]] = {}
     stated: dict[tuple[str, str], dict[str, None]] = {}
     for folder, described in metadata.items():
-        if name := stated_text(described.eval_name):
+        if name := eval_named(described):
             stated.setdefault((folder.workspace, folder.folder), {})[name] = None
     for folder in dict.fromkeys(map(folder_of, places)):
         number, rest = eval_parts(folder.folder)
         described = metadata.get(folder)
         elsewhere = [*stated.get((folder.workspace, folder.folder), ())]
         other = elsewhere[0] if len(elsewhere) == 1 else rest
-        name = (described and stated_text(described.eval_name)) or other
+        name = (described and eval_named(described)) or other
         stated_id = described.eval_id if described else None
         own[folder] = EvalKey((number or "") if stated_id is None else str(stated_id), name)
         of_name = ids.setdefault((folder.workspace, folder.folder), {}).setdefault(slug(name), [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 from skill_eval_nb.documents.sides import find_side, is_side
 
@@ -142,6 +143,27 @@ def stated_text(text: str | None) -> str | None:
     if text is None or text.strip().lower() in PLACEHOLDERS:
         return None
     return None if text.startswith("<") and text.endswith(">") else text
+
+
+_OF_EVAL = re.compile(r"\b(?:eval|name|id|test|case|task|scenario|title)\b", re.IGNORECASE)
+
+
+def eval_named(document: Any) -> str | None:
+    """The name that a document gives its eval; None for a placeholder.
+
+    What a template leaves in angle brackets speaks of the field. Other words in them are what the
+    eval is called, as is its id, whatever it says.
+
+    >>> from types import SimpleNamespace as row
+    >>> [eval_named(row(eval_id=7, eval_name=n)) for n in ("<eval-name>", "none", "<script>")]
+    [None, None, '<script>']
+    >>> eval_named(row(eval_id="none", eval_name="none"))
+    'none'
+    """
+    name = document.eval_name
+    if name and (name == document.eval_id or (name[0] == "<" and not _OF_EVAL.search(name))):
+        return name
+    return stated_text(name)
 
 
 def skill_named(text: str | None) -> str | None:

@@ -200,6 +200,7 @@ def named(*names: str) -> dict[str, Any]:
     return files
 
 
+LIKE_PLACEHOLDERS = ("<script>", "eval-3-<b>", "none", "<eval-name>")
 COMPARISON = {"winner": "A", "reasoning": "r", "rubric": {"A": {}, "B": {}}, "eval_id": 7}
 CASES: dict[str, dict[str, Any]] = {
     "an errored run, whose grading has weights all the same": {
@@ -242,7 +243,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "folders with odd names": {
         f"iteration-1/{name}/with_skill/run-1/grading.json": graded("p")
-        for name in ("with space", "naïve 🎉", "a'b", "-rf", "%2e%2e")
+        for name in ("with space", "naïve 🎉", "a'b", "-rf", "%2e%2e", *LIKE_PLACEHOLDERS)
     },
     "two names that are one on some disks": named("Same", "same"),
 }
