@@ -130,8 +130,9 @@ def _compare_summary(
     other_count = summary.passed is not None and summary.passed != passed
     other_rate = summary.pass_rate is not None and abs(summary.pass_rate - rate) > 0.011
     if other_count or other_rate:
+        counted = "" if summary.passed is None else f" ({summary.passed} passed)"
         message = (
-            f"the summary says {_percent(summary.pass_rate)} ({summary.passed} passed), the "
+            f"the summary says {_percent(summary.pass_rate)}{counted}, the "
             f"verdicts say {_percent(rate)} ({passed} passed); the verdicts were used"
         )
         wrong = "pass_rate" if other_rate else "passed"

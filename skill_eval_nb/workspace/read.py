@@ -36,7 +36,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.base import names_of
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared
-from skill_eval_nb.documents.dialects.home_made import components, share_of
+from skill_eval_nb.documents.dialects.home_made import share_of
 from skill_eval_nb.documents.dialects.home_made_rows import (
     SURE_OF_EVAL,
     find_rows_of_several,
@@ -456,11 +456,8 @@ def _read_unusual(
             message = "rows that name no eval: each is a separate eval, named by its position"
             problems.add("warning", "unnamed-eval", grading, message)
         return sides
-    known = run.grading is None and run.place.configuration != UNSTATED
-    if raw is not None and known and not components(raw):
-        _keep_grading(record, mend_document(raw, grading, Grading, problems))
-    elif raw is not None:
-        record.grading = _read_of_any_dialect("grading", raw, grading, problems)
+    if raw is not None:
+        _keep_grading(record, _read_of_any_dialect("grading", raw, grading, problems))
     record.unreadable, record.score = raw is None, share_of(raw)
     if run.about:
         record.timing = _timing_by_name(run.about, problems)

@@ -61,7 +61,15 @@ MARKED = [
     *(("with_skill", 1, "p"), ("with_skill", 2, "p")),
     *(("without_skill", 1, "p"), ("without_skill", 2, "f")),
 ]
+IN_OTHER_WORDS = [
+    {"has_title_ok": True, "size_match": False},
+    [{"criterion": "a", "verdict": "PASS"}, {"criterion": "b", "verdict": "FAIL"}],
+    {"must": [{"rule": "a", "met": True}], "must_not": [{"rule": "b", "violated": True}]},
+    {"assertions_met": ["a"], "assertions_missed": ["b"]},
+    {"score": 7, "max_score": 10, "expectations": []},
+]
 ANY_NAMES = ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "gpt-5")
+SIDE_OF_ONE = "iteration-1/eval-1/with_skill"
 DISK = f"{ONE}/eval-3/{{}}/grading.json"
 
 BOTH_IN_A_ROW = {
@@ -241,6 +249,13 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
             for side, n, mark in MARKED
         },
         [("none", "lookup", side, n, float(mark == "p")) for side, n, mark in MARKED],
+    ),
+    "a run's own grading in other words": (
+        {f"{SIDE_OF_ONE}/run-{n}/grading.json": raw for n, raw in enumerate(IN_OTHER_WORDS, 1)},
+        [
+            ("iteration-1", "1", "with_skill", n, None if "score" in raw else 0.5)
+            for n, raw in enumerate(IN_OTHER_WORDS, 1)
+        ],
     ),
     "runs/run-<n>/grading/<eval>.json": (
         {"runs/run-4/grading/login.json": graded("pf")},

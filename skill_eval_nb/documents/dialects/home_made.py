@@ -24,10 +24,12 @@ from .home_made_rows import (
     GROUPS,
     PLACES,
     Plain,
+    entries_of,
     figure_of,
     is_number,
     is_plain_side,
     sides_in,
+    with_own_verdict,
 )
 from .home_made_runs import is_score, read_runs
 
@@ -51,10 +53,13 @@ def read_summary(
         faults: gets what could not be understood.
     """
     out: Plain = {}
-    scores = (_map_by_name(run.get("rubric_scores")) for run in runs)
-    dimensions = {name for own in scores if isinstance(own, dict) for name in own}
+    scores = (run.get("rubric_scores") for run in runs)
+    named = (mapping_by_name(own) if isinstance(own, list) else own for own in scores)
+    dimensions = {name for own in named if isinstance(own, dict) for name in own}
     for place in SUMMARIES:
-        found = _map_by_name(block.get(place))
+        found = block.get(place)
+        if isinstance(found, list):
+            found = _map_by_side(found, f"{where}.{place}", faults)
         if isinstance(found, dict):
             _add_stated(out, found, dimensions, f"{where}.{place}", faults)
     own = {
@@ -66,9 +71,23 @@ def read_summary(
     return out
 
 
-def _map_by_name(found: Any) -> Any:
-    """A list of configurations as a mapping from their names."""
-    return mapping_by_name(found) if isinstance(found, list) else found
+def _map_by_side(found: list[Any], where: str, faults: Faults) -> Plain:
+    """A list of configurations as a mapping from their names; of what is told twice nothing."""
+    entries: dict[str, dict[str, Plain]] = {}
+    for at, entry in entries_of(found, group=True):
+        name = entry.pop("configuration", None)
+        if isinstance(name, str):
+            entries.setdefault(name, {})[at] = entry
+    for name, several in entries.items():
+        first = next(iter(several.values()))
+        for at in several if any(entry != first for entry in several.values()) else ():
+            message = (
+                f"not used: {name} is named {len(several)} times, with other figures; name each "
+                "once, and write a file for each model"
+            )
+            faults.add("warning", "not-used", where + at, message)
+            several[at] = {}
+    return {name: next(iter(several.values())) for name, several in entries.items()}
 
 
 def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults) -> None:
@@ -173,9 +192,10 @@ def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
 
 def _rearrange(kind: str, raw: Any) -> Any:
     """A home-made grading or trigger set in the structure of the shared one; others as they are."""
-    if kind == "grading" and isinstance(raw, dict):
-        is_plain = any(raw.get(key) for key in names_of(Grading, "expectations"))
-        return _add_dimensions(raw if is_plain else _join_parts(raw))
+    plain = {"results": raw} if isinstance(raw, list) and raw else raw
+    if kind == "grading" and isinstance(plain, dict):
+        is_plain = any(plain.get(key) for key in names_of(Grading, "expectations"))
+        return _add_dimensions(plain if is_plain else with_own_verdict(_join_parts(plain)))
     if kind == "triggers" and (queries := [_read_query(*found) for found in outcomes(raw)]):
         around = raw if isinstance(raw, dict) else {}
         rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
@@ -183,27 +203,31 @@ def _rearrange(kind: str, raw: Any) -> Any:
     return raw
 
 
+_OF_HIGHEST = ("total_score", "score", "max_score")
+
+
 def share_of(raw: Any) -> float | None:
     """The score of a whole grading, as a share of the highest there is.
 
-    >>> share_of({"total_score": 7.5, "max_score": 10})
-    0.75
+    >>> share_of({"total_score": 7.5, "max_score": 10}), share_of({"score": 7, "max_score": 10})
+    (0.75, 0.7)
     """
     found: Plain = raw if isinstance(raw, dict) else {}
-    both = [found[key] for key in ("total_score", "max_score") if is_number(found.get(key))]
+    both = [found[key] for key in _OF_HIGHEST if is_number(found.get(key))]
     return both[0] / both[1] if len(both) == 2 and 0 <= both[0] <= both[1] != 0 else None
 
 
 def _add_dimensions(raw: Plain) -> Plain:
     """A grading with the scores of 5 that stand beside all verdicts, each as of a dimension."""
-    whole = ("total_score", "max_score") if share_of(raw) is not None else ()
+    whole = _OF_HIGHEST if share_of(raw) is not None else ()
     plain = {key: value for key, value in raw.items() if key not in whole}
     for key in names_of(Grading, "expectations"):
         found = plain.get(key)
         rows = found if isinstance(found, list) else []
         rows = [row for row in rows if isinstance(row, dict) and "name" in row]
         scores = [row.get("score") for row in rows]
-        if not rows or not all(map(is_score, scores)) or set(scores) == {1}:
+        each_once = len({str(row["name"]) for row in rows}) == len(rows) > 0
+        if not each_once or not all(map(is_score, scores)) or set(scores) == {1}:
             continue
         parts = ("score", "reasoning", "weight")
         plain["rubric_scores"] = {
@@ -345,7 +369,8 @@ def _join_parts(raw: Plain) -> Plain:
         for text in (raw[key] if isinstance(raw[key], list) else [raw[key]])
     ]
     quality = {"quality": raw["quality_score"]} if "quality_score" in raw else {}
-    rest = {key: value for key, value in raw.items() if not key.startswith("assertions_")}
+    used = ("assertions_met", "assertions_missed", "quality_score")
+    rest = {key: raw[key] for key in raw if key not in used}
     return {**rest, "expectations": verdicts, "rubric_scores": quality}
 
 

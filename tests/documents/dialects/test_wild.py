@@ -14,6 +14,10 @@ from skill_eval_nb.documents.dialects import check, read_as_shared, recognise
 from tests.golden import hold, lines_of
 
 Raw = dict[str, Any]
+SUMMED: list[Raw] = [
+    {"config": "with_skill", "pass_rate": 1.0, "tokens": 70},
+    {"config": "without_skill", "pass_rate": 0.5},
+]
 BOTH: dict[str, Raw] = {"with_skill": {"pass_rate": 1.0}, "without_skill": {"pass_rate": 0.5}}
 RATES = {"with_skill_pass_rate": 1.0, "without_skill_pass_rate": 0.5}
 CONDITIONS: list[Raw] = [
@@ -198,6 +202,10 @@ CASES: dict[str, Any] = {
         "results": [{"eval_id": 1, "with_skill": {"pass_rate": 1.0, "eval_score": 71}}],
         "subscores": {"style": 0.25},
         "run_summary": {"with_skill": {"pass_rate": 1.0, "judge_score": 8}},
+    },
+    "a side that a list names twice, with the same figures and with others": {
+        "summary": [*SUMMED, SUMMED[0], {"config": "old_skill", "pass_rate": 0.25}],
+        "totals": [{**SUMMED[0], "pass_rate": 0.9}, SUMMED[0], SUMMED[1]],
     },
     "rows that are not objects are named": {"skill_name": "s", "results": [LOST, 7, "lost"]},
 }
