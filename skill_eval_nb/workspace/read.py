@@ -49,7 +49,7 @@ from skill_eval_nb.documents.run import STRUCTURAL
 from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read_tool_file as read_results
-from skill_eval_nb.text import natural
+from skill_eval_nb.text import in_quotes, natural
 
 from .files import Files, place_results
 from .folders import Place, is_followed
@@ -342,16 +342,31 @@ def place_of_metadata(file: FilePlace) -> Place:
 def _add_metadata(
     file: FilePlace, document: EvalMetadata, found: Files, problems: Problems
 ) -> None:
-    """The metadata in the eval's own folder counts before that of a single run."""
+    """The metadata in the eval's own folder counts before that of a single run.
+
+    What it leaves open is as another file says; what another says otherwise is told.
+    """
     folder = folder_of(file.place)
     found.metadata_places.append(file.place)
     known = found.metadata.setdefault(folder, document)
-    if known is not document and str(known.eval_id) != str(document.eval_id):
-        message = (
-            f"eval id {document.eval_id!r}, but the same eval's metadata elsewhere says "
-            f"{known.eval_id!r}, which was used"
-        )
-        problems.add("warning", "disagree", file.path, message, where="$.eval_id")
+    left_open: dict[str, Any] = {}
+    for field in _OF_EVAL if known is not document else ():
+        own, used = getattr(document, field), getattr(known, field)
+        if used in _OPEN:
+            left_open[field] = own
+        elif own not in _OPEN and str(own) != str(used):
+            both = "" if field == "assertions" else f": {in_quotes(own)}, there {in_quotes(used)}"
+            message = (
+                f"{field} is not what the same eval's metadata elsewhere says, which was used{both}"
+            )
+            problems.add("warning", "disagree", file.path, message, where=f"$.{field}")
+    if left_open:
+        found.metadata[folder] = msgspec.structs.replace(known, **left_open)
+
+
+_OF_EVAL = ("eval_id", "eval_name", "prompt", "assertions")
+"""What metadata says of an eval, and not of one run of it."""
+_OPEN = (None, "", [])
 
 
 def _say_unknown(raw: Any) -> str:

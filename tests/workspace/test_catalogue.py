@@ -20,6 +20,9 @@ BENCH = f"{ONE}/benchmark.json"
 ROUNDED = {"eval_id": 3, "configuration": "with_skill", "result": {"pass_rate": 0.66}}
 
 
+DISAGREE = f"warning disagree {RUN}/eval_metadata.json"
+
+
 def told(ws: sen.Workspace) -> list[str]:
     """Severity, code and path of every problem."""
     return sorted(map(" ".join, ws.polars("problems").select("severity", "code", "path").rows()))
@@ -73,7 +76,24 @@ def with_row(*row_: Any) -> Files:
                 f"{RUN}/eval_metadata.json": metadata(4),
             },
             "3 with_skill 1",
-            f"warning disagree {RUN}/eval_metadata.json",
+            DISAGREE,
+        ),
+        *(
+            (
+                {
+                    **TWO_OF_TWO,
+                    f"{ONE}/eval-3/eval_metadata.json": metadata(3, "sort", "Sort it") | of_eval,
+                    f"{RUN}/eval_metadata.json": metadata(3, "sort", "Sort it") | of_run,
+                },
+                "3 with_skill 1",
+                problem,
+            )
+            for problem, of_eval, of_run in (
+                ("", {}, {"configuration": "with_skill", "assertions": []}),
+                ("", {"eval_name": None, "prompt": ""}, {"eval_id": "3"}),
+                *((DISAGREE, {}, {field: "other"}) for field in ("eval_name", "prompt")),
+                (DISAGREE, {"assertions": ["a"]}, {"assertions": ["b"]}),
+            )
         ),
         (
             {**pair(DISK), f"{ONE}/eval-1/with_skill/grading.json": graded("p")},

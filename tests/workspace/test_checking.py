@@ -153,7 +153,10 @@ UNKNOWN_RUN = f"warning unknown-run {FEEDBACK} $.reviews[1].run_id"
             ["duplicate-id evals.json $.evals[*].id", "unknown-eval iteration-1/eval-1"],
         ),
         (change(ABOUT, eval_id=7), [DISAGREES, f"other-id {ABOUT} $.eval_id"]),
-        (change(ABOUT, prompt="Do something else"), [f"other-prompt {ABOUT} $.prompt"]),
+        (
+            change(ABOUT, prompt="Do something else"),
+            [DISAGREES.replace("eval_id", "prompt"), f"other-prompt {ABOUT} $.prompt"],
+        ),
         (change(FEEDBACK, "reviews", 1, run_id="eval-7-with_skill"), [UNKNOWN_RUN]),
         (change(FEEDBACK, "reviews", 1, run_id="eval-3-without_skill"), [UNKNOWN_RUN]),
         (
