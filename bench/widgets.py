@@ -14,7 +14,7 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import skill_eval_nb as sen
-from skill_eval_nb.stats.deltas import compared
+from skill_eval_nb.stats.deltas import paired_evals
 from skill_eval_nb.widgets.explore import Explore
 from skill_eval_nb.widgets.explore.figures import MANY
 from skill_eval_nb.widgets.explore.rows import PAGE
@@ -73,7 +73,7 @@ def choices(ws: Any) -> dict[str, list[Act]]:
 
 def first(ws: Any) -> Took:
     """The first view."""
-    compared.cache_clear()
+    paired_evals.cache_clear()
     begin = perf_counter(), process_time()
     panel = sen.explore(ws)
     return _until_there(panel, *begin, perf_counter())
@@ -81,7 +81,7 @@ def first(ws: Any) -> Took:
 
 def after(ws: Any, acts: list[Act]) -> Took:
     """The last of these choices."""
-    compared.cache_clear()
+    paired_evals.cache_clear()
     panel = sen.explore(ws)
     *before, last = acts
     for act in before:

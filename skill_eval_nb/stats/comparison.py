@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,6 +17,7 @@ from skill_eval_nb.text import brief, chance, count, some
 from .inference.exact import Sides, exact_p, least_p, studentised_p
 from .inference.intervals import (
     MANY,
+    Cells,
     Noise,
     cells,
     detectable,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+Side = list[Sequence[float]]
+"""The values of each eval on one side."""
 Scope = Literal["suite", "population"]
 SCOPES: tuple[Scope, Scope] = ("suite", "population")
 OF_RATES = 1.0
@@ -94,15 +98,29 @@ def compare(
     scope: Scope = "suite",
     level: float = 0.95,
     reach: float | None = None,
-    strata: int = 1,
-    weights: Sequence[float] | None = None,
-    families: Sequence[str | None] | None = None,
+    **how: Any,
 ) -> PairedResult:
     """Compare the two sides of each eval, as STATISTICS knows them: runs first, then evals.
 
-    An interval holds 0 exactly where p is above 1 - level.
-
     Args:
+        evals: as `PairedEvals` has them; so are the other arguments.
+        scope: these evals or tasks like these.
+        level: of the interval; 1 - alpha. It holds 0 exactly where p is above 1 - level.
+        reach: the largest difference that there can be.
+        how: strata, weights, families.
+
+    >>> these = compare([([1.0, 0.9], [0.5, 0.6]), ([0.8, 0.8], [0.8, 0.7])])
+    >>> round(these.estimate, 3), round(these.low, 3), round(these.high, 3)
+    (0.225, 0.0, 0.363)
+    """
+    return PairedEvals(evals, scope, reach, **how).at(level)
+
+
+@dataclass(frozen=True)
+class PairedEvals:
+    """Paired evals under one scope: what they say whatever the level, counted once.
+
+    Attributes:
         evals: for each paired eval its runs' values on the one side and on the baseline's.
         scope: `suite`, these evals: another run would come out differently. Welch's interval
             over the eval x configuration cells, and the permutation of labels within each
@@ -112,7 +130,6 @@ def compare(
             differences that it does not rule out (above `MOST_FLIPPED` evals the paired t);
             where every eval has a single run a side that passes or fails, Tango's interval and
             McNemar's exact test.
-        level: of the interval; 1 - alpha.
         reach: the largest difference that there can be; None for no bound. Of rates detectable
             effects on tasks like these rest on a spread that is drawn to the usual one.
         strata: so many in a row of `evals` are one eval, whose difference is the mean of theirs:
@@ -120,114 +137,191 @@ def compare(
         weights: above 0, of each eval in the means; None for all alike.
         families: of each eval the one that it belongs to, None for its own. For `population`
             the evals of a family are flipped together, and families are what is counted.
-
-    >>> these = compare([([1.0, 0.9], [0.5, 0.6]), ([0.8, 0.8], [0.8, 0.7])])
-    >>> round(these.estimate, 3), round(these.low, 3), round(these.high, 3)
-    (0.225, 0.0, 0.363)
     """
-    ones, others = [scores for scores, _ in evals], [other for _, other in evals]
-    runs = sum(map(len, ones)), sum(map(len, others))
-    if not evals:
-        return PairedResult(scope, level, 0, runs, sufficient=False, least_p=1.0)
-    each = len(evals) // strata
-    weighted = weights is not None and len(set(weights)) > 1
-    shares = _shares(weights) if weights is not None and weighted else [1.0] * each
-    if weighted:
-        own = [share for share in shares for _ in range(strata)]
-        ones, others = (_scale_values(side, own) for side in (ones, others))
-    sides_means = [(_mean(side), _mean(other)) for side, other in zip(ones, others, strict=True)]
-    means = [
-        (_mean([scores for scores, _ in own]), _mean([other for _, other in own]))
-        for at in range(0, len(evals), strata)
-        for own in (sides_means[at : at + strata],)
-    ]
-    differences = [mean - other for mean, other in means]
-    estimate, baseline = _mean(differences), _mean([other for _, other in means])
-    units = each
-    both = cells(ones), cells(others)
-    within = run_noise(*both)
-    if scope == "suite":
-        sufficient = all(side.enough for side in both)
-        sides, noise = list(zip(ones, others, strict=True)), within
-        planned = noise
-        with_more_evals = within and Noise(within.se / math.sqrt(2), 2 * within.df)
-        with_more_runs = within and run_noise(*(side.twice() for side in both))
-    else:
-        means, shares = _sum_families(means, shares, families)
-        differences, units = [mean - other for mean, other in means], len(means)
-        sufficient = sum(abs(own) > TINY for own in differences) >= fewest_moved(level)
-        sides = [([mean], [other]) for mean, other in means]
-        noise = _between(differences, shares)
-        planned = _draw_to_usual(noise, units) if reach == OF_RATES else noise
-        with_more_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df + 1)
-        with_more_runs = planned and within and _with_twice_the_runs(planned, within)
-    p = _p(sides, noise, estimate, scope) if sufficient or scope == "population" else None
 
-    def interval(level: float) -> tuple[float, float] | None:
-        binary = scope == "population" and not weighted and families is None and strata == 1
-        found = _tango(evals, level) if sufficient and binary else None
-        if found is None and sufficient and noise:
-            if scope == "population" and units <= MOST_FLIPPED:
-                own = [delta / share for delta, share in zip(differences, shares, strict=True)]
-                found = typical_values(own, level, shares)
+    evals: Sides
+    scope: Scope = "suite"
+    reach: float | None = None
+    strata: int = 1
+    weights: Sequence[float] | None = None
+    families: Sequence[str | None] | None = None
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether the evals weigh unlike."""
+        return self.weights is not None and len(set(self.weights)) > 1
+
+    @cached_property
+    def _values(self) -> list[Side]:
+        """Either side's values, by eval and stratum, times what the eval weighs."""
+        sides: list[Side] = [[own[at] for own in self.evals] for at in (0, 1)]
+        if not self.weighted:
+            return sides
+        shares = [share for share in self._shares for _ in range(self.strata)]
+        return [_scale_values(side, shares) for side in sides]
+
+    @cached_property
+    def _shares(self) -> list[float]:
+        """What each eval weighs; the mean is 1."""
+        if self.weights is None or not self.weighted:
+            return [1.0] * (len(self.evals) // self.strata)
+        whole = math.fsum(self.weights)
+        return [len(self.weights) * weight / whole for weight in self.weights]
+
+    @cached_property
+    def _means(self) -> list[tuple[float, float]]:
+        """The means of each eval on either side."""
+        ones, others = ([_mean(own) for own in side] for side in self._values)
+        return [
+            (_mean(ones[at : at + self.strata]), _mean(others[at : at + self.strata]))
+            for at in range(0, len(ones), self.strata)
+        ]
+
+    @cached_property
+    def _flipped(self) -> tuple[list[tuple[float, float]], list[float]]:
+        """The means of what is flipped as one, eval or family, and its share."""
+        families = None if self.scope == "suite" else self.families
+        return _sum_families(self._means, self._shares, families)
+
+    @cached_property
+    def _differences(self) -> list[float]:
+        return [mean - other for mean, other in self._flipped[0]]
+
+    @cached_property
+    def _moved(self) -> int:
+        return sum(abs(own) > TINY for own in self._differences)
+
+    @cached_property
+    def _cells(self) -> tuple[Cells, Cells]:
+        ones, others = self._values
+        return cells(ones), cells(others)
+
+    @cached_property
+    def _of_runs(self) -> Noise | None:
+        """The noise that another set of runs would show."""
+        return run_noise(*self._cells)
+
+    @cached_property
+    def _noise(self) -> Noise | None:
+        """The noise of the estimate."""
+        if self.scope == "suite":
+            return self._of_runs
+        return _between(self._differences, self._flipped[1])
+
+    @cached_property
+    def _sides(self) -> Sides:
+        """What is dealt out again, or flipped."""
+        if self.scope == "suite":
+            return list(zip(*self._values, strict=True))
+        return [([mean], [other]) for mean, other in self._flipped[0]]
+
+    @cached_property
+    def estimate(self) -> float:
+        """The mean difference over the evals."""
+        return _mean([mean - other for mean, other in self._means])
+
+    @cached_property
+    def p(self) -> float | None:
+        """The exact p; None on these evals where there are too few runs."""
+        if self.scope == "population":
+            return exact_p(self._sides)
+        if not self._is_sufficient():
+            return None
+        p = exact_p(self._sides)
+        if all(len(scores) == len(other) for scores, other in self._sides):
+            return p
+        noise = self._noise
+        return max(p, studentised_p(self._sides), noise.p(self.estimate) if noise else 0.0)
+
+    @cached_property
+    def _least_p(self) -> float:
+        return least_p(self._sides)
+
+    def _is_sufficient(self, level: float = 0.95) -> bool:
+        """Whether there are as many runs, or evals that moved, as a claim needs."""
+        if self.scope == "suite":
+            return all(side.enough for side in self._cells)
+        return self._moved >= fewest_moved(level)
+
+    def interval(self, level: float) -> tuple[float | None, float | None, float | None]:
+        """Both ends of the interval, and the margin; see `PairedResult`."""
+        if not self._is_sufficient(level):
+            return None, None, None
+        low, high = self._settle_ends(level) or (None, None)
+        inner = self._settle_ends(2 * level - 1) if level > 0.5 else None
+        margin = max(-inner[0], inner[1]) if inner else None
+        is_news = margin is not None and (self.reach is None or margin < self.reach)
+        return low, high, margin if is_news else None
+
+    def _settle_ends(self, level: float) -> tuple[float, float] | None:
+        found, population = None, self.scope == "population"
+        if population and not self.weighted and self.families is None and self.strata == 1:
+            found = _tango(self.evals, level)
+        if found is None and self._noise is not None:
+            shares = self._flipped[1]
+            if population and len(shares) <= MOST_FLIPPED:
+                both = zip(self._differences, shares, strict=True)
+                found = typical_values([delta / share for delta, share in both], level, shares)
             else:
-                found = noise.interval(estimate, level)
-        if found is None or p is None:
+                found = self._noise.interval(self.estimate, level)
+        if found is None or self.p is None:
             return found
-        return settle_interval(found, estimate, differs=p <= 1 - level + TINY, reach=reach)
+        differs = self.p <= 1 - level + TINY
+        return settle_interval(found, self.estimate, differs=differs, reach=self.reach)
 
-    low, high = interval(level) or (None, None)
-    inner = interval(2 * level - 1) if level > 0.5 else None
-    margin = max(-inner[0], inner[1]) if inner else None
-    least = least_p(sides)
-    able = sufficient and least <= 1 - level + TINY
+    def at(self, level: float) -> PairedResult:
+        """What they say at this level."""
+        runs = sum(len(own) for own, _ in self.evals), sum(len(own) for _, own in self.evals)
+        if not self.evals:
+            return PairedResult(self.scope, level, 0, runs, sufficient=False, least_p=1.0)
+        sufficient = self._is_sufficient(level)
+        low, high, margin = self.interval(level)
+        able = sufficient and self._least_p <= 1 - level + TINY
+        now, twice_evals, twice_runs = self._detect(level)
+        return PairedResult(
+            scope=self.scope,
+            level=level,
+            n_evals=len(self._means),
+            runs=runs,
+            sufficient=sufficient,
+            least_p=self._least_p,
+            moved=self._moved,
+            estimate=self.estimate,
+            baseline=_mean([other for _, other in self._means]),
+            low=low,
+            high=high,
+            p=self.p,
+            mde=now if able else None,
+            mde_twice_evals=twice_evals,
+            mde_twice_runs=twice_runs if able or self.scope == "suite" else None,
+            margin=margin,
+            families=None if self.families is None or self.scope == "suite" else len(self._sides),
+            weighted=self.weighted,
+        )
 
-    def detect(noise: Noise | None, n: int = units) -> float | None:
-        found = _detectable(noise, level, n if scope == "population" else MANY)
-        return None if found is None or (reach is not None and found > reach) else found
-
-    return PairedResult(
-        scope=scope,
-        level=level,
-        n_evals=each,
-        runs=runs,
-        sufficient=sufficient,
-        least_p=least,
-        moved=sum(abs(difference) > TINY for difference in differences),
-        estimate=estimate,
-        baseline=baseline,
-        low=low,
-        high=high,
-        p=p,
-        mde=detect(planned) if able else None,
-        mde_twice_evals=detect(with_more_evals, 2 * units),
-        mde_twice_runs=detect(with_more_runs) if able or scope == "suite" else None,
-        margin=None if margin is None or (reach is not None and margin >= reach) else margin,
-        families=None if families is None or scope == "suite" else units,
-        weighted=weighted,
-    )
-
-
-def _p(sides: Sides, noise: Noise | None, estimate: float, scope: Scope) -> float:
-    p = exact_p(sides)
-    if scope == "population" or all(len(scores) == len(other) for scores, other in sides):
-        return p
-    return max(p, studentised_p(sides), noise.p(estimate) if noise else 0.0)
+    def _detect(self, level: float) -> list[float | None]:
+        """What could be detected: as it is, with twice the evals, with twice the runs."""
+        population, units, within = self.scope == "population", len(self._sides), self._of_runs
+        if population:
+            drawn = self.reach == OF_RATES
+            planned = _draw_to_usual(self._noise, units) if drawn else self._noise
+            with_more_runs = planned and within and _with_twice_the_runs(planned, within)
+        else:
+            planned = within
+            with_more_runs = within and run_noise(*(side.twice() for side in self._cells))
+        more = int(population)  # evals add as much to what their spread rests on
+        with_more_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df + more)
+        designs = (planned, units), (with_more_evals, 2 * units), (with_more_runs, units)
+        found = [_detectable(noise, level, n if population else MANY) for noise, n in designs]
+        reach = math.inf if self.reach is None else self.reach
+        return [None if effect is None or effect > reach else effect for effect in found]
 
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _shares(weights: Sequence[float]) -> list[float]:
-    """Weights whose mean is 1."""
-    whole = math.fsum(weights)
-    return [len(weights) * weight / whole for weight in weights]
-
-
-def _scale_values(
-    side: Sequence[Sequence[float]], shares: Sequence[float]
-) -> list[Sequence[float]]:
+def _scale_values(side: Side, shares: Sequence[float]) -> Side:
     return [[share * value for value in values] for values, share in zip(side, shares, strict=True)]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from skill_eval_nb.text import some
 
 from .checks import leave_out
-from .comparison import SCOPES, PairedResult, Scope, compare
+from .comparison import SCOPES, PairedEvals, PairedResult, Scope
 from .confounds import (
     DeltaQuestion,
     Known,
@@ -64,7 +64,7 @@ FIGURES = ("estimate", "low", "high", "p", "mde", "mde_twice_evals", "mde_twice_
 """What a comparison gives, each null if it cannot."""
 
 
-compared = lru_cache(maxsize=4096)(compare)
+paired_evals = lru_cache(maxsize=4096)(PairedEvals)
 """Several figures rest on the same comparison; what the same values say is counted once."""
 REACH = {"rate": 1.0, "1-5": 4.0}
 """How far two figures of a unit can lie apart."""
@@ -89,11 +89,12 @@ def compare_evals(
     sides, *how = evals
     reach = REACH.get(UNITS.get(metric, "1-5"))
     reach = None if reach is None else reach * asked.differences
-    found = compared(sides, asked.scope, asked.level, reach, *how)
+    pairs = paired_evals(sides, asked.scope, reach, *how)
+    found = pairs.at(asked.level)
     if adjusted is None or found.p is None:
         return found
-    wider = compared(sides, asked.scope, 1 - adjusted.alone, reach, *how)
-    return replace(found, low=wider.low, high=wider.high, margin=wider.margin)
+    low, high, margin = pairs.interval(1 - adjusted.alone)
+    return replace(found, low=low, high=high, margin=margin)
 
 
 def worth_of(asked: DeltaQuestion, metric: str, found: PairedResult) -> float | None:

@@ -288,16 +288,18 @@ def least_p(sides: Sides) -> float:
     >>> least_p([([1.0], [0.5])] * 6 + [([1.0], [1.0])] * 2)
     0.03125
     """
-    ends = (math.prod(_end(*side, sign) for side in sides) for sign in (1, -1))
-    return min(1.0, max(LEAST, 2 * min(ends)))
+    low = high = 1.0
+    for scores, other in sides:
+        ordered, k = sorted(round(value, 12) for value in (*scores, *other)), len(scores)
+        whole = math.comb(len(ordered), k)
+        low *= _ways_to(ordered[:k], ordered[k - 1], ordered) / whole
+        high *= _ways_to(ordered[-k:], ordered[-k], ordered) / whole
+    return min(1.0, max(LEAST, 2 * min(low, high)))
 
 
-def _end(scores: Sequence[float], other: Sequence[float], sign: int) -> float:
-    """The share of an eval's arrangements that part its sides as far as can be, to one end."""
-    ordered = sorted((sign * round(value, 12) for value in (*scores, *other)), reverse=True)
-    last, k = ordered[len(scores) - 1], len(scores)
-    taken = ordered[:k].count(last)
-    return math.comb(ordered.count(last), taken) / math.comb(len(ordered), k)
+def _ways_to(chosen: list[float], last: float, ordered: list[float]) -> int:
+    """In how many ways values that are equal can be chosen: of `ordered` those at one end."""
+    return math.comb(ordered.count(last), chosen.count(last))
 
 
 def studentised_p(sides: Sides) -> float:

@@ -149,18 +149,21 @@ class Look:
         wanted = self.parts if parts is None else parts
         return self.counted.figures(count, wanted, self.choice.metric)
 
-    def of_metric(self, headline: Count, others: Count) -> dict[Part, list[Any] | None]:
+    def of_metric(
+        self, headline: Count, others: Count, parts: Sequence[Part] | None = None
+    ) -> dict[Part, list[Any] | None]:
         """The rows of the metric that is looked at; None for those that are being counted.
 
         Args:
             headline: counts the metric that decides by itself.
             others: counts all others, adjusted together.
+            parts: of these alone.
         """
 
         def own(found: Any) -> list[Any] | None:
             return found and [row for row in found if row["metric"] == self.choice.metric]
 
-        rows = {part: own(found) for part, found in self.figures(headline).items()}
+        rows = {part: own(found) for part, found in self.figures(headline, parts).items()}
         missing = [part for part, found in rows.items() if found == []]
         return rows | {part: own(found) for part, found in self.figures(others, missing).items()}
 

@@ -96,17 +96,17 @@ LOOKS = {"helps": "good", "hurts": "bad", "no worthwhile difference": ""}
 SCOPES = {"suite": "these evals", "population": "tasks like these"}
 
 
-def differences(look: Look) -> Found:
+def differences(look: Look, parts: Sequence[Part]) -> Found:
     """The difference of each iteration by scope; None where it is being counted."""
     return {
         part: None if rows is None else {row["scope"]: row for row in rows}
-        for part, rows in look.of_metric(figures.headline, figures.others).items()
+        for part, rows in look.of_metric(figures.headline, figures.others, parts).items()
     }
 
 
 def verdict(look: Look) -> Node:
     """The card with the answer."""
-    found = differences(look)
+    found = differences(look, look.parts)
     if None in found.values() and not any(found.values()):
         content: Child = h("p", "Counting …", cls="sen-soft")
     else:
@@ -317,7 +317,7 @@ def summary(look: Look) -> Child:
     deltas = {
         row["metric"]: row
         for count in (figures.headline, figures.others)
-        for row in (look.figures(count)[part] or () if look.compares else ())
+        for row in (look.figures(count, [part])[part] or () if look.compares else ())
         if row["scope"] == "suite"
     }
     if not names:
@@ -371,7 +371,8 @@ def trend(look: Look) -> Child:
         return None
     # any of them may have the baseline that the chosen ones lack
     every = replace(look, choice=settle_choice(look.suite, replace(look.choice, iterations=names)))
-    found, summaries = differences(every), every.figures(figures.summary)
+    last = every.parts[-MOST:]
+    found, summaries = differences(every, last), every.figures(figures.summary)
     means = {
         (part.iteration, row["configuration"]): row
         for part, rows in summaries.items()
@@ -383,13 +384,12 @@ def trend(look: Look) -> Child:
     heads: list[Child] = ["Iteration", scale(axis, look.meant, look.meant.axis), "Mean"]
     heads += ["Difference", "These evals"] if every.compares else []
     chosen = look.choice.iterations
-    last = every.parts[-MOST:]
     rows = [_iteration_row(every, part, means, axis, found, chosen) for part in last]
     left = len(every.parts) - len(last)
     more = soft(f"{count(left, 'earlier iteration')}: choose them above.") if left else None
     caption = f"{look.meant.title}, iteration by iteration"
     shown = table(heads, rows, caption=caption, cls="sen-x-trend")
-    return h("div", _say_unpaired(every, found), shown, more, key="trend")
+    return h("div", _say_unpaired(every), shown, more, key="trend")
 
 
 def _iteration_row(
@@ -427,11 +427,11 @@ def _difference_cells(look: Look, part: Part, found: Mapping[str, Any] | None) -
     return [button(words, (*act, look.choice.baseline), kind="quiet"), None]
 
 
-def _say_unpaired(look: Look, found: Found) -> Child:
+def _say_unpaired(look: Look) -> Child:
     """How many iterations cannot be compared."""
-    alone = [part for part in found if look.find_lender(part.iteration)]
+    alone = [part for part in look.parts if look.find_lender(part.iteration)]
     if not alone or not look.compares:
         return None
     has = "has" if len(alone) == 1 else "have"
-    of, base = count(len(found), "iteration"), as_label(look.choice.baseline, 40)
+    of, base = count(len(look.parts), "iteration"), as_label(look.choice.baseline, 40)
     return h("p", f"{len(alone):,} of {of} {has} no run of {base}, and no difference by itself.")
