@@ -334,13 +334,13 @@ class Budget(Tally):
 
 
 def read_noted(path: Path) -> float | None:
-    """The most US dollars that a step can have cost, by its notes; None if there are none.
+    """The most US dollars that a step can have cost, by its notes; None if none can be read.
 
     A note that was cut off is skipped: it is written before the call that it counts.
     """
     try:
         data = read_bytes(path)
-    except FileNotFoundError:
+    except OSError:
         return None
     lines = data[: data.rfind(b"\n") + 1].split()
     return float(lines[-1]) if lines else None

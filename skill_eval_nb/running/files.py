@@ -28,19 +28,13 @@ from skill_eval_nb.grading.sandbox.box import take_back
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.read import decoder
 
+from .journal import STAGING
 from .spec import AFTER_RUN, DONE, ERRORED, EXECUTED, JUDGINGS, Run, reason_errored
 from .suite import Input, place_inputs
-
-STAGING = ".staging"
-"""In an iteration's folder: runs that are being moved into place, and notes about steps. What a
-killed job left there is unfinished; the next start deletes it."""
 
 _TEMPORARY = (tempfile.gettempdir, lambda: "/var/tmp", lambda: Path.home() / ".cache")  # noqa: S108
 """Where runs are made: in the first of these on the workspace's disk, so that moving a run is one
 step; if none is on that disk, in the first."""
-
-NOTES = "spent"
-"""In the staging folder: what each step can have cost, see `budget`."""
 
 
 class InTheWay(Exception):
@@ -83,11 +77,6 @@ def _user_id() -> int:
 def _disk_of(folder: Path) -> int | None:
     """The disk that a folder is on; None if the folder cannot be written."""
     return folder.stat().st_dev if os.access(folder, os.W_OK | os.X_OK) else None
-
-
-def notes_of(iteration: Path, launch: int) -> Path:
-    """The file that notes what a launched step can have cost."""
-    return iteration / STAGING / NOTES / f"{launch}.jsonl"
 
 
 def make_ready(staging: Path, scratch: Path, inputs: Sequence[Input]) -> None:

@@ -4,8 +4,8 @@
 Its first line says which plan the iteration belongs to, or that it was prepared and waits for one.
 Before a step begins, it is `launched` with the most that it may cost; it is closed with what it
 cost by `finished`, `errored`, `cancelled`, `lost`, or, if the job was killed, by `interrupted` at
-the next start. So it is known what all starts have spent, and a step that was never closed counts
-at its worst case.
+the next start. So it is known what all starts have spent: a step that was never closed counts at
+what its notes say that it can have cost, or without any at its worst case.
 
 Lines reach the operating system before the step begins, so they survive a killed process. They are
 not forced onto the disk: a power cut may lose the last ones.
@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,13 @@ from skill_eval_nb.workspace.folders import OWN
 from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK
 from skill_eval_nb.workspace.writing import Locked, hold_lock, name_process, now
 
+from .budget import read_noted
 from .protocol import Refused, refuse
 
 NAME = JOURNAL
+STAGING = ".staging"
+"""In an iteration's folder: runs that are being moved into place, and notes about steps. What a
+killed job left there is unfinished; the next start deletes it."""
 
 LAUNCHED, ENDED = "launched", "ended"
 FINISHED, ERRORED, CANCELLED = "finished", "errored", "cancelled"
@@ -52,13 +56,24 @@ CLOSING = frozenset((FINISHED, ERRORED, CANCELLED, LOST, INTERRUPTED))
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launched step: its number in the journal, what it is, and the most it may cost."""
+    """A launched step: its number in the journal, what it is, and the most it may cost.
+
+    `noted_usd` is the most that it can have cost by its notes, if it was never closed and there
+    are any.
+    """
 
     number: int
     step: str
     key: str
     worst_usd: float | None
     event: Mapping[str, Any] = field(default_factory=dict)
+    noted_usd: float | None = None
+
+    @property
+    def usd(self) -> float | None:
+        """The most US dollars that it can have cost; None for a step that costs nothing."""
+        known = (self.worst_usd, self.noted_usd)
+        return min((usd for usd in known if usd is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +82,7 @@ class Record:
 
     Attributes:
         costs: US dollars spent by all starts, by the keys of what they were spent on; steps that
-            were never closed count at their worst case.
+            were never closed count at the most that they can have cost.
         last: the number of the last launch.
         open: the steps that were never closed, by launch number.
         batches: the ids of submitted batches, by launch number.
@@ -88,6 +103,11 @@ class Record:
     def spent_usd(self) -> float:
         """US dollars spent by all starts."""
         return sum(self.costs.values())
+
+
+def notes_of(iteration: Path, launch: int) -> Path:
+    """The file that notes what a launched step can have cost, see `budget`."""
+    return iteration / STAGING / "spent" / f"{launch}.jsonl"
 
 
 def read_journal(iteration: str | os.PathLike[str]) -> Record:
@@ -117,10 +137,10 @@ def read_journal(iteration: str | os.PathLike[str]) -> Record:
                 "wrote there; restore the file, or move the iteration's folder away"
             )
         events.append(event)
-    return _record_of(events, whole)
+    return _record_of(events, whole, path.parent)
 
 
-def _record_of(events: list[Mapping[str, Any]], whole: int) -> Record:
+def _record_of(events: list[Mapping[str, Any]], whole: int, iteration: Path) -> Record:
     last = 0
     costs: dict[str, float] = {}
     waiting: dict[int, Launch] = {}
@@ -142,8 +162,10 @@ def _record_of(events: list[Mapping[str, Any]], whole: int) -> Record:
             if name == FINISHED and begun is not None and "seconds" in event:
                 total, count = seconds.get(begun.step, (0.0, 0))
                 seconds[begun.step] = (total + event["seconds"], count + 1)
-    for launch in waiting.values():
-        costs[launch.key] = costs.get(launch.key, 0.0) + (launch.worst_usd or 0.0)
+    for number, launch in waiting.items():
+        noted = read_noted(notes_of(iteration, number))
+        waiting[number] = launch = replace(launch, noted_usd=noted)  # noqa: PLW2901 -- the same
+        costs[launch.key] = costs.get(launch.key, 0.0) + (launch.usd or 0.0)
     return Record(costs, last, waiting, batches, seconds, tuple(events), whole)
 
 

@@ -18,10 +18,10 @@ from typing import Any
 
 from skill_eval_nb.models.client import ON_RETRY, Retry
 
-from .budget import Budget, read_noted
-from .files import clear, notes_of
+from .budget import Budget
+from .files import clear
 from .job import InFlight
-from .journal import CANCELLED, ERRORED, FINISHED, INTERRUPTED, LOST, Journal, Launch
+from .journal import CANCELLED, ERRORED, FINISHED, INTERRUPTED, LOST, Journal, Launch, notes_of
 from .protocol import ON_EVENTS
 from .spec import Ended
 from .threads import is_exiting
@@ -202,12 +202,9 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         if number in journal.record.batches:
             batches[number] = launch
             continue
-        notes = read_noted(notes_of(iteration, number))
-        worst = launch.worst_usd
-        usd = worst if notes is None else notes if worst is None else min(notes, worst)
-        by = "worst" if notes is None else "notes"
-        journal.add(INTERRUPTED, launch=number, usd=usd, by=by)
-        closed.append(usd or 0.0)
+        by = "worst" if launch.noted_usd is None else "notes"
+        journal.add(INTERRUPTED, launch=number, usd=launch.usd, by=by)
+        closed.append(launch.usd or 0.0)
     clear(iteration)
     note = (
         f"{len(closed)} step(s) of an earlier start were interrupted and are repeated; what they "

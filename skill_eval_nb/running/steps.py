@@ -27,7 +27,6 @@ from .files import (
     call_writer,
     collect,
     make_ready,
-    notes_of,
     put_in_place,
     read_document,
     refuse_strangers,
@@ -36,6 +35,7 @@ from .files import (
     write,
     write_judging,
 )
+from .journal import notes_of
 from .protocol import Execution, Executor, Refused, Task
 from .spec import (
     CHECKED,

@@ -469,7 +469,7 @@ class Measurement:
     def spent_usd(self) -> float:
         """US dollars that the attempts have cost over all starts, by the journal.
 
-        What a kill left open counts at its worst until the next start, which reads its notes.
+        What a kill left open counts at the most that its notes say it can have cost.
         """
         costs = read_journal(self.home).costs
         return sum(costs.get(key, 0.0) for key in self.planned)

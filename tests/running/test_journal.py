@@ -19,10 +19,12 @@ from skill_eval_nb.running.journal import (
     Journal,
     hold_folders,
     hold_paid_folders,
+    notes_of,
     probe,
     read_journal,
     sweep,
 )
+from skill_eval_nb.running.ledger import close_interrupted
 from skill_eval_nb.workspace.jobs import read_job
 from tests.corpus.build import lay
 
@@ -106,6 +108,37 @@ def test_the_plan_stands_first_and_once_and_what_was_spent_is_known_over_all_sta
     kinds = [one["event"] for one in record.events]
     assert (kinds[0], kinds[-1], kinds.count("planned")) == ("planned", "planned", 2)
     assert [one.name for one in tmp_path.iterdir()] == ["iteration-1"]
+
+
+@pytest.mark.parametrize(
+    ("worst", "notes", "usd"),
+    [
+        (0.5, None, 0.5),
+        (0.5, "", 0.5),
+        (0.5, "0.03125\n0.0625\n0.12", 0.0625),  # the last line was cut off
+        (0.5, "0.75\n", 0.5),
+        (None, "0.25\n", 0.25),
+        (None, None, 0.0),
+    ],
+)
+def test_what_a_kill_left_open_costs_the_same_before_the_next_start_and_after(
+    tmp_path, worst, notes, usd
+):
+    """A plan, and a measurement with `dry_run=True`, say before it what the next start counts."""
+    journal = opened(tmp_path)
+    launch = journal.launch("execute", "k", worst)
+    journal.close()
+    iteration = tmp_path / "iteration-1"
+    if notes is not None:
+        noted = notes_of(iteration, launch)
+        noted.parent.mkdir(parents=True)
+        noted.write_text(notes)
+    assert read_journal(iteration).costs == {"k": usd}
+    journal = opened(tmp_path)
+    close_interrupted(journal, iteration)
+    journal.close()
+    record = read_journal(iteration)
+    assert (record.costs, record.open) == ({"k": usd}, {})
 
 
 @settings(max_examples=30)
