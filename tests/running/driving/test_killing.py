@@ -46,7 +46,7 @@ def test_a_job_whose_kernel_is_restarted_has_no_error_and_pays_for_nothing_twice
         manager, client = start_new_kernel()
         try:
             assert_ran(client, cell)
-            until(lambda: any(job.workspace.glob("iteration-1/*/*/*/judgings/1.json")), 180)
+            until(lambda: any(job.workspace.glob("iteration-1/eval-*/*/*/judgings/1.json")), 180)
             manager.restart_kernel()
             job.look()
             client.wait_for_ready()
