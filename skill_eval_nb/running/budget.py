@@ -39,8 +39,8 @@ class Halted(BaseException):
 def up(amount: float) -> int:
     """Dollars as billionths, rounded up, ignoring floating-point noise.
 
-    >>> up(0.1), up(1e-10)
-    (100000000, 1)
+    >>> up(0.1), up(0.1 + 0.2), up(1e-10), up(1.001e-9), up(1.0001e-9)
+    (100000000, 300000000, 1, 2, 1)
     """
     return math.ceil(round(amount * UNIT, 3))
 
@@ -48,8 +48,8 @@ def up(amount: float) -> int:
 def down(amount: float) -> int:
     """Dollars as billionths, rounded down, ignoring floating-point noise.
 
-    >>> down(0.3), down(1e-10)
-    (300000000, 0)
+    >>> down(0.3), down(0.1 * 3), down(1e-10), down(1.999e-9), down(1.9999e-9)
+    (300000000, 300000000, 0, 1, 2)
     """
     return math.floor(round(amount * UNIT, 3))
 

@@ -26,6 +26,7 @@ from skill_eval_nb.tables.conversion import Converted, convert
 from tests.checkout import ROOT
 from tests.corpus.build import expectations, graded, lay, parts, row
 from tests.tables.made import RUN, two_sides
+from tests.workspace.made_tools import inspect_log, trial
 
 BUNDLED = {
     "skill-creator": "skill-creator-workspace",
@@ -256,6 +257,30 @@ def test_a_case_loads_again_to_the_same(tmp_path, files):
     assert not any("None" in path.read_text() for path in converted.written)
     folders = [f"{path}" for path in out.rglob("*") if path.is_dir()]
     assert len({path.casefold() for path in folders}) == len(folders)
+
+
+INVALIDATED = inspect_log(["C"], {"skill": True})
+INVALIDATED["samples"][0]["invalidation"] = {"reason": "x"}
+LEFT_OUT = ("own score", "pass rate is stated", "has no result", "the tool itself sums up")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"a.json": inspect_log(["C"], {"skill": True})}, [0, 1, 3]),
+        ({"a.json": INVALIDATED}, [0, 2, 3]),
+        ({"j/a/trial-result.json": trial("a", 0.5, [])}, [0]),
+        ({"iteration-1/eval-1/with_skill/run-1/grading.json": graded("pf")}, []),
+    ],
+)
+def test_what_only_a_tool_says_is_named_where_it_is_left_out(tmp_path, files, told):
+    lay(tmp_path / "in", files)
+    converted = convert(tmp_path / "in", tmp_path / "out")
+    said = [one.message for one in converted.losses]
+    found = [sum(words in one for one in said) for words in LEFT_OUT]
+    assert found == [number in told for number in range(len(LEFT_OUT))]
+    rates = [sen.load(tmp_path / at).runs["pass_rate"].to_list() for at in ("in", "out")]
+    assert rates[0] == rates[1]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

@@ -113,6 +113,8 @@ def test_what_is_not_counted_is_told(tmp_path: Path, files: Files, runs: str, pr
     assert "; ".join(f"{eval_} {side} {rate:.3g}" for eval_, side, _, rate in found) == runs
     assert {number for _, _, number, _ in found} == {1}
     assert told(ws) == ([problem] if problem else [])
+    if "Sort it" in str(files):  # what one file leaves open, the other says
+        assert ws.evals["prompt"].to_list() == ["Sort it"]
 
 
 def test_all_documents_of_a_run_and_none_that_its_agent_forged(tmp_path: Path) -> None:

@@ -409,6 +409,10 @@ CASES: dict[str, Files] = {
         "j/a/verifier/ctrf.json": {"results": {"tests": ["adds", {"name": "b", "status": "x"}]}},
     },
     "bare rewards": bare_rewards(),
+    "bare rewards of a verifier, and a side that lies too far above": {
+        "with_skill/raw/gpt-5.5/payroll/no_skill/trial-2/verifier/reward.txt": "0.5",
+        "with_skill/raw/a/b/c/suite/trial-1/reward.txt": "1",
+    },
     # ── Vally ────────────────────────────────────────────────────────────────────────────────
     "vally: three arms in three folders are one workspace, with comparisons": arms_of_vally(),
     "vally: a resumed file, one trajectory a run, a failed attempt made again": {
