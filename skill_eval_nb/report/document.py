@@ -19,7 +19,7 @@ from skill_eval_nb.documents import (
     RunResult,
     Stats,
 )
-from skill_eval_nb.stats.values import RUBRIC, natural, sort_stamps
+from skill_eval_nb.stats.values import RUBRIC, natural, run_key, sort_stamps
 from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import count, some
 from skill_eval_nb.workspace.names import number_id
@@ -130,8 +130,6 @@ def round_figure(value: float | None, metric: str) -> Any:
     return int(kept) if counts else kept
 
 
-KEY = ("eval_id", "eval_name", "configuration", "run_number")
-"""What tells a run from the others of its iteration."""
 ByRun = Mapping[tuple[Any, ...], list[Row]]
 
 
@@ -168,7 +166,7 @@ def document(measured: IterationFigures, timestamp: str | None = None) -> Benchm
         runs=[
             _benchmark_run(row, notes[key], verdicts[key], scores[key])
             for row in runs
-            for key in (_key(row),)
+            for key in (run_key(row),)
         ],
         run_summary=run_summary(measured),
         notes=list_remarks(measured),
@@ -195,7 +193,7 @@ def _metadata(
     place = measured.place
     cells: dict[tuple[Any, ...], int] = defaultdict(int)
     for row in runs:
-        cells[_key(row)[:-1]] += 1
+        cells[run_key(row)[:-1]] += 1
     return BenchmarkMetadata(
         skill_name=place.skill,
         executor_model=_name_models_of_runs(runs, "executor_model"),
@@ -265,12 +263,8 @@ def _scores(rows: list[Row]) -> dict[str, RubricScore]:
 def _by_run(table: pl.DataFrame) -> ByRun:
     rows: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in table.iter_rows(named=True):
-        rows[_key(row)].append(row)
+        rows[run_key(row)].append(row)
     return rows
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in KEY)
 
 
 def _name_models_of_runs(runs: list[Row], column: str) -> str | None:

@@ -452,6 +452,11 @@ Model = tuple[tuple[str, str | None], ...]
 """Columns of MODEL, each with the name that a model's runs have there, or None."""
 
 
+def run_key(row: Any) -> tuple[Any, ...]:
+    """What tells the run of a row from all others: its values of RUN."""
+    return tuple(row[name] for name in RUN)
+
+
 def models(runs: pl.DataFrame) -> list[Model]:
     """The models that are told apart, as `Workspace.select` takes them; [()] if none are.
 

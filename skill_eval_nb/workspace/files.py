@@ -185,7 +185,7 @@ def _holder(folder: str) -> str:
     """The nearest folder that is not a side, no model, no trial and no mere holder of others."""
     name = os.path.basename(folder)
     if name and (
-        is_configuration(name) or is_container(name) or name in _HOLDERS or is_model(name)
+        is_configuration(name) or is_container(name) or name.lower() in _HOLDERS or is_model(name)
     ):
         above = os.path.dirname(folder)
         return _holder(above) if above not in ("", folder) else folder
@@ -195,6 +195,7 @@ def _holder(folder: str) -> str:
 _HOLDERS = frozenset(
     ("jobs", "raw", "trials", "trajectories", "logs", "skilled", "plugin", ".deepeval")
 )
+"""Folders in which tools, and they alone, keep their results."""
 
 
 def _tell_apart(entries: list[tuple[Run | EvalMetadata, str | None]]) -> None:

@@ -158,7 +158,7 @@ NO_ITERATION = "none"
 """The iteration of runs that lie below no iteration folder."""
 
 _HOLDERS = frozenset("runs results history grading gradings comparisons analyses".split())
-"""Folders of a workspace that merely hold what belongs to it."""
+"""Folders of a workspace that merely hold what belongs to it; `evals` may be one itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ _CONTAINERS = frozenset(
     "runs evals eval cases results outputs benchmarks benchmark gradings grading workspace "
     "evaluations reports tests multi-model multi_model models by-model per-model".split()
 )
+"""Folders that hold evals, sides, runs or models, and are called after none of them."""
 
 
 @lru_cache

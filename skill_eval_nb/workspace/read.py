@@ -489,7 +489,9 @@ def _report_unowned(run: RunPlace, record: RunRecord, problems: Problems) -> Non
 
 def _record_of_graded(raw: Any, number: int, path: str, file: str, problems: Problems) -> RunRecord:
     """One of several runs that a file grades, with what was measured of it."""
-    counted = bool(_PASSED & raw.keys()) and not any(key in raw for key in _VERDICTS)
+    results = (*names_of(RunResult, "passed"), *names_of(RunResult, "pass_rate"))
+    verdicts = raw.keys() & {*names_of(Grading, "expectations")}
+    counted = not verdicts and not raw.keys().isdisjoint(results)
     raw = {"expectations": [], **raw} if counted else raw
     grading = _read_of_any_dialect("grading", raw, file, problems)
     timing = _timing_in_object(raw, file, problems)
@@ -577,9 +579,7 @@ def sides_in(raw: Any, place: Place, faults: Faults) -> Iterator[tuple[Place, in
         yield replace(place, eval=named, configuration=side), number, with_own_verdict(part)
 
 
-_SIDE = (*names_of(BenchmarkRun, "configuration"),)
-_VERDICTS = names_of(Grading, "expectations")
-_PASSED = {*names_of(RunResult, "passed"), *names_of(RunResult, "pass_rate")}
+_SIDE = names_of(BenchmarkRun, "configuration")
 
 
 def _first(part: dict[str, Any], names: Iterable[str]) -> str | None:

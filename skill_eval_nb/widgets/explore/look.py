@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.notes import LOST
-from skill_eval_nb.stats.values import RUBRIC, natural, scores_of
+from skill_eval_nb.stats.values import RUBRIC, natural, run_key, scores_of
 from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
 
@@ -42,7 +42,6 @@ from .rows import (
     places,
     row_has,
     rows_by_run,
-    run_key,
     sort_button,
     table_buttons,
 )

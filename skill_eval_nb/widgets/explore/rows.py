@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from skill_eval_nb.stats.values import RUN, no_such
+from skill_eval_nb.stats.values import RUN, no_such, run_key
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import as_label, count
 
@@ -244,11 +244,6 @@ def rows_by_run(rows: pl.DataFrame, runs: pl.DataFrame) -> dict[Any, list[dict[s
     for row in rows.join(runs, on=RUN, how="semi").iter_rows(named=True):
         known[run_key(row)].append(row)
     return known
-
-
-def run_key(row: Any) -> tuple[Any, ...]:
-    """What tells the run of a row from all others."""
-    return tuple(row[name] for name in RUN)
 
 
 T = TypeVar("T")
