@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
@@ -351,15 +352,16 @@ def _find_runs(folders: list[Folder], problems: Problems) -> dict[Folder, tuple[
 def _group_by_side(likely: list[Folder]) -> dict[Folder, tuple[Roles, list[Folder]]]:
     """The likely folders of each side, or of its eval if that is lower, with their roles."""
     sides: dict[Folder, tuple[Roles, list[Folder]]] = {}
-    alike: dict[Folder, Roles] = {}
+    alike: dict[Folder, tuple[Roles, Folder | None]] = {}
     for folder in likely:
         # numbered runs beside each other have the same roles
         is_run = run_number(folder.name) is not None and "eval_metadata.json" not in folder.files
         holder = folder.parent if is_run and folder.parent else folder
         if holder not in alike:
-            alike[holder] = roles_of(folder)
-        roles = alike[holder]
-        sides.setdefault(roles.lowest or folder, (roles, []))[1].append(folder)
+            roles = roles_of(folder)
+            alike[holder] = roles, roles.lowest
+        roles, lowest = alike[holder]
+        sides.setdefault(lowest or folder, (roles, []))[1].append(folder)
     return sides
 
 
@@ -474,8 +476,8 @@ def _place_runs(
         if of not in of_model:
             of_model[of] = with_model(place, folder)
         places[folder] = of_model[of], number
-        is_named = folder.parent is not side or is_like_a_run(folder) or is_nested(folder)
-        if known and not is_named:
+        is_beside = known and folder.parent is side and not is_nested(folder)
+        if is_beside and not is_like_a_run(folder):
             message = f"beside {', '.join(known[:3])}, but not named like it: run {number}"
             hint = "move it out of this folder if it is none"
             problems.add("warning", "run-by-place", folder.path, f"{message}; {hint}")
@@ -489,19 +491,25 @@ def _number_runs(side: Folder, folders: list[Folder]) -> list[int]:
     the same but for case and punctuation have the same number.
     """
     numbers: list[int | None] = []
-    met: dict[int | None, set[str]] = {}
+    met: dict[int | None, list[Folder]] = {}
+
+    def name_below(folder: Folder) -> str:
+        return plainly(folder.path.removeprefix(side.path))
+
     for folder in folders:
         wanted = _number_in(folder.name)
         if folder is side or is_nested(folder):
             above = run_number(side.parent.name) if side.parent is not None else None
             wanted = 1 if above is None or not is_configuration(side.name) else above
-        name, names = plainly(folder.path.removeprefix(side.path)), met.setdefault(wanted, set())
-        numbers.append(wanted if is_nested(folder) or name in names or not names else None)
-        names.add(name)
+        others = met.setdefault(wanted, [])
+        is_free = not others or is_nested(folder) or name_below(folder) in map(name_below, others)
+        numbers.append(wanted if is_free else None)
+        others.append(folder)
     free = (number for number in count(1) if number not in met)
     return [next(free) if number is None else number for number in numbers]
 
 
+@lru_cache
 def _number_in(name: str) -> int | None:
     """The number that the name of a run's folder is or ends in, after no more than a word."""
     found = NUMBER.fullmatch(name)
