@@ -113,18 +113,17 @@ def read_bytes(path: PathLike, root: PathLike | None = None, *, flags: int = 0) 
     """
     if root is not None:
         with open_file(path, root) as file:
-            return _read_descriptor(file.fileno())
+            return _read_large(file.fileno(), b"")
     descriptor = os.open(path, READ | flags)
     try:
-        return _read_descriptor(descriptor)
+        data = os.read(descriptor, _CHUNK)
+        return data if 0 < len(data) < _CHUNK else _read_large(descriptor, data)
     finally:
         os.close(descriptor)
 
 
-def _read_descriptor(descriptor: int) -> bytes:
-    data = os.read(descriptor, _CHUNK)
-    if len(data) < _CHUNK and data:
-        return data
+def _read_large(descriptor: int, start: bytes) -> bytes:
+    """All of a file that is perhaps larger than its `start`, if it is a regular one."""
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
@@ -133,10 +132,9 @@ def _read_descriptor(descriptor: int) -> bytes:
             errno.EFBIG,
             f"it has {status.st_size / 1e6:.0f} MB; at most {LARGEST >> 20} MB are read",
         )
-    chunks = [data]
-    while data:
-        data = os.read(descriptor, 1 << 20)
-        chunks.append(data)
+    chunks = [start]
+    while more := os.read(descriptor, 1 << 20):
+        chunks.append(more)
     return b"".join(chunks)
 
 

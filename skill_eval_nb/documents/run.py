@@ -303,12 +303,12 @@ def leave_unread(grading: Grading) -> list[tuple[str, str]]:
 
     Returns what was checked, and what it rests on.
     """
-    checks = [check for check in grading.expectations if check.passed is False]
-    given = [check.evidence for check in checks]
+    given = [check.evidence for check in grading.expectations if check.passed is False]
     given += [score.evidence for score in grading.rubric_scores.values()]
     if not _mentions_judge("\n".join(filter(None, given)).lower()):
         return []
-    unread = [check for check in checks if is_unread(check.evidence)]
+    failed = (check for check in grading.expectations if check.passed is False)
+    unread = [check for check in failed if is_unread(check.evidence)]
     scores = {k: v for k, v in grading.rubric_scores.items() if is_unread(v.evidence)}
     for check in unread:
         check.passed = grading.summary = None

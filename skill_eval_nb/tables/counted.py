@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -228,18 +228,18 @@ def report_single_layers(runs: Iterable[CountedRun], catalogue: Catalogue) -> No
         if eval_.quality_rubric is not None and eval_.quality_rubric.dimensions
         if eval_.expectations or eval_.structural_expectations
     }
-    iterations: dict[tuple[str, ...], Counter[str]] = {}
+    iterations = defaultdict[tuple[str, ...], Counter[str]](Counter)
     for run in runs:
         row, at = run.figures, run.side.run[:2]
         has_checks = row.structural_pass_rate is not None or row.pass_rate is not None
         has_scores = row.rubric_normalized is not None
         if has_checks and has_scores:
             layered.add(at[0])
-        found = iterations.setdefault(at, Counter())
+        found = iterations[at]
         found["runs"] += 1
-        found["unchecked"] += has_scores and not has_checks
-        found["unjudged"] += has_checks and not has_scores
-        found["gated"] += has_checks and not has_scores and row.status == "gated"
+        if has_checks != has_scores:
+            found["unjudged" if has_checks else "unchecked"] += 1
+            found["gated"] += has_checks and row.status == "gated"
     for (folder, iteration), found in iterations.items():
         if folder in layered and found["unjudged"] + found["unchecked"]:
             of = "" if iteration == NO_ITERATION else f" of {iteration}"

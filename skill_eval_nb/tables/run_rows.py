@@ -261,7 +261,7 @@ def find_figures(run: RunRecord, weights: Mapping[str, float], problems: Problem
     if structural is not None:
         checked = count_verdicts(structural.expectations, structural.summary, run.path, problems)
         for expectation in structural.expectations:
-            if expectation.evidence is not None and expectation.evidence.startswith(CHECK_FAILED):
+            if expectation.passed is None and (expectation.evidence or "").startswith(CHECK_FAILED):
                 message = f"{expectation.id or expectation.text}: {expectation.evidence}"
                 problems.add("error", "check-failed", run.path, message)
     gate, status = _passed_gate(structural), None
@@ -371,9 +371,9 @@ def _run_costs(run: RunRecord, problems: Problems) -> tuple[Any, ...]:
 
 def _judged_at(run: RunRecord) -> str | None:
     grading, timing = run.grading, run.timing
-    stamps = [grading and grading.timestamp, timing and timing.grader_start]
-    stamps += [judging.timestamp for judging in run.judgings]
-    return next((str(stamp) for stamp in stamps if stamp), None)
+    stamp = (grading and grading.timestamp) or (timing and timing.grader_start)
+    stamp = stamp or next((one.timestamp for one in run.judgings if one.timestamp), None)
+    return str(stamp) if stamp else None
 
 
 def _seconds_of(seconds: float | None, milliseconds: float | None) -> float | None:
