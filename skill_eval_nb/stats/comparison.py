@@ -17,7 +17,6 @@ from skill_eval_nb.text import brief, chance, count, some
 from .inference.exact import Sides, exact_p, least_p, studentised_p
 from .inference.intervals import (
     MANY,
-    Cells,
     Noise,
     cells,
     detectable,
@@ -93,159 +92,106 @@ class PairedResult:
     weighted: bool = False
 
 
-def compare(
-    evals: Sides,
-    scope: Scope = "suite",
-    level: float = 0.95,
-    reach: float | None = None,
-    **how: Any,
-) -> PairedResult:
-    """Compare the two sides of each eval, as STATISTICS knows them: runs first, then evals.
-
-    Args:
-        evals: as `PairedEvals` has them; so are the other arguments.
-        scope: these evals or tasks like these.
-        level: of the interval; 1 - alpha. It holds 0 exactly where p is above 1 - level.
-        reach: the largest difference that there can be.
-        how: strata, weights, families.
+def compare(evals: Sides, scope: Scope = "suite", level: float = 0.95, **how: Any) -> PairedResult:
+    """What `PairedEvals` say at a level; `how` are its other arguments.
 
     >>> these = compare([([1.0, 0.9], [0.5, 0.6]), ([0.8, 0.8], [0.8, 0.7])])
     >>> round(these.estimate, 3), round(these.low, 3), round(these.high, 3)
     (0.225, 0.0, 0.363)
     """
-    return PairedEvals(evals, scope, reach, **how).at(level)
+    return PairedEvals(evals, scope, **how).at(level)
 
 
-@dataclass(frozen=True)
 class PairedEvals:
-    """Paired evals under one scope: what they say whatever the level, counted once.
+    """The two sides of each eval, compared as STATISTICS knows them: runs first, then evals.
 
-    Attributes:
-        evals: for each paired eval its runs' values on the one side and on the baseline's.
-        scope: `suite`, these evals: another run would come out differently. Welch's interval
-            over the eval x configuration cells, and the permutation of labels within each
-            eval; where the sides' runs of an eval differ in number its p is at least that of
-            the studentised one and that of Welch's t. `population`, tasks like these: other
-            evals would have been asked, too. The sign flip of the evals' differences, and all
-            differences that it does not rule out (above `MOST_FLIPPED` evals the paired t);
-            where every eval has a single run a side that passes or fails, Tango's interval and
-            McNemar's exact test.
-        reach: the largest difference that there can be; None for no bound. Of rates detectable
-            effects on tasks like these rest on a spread that is drawn to the usual one.
-        strata: so many in a row of `evals` are one eval, whose difference is the mean of theirs:
-            labels are dealt inside each, and the signs of their mean flipped.
-        weights: above 0, of each eval in the means; None for all alike.
-        families: of each eval the one that it belongs to, None for its own. For `population`
-            the evals of a family are flipped together, and families are what is counted.
+    What they say whatever the level is worked out once, the exact p above all.
     """
 
-    evals: Sides
-    scope: Scope = "suite"
-    reach: float | None = None
-    strata: int = 1
-    weights: Sequence[float] | None = None
-    families: Sequence[str | None] | None = None
+    def __init__(
+        self,
+        evals: Sides,
+        scope: Scope = "suite",
+        reach: float | None = None,
+        strata: int = 1,
+        weights: Sequence[float] | None = None,
+        families: Sequence[str | None] | None = None,
+    ) -> None:
+        """Work out means and noise.
 
-    @cached_property
-    def weighted(self) -> bool:
-        """Whether the evals weigh unlike."""
-        return self.weights is not None and len(set(self.weights)) > 1
-
-    @cached_property
-    def _values(self) -> list[Side]:
-        """Either side's values, by eval and stratum, times what the eval weighs."""
-        sides: list[Side] = [[own[at] for own in self.evals] for at in (0, 1)]
-        if not self.weighted:
-            return sides
-        shares = [share for share in self._shares for _ in range(self.strata)]
-        return [_scale_values(side, shares) for side in sides]
-
-    @cached_property
-    def _shares(self) -> list[float]:
-        """What each eval weighs; the mean is 1."""
-        if self.weights is None or not self.weighted:
-            return [1.0] * (len(self.evals) // self.strata)
-        whole = math.fsum(self.weights)
-        return [len(self.weights) * weight / whole for weight in self.weights]
-
-    @cached_property
-    def _means(self) -> list[tuple[float, float]]:
-        """The means of each eval on either side."""
-        ones, others = ([_mean(own) for own in side] for side in self._values)
-        return [
-            (_mean(ones[at : at + self.strata]), _mean(others[at : at + self.strata]))
-            for at in range(0, len(ones), self.strata)
-        ]
-
-    @cached_property
-    def _flipped(self) -> tuple[list[tuple[float, float]], list[float]]:
-        """The means of what is flipped as one, eval or family, and its share."""
-        families = None if self.scope == "suite" else self.families
-        return _sum_families(self._means, self._shares, families)
-
-    @cached_property
-    def _differences(self) -> list[float]:
-        return [mean - other for mean, other in self._flipped[0]]
-
-    @cached_property
-    def _moved(self) -> int:
-        return sum(abs(own) > TINY for own in self._differences)
-
-    @cached_property
-    def _cells(self) -> tuple[Cells, Cells]:
-        ones, others = self._values
-        return cells(ones), cells(others)
-
-    @cached_property
-    def _of_runs(self) -> Noise | None:
-        """The noise that another set of runs would show."""
-        return run_noise(*self._cells)
-
-    @cached_property
-    def _noise(self) -> Noise | None:
-        """The noise of the estimate."""
-        if self.scope == "suite":
-            return self._of_runs
-        return _between(self._differences, self._flipped[1])
-
-    @cached_property
-    def _sides(self) -> Sides:
-        """What is dealt out again, or flipped."""
-        if self.scope == "suite":
-            return list(zip(*self._values, strict=True))
-        return [([mean], [other]) for mean, other in self._flipped[0]]
+        Args:
+            evals: for each paired eval its runs' values on the one side and on the baseline's.
+            scope: `suite`, these evals: another run would come out differently. Welch's interval
+                over the eval x configuration cells, and the permutation of labels within each
+                eval; where the sides' runs of an eval differ in number its p is at least that
+                of the studentised one and that of Welch's t. `population`, tasks like these:
+                other evals would have been asked, too. The sign flip of the evals' differences,
+                and all differences that it does not rule out (above `MOST_FLIPPED` evals the
+                paired t); where every eval has a single run a side that passes or fails, Tango's
+                interval and McNemar's exact test.
+            reach: the largest difference that there can be; None for no bound. Of rates
+                detectable effects on tasks like these rest on a spread that is drawn to the
+                usual one.
+            strata: so many in a row of `evals` are one eval, whose difference is the mean of
+                theirs: labels are dealt inside each, and the signs of their mean flipped.
+            weights: above 0, of each eval in the means; None for all alike.
+            families: of each eval the one that it belongs to, None for its own. For `population`
+                the evals of a family are flipped together, and families are what is counted.
+        """
+        self.scope: Scope = scope
+        self.evals, self.reach = evals, reach
+        self.families = families if scope == "population" else None
+        self.weighted = weights is not None and len(set(weights)) > 1
+        self.plain = not self.weighted and families is None and strata == 1
+        ones, others = [scores for scores, _ in evals], [other for _, other in evals]
+        shares = [1.0] * (len(evals) // strata)
+        if weights is not None and self.weighted:
+            shares = [len(weights) * weight / math.fsum(weights) for weight in weights]
+            own = [share for share in shares for _ in range(strata)]
+            ones, others = (_scale_values(side, own) for side in (ones, others))
+        self.means = list(
+            zip(_mean_strata(ones, strata), _mean_strata(others, strata), strict=True)
+        )
+        self.cells = cells(ones), cells(others)
+        flipped, self.shares = _sum_families(self.means, shares, self.families)
+        self.differences = [mean - other for mean, other in flipped]
+        self.moved = sum(abs(difference) > TINY for difference in self.differences)
+        self.of_runs = self.noise = run_noise(*self.cells)
+        self.sides = list(zip(ones, others, strict=True))
+        if scope == "population":
+            self.noise = _between(self.differences, self.shares) if evals else None
+            self.sides = [([mean], [other]) for mean, other in flipped]
 
     @cached_property
     def estimate(self) -> float:
         """The mean difference over the evals."""
-        return _mean([mean - other for mean, other in self._means])
+        return _mean([mean - other for mean, other in self.means])
 
     @cached_property
     def p(self) -> float | None:
         """The exact p; None on these evals where there are too few runs."""
-        if self.scope == "population":
-            return exact_p(self._sides)
-        if not self._is_sufficient():
+        if self.scope == "suite" and not all(side.enough for side in self.cells):
             return None
-        p = exact_p(self._sides)
-        if all(len(scores) == len(other) for scores, other in self._sides):
+        p = exact_p(self.sides)
+        if all(len(scores) == len(other) for scores, other in self.sides):
             return p
-        noise = self._noise
-        return max(p, studentised_p(self._sides), noise.p(self.estimate) if noise else 0.0)
+        welch = self.noise.p(self.estimate) if self.noise else 0.0
+        return max(p, studentised_p(self.sides), welch)
 
     @cached_property
-    def _least_p(self) -> float:
-        return least_p(self._sides)
+    def least_p(self) -> float:
+        """The smallest p that these values could have given under other labels."""
+        return least_p(self.sides)
 
-    def _is_sufficient(self, level: float = 0.95) -> bool:
+    def is_sufficient(self, level: float) -> bool:
         """Whether there are as many runs, or evals that moved, as a claim needs."""
-        if self.scope == "suite":
-            return all(side.enough for side in self._cells)
-        return self._moved >= fewest_moved(level)
+        if self.scope == "population":
+            return self.moved >= fewest_moved(level)
+        return all(side.enough for side in self.cells)
 
     def interval(self, level: float) -> tuple[float | None, float | None, float | None]:
         """Both ends of the interval, and the margin; see `PairedResult`."""
-        if not self._is_sufficient(level):
+        if not self.is_sufficient(level):
             return None, None, None
         low, high = self._settle_ends(level) or (None, None)
         inner = self._settle_ends(2 * level - 1) if level > 0.5 else None
@@ -254,71 +200,77 @@ class PairedEvals:
         return low, high, margin if is_news else None
 
     def _settle_ends(self, level: float) -> tuple[float, float] | None:
-        found, population = None, self.scope == "population"
-        if population and not self.weighted and self.families is None and self.strata == 1:
+        """An interval of any level; it holds 0 exactly where p is above 1 - level."""
+        population, found = self.scope == "population", None
+        if population and self.plain:
             found = _tango(self.evals, level)
-        if found is None and self._noise is not None:
-            shares = self._flipped[1]
-            if population and len(shares) <= MOST_FLIPPED:
-                both = zip(self._differences, shares, strict=True)
-                found = typical_values([delta / share for delta, share in both], level, shares)
-            else:
-                found = self._noise.interval(self.estimate, level)
+        if found is None and population and self.noise and len(self.shares) <= MOST_FLIPPED:
+            both = zip(self.differences, self.shares, strict=True)
+            found = typical_values([own / share for own, share in both], level, self.shares)
+        elif found is None and self.noise:
+            found = self.noise.interval(self.estimate, level)
         if found is None or self.p is None:
             return found
         differs = self.p <= 1 - level + TINY
         return settle_interval(found, self.estimate, differs=differs, reach=self.reach)
+
+    @cached_property
+    def _designs(self) -> list[tuple[Noise | None, int]]:
+        """Noise and evals: as it is, with twice the evals, with twice the runs."""
+        units, planned = len(self.sides), self.noise
+        if self.scope == "suite":
+            more_runs = planned and run_noise(*(side.twice() for side in self.cells))
+            more_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df)
+            return [(planned, MANY), (more_evals, MANY), (more_runs, MANY)]
+        if self.reach == OF_RATES:
+            planned = _draw_to_usual(planned, units)
+        more_runs = planned and self.of_runs and _with_twice_the_runs(planned, self.of_runs)
+        more_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df + 1)
+        return [(planned, units), (more_evals, 2 * units), (more_runs, units)]
 
     def at(self, level: float) -> PairedResult:
         """What they say at this level."""
         runs = sum(len(own) for own, _ in self.evals), sum(len(own) for _, own in self.evals)
         if not self.evals:
             return PairedResult(self.scope, level, 0, runs, sufficient=False, least_p=1.0)
-        sufficient = self._is_sufficient(level)
+        sufficient, least = self.is_sufficient(level), self.least_p
+        able = sufficient and least <= 1 - level + TINY
+        reach = math.inf if self.reach is None else self.reach
+        found = [_detectable(noise, level, n) for noise, n in self._designs]
+        mde, twice_evals, twice_runs = (
+            None if own is None or own > reach else own for own in found
+        )
         low, high, margin = self.interval(level)
-        able = sufficient and self._least_p <= 1 - level + TINY
-        now, twice_evals, twice_runs = self._detect(level)
         return PairedResult(
             scope=self.scope,
             level=level,
-            n_evals=len(self._means),
+            n_evals=len(self.means),
             runs=runs,
             sufficient=sufficient,
-            least_p=self._least_p,
-            moved=self._moved,
+            least_p=least,
+            moved=self.moved,
             estimate=self.estimate,
-            baseline=_mean([other for _, other in self._means]),
+            baseline=_mean([other for _, other in self.means]),
             low=low,
             high=high,
             p=self.p,
-            mde=now if able else None,
+            mde=mde if able else None,
             mde_twice_evals=twice_evals,
             mde_twice_runs=twice_runs if able or self.scope == "suite" else None,
             margin=margin,
-            families=None if self.families is None or self.scope == "suite" else len(self._sides),
+            families=None if self.families is None else len(self.sides),
             weighted=self.weighted,
         )
-
-    def _detect(self, level: float) -> list[float | None]:
-        """What could be detected: as it is, with twice the evals, with twice the runs."""
-        population, units, within = self.scope == "population", len(self._sides), self._of_runs
-        if population:
-            drawn = self.reach == OF_RATES
-            planned = _draw_to_usual(self._noise, units) if drawn else self._noise
-            with_more_runs = planned and within and _with_twice_the_runs(planned, within)
-        else:
-            planned = within
-            with_more_runs = within and run_noise(*(side.twice() for side in self._cells))
-        more = int(population)  # evals add as much to what their spread rests on
-        with_more_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df + more)
-        designs = (planned, units), (with_more_evals, 2 * units), (with_more_runs, units)
-        found = [_detectable(noise, level, n if population else MANY) for noise, n in designs]
-        reach = math.inf if self.reach is None else self.reach
-        return [None if effect is None or effect > reach else effect for effect in found]
 
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
+
+
+def _mean_strata(side: Side, strata: int) -> list[float]:
+    """Each eval's mean: over its runs, then over its strata."""
+    each = [_mean(own) for own in side]
+    return [_mean(each[at : at + strata]) for at in range(0, len(each), strata)]
 
 
 def _scale_values(side: Side, shares: Sequence[float]) -> Side:

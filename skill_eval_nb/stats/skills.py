@@ -273,7 +273,7 @@ def _compare_skills(rows: Sequence[Row], level: float, figure: str) -> PairedRes
     for row in rows:
         own = row.get(figure)
         units.setdefault(row["skill"], []).append(row["estimate"] if own is None else own)
-    return compare([(own, [0.0]) for own in units.values()], "population", level, OF_RATES)
+    return compare([(own, [0.0]) for own in units.values()], "population", level, reach=OF_RATES)
 
 
 def _say_each(rows: Sequence[Row]) -> str:
