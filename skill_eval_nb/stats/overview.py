@@ -88,6 +88,17 @@ def overview(ws: Workspace, baseline: str | None = None, **how: Any) -> list[Row
     return [row for rows in zip(*compare_page(ws, baseline, **how), strict=True) for row in rows]
 
 
+def overview_of_these(
+    ws: Workspace, baseline: str | None = None, *, others: bool | None = None, level: float = 0.95
+) -> list[Row]:
+    """The rows of `overview` about these evals alone."""
+    return [
+        {"p_adjusted": row["p"], **row}
+        for metrics, of in _tests(ws, others, level)
+        for row in deltas(ws, metrics, baseline, level=of).to_dicts()
+    ]
+
+
 def answer_headline(ws: Workspace) -> list[Answer]:
     """What every comparison says of the headline, in sentences."""
     return [say_answer(*both) for both in compare_page(ws, others=False)]

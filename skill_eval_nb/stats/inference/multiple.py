@@ -39,13 +39,19 @@ class Adjusted:
 
 def over_evals(p: Sequence[float], least: Sequence[float], alpha: float) -> list[Adjusted]:
     """Of many evals or checks, each for itself: by Benjamini and Hochberg."""
-    found = benjamini_hochberg(p)
+    import numpy as np
+
+    number, ordered = len(p), np.sort(p)
+    scaled = ordered * number / np.arange(1, number + 1)
+    behind = np.append(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    moved_up = ordered * number / np.arange(2, number + 2)  # where a smaller one comes before it
     each = []
-    for at, (own, adjusted) in enumerate(zip(p, found, strict=True)):
-        best = benjamini_hochberg([*p[:at], least[at], *p[at + 1 :]])[at]
-        assert adjusted is not None
-        assert best is not None
-        each.append(Adjusted(adjusted, best, min(alpha, alpha * own / adjusted)))
+    for own, best in zip(p, least, strict=True):
+        at, to = np.searchsorted(ordered, own), np.searchsorted(ordered, best, side="right")
+        least_p = min(best * number / (min(to, at) + 1), moved_up[to:at].min(initial=1.0))
+        adjusted = float(behind[at])
+        best_p = float(min(least_p, behind[at + 1]))
+        each.append(Adjusted(adjusted, best_p, min(alpha, alpha * own / adjusted)))
     return each
 
 

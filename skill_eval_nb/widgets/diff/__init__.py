@@ -408,7 +408,7 @@ class Diff(Explorer):
             return None
         own = self._make_look(self.sides, suite, settle_choice(suite, choice))
         own.links = False
-        return tracks(own, differences(own, own.parts))
+        return tracks(own, differences(own))
 
     def _count(self) -> None:
         self.sides = Counted(self.source.ws, self._later)

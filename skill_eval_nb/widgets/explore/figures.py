@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats import pairing
-from skill_eval_nb.stats.overview import overview, overview_by_eval
+from skill_eval_nb.stats.overview import overview, overview_by_eval, overview_of_these
 from skill_eval_nb.stats.values import EVAL, RUBRIC, RUN, values_of
 
 from ..ui.source import Recent
@@ -90,10 +90,12 @@ def _against_baseline(statistic: Callable[[Workspace, str | None], Iterable[Row]
     return count_rows
 
 
-headline = _against_baseline(partial(overview, others=False))
-"""The rows of `overview` for the metric that decides by itself."""
-others = _against_baseline(partial(overview, others=True))
-"""The rows of `overview` for all other metrics and dimensions, adjusted together."""
+headline = _against_baseline(partial(overview_of_these, others=False))
+"""The rows of `overview` for the metric that decides by itself, about these evals."""
+others = _against_baseline(partial(overview_of_these, others=True))
+"""The same for all other metrics and dimensions, adjusted together."""
+headline_of_both = _against_baseline(partial(overview, others=False))
+others_of_both = _against_baseline(partial(overview, others=True))
 headline_by_eval = _against_baseline(partial(overview_by_eval, others=False))
 others_by_eval = _against_baseline(partial(overview_by_eval, others=True))
 notes = _against_baseline(lambda *own: stats.notes(*own).iter_rows(named=True))

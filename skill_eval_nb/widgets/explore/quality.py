@@ -169,7 +169,7 @@ def dimensions(look: Look) -> Node:
         ((difference["metric"].removeprefix(RUBRIC),), part): difference
         for part in look.parts
         for difference in (*(headline[part] or ()), *others[part])
-        if difference["scope"] == "suite" and difference["metric"].startswith(RUBRIC)
+        if difference["metric"].startswith(RUBRIC)
     }
     means = {
         (((mean["metric"].removeprefix(RUBRIC),), part), mean["configuration"]): mean

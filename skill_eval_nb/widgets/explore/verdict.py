@@ -96,17 +96,18 @@ LOOKS = {"helps": "good", "hurts": "bad", "no worthwhile difference": ""}
 SCOPES = {"suite": "these evals", "population": "tasks like these"}
 
 
-def differences(look: Look, parts: Sequence[Part]) -> Found:
+def differences(look: Look) -> Found:
     """The difference of each iteration by scope; None where it is being counted."""
+    found = look.of_metric(figures.headline_of_both, figures.others_of_both)
     return {
         part: None if rows is None else {row["scope"]: row for row in rows}
-        for part, rows in look.of_metric(figures.headline, figures.others, parts).items()
+        for part, rows in found.items()
     }
 
 
 def verdict(look: Look) -> Node:
     """The card with the answer."""
-    found = differences(look, look.parts)
+    found = differences(look)
     if None in found.values() and not any(found.values()):
         content: Child = h("p", "Counting …", cls="sen-soft")
     else:
@@ -318,7 +319,6 @@ def summary(look: Look) -> Child:
         row["metric"]: row
         for count in (figures.headline, figures.others)
         for row in (look.figures(count, [part])[part] or () if look.compares else ())
-        if row["scope"] == "suite"
     }
     if not names:
         return None
@@ -372,7 +372,8 @@ def trend(look: Look) -> Child:
     # any of them may have the baseline that the chosen ones lack
     every = replace(look, choice=settle_choice(look.suite, replace(look.choice, iterations=names)))
     last = every.parts[-MOST:]
-    found, summaries = differences(every, last), every.figures(figures.summary)
+    found = every.of_metric(figures.headline, figures.others, last)
+    summaries = every.figures(figures.summary)
     means = {
         (part.iteration, row["configuration"]): row
         for part, rows in summaries.items()
@@ -393,7 +394,12 @@ def trend(look: Look) -> Child:
 
 
 def _iteration_row(
-    look: Look, part: Part, means: Means, axis: Axis, found: Found, chosen: Collection[str]
+    look: Look,
+    part: Part,
+    means: Means,
+    axis: Axis,
+    found: Mapping[Part, Sequence[Row] | None],
+    chosen: Collection[str],
 ) -> Node:
     name, choose = as_label(iteration_name(part.iteration)), ("choose_iterations", part.iteration)
     marks: list[Node] = []
@@ -412,9 +418,9 @@ def _iteration_row(
     return table_row(cells, cls="sen-chosen" if is_chosen else None, key=part.iteration)
 
 
-def _difference_cells(look: Look, part: Part, found: Mapping[str, Any] | None) -> list[Child]:
+def _difference_cells(look: Look, part: Part, found: Sequence[Row] | None) -> list[Child]:
     """What the skill changes; where there is no baseline, that of another one is offered."""
-    row = (found or {}).get("suite")
+    row = next(iter(found or ()), None)
     lent = look.borrowed.get(part.iteration)
     if row and row["estimate"] is not None:
         of = lent and h("small", f"against {as_label(lent)}’s ", cls="sen-soft")

@@ -40,8 +40,10 @@ def same(rows, others):
 
 def test_iterations_have_the_figures_of_the_statistics_each_alone_and_counted_together():
     counts = [
-        (figures.headline, "", overview(WS, others=False)),
-        (figures.others, "", overview(WS, others=True)),
+        (figures.headline_of_both, "", page := overview(WS, others=False)),
+        (figures.others_of_both, "", rest := overview(WS, others=True)),
+        (figures.headline, "", [row for row in page if row["scope"] == "suite"]),
+        (figures.others, "", [row for row in rest if row["scope"] == "suite"]),
         (figures.headline_by_eval, "", overview_by_eval(WS, others=False)),
         (figures.others_by_eval, "", overview_by_eval(WS, others=True)),
         (figures.dimension_sources, "", stats.variance(WS).to_dicts()),
@@ -83,6 +85,6 @@ def test_a_part_without_a_run_of_the_baseline_says_so_among_others():
     why = "no baseline among the configurations: with_skill"
     assert {(row["baseline"], row["unpaired"]) for row in first} == {(None, why)}
     assert same(second, stats.deltas_by_eval(WS).filter(iteration="iteration-2").to_dicts())
-    verdicts = figures.headline(ws, PARTS, "")
+    verdicts = figures.headline_of_both(ws, PARTS, "")
     assert verdicts[0] == []
     assert [row["scope"] for row in verdicts[1]] == ["suite", "population"]
