@@ -71,6 +71,10 @@ class BenchmarkRun(Document):
         says("1, 2, …", also=("run", "run_index", "repetition", "repeat", "sample_index")),
     ] = None
     result: Annotated[RunResult | None, says("the figures", also=("summary",), inline=True)] = None
+    status: Annotated[
+        str | None,
+        says("how the run ended, such as `error`", also=("run_status", "execution_status")),
+    ] = None
     expectations: Annotated[
         list[GradedExpectation],
         says("the verdicts", also=("assertion_results", "assertion_details", "assertions")),

@@ -19,6 +19,7 @@ from skill_eval_nb.documents import (
     Summary,
     Timing,
 )
+from skill_eval_nb.documents.parsing import ERRORED
 from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
 
 from .catalogue import Catalogue, EvalIndex
@@ -313,6 +314,7 @@ def _record_of_row(run: BenchmarkRun, benchmark: BenchmarkFile) -> RunRecord:
             total_duration_seconds=result.time_seconds,
             duration_ms=result.duration_ms,
             total_tokens=result.tokens,
+            status=run.status if str(run.status).lower() in ERRORED else None,
         ),
         metrics=Metrics(
             tool_calls=calls if isinstance(calls, dict) else None,

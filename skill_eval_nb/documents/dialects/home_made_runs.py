@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from ..base import Faults, names_of
-from ..parsing import ERRORED, Unreadable, read_number, read_share
+from ..parsing import Unreadable, read_number, read_share
 from ..repair import mend, not_used
 from ..results import BenchmarkRun, RunResult
 from ..run import Timing
@@ -153,20 +153,8 @@ def _row_to_run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
             del out[key]
     _add_costs(run, out["result"], where, faults)
     _read_share_of_runs(out["result"], where, faults)
-    _leave_out_errors(out, where, faults)
     _unfold_scores(out, of_ten, where, faults)
     return out
-
-
-def _leave_out_errors(run: Plain, where: str, faults: Faults) -> None:
-    """Take out the figures of what ended in an error before there was anything to grade."""
-    verdicts = any(isinstance(run.get(key), list) and run[key] for key in VERDICTS)
-    if str(run.get("status")).lower() not in ERRORED or verdicts:
-        return
-    for key in ("passed", "failed", "total", *names_of(RunResult, "pass_rate")):
-        run["result"].pop(key, None)
-    message = f"status is {run['status']!r}: its figures are of no run, and enter no rate"
-    faults.add("warning", "not-scored", where, message)
 
 
 def _read_share_of_runs(result: Plain, where: str, faults: Faults) -> None:
