@@ -473,7 +473,7 @@ def _read_unusual(
         return sides
     if raw is not None:
         _keep_grading(record, _read_of_any_dialect("grading", raw, grading, problems))
-    record.unreadable, record.score = raw is None, share_of(raw)
+    record.unreadable, record.score = raw is None, share_of(raw, "total_score", "score")
     if run.about:
         record.timing = _timing_by_name(run.about, problems)
     return [(_stated_place(run.place, record.grading), record)]

@@ -66,7 +66,7 @@ IN_OTHER_WORDS = [
     [{"criterion": "a", "verdict": "PASS"}, {"criterion": "b", "verdict": "FAIL"}],
     {"must": [{"rule": "a", "met": True}], "must_not": [{"rule": "b", "violated": True}]},
     {"assertions_met": ["a"], "assertions_missed": ["b"]},
-    {"score": 7, "max_score": 10, "expectations": []},
+    {"score": 5, "max_score": 10, "expectations": []},
 ]
 ANY_NAMES = ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "gpt-5")
 SIDE_OF_ONE = "iteration-1/eval-1/with_skill"
@@ -252,10 +252,7 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
     ),
     "a run's own grading in other words": (
         {f"{SIDE_OF_ONE}/run-{n}/grading.json": raw for n, raw in enumerate(IN_OTHER_WORDS, 1)},
-        [
-            ("iteration-1", "1", "with_skill", n, None if "score" in raw else 0.5)
-            for n, raw in enumerate(IN_OTHER_WORDS, 1)
-        ],
+        [("iteration-1", "1", "with_skill", n, 0.5) for n in range(1, len(IN_OTHER_WORDS) + 1)],
     ),
     "runs/run-<n>/grading/<eval>.json": (
         {"runs/run-4/grading/login.json": graded("pf")},

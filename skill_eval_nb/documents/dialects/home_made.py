@@ -23,6 +23,8 @@ from ..tools.promptfoo import read_components
 from .home_made_rows import (
     GROUPS,
     PLACES,
+    SCORES,
+    VERDICTS,
     Plain,
     entries_of,
     figure_of,
@@ -194,6 +196,7 @@ def _rearrange(kind: str, raw: Any) -> Any:
     """A home-made grading or trigger set in the structure of the shared one; others as they are."""
     plain = {"results": raw} if isinstance(raw, list) and raw else raw
     if kind == "grading" and isinstance(plain, dict):
+        plain = _with_share(plain)
         is_plain = any(plain.get(key) for key in names_of(Grading, "expectations"))
         return _add_dimensions(plain if is_plain else with_own_verdict(_join_parts(plain)))
     if kind == "triggers" and (queries := [_read_query(*found) for found in outcomes(raw)]):
@@ -203,23 +206,50 @@ def _rearrange(kind: str, raw: Any) -> Any:
     return raw
 
 
-_OF_HIGHEST = ("total_score", "score", "max_score")
-
-
-def share_of(raw: Any) -> float | None:
+def share_of(raw: Any, *names: str) -> float | None:
     """The score of a whole grading, as a share of the highest there is.
 
-    >>> share_of({"total_score": 7.5, "max_score": 10}), share_of({"score": 7, "max_score": 10})
-    (0.75, 0.7)
+    >>> share_of({"total_score": 7.5, "max_score": 10}, "score", "total_score")
+    0.75
     """
     found: Plain = raw if isinstance(raw, dict) else {}
-    both = [found[key] for key in _OF_HIGHEST if is_number(found.get(key))]
+    both = [found[key] for key in (*names, "max_score") if is_number(found.get(key))]
     return both[0] / both[1] if len(both) == 2 and 0 <= both[0] <= both[1] != 0 else None
+
+
+def _with_share(raw: Plain) -> Plain:
+    """The same, with a `score` beside a `max_score` as the share of 1 that it is."""
+    share = share_of(raw, "score")
+    if share is None:
+        return raw
+    return {key: raw[key] for key in raw if key != "max_score"} | {"score": share}
+
+
+def _with_shares(raw: Any, depth: int = 0) -> Any:
+    """The same, with the score of each run as a share of 1, where the highest is told.
+
+    >>> _with_shares({"results": [{"score": 7, "max_score": 10}]})
+    {'results': [{'score': 0.7}]}
+    """
+    if isinstance(raw, list):
+        return [_with_shares(value, depth + 1) for value in raw]
+    if not isinstance(raw, dict) or depth > _DEEPEST:
+        return raw
+    return {
+        key: value if key in _OF_PARTS else _with_shares(value, depth + 1)
+        for key, value in _with_share(raw).items()
+    }
+
+
+_DEEPEST = 12
+"""No score of a run lies deeper."""
+_OF_PARTS = {*SCORES, *VERDICTS, "rubric_scores", "quality", "dimensions", "criteria"}
+"""What holds scores of parts of a run."""
 
 
 def _add_dimensions(raw: Plain) -> Plain:
     """A grading with the scores of 5 that stand beside all verdicts, each as of a dimension."""
-    whole = _OF_HIGHEST if share_of(raw) is not None else ()
+    whole = ("total_score", "max_score") if share_of(raw, "total_score") is not None else ()
     plain = {key: value for key, value in raw.items() if key not in whole}
     for key in names_of(Grading, "expectations"):
         found = plain.get(key)
@@ -241,7 +271,7 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     """The shared documents that are in a home-made one, and what is to be known of them."""
     faults = Faults()
     if kind == "benchmark":
-        return _read_benchmarks(raw, faults), faults
+        return _read_benchmarks(_with_shares(raw), faults), faults
     document, found = mend(_rearrange(kind, raw), document_type)
     if kind == "triggers":
         message = "what was expected of a query, and what it did, is read as one run of it"

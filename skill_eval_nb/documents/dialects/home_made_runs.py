@@ -325,13 +325,24 @@ def _has_figure(result: Plain, figure: str) -> bool:
 
 
 def _turn_to_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain]:
-    """Pass rates as shares of 1, if any of them shows that the file has percentages."""
-    rates = [run["result"].get("pass_rate") for run in runs]
-    numbers = [rate for rate in rates if type(rate) in (int, float)]
-    if not any(1 < rate <= 100 for rate in numbers):
-        return runs
-    for run, rate in zip(runs, rates, strict=True):
-        if type(rate) in (int, float):
-            run["result"]["pass_rate"] = rate / 100
-    faults.add("warning", "converted", where, "the pass rates are percentages; read as shares of 1")
+    """Rates as shares of 1, if any of them shows that the file has percentages.
+
+    Scores up to 10 are of a highest that is not told, and no rates.
+    """
+    for name in ("pass_rate", "score"):
+        results = [run["result"] for run in runs if is_number(run["result"].get(name))]
+        rates = [result[name] for result in results]
+        if name == "score" and 1 < max(rates, default=0) <= 10:
+            message = (
+                f"not used: scores up to {max(rates):g} of a highest that is not told; write "
+                "`max_score` beside each, or a `pass_rate`"
+            )
+            faults.add("warning", "no-rate", where, message)
+            for result in results:
+                del result[name]
+        elif any(1 < rate <= 100 for rate in rates):
+            for result in results:
+                result[name] /= 100
+            message = f"the {name}s are percentages; read as shares of 1".replace("_", " ")
+            faults.add("warning", "converted", where, message)
     return runs

@@ -207,6 +207,20 @@ CASES: dict[str, Any] = {
         "summary": [*SUMMED, SUMMED[0], {"config": "old_skill", "pass_rate": 0.25}],
         "totals": [{**SUMMED[0], "pass_rate": 0.9}, SUMMED[0], SUMMED[1]],
     },
+    **{
+        what: {
+            "results": [
+                {"eval_id": at, "configuration": side, "score": score, **more}
+                for at, (side, score) in enumerate(zip([*BOTH] * 2, scores, strict=True))
+            ]
+        }
+        for what, scores, more in (
+            ("scores beside the highest that there is", (9, 10, 1, 0), {"max_score": 10}),
+            ("scores of a highest that is not told", (5, 1, 3, 2.5), {}),
+            ("scores that are percentages", (95, 1, 30, 8), {}),
+            ("scores that are shares", (0.5, 1, 0, 1.0), {}),
+        )
+    },
     "rows that are not objects are named": {"skill_name": "s", "results": [LOST, 7, "lost"]},
 }
 QUERIES = [
