@@ -140,7 +140,7 @@ def start(desk: Desk) -> Iterator[Lab]:
 @contextmanager
 def look_at(lab: Lab, browser: Browser, page_of: str = "doc") -> Iterator[Reader]:
     """Open a JupyterLab in Chromium, with no notebook yet; or another page of a server."""
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     reader = Reader(context.new_page(), lab.desk.work)
     page = reader.page
 

@@ -259,7 +259,9 @@ def staged(
 ) -> Iterator[Stage]:
     """Put a widget on a page of its own, where all is fine in the end."""
     context = browser.new_context(
-        viewport={"width": width, "height": HEIGHT}, color_scheme=_scheme(theme)
+        reduced_motion="reduce",  # what moves is drawn sixty times a second
+        viewport={"width": width, "height": HEIGHT},
+        color_scheme=_scheme(theme),
     )
     try:
         stage = Stage(context.new_page(), panel, theme)
