@@ -298,7 +298,10 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
         found.gradings.add(file.path)
     elif not file.of_run:
         below = _is_below(file.path)
-        why = "a run below says the same" if below else "it lies in no run's folder"
+        usual = f"{os.path.dirname(file.path)}/{kind}.json"
+        beside = usual != file.path and os.path.isfile(usual)
+        elsewhere = f"{kind}.json beside it counts" if beside else "it lies in no run's folder"
+        why = "a run below says the same" if below else elsewhere
         message = f"a {kind} document that was not used: {why}"
         problems.add("info" if below else "warning", "above-runs", file.path, message)
 

@@ -381,6 +381,10 @@ SHAPES: dict[str, Files] = {
             "results": [{"name": "a", "weight": 1, "score": 2, "pass": True}] * 2
         }
     },
+    "a second grader beside the grading of a run": {
+        "ws/eval-1/with_skill/run-1/grading.json": graded("pf"),
+        "ws/eval-1/with_skill/run-1/grading-gpt.json": graded("pp"),
+    },
     "rows that only passed or not": {
         "ws/results.json": {
             "model": "m",

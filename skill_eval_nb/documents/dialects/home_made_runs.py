@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from ..base import Faults, names_of
+from ..base import Faults, names_of, plainly
 from ..parsing import Unreadable, read_number, read_share
 from ..repair import mend, not_used
 from ..results import BenchmarkRun, RunResult
@@ -53,12 +53,14 @@ _COUNTS = {
 
 def read_runs(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
     """The runs of one benchmark, as plain values of `BenchmarkRun`, and the keys they are below."""
-    for key in (*PLACES, *GROUPS, *LAST):
+    known = {plainly(key): key for key in reversed(block)}
+    for name in (*PLACES, *GROUPS, *LAST):
+        key = name if name in block else known.get(plainly(name), name)
         rows = list(find_rows_at(key, block.get(key), where, {}, faults))
         if rows:
             return _make_runs(rows, f"{where}.{key}", faults), {key}
         entries = entries_of(block.get(key))
-        if entries and key not in ("runs", *GROUPS):
+        if entries and name not in ("runs", *GROUPS):
             message = f"{len(entries)} entries without any figure; they are not runs"
             faults.add("info", "no-figures", f"{where}.{key}", message)
     loose = find_loose_rows(block, where, faults)

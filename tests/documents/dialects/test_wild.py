@@ -41,6 +41,8 @@ CONDITIONS: list[Raw] = [
         {"evals": [{"eval_id": "a", **row, "tests": [{"note": "x"}]} for row in CONDITIONS]},
         {"evals": [{"eval_id": "a", "configs": BOTH}]},
         {"evals": [{"eval_id": "a", "arms": [{"name": side, **BOTH[side]} for side in BOTH]}]},
+        {"evalResults": [{"evalId": "a", **BOTH}]},
+        {"test-cases": [{"case-id": "a", **RATES}]},
         {"per_eval": [{"eval": "a", "passRate": 1.0, "without_skill": {"passRate": 0.5}}]},
         {
             "eval_results": [
