@@ -189,15 +189,15 @@ class PairedEvals:
             return self.moved >= fewest_moved(level)
         return all(side.enough for side in self.cells)
 
-    def interval(self, level: float) -> tuple[float | None, float | None, float | None]:
-        """Both ends of the interval, and the margin; see `PairedResult`."""
+    def interval(self, level: float) -> dict[str, float | None]:
+        """Both ends of the interval, and the margin: see `PairedResult`."""
         if not self.is_sufficient(level):
-            return None, None, None
+            return dict.fromkeys(("low", "high", "margin"))
         low, high = self._settle_ends(level) or (None, None)
         inner = self._settle_ends(2 * level - 1) if level > 0.5 else None
         margin = max(-inner[0], inner[1]) if inner else None
         is_news = margin is not None and (self.reach is None or margin < self.reach)
-        return low, high, margin if is_news else None
+        return {"low": low, "high": high, "margin": margin if is_news else None}
 
     def _settle_ends(self, level: float) -> tuple[float, float] | None:
         """An interval of any level; it holds 0 exactly where p is above 1 - level."""
@@ -240,7 +240,6 @@ class PairedEvals:
         mde, twice_evals, twice_runs = (
             None if own is None or own > reach else own for own in found
         )
-        low, high, margin = self.interval(level)
         return PairedResult(
             scope=self.scope,
             level=level,
@@ -251,15 +250,13 @@ class PairedEvals:
             moved=self.moved,
             estimate=self.estimate,
             baseline=_mean([other for _, other in self.means]),
-            low=low,
-            high=high,
             p=self.p,
             mde=mde if able else None,
             mde_twice_evals=twice_evals,
             mde_twice_runs=twice_runs if able or self.scope == "suite" else None,
-            margin=margin,
             families=None if self.families is None else len(self.sides),
             weighted=self.weighted,
+            **self.interval(level),
         )
 
 
@@ -329,15 +326,11 @@ def _draw_to_usual(noise: Noise | None, n: int) -> Noise:
 
 def _tango(evals: Sides, level: float) -> tuple[float, float] | None:
     """Tango's interval where every eval has a single run a side that passes or fails."""
-    if not all(_is_single_and_binary(*sides) for sides in evals):
+    if any(len(own) > 1 or own[0] not in (0, 1) for sides in evals for own in sides):
         return None
     better = sum(scores[0] > other[0] for scores, other in evals)
     worse = sum(scores[0] < other[0] for scores, other in evals)
     return tango(better, worse, len(evals), level)
-
-
-def _is_single_and_binary(scores: Sequence[float], other: Sequence[float]) -> bool:
-    return len(scores) == len(other) == 1 and {scores[0], other[0]} <= {0, 1}
 
 
 def _with_twice_the_runs(between: Noise, within: Noise) -> Noise:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from operator import mul
+from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.text import some
 
@@ -25,7 +26,6 @@ from .confounds import (
     without_gated,
 )
 from .designs import Additions, Design
-from .inference.exact import Sides
 from .inference.multiple import Adjusted, deals, flip_signs, jointly, over_evals
 from .labels import correct_by_labels, state_labels
 from .lean import LEANS
@@ -70,33 +70,6 @@ REACH = {"rate": 1.0, "1-5": 4.0}
 """How far two figures of a unit can lie apart."""
 
 
-class Evals(NamedTuple):
-    """The paired evals' values; what each weighs and its family, if that was asked for.
-
-    Of a mean over models `strata` sides in a row are one eval's.
-    """
-
-    sides: Sides
-    strata: int = 1
-    weights: tuple[float, ...] | None = None
-    families: tuple[str | None, ...] | None = None
-
-
-def compare_evals(
-    asked: DeltaQuestion, metric: str, evals: Evals, adjusted: Adjusted | None = None
-) -> PairedResult:
-    """What the paired evals say; the interval allows for what was asked with it."""
-    sides, *how = evals
-    reach = REACH.get(UNITS.get(metric, "1-5"))
-    reach = None if reach is None else reach * asked.differences
-    pairs = paired_evals(sides, asked.scope, reach, *how)
-    found = pairs.at(asked.level)
-    if adjusted is None or found.p is None:
-        return found
-    low, high, margin = pairs.interval(1 - adjusted.alone)
-    return replace(found, low=low, high=high, margin=margin)
-
-
 def worth_of(asked: DeltaQuestion, metric: str, found: PairedResult) -> float | None:
     """The smallest difference worth having."""
     baseline = None if found.baseline is None else found.baseline / asked.differences
@@ -139,20 +112,12 @@ def answers(
         pl.col([name for name in BOTH if not name.startswith("n_runs")]).sum(),
         (~matched).sum().cast(pl.Int64).alias("n_unpaired"),
         *unpaired,
-        pl.col("values", "baseline_values", *(own := _of_evals(paired))).filter(matched),
+        pl.col("values", "baseline_values", *_of_evals(paired)).filter(matched),
     )
     metrics = rows["metric"].to_list()
-    sides = zip(rows["values"].to_list(), rows["baseline_values"].to_list(), strict=True)
-    weights, families = (
-        [tuple(each) for each in rows[name].to_list()] if name in own else [None] * len(rows)
-        for name in ("weight", "family")
-    )
     of_models = _are_lists(paired)
-    evals = [
-        _gather_evals(ones, others, weight, family, of_models=of_models)
-        for (ones, others), weight, family in zip(sides, weights, families, strict=True)
-    ]
-    alone = [compare_evals(asked, *each) for each in zip(metrics, evals, strict=True)]
+    pairs = [_pair_values(asked, row, of_models=of_models) for row in rows.iter_rows(named=True)]
+    alone = [each.at(asked.level) for each in pairs]
     groups = rows.select(together).rows() if together else []
 
     def deal(group: Any, places: list[int]) -> Array | None:
@@ -161,7 +126,10 @@ def answers(
         return None if values is None else _deal_labels(paired, values, asked.scope, named, own)
 
     adjusted = _adjust_groups(alone, groups, deal, asked.level)
-    found = [compare_evals(asked, *each) for each in zip(metrics, evals, adjusted, strict=True)]
+    found = [  # the interval allows for what was asked with it
+        own if adjustment is None else replace(own, **each.interval(1 - adjustment.alone))
+        for own, each, adjustment in zip(alone, pairs, adjusted, strict=True)
+    ]
     worths = [worth_of(asked, *each) for each in zip(metrics, found, strict=True)]
     verdicts = [verdict(*each) for each in zip(found, metrics, worths, adjusted, strict=True)]
     if several:
@@ -171,35 +139,34 @@ def answers(
                 verdicts, rows["n_evals"], rows["why"].to_list(), strict=True
             )
         ]
-    figures: dict[str, Any] = {
-        "scope": pl.Series([asked.scope] * len(found), dtype=pl.String),
-        **{name: _numbers([getattr(comparison, name) for comparison in found]) for name in FIGURES},
-        "p_adjusted": _numbers([adjustment and adjustment.p for adjustment in adjusted]),
-        "worth": _numbers(worths),
-        "level": _numbers([asked.level] * len(found)),
-        "weighted": pl.Series([comparison.weighted for comparison in found], dtype=pl.Boolean),
-        "verdict": pl.Series([word for word, _ in verdicts], dtype=pl.String),
-        "reason": pl.Series([reason for _, reason in verdicts], dtype=pl.String),
+    figures = {
+        "scope": [asked.scope] * len(found),
+        **{name: [getattr(comparison, name) for comparison in found] for name in FIGURES},
+        "p_adjusted": [adjustment and adjustment.p for adjustment in adjusted],
+        "worth": worths,
+        "level": [asked.level] * len(found),
+        "weighted": [comparison.weighted for comparison in found],
+        "verdict": [word for word, _ in verdicts],
+        "reason": [reason for _, reason in verdicts],
     }
+    texts = dict.fromkeys(("scope", "verdict", "reason"), pl.String)
+    types = dict.fromkeys(figures, pl.Float64) | texts | {"weighted": pl.Boolean}
     order = [*by, *figures, "n_evals", *BOTH, "n_unpaired", *(["unpaired"] if several else [])]
-    answered = rows.with_columns(**figures).select(order)
+    answered = rows.hstack(pl.DataFrame(figures, types)).select(order)
     return answered if together else answered.drop("p_adjusted")
 
 
-def _gather_evals(
-    ones: Sequence[Any],
-    others: Sequence[Any],
-    weights: tuple[float, ...] | None,
-    families: tuple[str | None, ...] | None,
-    *,
-    of_models: bool,
-) -> Evals:
-    """The evals' values; of means over models, which have lists of a model each, one by one."""
+def _pair_values(asked: DeltaQuestion, row: Mapping[str, Any], *, of_models: bool) -> PairedEvals:
+    """The evals of a row; of means over models, which have lists of a model each, one by one."""
+    ones, others = row["values"], row["baseline_values"]
     strata = len(ones[0]) if of_models and ones else 1
     if of_models:
-        ones, others = list(chain(*ones)), list(chain(*others))
+        ones, others = chain(*ones), chain(*others)
     sides = tuple(zip(map(tuple, ones), map(tuple, others), strict=True))
-    return Evals(sides, strata, weights, families)
+    reach = REACH.get(UNITS.get(row["metric"], "1-5"))
+    reach = None if reach is None else reach * asked.differences
+    own = (tuple(row[name]) if name in row else None for name in ("weight", "family"))
+    return paired_evals(sides, asked.scope, reach, strata, *own)
 
 
 def _are_lists(paired: pl.DataFrame) -> bool:
@@ -212,12 +179,6 @@ def _are_lists(paired: pl.DataFrame) -> bool:
 def _of_evals(paired: pl.DataFrame) -> list[str]:
     """What of the evals' own is asked for: weight, family."""
     return [name for name in ("weight", "family") if name in paired.columns]
-
-
-def _numbers(values: Sequence[float | None]) -> pl.Series:
-    import polars as pl
-
-    return pl.Series(values, dtype=pl.Float64)
 
 
 def _adjust_groups(
@@ -272,16 +233,18 @@ def _deal_labels(
             )
         return flip_signs(wide.select(metrics).to_numpy().astype(float))
     first, second = (together[side] for side in SIDES)
-    there = own.select(*EVAL, "metric")
-    strata = [*EVAL, *MODEL]
+    strata, weight = [*EVAL, *MODEL], [name for name in _of_evals(own) if name == "weight"]
     runs = (
         values.filter(
             is_of(ITERATION if _are_lists(paired) else GROUP),
             pl.col("configuration").is_in([first, second]),
             pl.col("metric").is_in(metrics),
         )
-        .join(there, on=there.columns, how="semi", nulls_equal=True)
-        .with_columns((pl.col("configuration") != first).alias("second"))
+        .join(own.select(*EVAL, "metric", *weight), on=[*EVAL, "metric"], nulls_equal=True)
+        .with_columns(
+            (pl.col("configuration") != first).alias("second"),
+            value=reduce(mul, map(pl.col, ["value", *weight])),
+        )
         .pivot(
             "metric",
             index=[*strata, "second", "run_number"],
@@ -290,10 +253,6 @@ def _deal_labels(
         )
         .sort(*strata, "second", "run_number")  # whichever way the rows came
     )
-    weighed = own.select(*EVAL, *(name for name in _of_evals(own) if name == "weight")).unique()
-    runs = runs.join(weighed, on=EVAL, how="left", nulls_equal=True, maintain_order="left")
-    if "weight" in runs.columns:
-        runs = runs.with_columns(pl.col(metrics) * pl.col("weight"))
     evals = [
         (part.select(metrics).to_numpy().astype(float), int((~part["second"]).sum()))
         for part in runs.partition_by(strata, maintain_order=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .comparison import SCOPES
@@ -88,17 +88,6 @@ def overview(ws: Workspace, baseline: str | None = None, **how: Any) -> list[Row
     return [row for rows in zip(*compare_page(ws, baseline, **how), strict=True) for row in rows]
 
 
-def overview_of_these(
-    ws: Workspace, baseline: str | None = None, *, others: bool | None = None, level: float = 0.95
-) -> list[Row]:
-    """The rows of `overview` about these evals alone."""
-    return [
-        {"p_adjusted": row["p"], **row}
-        for metrics, of in _tests(ws, others, level)
-        for row in deltas(ws, metrics, baseline, level=of).to_dicts()
-    ]
-
-
 def answer_headline(ws: Workspace) -> list[Answer]:
     """What every comparison says of the headline, in sentences."""
     return [say_answer(*both) for both in compare_page(ws, others=False)]
@@ -111,6 +100,7 @@ def overview_by_eval(
     versus: Versus | None = None,
     others: bool | None = None,
     level: float = 0.95,
+    statistic: Callable[..., Any] = deltas_by_eval,
 ) -> list[Row]:
     """The rows of `deltas_by_eval` of every metric of a page; as `compare_page`.
 
@@ -119,8 +109,14 @@ def overview_by_eval(
     return [
         row
         for metrics, of in _tests(ws, others, level)
-        for row in deltas_by_eval(ws, metrics, baseline, versus=versus, level=of).to_dicts()
+        for row in statistic(ws, metrics, baseline, versus=versus, level=of).to_dicts()
     ]
+
+
+def overview_of_these(ws: Workspace, baseline: str | None = None, **how: Any) -> list[Row]:
+    """The rows of `overview` about these evals alone."""
+    rows = overview_by_eval(ws, baseline, statistic=deltas, **how)
+    return [{"p_adjusted": row["p"], **row} for row in rows]
 
 
 def _tests(ws: Workspace, others: bool | None, level: float) -> list[tuple[str | list[str], float]]:

@@ -30,8 +30,6 @@ HALF = 1 << 12
 """Sums up to which the arrangements of either half are listed, to be counted in pairs."""
 SPARSE = 8
 """So many times as many sums as choices of a half make it quicker to go by the choices."""
-CHEAPER = 4
-"""How many additions of rows take as long as one of a listed choice, about."""
 DIGITS, NARROW = 60, 1500
 """Items whose choices a digit of 64 bits can count, and items × sums up to which that is quick."""
 AT_ONCE = 4
@@ -120,8 +118,6 @@ def chances(items: Array, k: int) -> Array:
     choices = math.comb(number, k)
     if number <= DIGITS and number * width <= NARROW:
         return _by_digits(items.tolist(), k, width) / choices
-    if choices <= FEW and choices * k < (k + 1) * number * width // CHEAPER:
-        return np.bincount(items[_list_choices(number, k)].sum(axis=1), minlength=width) / choices
     ways = np.zeros((k + 1, width))
     ways[0, 0] = reach = 1
     for at, item in enumerate(items.tolist()):

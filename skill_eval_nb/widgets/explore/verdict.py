@@ -89,6 +89,8 @@ def legend(rows: Iterable[Mapping[str, Any]]) -> Node:
 
 
 Row = Mapping[str, Any]
+Deltas = Mapping[Part, Sequence[Row] | None]
+"""The rows of each iteration; None where they are being counted."""
 Found = dict[Part, dict[str, Row] | None]
 
 LOOKS = {"helps": "good", "hurts": "bad", "no worthwhile difference": ""}
@@ -394,12 +396,7 @@ def trend(look: Look) -> Child:
 
 
 def _iteration_row(
-    look: Look,
-    part: Part,
-    means: Means,
-    axis: Axis,
-    found: Mapping[Part, Sequence[Row] | None],
-    chosen: Collection[str],
+    look: Look, part: Part, means: Means, axis: Axis, found: Deltas, chosen: Collection[str]
 ) -> Node:
     name, choose = as_label(iteration_name(part.iteration)), ("choose_iterations", part.iteration)
     marks: list[Node] = []
