@@ -50,10 +50,12 @@ RUN = """async () => {
 DRAWN = """() => [...document.querySelectorAll('[class*=jp-RenderedVegaCommon]')]
   .every(chart => chart.querySelector('.marks'))"""
 
-HEIGHT = """() => {
-  const window_ = document.querySelector('.jp-WindowedPanel-outer');
-  return document.documentElement.clientHeight - window_.clientHeight + window_.scrollHeight;
+AROUND = """() => {
+  const notebook = document.querySelector('.jp-WindowedPanel-outer');
+  return document.documentElement.clientHeight - notebook.clientHeight;
 }"""
+"""Pixels of the page that are not the notebook's."""
+HEIGHT = "() => document.querySelector('.jp-WindowedPanel-outer').scrollHeight"
 
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 
@@ -85,9 +87,11 @@ class OpenNotebook:
     def screenshot(self, picture: Path) -> None:
         """Keep a picture of the whole notebook, from its first cell to its last."""
         width = self.page.viewport_size["width"] if self.page.viewport_size else 1200
-        height = min(self.page.evaluate(HEIGHT), TALLEST_PICTURE)
+        around = self.page.evaluate(AROUND)
+        height = min(around + self.page.evaluate(HEIGHT), TALLEST_PICTURE)
         self.page.set_viewport_size({"width": width, "height": height})
-        self.page.wait_for_timeout(500)  # Lab lays its panels out anew after a pause
+        # Lab lays its panels out anew after a pause
+        self.page.wait_for_function(f"(around) => Math.abs(({AROUND})() - around) <= 1", arg=around)
         picture.parent.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=picture)
 

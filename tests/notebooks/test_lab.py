@@ -146,7 +146,7 @@ def test_what_goes_wrong_is_seen_and_requests_that_leave_the_machine_are_stopped
     write(desk, "wrong.ipynb", script("console.error('it broke')"), *requests, "1 / 0", "'after'")
     with opened("wrong.ipynb") as notebook:
         error, not_run = faults(notebook.run())
-        notebook.page.wait_for_timeout(200)
+        wait(notebook.page, lambda: len(notebook.outside_requests) >= len(urls))
     assert any("it broke" in error for error in notebook.console_errors)
     assert sorted(notebook.outside_requests) == sorted(urls)
     assert error == "cell 4: ZeroDivisionError: division by zero"

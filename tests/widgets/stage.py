@@ -71,6 +71,15 @@ FRAMES = """() => new Promise((done) =>
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
 """In which the page sees what has come into sight, and asks for it."""
 
+REFRESHED = """(seconds) => new Promise((done) => {
+  const frame = document.createElement("iframe");
+  frame.srcdoc = `<meta http-equiv=refresh content='${seconds};url=about:blank#after'>`;
+  frame.onload = () => {
+    if (frame.contentWindow.location.hash === "#after") { frame.remove(); done(); }
+  };
+  document.body.append(frame);
+})"""
+
 DRESSED = """({style, light, name}) => {
   document.getElementById("theme").textContent = style;
   Object.assign(document.body.dataset, {jpThemeLight: light, jpThemeName: name});
@@ -151,6 +160,10 @@ class Stage:
         while not holds():
             assert time.monotonic() < deadline, "it did not come about in 30 seconds"
             self.page.wait_for_timeout(20)
+
+    def see_refreshed(self, seconds: int) -> None:
+        """Wait until a frame that begins now has refreshed itself: so would all others have."""
+        self.page.evaluate(REFRESHED, seconds)
 
     def unroll(self) -> None:
         """Make the window as tall as the page: pictures and frames are read once they are seen."""

@@ -79,12 +79,12 @@ def test_no_click_on_a_page_leads_anywhere(stage, plain, media_type) -> None:
     stage.until(lambda: "about:blank" not in {frame.url for frame in stage.page.frames})
     pages = len(stage.page.context.pages)
     urls = [frame.url for frame in stage.page.frames]
-    stage.page.wait_for_timeout(300)  # for what is animated
+    stage.see_refreshed(1)  # what is animated is then, too
     for name in names:
         frame = stage.page.frame_locator(f"iframe[title='{name}']")
         frame.get_by_text("HERE").or_(frame.get_by_alt_text("HERE")).first.click(force=True)
         stage.page.keyboard.press("Enter")
-    stage.page.wait_for_timeout(1_500)  # what refreshes itself does so after a second
+    stage.see_refreshed(0)
     assert [frame.url for frame in stage.page.frames] == urls
     assert len(stage.page.context.pages) == pages
     for name in names:

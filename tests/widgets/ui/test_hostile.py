@@ -26,6 +26,7 @@ from tests.widgets.trees import text
 from tests.widgets.ui.toys import PNG
 
 COUNT = itertools.count()
+LOADED = "() => [...document.images].every((one) => one.src && one.complete)"
 
 
 def everywhere(at: int, bad: str):
@@ -120,7 +121,11 @@ def test_files_in_frames_and_pictures_run_nothing(stage, plain, kind) -> None:
         ]
     )
     stage.unroll()
-    stage.page.wait_for_timeout(300)
+    stage.until(lambda: "about:blank" not in {frame.url for frame in stage.page.frames})
+    for frame in stage.page.frames:
+        frame.wait_for_load_state()
+    stage.page.wait_for_function(LOADED)
+    stage.see_refreshed(0)
     if kind == "text/html":
         shown = [frame.locator("p").first.inner_text() for frame in stage.page.frames[1:]]
         assert shown == ["file"] * len(MARKUP)
