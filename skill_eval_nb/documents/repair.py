@@ -383,8 +383,8 @@ def _read_scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit:
         return raw  # as most are
     wanted, reader = _SCALARS[type(kind)]
     is_text = isinstance(kind, inspect.StrType)
-    is_score = unit == "rate" and where.endswith("score") and isinstance(raw, int | float)
-    if is_score and 1 < float(raw) <= 10:
+    number: Any = raw if type(raw) in (int, float) else 0
+    if unit == "rate" and where.endswith("score") and 1 < number <= 10:
         return _unusable(raw, "a share of 1, or `max_score` beside it", where, faults)
     try:  # read as a number, a large whole one would lose digits
         value = raw if type(raw) is int and isinstance(kind, inspect.IntType) else reader(raw, unit)

@@ -197,6 +197,9 @@ def _rearrange(kind: str, raw: Any) -> Any:
     plain = {"results": raw} if isinstance(raw, list) and raw else raw
     if kind == "grading" and isinstance(plain, dict):
         plain = _with_share(plain)
+        if _has_other_scale(plain):
+            scores = {name: {"score": None} for name in plain["rubric_scores"]}
+            plain = {**plain, "rubric_scores": scores}
         is_plain = any(plain.get(key) for key in names_of(Grading, "expectations"))
         return _add_dimensions(plain if is_plain else with_own_verdict(_join_parts(plain)))
     if kind == "triggers" and (queries := [_read_query(*found) for found in outcomes(raw)]):
@@ -247,6 +250,14 @@ _OF_PARTS = {*SCORES, *VERDICTS, "rubric_scores", "quality", "dimensions", "crit
 """What holds scores of parts of a run."""
 
 
+def _has_other_scale(raw: Any) -> bool:
+    """Whether one of a grading's scores is above 5, so that the others are of that scale too."""
+    found = raw.get("rubric_scores") if isinstance(raw, dict) else None
+    scores = found.values() if isinstance(found, dict) else ()
+    known = [score.get("score") if isinstance(score, dict) else score for score in scores]
+    return max(filter(is_number, known), default=0) > 5
+
+
 def _add_dimensions(raw: Plain) -> Plain:
     """A grading with the scores of 5 that stand beside all verdicts, each as of a dimension."""
     whole = ("total_score", "max_score") if share_of(raw, "total_score") is not None else ()
@@ -276,6 +287,9 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     if kind == "triggers":
         message = "what was expected of a query, and what it did, is read as one run of it"
         faults.add("info", "inferred-run", "$", message)
+    if kind == "grading" and _has_other_scale(raw):
+        message = "not used: scores above 5, so of another scale; write them from 1 to 5"
+        faults.add("error", "other-scale", "$.rubric_scores", message)
     faults.extend(found)
     faults.extend(find_unused(document))
     if kind == "triggers":

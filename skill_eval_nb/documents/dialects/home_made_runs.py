@@ -191,7 +191,9 @@ def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
 
 
 def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
-    """`assertions_passed: "7/8"` or `"N/A"`."""
+    """`assertions_passed: "7/8"` or `"N/A"`, or so many of so many runs."""
+    if type(run.get("passed")) is type(run.get("runs")) is int:
+        run["pass_rate"] = f"{run.pop('passed')}/{run.pop('runs')}"
     for key in [key for key in run if key in PASSED]:
         stated = run[key]
         if not isinstance(stated, str):
@@ -344,7 +346,8 @@ def _turn_to_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain
                 del result[name]
         elif any(1 < rate <= 100 for rate in rates):
             for result in results:
-                result[name] /= 100
+                if abs(result[name]) <= 100:
+                    result[name] /= 100
             message = f"the {name}s are percentages; read as shares of 1".replace("_", " ")
             faults.add("warning", "converted", where, message)
     return runs

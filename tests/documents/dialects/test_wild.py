@@ -223,6 +223,11 @@ CASES: dict[str, Any] = {
             ("scores that are shares", (0.5, 1, 0, 1.0), {}),
         )
     },
+    "so many of so many runs, 1 of them too": {
+        "results": [
+            {"eval_id": 1, **{side: {"passed": n, "runs": 5} for n, side in enumerate(BOTH)}}
+        ]
+    },
     "rows that are not objects are named": {"skill_name": "s", "results": [LOST, 7, "lost"]},
 }
 QUERIES = [
@@ -235,6 +240,10 @@ OTHERS: dict[str, tuple[str, Any]] = {
         {"skill_name": "s", "cases": QUERIES},
     ),
     "a list of such queries": ("triggers", QUERIES),
+    "scores of a scale of ten, some of them up to five": (
+        "grading",
+        {"expectations": [], "rubric_scores": {"tone": {"score": 9}, "depth": 5}},
+    ),
     "what was met and missed": (
         "grading",
         {"pass": False, "assertions_met": ["x"], "assertions_missed": ["y"], "quality_score": 4},
