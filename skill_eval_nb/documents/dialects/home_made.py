@@ -254,8 +254,8 @@ def _has_other_scale(raw: Any) -> bool:
     """Whether one of a grading's scores is above 5, so that the others are of that scale too."""
     found = raw.get("rubric_scores") if isinstance(raw, dict) else None
     scores = found.values() if isinstance(found, dict) else ()
-    known = [score.get("score") if isinstance(score, dict) else score for score in scores]
-    return max(filter(is_number, known), default=0) > 5
+    known: list[Any] = [one.get("score") if isinstance(one, dict) else one for one in scores]
+    return any(is_number(score) and score > 5 for score in known)
 
 
 def _add_dimensions(raw: Plain) -> Plain:
