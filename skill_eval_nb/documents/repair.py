@@ -294,6 +294,8 @@ def _read_union(
         if isinstance(raw, _JSON_TYPES.get(type(unwrap(choice)[1]), object))
         and not (isinstance(raw, bool) and not isinstance(unwrap(choice)[1], inspect.BoolType))
     ]
+    if type(raw) is int and unit != "rate":  # stays whole where it may be either
+        fitting.sort(key=lambda choice: not isinstance(unwrap(choice)[1], inspect.IntType))
     before, value = len(faults), UNUSABLE
     for choice in fitting or choices:
         del faults[before:]

@@ -18,6 +18,7 @@ import msgspec
 
 from skill_eval_nb.disk import NO_LINK, TooLarge, read_bytes
 from skill_eval_nb.documents import (
+    Benchmark,
     BenchmarkRun,
     Document,
     EvalMetadata,
@@ -35,7 +36,12 @@ from skill_eval_nb.documents import (
     parse,
 )
 from skill_eval_nb.documents.base import names_of
-from skill_eval_nb.documents.dialects import kind_of, read_as_shared
+from skill_eval_nb.documents.dialects import (
+    NEUTRAL,
+    add_contradictions,
+    kind_of,
+    read_as_shared,
+)
 from skill_eval_nb.documents.dialects.home_made import share_of
 from skill_eval_nb.documents.dialects.home_made_rows import (
     SURE_OF_EVAL,
@@ -177,23 +183,39 @@ def _parse(data: bytes, path: str, problems: Problems) -> Any:
     return raw
 
 
-_FORMS: dict[str, tuple[str, type[Document]]] = {
-    "eval_metadata.json": ("eval_metadata", EvalMetadata),
-    "evals.json": ("evals", Evals),
-}
+_PLAIN = frozenset("eval_metadata evals benchmark comparison analysis history feedback".split())
+"""Kinds of documents whose files are called after them, perhaps with a number behind."""
 
 Known = dict[tuple[str, bytes], Any]
 """Documents by kind and bytes: iterations repeat the metadata of their evals."""
 
 
-def fast_read(name: str, path: str, known: Known) -> tuple[str | None, Any]:
-    """The kind of a file and its document, or None if it has none of these forms.
+def read_plain(name: str, path: str, known: Known) -> tuple[str | None, Any]:
+    """The kind that a file is called after and its document, or None if it is not just that.
 
     What is `known` from a file of the same bytes is not read again.
     """
-    if name not in _FORMS:
+    kind = re.sub(r"(-\d+)?\.json$", "", name)
+    if kind not in _PLAIN:
         return None, None
-    kind, form = _FORMS[name]
+    form = NEUTRAL[kind]
+    is_of_evals = form in (EvalMetadata, Evals)
+    document = _read_evals(path, kind, known) if is_of_evals else load_strictly(path, form)
+    if isinstance(document, Benchmark):
+        document = [document] if _is_consistent(document) else None
+    return (None, None) if document is None else (kind, document)
+
+
+def _is_consistent(benchmark: Benchmark) -> bool:
+    """Whether its figures agree, and none of its rates is in percent, of which `problems` tells."""
+    add_contradictions(benchmark, "$", faults := Faults())
+    sides = benchmark.run_summary.values()
+    rates = ((one.pass_rate, one.rubric_normalized, one.overall_efficiency) for one in sides)
+    bare = (rate for own in rates for rate in own if isinstance(rate, int | float))
+    return not faults and all(abs(rate) <= 1 for rate in bare)
+
+
+def _read_evals(path: str, kind: str, known: Known) -> Any:
     try:
         data = read_bytes(path)
         if (kind, data) not in known:
@@ -202,12 +224,11 @@ def fast_read(name: str, path: str, known: Known) -> tuple[str | None, Any]:
                 for key in ("assertions", "expectations"):
                     texts = holder.get(key, [])
                     texts[:] = [{"text": one} if isinstance(one, str) else one for one in texts]
-            known[kind, data] = msgspec.convert(raw, form)
+            known[kind, data] = msgspec.convert(raw, NEUTRAL[kind])
     except (OSError, ValueError, AttributeError, TypeError, RecursionError):  # not of this form
-        return None, None
+        return None
     document = known[kind, data]
-    is_one = getattr(document, "eval_id", "") is not None
-    return (kind, document) if is_one else (None, None)
+    return None if getattr(document, "eval_id", "") is None else document
 
 
 PROMISING = re.compile(
@@ -227,7 +248,7 @@ def read_files(layout: Layout) -> Files:
     known: Known = {}
     for file in layout.files:
         name = os.path.basename(file.path)
-        kind, document = fast_read(name, file.path, known)
+        kind, document = read_plain(name, file.path, known)
         if kind is None:
             kind, document = _read_tolerantly(name, file, problems)
         if kind is None:
@@ -238,7 +259,8 @@ def read_files(layout: Layout) -> Files:
             layout.note(kind, file.path, place)
     if found.results:
         place_results(found, problems)
-    add_proposal(problems)
+    if problems:
+        add_proposal(problems)
     return found
 
 

@@ -104,3 +104,25 @@ def test_a_figure_of_megabytes_is_read_in_one_go(tmp_path, printed):
     begun = time.thread_time()
     printed_as(tmp_path, (printed, "tokens"))
     assert time.thread_time() - begun < 10
+
+
+@pytest.mark.parametrize("others", [{}, {"by": "hand"}], ids=["as documented", "with a key more"])
+@pytest.mark.parametrize(
+    ("metric", "figure", "value", "printed", "codes"),
+    [
+        ("tokens", {"mean": 1000}, 1000.0, "1000", set()),
+        ("tokens", {"mean": 1000.5}, 1000.5, "1000.5", set()),
+        ("pass_rate", 78.3, 0.783, "0.783", {"converted"}),
+        ("pass_rate", -25, -0.25, "-0.25", {"converted"}),
+    ],
+)
+def test_a_benchmark_is_read_alike_however_near_it_is_to_the_documented_form(
+    tmp_path, others, metric, figure, value, printed, codes
+):
+    """A file that is just as documented is read at once, all others with care."""
+    benchmark = {"metadata": {}, "runs": [row(1, "with_skill", "pp")], **others}
+    benchmark["run_summary"] = {"with_skill": {metric: figure}}
+    ws = load(tmp_path, {"iteration-1/benchmark.json": benchmark})
+    found = [(one["value"], one["printed"]) for one in rows(ws, "stated")]
+    assert (value, printed) in found
+    assert {one["code"] for one in rows(ws, "problems")} & {"converted"} == codes
