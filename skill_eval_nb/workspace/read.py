@@ -319,13 +319,13 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
     elif kind == "grading" and os.path.basename(file.path) in ELSEWHERE:
         found.gradings.add(file.path)
     elif not file.of_run:
-        below = _is_below(file.path)
-        usual = f"{os.path.dirname(file.path)}/{kind}.json"
-        beside = usual != file.path and os.path.isfile(usual)
-        elsewhere = f"{kind}.json beside it counts" if beside else "it lies in no run's folder"
-        why = "a run below says the same" if below else elsewhere
-        message = f"a {kind} document that was not used: {why}"
-        problems.add("info" if below else "warning", "above-runs", file.path, message)
+        below, usual = _is_below(file.path), f"{os.path.dirname(file.path)}/{kind}.json"
+        severity, code, why = "warning", "above-runs", "it lies in no run's folder"
+        if below:
+            severity, why = "info", "a run below says the same"
+        elif usual != file.path and os.path.isfile(usual):
+            code, why = "not-used", f"{kind}.json beside it counts"
+        problems.add(severity, code, file.path, f"a {kind} document that was not used: {why}")
 
 
 OF_MANY_RUNS = frozenset(
