@@ -319,13 +319,18 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
     elif kind == "grading" and os.path.basename(file.path) in ELSEWHERE:
         found.gradings.add(file.path)
     elif not file.of_run:
-        below, usual = _is_below(file.path), f"{os.path.dirname(file.path)}/{kind}.json"
-        severity, code, why = "warning", "above-runs", "it lies in no run's folder"
-        if below:
-            severity, why = "info", "a run below says the same"
-        elif usual != file.path and os.path.isfile(usual):
-            code, why = "not-used", f"{kind}.json beside it counts"
-        problems.add(severity, code, file.path, f"a {kind} document that was not used: {why}")
+        _report_unused(kind, file.path, problems)
+
+
+def _report_unused(kind: str, path: str, problems: Problems) -> None:
+    """Say why a document of one run was not used."""
+    severity, code, why = "warning", "above-runs", "it lies in no run's folder"
+    usual = f"{os.path.dirname(path)}/{kind}.json"
+    if _is_below(path):
+        severity, why = "info", "a run below says the same"
+    elif usual != path and os.path.isfile(usual):
+        code, why = "not-used", f"{kind}.json beside it counts"
+    problems.add(severity, code, path, f"a {kind} document that was not used: {why}")
 
 
 OF_MANY_RUNS = frozenset(

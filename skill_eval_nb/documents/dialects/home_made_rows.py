@@ -127,6 +127,9 @@ VERDICTS = {*names_of(Grading, "expectations"), "grading"} - {"results", "detail
 PASSED = {*names_of(RunResult, "passed"), "assertions", "checks", "expectations"}
 """What `"7/8"` stands under if it counts verdicts."""
 _COUNTED = {*names_of(RunResult, "pass_rate"), "passed", "total", *VERDICTS}
+OF_RUNS = ("runs", "trials", "attempts", "n")
+OF_MANY = {*names_of(RunResult, "failed"), *names_of(RunResult, "total"), "fail", *OF_RUNS}
+"""What stands beside a number of passes, and says of how many."""
 FIGURES = {
     *names_of(RunResult),
     *names_of(BenchmarkRun, "result"),
@@ -210,7 +213,7 @@ def with_own_verdict(run: Plain) -> Plain:
     fields = {**score, **run} if isinstance(score, dict) else run
     key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
     known = {name for name, value in run.items() if not isinstance(value, dict)}
-    if key is None or ((_COUNTED | {"runs"}) & known) - {key}:  # then it is how many
+    if key is None or ((_COUNTED | OF_MANY) & known) - {key}:  # then it is how many
         return run
     return replace_keys([key], [{"text": "the run passed", "passed": fields[key]}])
 

@@ -20,6 +20,8 @@ from .home_made_rows import (
     GROUPS,
     LAST,
     NAMES,
+    OF_MANY,
+    OF_RUNS,
     PASSED,
     PLACES,
     SCORED,
@@ -192,8 +194,9 @@ def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
 
 def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
     """`assertions_passed: "7/8"` or `"N/A"`, or so many of so many runs."""
-    if type(run.get("passed")) is type(run.get("runs")) is int:
-        run["pass_rate"] = f"{run.pop('passed')}/{run.pop('runs')}"
+    of = OF_MANY & run.keys()
+    if type(run.get("passed")) is int and len(of) == 1 and of <= {*OF_RUNS}:
+        run["pass_rate"] = f"{run.pop('passed')}/{run.pop(of.pop())}"
     for key in [key for key in run if key in PASSED]:
         stated = run[key]
         if not isinstance(stated, str):
@@ -344,7 +347,7 @@ def _turn_to_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain
             faults.add("warning", "no-rate", where, message)
             for result in results:
                 del result[name]
-        elif any(1 < rate <= 100 for rate in rates):
+        elif any(2 <= rate <= 100 for rate in rates):
             for result in results:
                 if abs(result[name]) <= 100:
                     result[name] /= 100

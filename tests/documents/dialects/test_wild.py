@@ -228,6 +228,18 @@ CASES: dict[str, Any] = {
             {"eval_id": 1, **{side: {"passed": n, "runs": 5} for n, side in enumerate(BOTH)}}
         ]
     },
+    "a number of passes is no verdict where it says of how many": {
+        "results": [
+            {"eval_id": at, "configuration": "with_skill", "passed": 1, **of}
+            for at, of in enumerate(({"failed": 3}, {"n": 5}, {"total": 4, "runs": 3}, {}))
+        ]
+    },
+    "a rate between 1 and 2 is no percentage": {
+        "results": [
+            {"eval_id": 1, "configuration": side, "pass_rate": rate}
+            for side, rate in zip(BOTH, (1.5, 0.5), strict=True)
+        ]
+    },
     "rows that are not objects are named": {"skill_name": "s", "results": [LOST, 7, "lost"]},
 }
 QUERIES = [
