@@ -26,6 +26,7 @@ from skill_eval_nb.grading.sandbox import (
 )
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import boxed
+from tests.grading.structural.made import lay
 
 CANARY = "canary-5f1d2c"
 
@@ -100,6 +101,20 @@ def test_nothing_outside_the_folder_is_read_or_changed(folder, secret, command):
     files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     assert not any(CANARY in path.read_text() for path in files)
     assert outside() == before
+
+
+@needed
+def test_files_and_folders_of_any_name_are_shown(tmp_path):
+    """Root shows them by a table whose fields end at blanks and whose lines at ends of lines."""
+    names = ["plain", "a b", "tab\tline\nreturn\rfeed\f", "\\040 \\", "#", "--", "'$(id)\" \u3000é"]
+    for at, name in enumerate(names):
+        folder = lay(tmp_path / str(at) / name, {"in": "in,"})
+        given = lay(tmp_path / str(at), {f"of {name}": "file,", f"in {name}/x": "below"})
+        readable = (("/skill/file", given / f"of {name}"), ("/skill/folder", given / f"in {name}"))
+        box = Box(folder, readable=readable)
+        ran = run_in_box(box, ["sh", "-c", "cat in /skill/file /skill/folder/x && echo > made"])
+        assert (ran.stdout, ran.stderr) == (b"in,file,below", b"")
+        assert (folder / "made").exists()
 
 
 SYSCALLS = """
