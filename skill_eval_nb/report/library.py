@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from skill_eval_nb.stats.confounds import DECIDED, OFFLINE
 from skill_eval_nb.stats.lean import NO_LEAN
 from skill_eval_nb.stats.skills import OverSkills, average_skills, measure_skills, name_baseline
 from skill_eval_nb.stats.values import HEADLINE, model_name
+from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, count, lower_first, some
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from skill_eval_nb.tables.frames import Backend
 
-Row = Mapping[str, Any]
 PLACES = ("", "{skill}", "skills/{skill}", ".claude/skills/{skill}")
 """Where a skill lies below a folder above its workspace, or the workspace's own."""
 CONTEXT = ("context_always", "context_opened", "context_files")

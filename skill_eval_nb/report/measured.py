@@ -23,6 +23,7 @@ from skill_eval_nb.stats.values import (
     natural,
     order_iterations,
 )
+from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import TABLES, Table, Workspace
 from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import MISSING, chance, format_fixed
@@ -154,9 +155,6 @@ def free(folder: PurePosixPath, taken: set[str]) -> PurePosixPath:
         free, number = folder.parent / f"{folder.name or 'workspace'}-{number}", number + 1
     taken.add(str(free).casefold())
     return free
-
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

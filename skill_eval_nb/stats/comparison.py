@@ -217,16 +217,15 @@ class PairedEvals:
     @cached_property
     def _designs(self) -> list[tuple[Noise | None, int]]:
         """Noise and evals: as it is, with twice the evals, with twice the runs."""
-        units, planned = len(self.sides), self.noise
+        planned, within, units, more = self.noise, self.of_runs, len(self.sides), 1
         if self.scope == "suite":
-            more_runs = planned and run_noise(*(side.twice() for side in self.cells))
-            more_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df)
-            return [(planned, MANY), (more_evals, MANY), (more_runs, MANY)]
-        if self.reach == OF_RATES:
-            planned = _draw_to_usual(planned, units)
-        more_runs = planned and self.of_runs and _with_twice_the_runs(planned, self.of_runs)
-        more_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df + 1)
-        return [(planned, units), (more_evals, 2 * units), (more_runs, units)]
+            units, more = MANY, 0
+            twice_runs = within and run_noise(*(side.twice() for side in self.cells))
+        else:
+            planned = _draw_to_usual(planned, units) if self.reach == OF_RATES else planned
+            twice_runs = planned and within and _with_twice_the_runs(planned, within)
+        twice_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df + more)
+        return [(planned, units), (twice_evals, 2 * units), (twice_runs, units)]
 
     def at(self, level: float) -> PairedResult:
         """What they say at this level."""

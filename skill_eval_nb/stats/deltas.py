@@ -125,7 +125,7 @@ def answers(
         own = [metrics[at] for at in places]
         return None if values is None else _deal_labels(paired, values, asked.scope, named, own)
 
-    adjusted = _adjust_groups(alone, groups, deal, asked.level)
+    adjusted = _adjust_groups(alone, groups, deal, 1 - asked.level)
     found = [  # the interval allows for what was asked with it
         own if adjustment is None else replace(own, **each.interval(1 - adjustment.alone))
         for own, each, adjustment in zip(alone, pairs, adjusted, strict=True)
@@ -185,7 +185,7 @@ def _adjust_groups(
     found: Sequence[PairedResult],
     groups: Sequence[Any],
     deal: Callable[[Any, list[int]], Array | None],
-    level: float,
+    alpha: float,
 ) -> list[Adjusted | None]:
     """What allows for the others of their group; None if there are no groups, or no p."""
     adjusted: list[Adjusted | None] = [None] * len(found)
@@ -197,11 +197,7 @@ def _adjust_groups(
         p = [p_value for at in places if (p_value := found[at].p) is not None]
         least = [found[at].least_p for at in places]
         joint = deal(group, places)
-        each = (
-            over_evals(p, least, 1 - level)
-            if joint is None
-            else jointly(p, least, joint, 1 - level)
-        )
+        each = over_evals(p, least, alpha) if joint is None else jointly(p, least, joint, alpha)
         for at, adjustment in zip(places, each, strict=True):
             adjusted[at] = adjustment
     return adjusted

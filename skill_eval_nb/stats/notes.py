@@ -56,7 +56,7 @@ from .values import (
     values_of,
 )
 from .variance import variance
-from .verdict import say_answer
+from .verdict import Row, say_answer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +76,6 @@ KINDS = (
 )
 """What a note is about, in the order in which it matters."""
 
-Row = Mapping[str, Any]
 Note = dict[str, Any]
 """A row of `notes`."""
 

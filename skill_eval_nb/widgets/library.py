@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.report.content import Table
 from skill_eval_nb.report.library import Library, say_known, say_step, show_part
 from skill_eval_nb.stats.skills import OverSkills
+from skill_eval_nb.stats.verdict import Row
 
 from .explore import HEADLINE, Explore
 from .explore.choice import Choice, suite_of
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 __all__ = ["LibraryPanel", "library_panel"]
-
-
-Row = Mapping[str, Any]
 
 
 def library_panel(ws: Workspace | str | PathLike[str]) -> LibraryPanel:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.values import better, natural
+from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 
 from ..show.comparison import read_beginning
@@ -138,7 +139,6 @@ def mean_of(
     )
 
 
-Row = Mapping[str, Any]
 Line = tuple[EvalKey, Part]
 """What a row is: an eval in an iteration."""
 Deltas = dict[Line, Row]

@@ -18,6 +18,7 @@ from skill_eval_nb import stats
 from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.overview import overview, overview_by_eval, overview_of_these
 from skill_eval_nb.stats.values import EVAL, RUBRIC, RUN, values_of
+from skill_eval_nb.stats.verdict import Row
 
 from ..ui.source import Recent
 from .choice import Part, SkillRuns, runs_of, suites_of, turned_workspace, within
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from .choice import Choice, Selection
 
 
-Row = Mapping[str, Any]
-"""A row of what a statistic gives."""
 Rows = list[Row]
 Parts = Sequence["Part"]
 """Parts of one choice."""

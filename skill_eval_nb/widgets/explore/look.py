@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.notes import LOST
-from skill_eval_nb.stats.values import RUBRIC, natural, run_key, scores_of
+from skill_eval_nb.stats.values import RUBRIC, headline_of, natural, run_key, scores_of
+from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
 
@@ -24,6 +25,7 @@ from .choice import (
     Place,
     Selection,
     iteration_name,
+    metrics_of,
     parts_of,
     verdicts_of,
 )
@@ -162,9 +164,12 @@ class Look:
         def own(found: Any) -> list[Any] | None:
             return found and [row for row in found if row["metric"] == self.choice.metric]
 
-        rows = {part: own(found) for part, found in self.figures(headline, parts).items()}
+        counts = [headline, others]
+        if self.choice.metric != headline_of(metrics_of(self.suite)):
+            counts.reverse()  # it seldom decides, in parts that lack what decides elsewhere
+        rows = {part: own(found) for part, found in self.figures(counts[0], parts).items()}
         missing = [part for part, found in rows.items() if found == []]
-        return rows | {part: own(found) for part, found in self.figures(others, missing).items()}
+        return rows | {part: own(found) for part, found in self.figures(counts[1], missing).items()}
 
     def last(self, count: Count) -> tuple[Part | None, Any]:
         """The last part with such figures, and these; None while they are being counted."""
@@ -363,7 +368,6 @@ class Lines(Generic[L]):
         return [row, *look.below(at, len(cells))]
 
 
-Row = Mapping[str, Any]
 COLUMNS = ("pass_rate", "rubric_weighted_mean", "time_seconds", "tokens", "cost_usd")
 """Figures of a run that are listed beside the one that is looked at."""
 MOST = 280

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb import charts
 from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.stats.values import headline_of, metrics_of, model_name, secondary_level
+from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h, offer
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-Row = Mapping[str, Any]
 LOOKS = {
     "gain and cost": "good",
     "hurts": "bad",

@@ -11,6 +11,7 @@ from typing import Any
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.expectations import CLASSES
 from skill_eval_nb.stats.values import RUBRIC, natural
+from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
@@ -24,7 +25,6 @@ from .look import Drawn, Lines, Look, filters, left_out, side_heads, sides_legen
 from .rows import sort_button
 from .verdict import adjustment_note, legend, stack, word
 
-Row = Mapping[str, Any]
 CLASS_LOOKS = {"separates": "good", "hurts": "bad", "flaky": "odd"} | {
     "newly passing": "good",
     "newly failing": "bad",

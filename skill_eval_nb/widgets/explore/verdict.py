@@ -11,7 +11,7 @@ from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.overview import explain_adjustment
 from skill_eval_nb.stats.pairing import UNSTATED, choose
 from skill_eval_nb.stats.values import better, headline_of, model_name, natural
-from skill_eval_nb.stats.verdict import say_answer, word_of
+from skill_eval_nb.stats.verdict import Row, say_answer, word_of
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
@@ -88,7 +88,6 @@ def legend(rows: Iterable[Mapping[str, Any]]) -> Node:
     return h("p", parts, cls="sen-x-legend")
 
 
-Row = Mapping[str, Any]
 Deltas = Mapping[Part, Sequence[Row] | None]
 """The rows of each iteration; None where they are being counted."""
 Found = dict[Part, dict[str, Row] | None]
