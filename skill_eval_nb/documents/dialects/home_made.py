@@ -31,6 +31,7 @@ from .home_made_rows import (
     is_number,
     is_plain_side,
     sides_in,
+    verdicts_in,
     with_own_verdict,
 )
 from .home_made_runs import is_score, read_runs
@@ -194,7 +195,8 @@ def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
 
 def _rearrange(kind: str, raw: Any) -> Any:
     """A home-made grading or trigger set in the structure of the shared one; others as they are."""
-    plain = {"results": raw} if isinstance(raw, list) and raw else raw
+    listed = {"results": raw}
+    plain = listed if isinstance(raw, list) and verdicts_in(listed) else raw
     if kind == "grading" and isinstance(plain, dict):
         plain = _with_share(plain)
         if _has_other_scale(plain):
