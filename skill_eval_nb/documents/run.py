@@ -31,7 +31,7 @@ ToolCalls = Annotated[
     dict[str, Count | None] | Count | None,
     says("calls by tool, or their sum", also=("tool_uses",)),
 ]
-Cost = Annotated[Amount | None, says("what it cost", unit="usd", also=("total_cost_usd",))]
+Cost = Annotated[Amount | None, says("what it cost", unit="usd", also=("total_cost_usd", "cost"))]
 SkillUsed = Annotated[bool | None, says("whether the skill was opened", also=("skill_loaded",))]
 OwnSkill = Annotated[
     str | None, says("the skill, where a file is of several", also=("skill_name",))

@@ -141,6 +141,12 @@ CASES: dict[str, Any] = {
         "skill": "s",
         "evals": [{"id": "a", "with_skill": {"avg_ms": 1500, "pass_rate": "3/3"}}],
     },
+    "what a run cost, under each of its names": {
+        "runs": [
+            {"eval_id": 1, "configuration": name, "pass_rate": 0.5, name: 0.25}
+            for name in ("cost", "cost_usd", "total_cost_usd")
+        ]
+    },
     "tokens in two parts and costs elsewhere": {
         "runs": [{"eval_id": "a", "run_index": 0, "with_skill": MEASURED}]
     },
