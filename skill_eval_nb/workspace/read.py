@@ -198,12 +198,30 @@ def read_plain(name: str, path: str, known: Known) -> tuple[str | None, Any]:
     kind = re.sub(r"(-\d+)?\.json$", "", name)
     if kind not in _PLAIN:
         return None, None
-    form = NEUTRAL[kind]
-    is_of_evals = form in (EvalMetadata, Evals)
-    document = _read_evals(path, kind, known) if is_of_evals else load_strictly(path, form)
-    if isinstance(document, Benchmark):
-        document = [document] if _is_consistent(document) else None
+    try:
+        data = read_bytes(path)
+        document = known.get((kind, data)) or _as_documented(kind, data)
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):  # not of this form
+        return None, None
+    if isinstance(document, EvalMetadata | Evals):
+        known[kind, data] = document
     return (None, None) if document is None else (kind, document)
+
+
+def _as_documented(kind: str, data: bytes) -> Any:
+    """A file as the document of its kind; None, or an error, if it is not just that."""
+    if NEUTRAL[kind] in (EvalMetadata, Evals):
+        raw = msgspec.json.decode(data)
+        for holder in raw.get("evals", [raw]):
+            for key in ("assertions", "expectations"):
+                texts = holder.get(key, [])
+                texts[:] = [{"text": one} if isinstance(one, str) else one for one in texts]
+    elif (raw := parse(data, odd := Faults())) is None or odd:  # such as runs that are given twice
+        return None
+    document = msgspec.convert(raw, NEUTRAL[kind])
+    if isinstance(document, Benchmark):
+        return [document] if _is_consistent(document) else None
+    return None if getattr(document, "eval_id", "") is None else document
 
 
 def _is_consistent(benchmark: Benchmark) -> bool:
@@ -213,22 +231,6 @@ def _is_consistent(benchmark: Benchmark) -> bool:
     rates = ((one.pass_rate, one.rubric_normalized, one.overall_efficiency) for one in sides)
     bare = (rate for own in rates for rate in own if isinstance(rate, int | float))
     return not faults and all(abs(rate) <= 1 for rate in bare)
-
-
-def _read_evals(path: str, kind: str, known: Known) -> Any:
-    try:
-        data = read_bytes(path)
-        if (kind, data) not in known:
-            raw = msgspec.json.decode(data)
-            for holder in raw.get("evals", [raw]):
-                for key in ("assertions", "expectations"):
-                    texts = holder.get(key, [])
-                    texts[:] = [{"text": one} if isinstance(one, str) else one for one in texts]
-            known[kind, data] = msgspec.convert(raw, NEUTRAL[kind])
-    except (OSError, ValueError, AttributeError, TypeError, RecursionError):  # not of this form
-        return None
-    document = known[kind, data]
-    return None if getattr(document, "eval_id", "") is None else document
 
 
 PROMISING = re.compile(

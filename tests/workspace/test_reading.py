@@ -97,6 +97,17 @@ def test_strictly_it_is_what_the_tolerant_way_gives(tmp_path: Path, suite: Any, 
     assert all(one.equals(other) for one, other in zip(*found, strict=True))
 
 
+@pytest.mark.parametrize("key", ["runs", "notes"])
+def test_what_a_benchmark_gives_twice_is_told(tmp_path: Path, key: str):
+    """However near it is to the documented form: the last counts, and runs would be lost."""
+    benchmark = EXAMPLES["skill-creator"]["benchmark"]
+    text = f"{json.dumps(benchmark)[:-1]}, {json.dumps(key)}: {json.dumps(benchmark[key])}}}"
+    for name, written, told in (("once", json.dumps(benchmark), []), ("twice", text, [key])):
+        ws = sen.load(lay(tmp_path / name / "ws", {"iteration-1/benchmark.json": written}))
+        messages = ws.problems.filter(code="repaired-json")["message"].to_list()
+        assert [message.rpartition(": ")[2] for message in messages] == told
+
+
 # ── while much is read ───────────────────────────────────────────────────────────────────────
 
 
