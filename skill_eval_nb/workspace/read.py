@@ -221,7 +221,8 @@ def _as_documented(kind: str, data: bytes) -> Any:
     document = msgspec.convert(raw, NEUTRAL[kind])
     if isinstance(document, Benchmark):
         return [document] if _is_consistent(document) else None
-    return None if getattr(document, "eval_id", "") is None else document
+    lacks_id = isinstance(document, EvalMetadata) and document.eval_id is None
+    return None if lacks_id else document
 
 
 def _is_consistent(benchmark: Benchmark) -> bool:
