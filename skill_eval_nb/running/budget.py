@@ -340,7 +340,8 @@ def read_noted(path: Path) -> float | None:
     """
     try:
         data = read_bytes(path)
-    except OSError:
+        lines = data[: data.rfind(b"\n") + 1].split()
+        noted = float(lines[-1]) if lines else -1.0
+    except (OSError, ValueError):
         return None
-    lines = data[: data.rfind(b"\n") + 1].split()
-    return float(lines[-1]) if lines else None
+    return noted if noted >= 0 else None

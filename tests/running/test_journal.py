@@ -117,6 +117,7 @@ def test_the_plan_stands_first_and_once_and_what_was_spent_is_known_over_all_sta
         (0.5, "", 0.5),
         (0.5, "0.03125\n0.0625\n0.12", 0.0625),  # the last line was cut off
         (0.5, "0.75\n", 0.5),
+        *((0.5, odd, 0.5) for odd in ("ten\n", "-1\n", "nan\n")),
         (None, "0.25\n", 0.25),
         (None, None, 0.0),
     ],
