@@ -113,7 +113,6 @@ def test_what_a_benchmark_gives_twice_is_told(tmp_path: Path, key: str):
 
 def test_the_collector_is_away_and_back_after_an_error_and_not_where_it_was_off():
     """What was made meanwhile counts as old."""
-    gc.unfreeze()  # the tests themselves, of which a user's process has none
     with suppress(ValueError), collector_paused():
         assert not gc.isenabled()
         made = [[number] for number in range(5000)]
