@@ -161,6 +161,19 @@ class Stage:
             assert time.monotonic() < deadline, "it did not come about in 30 seconds"
             self.page.wait_for_timeout(20)
 
+    def garble(self, then: bytes) -> list[str]:
+        """Send the page no tree, and `then` once it asks; gives what it asks for, as it does."""
+        asked: list[str] = []
+
+        def send_again(key: str) -> None:
+            asked.append(key)
+            del self.panel.send_state  # this once
+            self._tell({"tree": self._put(then)})
+
+        self.panel.send_state = send_again  # type: ignore[method-assign]
+        self._tell({"tree": self._put(b"garbled")})
+        return asked
+
     def see_refreshed(self, seconds: int) -> None:
         """Wait until a frame that begins now has refreshed itself: so would all others have."""
         self.page.evaluate(REFRESHED, seconds)

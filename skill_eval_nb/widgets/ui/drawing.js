@@ -4,17 +4,16 @@
 import { isControl, isTyped } from "./controls.js";
 import { made } from "./place.js";
 import { TAGS, isAttribute, isLong, isName, isSafeLink, isSafeStyle, isText } from "./tree.js";
-import { kind, likeness, parse, pieces, same } from "./tree.js";
+import { kind, likeness, pieces, same } from "./tree.js";
 
 export function drawing(place, controls, files) {
   const { body, records, attributesOf, named, defect, unsay, guarded } = place;
   let hasFailed = false;
 
-  function draw(tree) {
+  function draw(wanted) {
     const top = records.get(body) ?? { node: ["div", {}, []], inside: [] };
     records.set(body, top);
     try {
-      const wanted = parse(tree);
       reconcile(body, top, wanted);
       top.node = ["div", {}, wanted];
       if (hasFailed) unsay();

@@ -291,6 +291,8 @@ class Panel(anywidget.AnyWidget):
         number = content.get("number")
         if "open" in content:
             self._note_open(str(content.get("view")), bool(content["open"]))
+        elif "again" in content:
+            self.send_state("_wire")
         elif "blob" in content:
             self._hand_over(str(content["blob"]), number)
         elif "action" in content:

@@ -12,6 +12,7 @@ import { files } from "./files.js";
 import { finding } from "./finding.js";
 import { remembered } from "./focus.js";
 import { placed } from "./place.js";
+import { parse } from "./tree.js";
 
 function render({ model, el }) {
   const place = placed(model.get("_name"));
@@ -22,9 +23,25 @@ function render({ model, el }) {
   const finds = finding(place);
   const { away } = acting(place, { controls: fields, files: bytes, act: kernel.act, sort, finds });
 
+  // What was garbled on its way is asked for again, once; meanwhile stays what was drawn.
+  let isAwaited = false;
+  function read(wire) {
+    try {
+      const tree = parse(wire);
+      isAwaited = false;
+      return tree;
+    } catch (error) {
+      if (isAwaited) throw error;
+      isAwaited = true;
+      model.send({ view: place.own, again: true });
+    }
+  }
+
   const redraw = place.guarded(() => {
+    const tree = read(model.get("_wire"));
+    if (!tree) return;
     const bringBack = remembered(place, fields);
-    draw(model.get("_wire"));
+    draw(tree);
     finds.find();
     bringBack();
     kernel.count();

@@ -162,6 +162,20 @@ def test_a_tree_that_cannot_be_drawn_is_said_and_the_next_one_is_drawn(stage, pl
     assert stage.page.locator(".sen").inner_text() == "again"
 
 
+def test_a_tree_that_was_garbled_on_its_way_is_asked_for_again_once(stage, plain) -> None:
+    """Else a widget would stay empty until something changes."""
+    plain.draw(h("p", "fine"))
+    stage.settle()
+    for sent, text in ((plain._wire, "fine"), (b"garbled, too", "not valid JSON")):
+        asked = stage.garble(then=sent)
+        stage.until(lambda asked=asked: asked == ["_wire"])
+        stage.page.locator(".sen").filter(has_text=text).wait_for()
+        assert bool(stage.console_errors) == ("JSON" in text)
+    stage.console_errors.clear()
+    plain.draw(h("p", "again"))
+    stage.page.get_by_text("again", exact=True).wait_for()
+
+
 def test_two_views_of_one_widget_live_beside_each_other_and_leave_nothing(stage, plain) -> None:
     def score(chosen: int):
         points = [
