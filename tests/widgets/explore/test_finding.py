@@ -111,7 +111,7 @@ def test_the_page_finds_at_a_key_without_a_kernel_and_copies(browser):
         page.locator("select").filter(has_text="without_skill").last.select_option("with_skill")
         assert rows.count() == 3
         assert all("late-fee · run" in text for text in rows.all_inner_texts())
-        stage.open()  # as a reload does: Python never heard of it, nor of what a page sends as it goes
+        stage.open()  # as a reload does: Python heard of nothing, nor of what the page sends last
         stage.alive = True
         expect(rows).to_have_count(25)
 
