@@ -158,10 +158,8 @@ def python() -> Iterator[tuple[str, str]]:
 
 def dialects() -> Iterator[tuple[str, str]]:
     """A page a dialect: its documents, and what each holds."""
-    modules = {"skill-evaluator": "skill_creator"}  # which it extends
     for name, forms in DIALECTS.items():
-        module_name = modules.get(name, name.replace("-", "_"))
-        module = import_module(f"skill_eval_nb.documents.dialects.{module_name}")
+        module = import_module(f"skill_eval_nb.documents.dialects.{name.replace('-', '_')}")
         parts = [f"# {name}", first(module.__doc__), "Read; what is written is of our own form."]
         for kind in forms:
             schema = json_schema(kind, name)

@@ -176,7 +176,7 @@ class Proposal:
     spent_usd: float | None = 0.0
 
 
-def kept(folder: Path, key: str) -> Proposal:
+def read_proposal(folder: Path, key: str) -> Proposal:
     """What is stored of a question; nothing if it was not asked, or cannot be read."""
     try:
         record: Any = json.loads(read_bytes(folder / KEPT / f"{key}.json"))
@@ -201,7 +201,7 @@ def propose(question: Question[str], folder: Path, terms: Terms) -> str:
         ModelFault: no API key was found.
         OSError: the answer cannot be stored.
     """
-    before, prices = kept(folder, question.key), terms.known_prices
+    before, prices = read_proposal(folder, question.key), terms.known_prices
     if before.description is not None:
         return before.description
     worst = worst_usd([question], prices)
@@ -269,7 +269,7 @@ def choose(steps: Sequence[Step]) -> tuple[Step, str]:
     best = steps[0]
     sentences = []
     for step in steps[1:]:
-        pair = paired(best, step)
+        pair = pair_steps(best, step)
         if step.lacking is not None:
             sentences.append(f"{_name(step)} was not finished, so it cannot be chosen.")
         elif pair is None:
@@ -304,7 +304,7 @@ def _choose_of_two(best: Step, step: Step, pair: Paired, sure: float) -> tuple[S
     return step if shorter else best, words
 
 
-def paired(before: Step, after: Step) -> Paired | None:
+def pair_steps(before: Step, after: Step) -> Paired | None:
     """Compare two descriptions query by query; None if they share no query with runs.
 
     The test is the exact permutation test with one value a query and side, the share of right
@@ -583,7 +583,7 @@ class PaidSearch(Search):
         """Ask for the next description; see `Search.propose`."""
         self._heed()
         request = self.asking(self.steps, base)
-        there = kept(self.folder, request.key)
+        there = read_proposal(self.folder, request.key)
         self.money.costs[request.key] = there.spent_usd
         # If there is an answer, an earlier start began this round, and its attempts are reused.
         if there.description is None and not self.money.holds_a_round:
@@ -594,7 +594,7 @@ class PaidSearch(Search):
         except Stopped as error:
             raise SearchOver(str(error), halt=True) from error
         finally:
-            self.money.costs[request.key] = kept(self.folder, request.key).spent_usd
+            self.money.costs[request.key] = read_proposal(self.folder, request.key).spent_usd
 
     def _say_lacking(self, measured: Measured, fresh: bool) -> str:
         """Why a measurement is incomplete."""

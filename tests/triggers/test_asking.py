@@ -8,7 +8,7 @@ from skill_eval_nb.models import Connection, load_prices
 from skill_eval_nb.running.asking import Terms, worst_usd
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step
-from skill_eval_nb.triggers.search import Proposal, kept, propose, question
+from skill_eval_nb.triggers.search import Proposal, propose, question, read_proposal
 from tests.stand_in import Fault, RiggedStandIn
 from tests.triggers.made import lines
 
@@ -22,7 +22,7 @@ WORST = worst_usd([QUESTION], load_prices())
 def asked(folder, *faults: Fault, left_usd: float | None = 1.0) -> Proposal:
     stand_in = RiggedStandIn(faults=faults, log=str(folder / "log"))
     given = propose(QUESTION, folder, Terms(Connection(stand_in=stand_in), budget_usd=left_usd))
-    there = kept(folder, QUESTION.key)
+    there = read_proposal(folder, QUESTION.key)
     assert there.description == given
     return there
 
@@ -55,7 +55,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_anew_and_all_of_it_is_counte
     failed.mkdir()
     with pytest.raises(SearchOver, match="no usable answer in 3 attempts"):
         asked(failed, Fault("invalid_json"))
-    before = kept(failed, QUESTION.key)
+    before = read_proposal(failed, QUESTION.key)
     assert before.description is None
     assert 0 < before.spent_usd < WORST
     assert asked(failed).spent_usd > before.spent_usd
@@ -69,7 +69,7 @@ def test_one_that_was_killed_half_way_counts_at_its_worst_and_is_asked_again(tmp
         patch.setattr("skill_eval_nb.triggers.search.ask_all", killed)
         with pytest.raises(KeyboardInterrupt):
             asked(tmp_path)
-    assert kept(tmp_path, QUESTION.key) == Proposal(None, pytest.approx(WORST))
+    assert read_proposal(tmp_path, QUESTION.key) == Proposal(None, pytest.approx(WORST))
     again = asked(tmp_path)
     assert again.description is not None
     assert WORST < again.spent_usd < 2 * WORST

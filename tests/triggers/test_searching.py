@@ -19,7 +19,7 @@ from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step, mean
-from skill_eval_nb.triggers.search import Search, choose, paired, question, split
+from skill_eval_nb.triggers.search import Search, choose, pair_steps, question, split
 from tests.triggers.made import WHO, about
 
 HALF = [
@@ -128,7 +128,7 @@ def test_a_later_description_is_chosen_where_it_is_better_and_the_reason_is_told
 @given(COUNTS)
 def test_the_p_is_scipys_of_the_sign_flip_of_each_querys_difference(counts):
     one, other = ([pair[side] / 3 for pair in counts] for side in (0, 1))
-    pair = paired(round_(1, [n for n, _ in counts]), round_(2, [n for _, n in counts]))
+    pair = pair_steps(round_(1, [n for n, _ in counts]), round_(2, [n for _, n in counts]))
     assert pair.before == pytest.approx(fmean(one))
     if sum(other) - sum(one) < 1e-9:
         assert pair.p is None

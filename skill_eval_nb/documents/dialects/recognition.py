@@ -24,7 +24,8 @@ from .form import NEUTRAL, Form, objects
 from .home_made import HOME_MADE, components, outcomes, speaks_of_triggers, suits
 from .home_made_rows import has_rows, is_of_side
 from .iterations import ITERATIONS
-from .skill_creator import SKILL_CREATOR, SKILL_EVALUATOR
+from .skill_creator import SKILL_CREATOR
+from .skill_evaluator import SKILL_EVALUATOR
 from .test_cases import TEST_CASES
 
 

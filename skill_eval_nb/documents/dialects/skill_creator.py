@@ -1,7 +1,4 @@
-"""The dialect `skill-creator`, in which most workspaces are written, and `skill-evaluator`.
-
-The latter is the former with deterministic checks and a rubric.
-"""
+"""The dialect `skill-creator`: the base that most workspaces are written in."""
 
 from __future__ import annotations
 
@@ -58,37 +55,3 @@ TYPES = {
 BASE = narrow(FIELDS, TYPES)
 
 SKILL_CREATOR = Dialect("skill-creator", forms_of(BASE))
-
-
-OWN_FIELDS = {
-    evals.StructuralExpectation: (
-        "id type description pattern match match_any match_regex except_context count operator "
-        "script critical tool tools skill"
-    ),
-    evals.Dimension: "id name description weight scoring",
-    evals.QualityRubric: "dimensions",
-    run.RubricScore: "score evidence",
-    evals.Eval: (
-        "id! name prompt expected_output files expectations structural_expectations quality_rubric"
-    ),
-    evals.Evals: "skill_name! eval_config evals",
-    run.Structural: "expectations summary gate_passed",
-    run.Grading: (
-        "expectations summary rubric_scores rubric_summary execution_metrics timing claims "
-        "user_notes_summary eval_feedback"
-    ),
-    run.Judging: "*",
-    run.Metrics: "*",
-    run.Timing: "*",
-    results.ConfigurationSummary: (
-        "pass_rate rubric_normalized overall_efficiency consistency time_seconds tokens "
-        "rubric_dimensions"
-    ),
-    results.Benchmark: FIELDS[results.Benchmark],
-    evals.AggregatedSuggestion: "frequency assertion reason action",
-    evals.SuggestionAggregate: "skill_name iteration total_runs suggestions",
-}
-CHECK = narrow_type(run.GradedExpectation, "id text type passed evidence critical")
-OWN_TYPES = {**TYPES, "Structural.expectations": list[CHECK]}
-
-SKILL_EVALUATOR = Dialect("skill-evaluator", forms_of(narrow(OWN_FIELDS, OWN_TYPES, BASE)))
