@@ -31,7 +31,7 @@ class Document(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True, d
 def says(
     meaning: str,
     *,
-    also: tuple[str, ...] = (),
+    also: str = "",
     unit: str | None = None,
     inline: bool = False,
 ) -> msgspec.Meta:
@@ -39,7 +39,7 @@ def says(
 
     Args:
         meaning: one line; it becomes the field's description in the JSON Schema.
-        also: other names under which people write this field, best first.
+        also: other names under which people write this field, best first, with blanks between.
         unit: `rate`, `seconds`, `milliseconds`, `usd`, `tokens`, … if it has one; `id` for
             a number that is a name: outside of its limits it is still of use.
         inline: the field's own fields may stand directly in the object that should hold it.
@@ -190,7 +190,7 @@ class Declared:
             others = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
             self.inner = others[0] if len(others) == 1 else kind
         self.takes = frozenset(_types_taken_as_is(kind))
-        self.also: tuple[str, ...] = extra.get("also", ())
+        self.also: list[str] = extra.get("also", "").split()
         self.unit: str | None = extra.get("unit")
         self.inline: bool = extra.get("inline", False)
 

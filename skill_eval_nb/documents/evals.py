@@ -34,12 +34,10 @@ class StructuralExpectation(Document):
         ),
     ]
     id: Annotated[str | None, says("its id within the eval: S1, S2, …")] = None
-    description: Annotated[
-        str | None, says("what it checks, for people", also=("text", "name"))
-    ] = None
+    description: Annotated[str | None, says("what it checks, for people", also="text name")] = None
     critical: Annotated[bool, says("failing it fails the gate, and the judge is skipped")] = False
-    pattern: Annotated[str | None, says("glob of the files to look at", also=("path",))] = None
-    match: Annotated[str | None, says("text to look for", also=("value",))] = None
+    pattern: Annotated[str | None, says("glob of the files to look at", also="path")] = None
+    match: Annotated[str | None, says("text to look for", also="value")] = None
     match_any: Annotated[list[str], says("texts of which one is enough")] = []
     match_regex: Annotated[str | None, says("Python regular expression to look for")] = None
     except_context: Annotated[list[str], says("texts that exempt a match near them")] = []
@@ -59,7 +57,7 @@ class Dimension(Document):
     description: Annotated[str | None, says("what it measures and why that matters")] = None
     weight: Annotated[Amount, says("weight in the weighted mean")] = 1.0
     scoring: Annotated[
-        dict[str, str], says("anchors: what a 1, a 3 and a 5 look like", also=("anchors",))
+        dict[str, str], says("anchors: what a 1, a 3 and a 5 look like", also="anchors")
     ] = {}
 
 
@@ -72,40 +70,28 @@ class QualityRubric(Document):
 class Eval(Document):
     """One eval: a prompt, and what its output is to be."""
 
-    prompt: Annotated[
-        str, says("the task", also=("task", "task_prompt", "query", "input", "question"))
-    ]
-    id: Annotated[
-        str | int | None, says("unique within the suite", also=("eval_id", "case_id"))
-    ] = None
-    name: Annotated[str | None, says("for people", also=("eval_name", "title"))] = None
+    prompt: Annotated[str, says("the task", also="task task_prompt query input question")]
+    id: Annotated[str | int | None, says("unique within the suite", also="eval_id case_id")] = None
+    name: Annotated[str | None, says("for people", also="eval_name title")] = None
     expected_output: Annotated[
-        str | None,
-        says("what success looks like", also=("expected", "expected_behavior", "ground_truth")),
+        str | None, says("what success looks like", also="expected expected_behavior ground_truth")
     ] = None
-    files: Annotated[
-        list[str], says("input files, relative to the skill", also=("input_file",))
-    ] = []
+    files: Annotated[list[str], says("input files, relative to the skill", also="input_file")] = []
     expectations: Annotated[
         list[Expectation],
-        says(
-            "what a judge verifies",
-            also=("assertions", "expected_behaviors", "expected_behavior"),
-        ),
+        says("what a judge verifies", also="assertions expected_behaviors expected_behavior"),
     ] = []
     structural_expectations: Annotated[
         list[StructuralExpectation], says("layer 1: deterministic checks")
     ] = []
-    quality_rubric: Annotated[
-        QualityRubric | None, says("layer 2: the rubric", also=("rubric",))
-    ] = None
-    tags: Annotated[list[str], says("categories", also=("category",))] = []
+    quality_rubric: Annotated[QualityRubric | None, says("layer 2: the rubric", also="rubric")] = (
+        None
+    )
+    tags: Annotated[list[str], says("categories", also="category")] = []
     weight: Annotated[Amount, says("weight in the suite's score")] = 1.0
     skill: Annotated[
         str | None,
-        says(
-            "the skill, where a suite is of several", also=("skill_name", "skill_dir", "skill_path")
-        ),
+        says("the skill, where a suite is of several", also="skill_name skill_dir skill_path"),
     ] = None
 
 
@@ -129,8 +115,8 @@ class Evals(Document):
 
     plain: ClassVar[str | None] = "evals"
 
-    evals: Annotated[list[Eval], says("the evals", also=("cases", "test_cases", "scenarios"))]
-    skill_name: Annotated[str | None, says("the skill", also=("skill", "target_skill"))] = None
+    evals: Annotated[list[Eval], says("the evals", also="cases test_cases scenarios")]
+    skill_name: Annotated[str | None, says("the skill", also="skill target_skill")] = None
     eval_config: Annotated[EvalConfig | None, says("settings")] = None
     version: Annotated[str | None, says("version of the suite")] = None
 
@@ -138,38 +124,29 @@ class Evals(Document):
 class EvalMetadata(Document):
     """Which eval the runs below this folder are of, and what is checked there."""
 
-    eval_id: Annotated[str | int | None, says("the eval's id", also=("id", "case_id"))] = None
-    eval_name: Annotated[str | None, says("for people", also=("name",))] = None
-    prompt: Annotated[str | None, says("the task that was given", also=("task_prompt", "task"))] = (
-        None
-    )
-    assertions: Annotated[list[Expectation], says("what is checked", also=("expectations",))] = []
-    configuration: Annotated[
-        str | None, says("the configuration", also=("config", "condition"))
-    ] = None
-    model: Annotated[str | None, says("the model that ran", also=("executor_model",))] = None
+    eval_id: Annotated[str | int | None, says("the eval's id", also="id case_id")] = None
+    eval_name: Annotated[str | None, says("for people", also="name")] = None
+    prompt: Annotated[str | None, says("the task that was given", also="task_prompt task")] = None
+    assertions: Annotated[list[Expectation], says("what is checked", also="expectations")] = []
+    configuration: Annotated[str | None, says("the configuration", also="config condition")] = None
+    model: Annotated[str | None, says("the model that ran", also="executor_model")] = None
     skill: OwnSkill = None
 
 
 class TriggerQuery(Document):
     """A query, whether the skill should be picked up for it, and whether it was."""
 
-    query: Annotated[str, says("what the user says", also=("prompt", "input", "text"))]
+    query: Annotated[str, says("what the user says", also="prompt input text")]
     should_trigger: Annotated[bool | None, says("whether the skill should be picked up")]
-    id: Annotated[str | int | None, says("its id in the set", also=("query_id",))] = None
-    triggered: Annotated[Count | None, says("runs that picked it up", also=("trigger_count",))] = (
-        None
-    )
-    runs: Annotated[Count | None, says("runs of this query", also=("run_count",))] = None
+    id: Annotated[str | int | None, says("its id in the set", also="query_id")] = None
+    triggered: Annotated[Count | None, says("runs that picked it up", also="trigger_count")] = None
+    runs: Annotated[Count | None, says("runs of this query", also="run_count")] = None
     trigger_rate: Annotated[Rate | None, says("triggered / runs")] = None
     split: Annotated[str | None, says("train or test")] = None
-    tags: Annotated[list[str], says("what kind of query it is", also=("tag",))] = []
+    tags: Annotated[list[str], says("what kind of query it is", also="tag")] = []
     expected: Annotated[
         str | None,
-        says(
-            "which skill should be picked up, where a set is for several",
-            also=("expected_skill",),
-        ),
+        says("which skill should be picked up, where a set is for several", also="expected_skill"),
     ] = None
     description: Annotated[
         str | None, says("the description, or what it is called, where a set has several")
@@ -230,12 +207,9 @@ class TriggerSet(Document):
 
     queries: Annotated[
         list[TriggerQuery],
-        says(
-            "the queries",
-            also=("query_results", "results", "evals", "cases", "test_cases", "tests", "prompts"),
-        ),
+        says("the queries", also="query_results results evals cases test_cases tests prompts"),
     ]
-    skill_name: Annotated[str | None, says("the skill", also=("skill", "target_skill"))] = None
+    skill_name: Annotated[str | None, says("the skill", also="skill target_skill")] = None
     description: Annotated[str | None, says("the description that was measured")] = None
 
 
@@ -256,9 +230,7 @@ class Optimization(Document):
     """The result of a search for a better description."""
 
     best_description: Annotated[str, says("the winner")]
-    iterations: Annotated[
-        list[OptimizationStep], says("what was tried, in order", also=("history",))
-    ]
+    iterations: Annotated[list[OptimizationStep], says("what was tried, in order", also="history")]
     best_score: Annotated[Rate | None, says("the winner's score")] = None
     best_low: Annotated[Rate | None, says("lower end of its 95 % interval")] = None
     best_high: Annotated[Rate | None, says("upper end of its 95 % interval")] = None
@@ -282,8 +254,8 @@ class CheckLabel(Document):
 class Review(Document):
     """What a human said of one run; an empty text means that it was fine."""
 
-    run_id: Annotated[str, says("the run: eval-0-with_skill, …", also=("run", "id"))]
-    feedback: Annotated[str, says("the review", also=("comment", "text"))] = ""
+    run_id: Annotated[str, says("the run: eval-0-with_skill, …", also="run id")]
+    feedback: Annotated[str, says("the review", also="comment text")] = ""
     timestamp: Annotated[str | None, says("when, ISO 8601")] = None
     scores: Annotated[dict[str, Score], says("the human's scores by rubric dimension, 1-5")] = {}
     labels: Annotated[list[CheckLabel], says("the human's verdicts on single checks")] = []

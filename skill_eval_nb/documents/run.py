@@ -14,28 +14,24 @@ from .parsing import ERRORED
 from .sides import UNSTATED
 
 SECONDS_NAMES = (
-    *("duration_seconds", "total_duration_seconds", "elapsed_seconds", "total_seconds"),
-    *("time_seconds", "wall_seconds", "total_time_seconds", "wall_time_seconds"),
-    *("wall_clock_seconds", "seconds", "duration_s", "elapsed_s", "wall_s", "time_s"),
-    *("duration_sec", "elapsed_sec", "secs", "sec", "duration", "elapsed", "wall_time"),
-    "wall_clock",
+    "duration_seconds total_duration_seconds elapsed_seconds total_seconds time_seconds "
+    "wall_seconds total_time_seconds wall_time_seconds wall_clock_seconds seconds duration_s "
+    "elapsed_s wall_s time_s duration_sec elapsed_sec secs sec duration elapsed wall_time "
+    "wall_clock"
 )
 """Names that people give to the time of a run; one without a unit is in seconds, too."""
 
 RunSeconds = Annotated[Seconds | None, says("time of the run", also=SECONDS_NAMES)]
 RunMilliseconds = Annotated[
     Amount | None,
-    says("the same in milliseconds", unit="milliseconds", also=("elapsed_ms", "avg_ms", "ms")),
+    says("the same in milliseconds", unit="milliseconds", also="elapsed_ms avg_ms ms"),
 ]
 ToolCalls = Annotated[
-    dict[str, Count | None] | Count | None,
-    says("calls by tool, or their sum", also=("tool_uses",)),
+    dict[str, Count | None] | Count | None, says("calls by tool, or their sum", also="tool_uses")
 ]
-Cost = Annotated[Amount | None, says("what it cost", unit="usd", also=("total_cost_usd", "cost"))]
-SkillUsed = Annotated[bool | None, says("whether the skill was opened", also=("skill_loaded",))]
-OwnSkill = Annotated[
-    str | None, says("the skill, where a file is of several", also=("skill_name",))
-]
+Cost = Annotated[Amount | None, says("what it cost", unit="usd", also="total_cost_usd cost")]
+SkillUsed = Annotated[bool | None, says("whether the skill was opened", also="skill_loaded")]
+OwnSkill = Annotated[str | None, says("the skill, where a file is of several", also="skill_name")]
 RefusedAnswers = Annotated[
     list[str], says("what was wrong with answers that had to be asked for again")
 ]
@@ -49,12 +45,10 @@ class Metrics(Document):
     """
 
     tool_calls: ToolCalls = None
-    total_tool_calls: Annotated[Count | None, says("calls in all", also=("tool_use_count",))] = None
-    total_steps: Annotated[
-        Count | None, says("major steps", also=("steps", "num_turns", "turns"))
-    ] = None
+    total_tool_calls: Annotated[Count | None, says("calls in all", also="tool_use_count")] = None
+    total_steps: Annotated[Count | None, says("major steps", also="steps num_turns turns")] = None
     files_created: Annotated[list[str], says("output files")] = []
-    errors_encountered: Annotated[Count | None, says("errors on the way", also=("errors",))] = None
+    errors_encountered: Annotated[Count | None, says("errors on the way", also="errors")] = None
     output_chars: Annotated[Count | None, says("characters of the output files")] = None
     transcript_chars: Annotated[Count | None, says("characters of the transcript")] = None
     cost_usd: Cost = None
@@ -64,17 +58,8 @@ class Metrics(Document):
     ] = []
 
 
-TEXT_NAMES = (
-    "description",
-    "expectation",
-    "assertion",
-    "name",
-    "criterion",
-    "statement",
-    "check",
-    "expected",
-)
-
+TEXT_NAMES = "description expectation assertion name criterion statement check expected"
+"""Other names of what is checked."""
 
 STRUCTURAL = "structural"
 """The `layer` of a grading that repeats structural.json, as no judge looked at the run."""
@@ -91,18 +76,17 @@ class GradedExpectation(Document):
         bool | None,
         says(
             "whether it passed; null where it was not scored",
-            also=("result", "met", "grade", "verdict", "status", "pass", "outcome", "success"),
+            also="result met grade verdict status pass outcome success",
         ),
     ]
     evidence: Annotated[
-        str | None,
-        says("what the verdict rests on", also=("details", "reason", "reasoning", "explanation")),
+        str | None, says("what the verdict rests on", also="details reason reasoning explanation")
     ] = None
     id: Annotated[str | None, says("the expectation's id in the suite")] = None
     type: Annotated[str | None, says("kind of check, where it is a deterministic one")] = None
     critical: Annotated[bool | None, says("whether failing it fails the gate")] = None
     confidence: Annotated[str | None, says("how sure the grader is: high, medium or low")] = None
-    notes: Annotated[str | None, says("the grader's remarks", also=("note",))] = None
+    notes: Annotated[str | None, says("the grader's remarks", also="note")] = None
 
 
 class Summary(Document):
@@ -110,21 +94,16 @@ class Summary(Document):
 
     passed: Annotated[
         Count | None,
-        says(
-            "expectations that passed",
-            also=("pass_count", "assertions_passed", "pass", "total_passed"),
-        ),
+        says("expectations that passed", also="pass_count assertions_passed pass total_passed"),
     ] = None
     failed: Annotated[
-        Count | None,
-        says("expectations that failed", also=("fail_count", "assertions_failed", "fail")),
+        Count | None, says("expectations that failed", also="fail_count assertions_failed fail")
     ] = None
     total: Annotated[
-        Count | None,
-        says("expectations in all", also=("assertions_total", "total_assertions", "count")),
+        Count | None, says("expectations in all", also="assertions_total total_assertions count")
     ] = None
     pass_rate: Annotated[
-        Rate | None, says("passed / total", also=("overall_score", "score", "coverage", "accuracy"))
+        Rate | None, says("passed / total", also="overall_score score coverage accuracy")
     ] = None
 
 
@@ -137,7 +116,7 @@ class RubricScore(Document):
         Score | None, says("1 (poor) to 5 (excellent); null where the judge gave none")
     ]
     evidence: Annotated[
-        str | None, says("why this score", also=("reason", "reasoning", "justification", "notes"))
+        str | None, says("why this score", also="reason reasoning justification notes")
     ] = None
     weight: Annotated[Amount | None, says("weight in the weighted mean")] = None
 
@@ -158,7 +137,7 @@ class GradingTiming(Document):
     total_duration_seconds: Annotated[Seconds | None, says("both together", also=SECONDS_NAMES)] = (
         None
     )
-    total_tokens: Annotated[Count | None, says("tokens of the run", also=("tokens",))] = None
+    total_tokens: Annotated[Count | None, says("tokens of the run", also="tokens")] = None
     duration_ms: RunMilliseconds = None
     start: Annotated[str | None, says("when grading began, ISO 8601")] = None
     end: Annotated[str | None, says("when grading ended, ISO 8601")] = None
@@ -169,7 +148,7 @@ class Claim(Document):
 
     plain: ClassVar[str | None] = "claim"
 
-    claim: Annotated[str, says("what is claimed", also=("text", "statement"))]
+    claim: Annotated[str, says("what is claimed", also="text statement")]
     type: Annotated[str | None, says("factual, process, quality, …")] = None
     verified: Annotated[bool | None, says("whether the grader could confirm it")] = None
     evidence: Annotated[str | None, says("what the grader found")] = None
@@ -188,10 +167,9 @@ class Suggestion(Document):
 
     plain: ClassVar[str | None] = "reason"
 
-    reason: Annotated[str, says("why the evals should change", also=("suggestion", "text"))]
+    reason: Annotated[str, says("why the evals should change", also="suggestion text")]
     assertion: Annotated[
-        str | None,
-        says("the expectation it is about; null for a missing one", also=("expectation",)),
+        str | None, says("the expectation it is about; null for a missing one", also="expectation")
     ] = None
 
 
@@ -224,21 +202,13 @@ class Grading(Document):
         list[GradedExpectation],
         says(
             "the verdicts",
-            also=(
-                "assertion_results",
-                "assertions",
-                "assertion_details",
-                "expectation_results",
-                "evaluations",
-                "grades",
-                "results",
-                "details",
-            ),
+            also="assertion_results assertions assertion_details expectation_results evaluations "
+            "grades results details",
         ),
     ]
     summary: Annotated[Summary | None, says("the grader's own count", inline=True)] = None
     rubric_scores: Annotated[
-        dict[str, RubricScore], says("dimension name to score", also=("quality", "rubric"))
+        dict[str, RubricScore], says("dimension name to score", also="quality rubric")
     ] = {}
     rubric_summary: Annotated[RubricSummary | None, says("the rubric's aggregate")] = None
     execution_metrics: Annotated[Metrics | None, says("what the executor used")] = None
@@ -255,12 +225,12 @@ class Grading(Document):
         says("`structural` where no judge looked at the run: the verdicts of structural.json"),
     ] = None
     judge_model: Annotated[
-        str | None, says("the model that graded", also=("grader_model", "analyzer_model"))
+        str | None, says("the model that graded", also="grader_model analyzer_model")
     ] = None
-    eval_id: Annotated[str | int | None, says("the eval", also=("test_case_id",))] = None
+    eval_id: Annotated[str | int | None, says("the eval", also="test_case_id")] = None
     eval_name: Annotated[str | None, says("the eval's name")] = None
     configuration: Annotated[
-        str | None, says("the configuration", also=("config", "condition", "run_type"))
+        str | None, says("the configuration", also="config condition run_type")
     ] = None
     skill: OwnSkill = None
     run_id: Annotated[str | None, says("the run")] = None
@@ -331,7 +301,7 @@ class Structural(Document):
     """What the structural checker found in one run, and whether the gate was passed."""
 
     expectations: Annotated[
-        list[GradedExpectation], says("the verdicts", also=("assertions", "results", "checks"))
+        list[GradedExpectation], says("the verdicts", also="assertions results checks")
     ]
     summary: Annotated[Summary | None, says("the checker's own count", inline=True)] = None
     gate_passed: Annotated[
@@ -397,7 +367,7 @@ class Judging(Document):
 
     rubric_scores: Annotated[dict[str, RubricScore], says("dimension name to score")]
     judging: Annotated[Count | None, says("1, 2, …")] = None
-    judge_model: Annotated[str | None, says("the model that judged", also=("model",))] = None
+    judge_model: Annotated[str | None, says("the model that judged", also="model")] = None
     rubric_summary: Annotated[RubricSummary | None, says("the rubric's aggregate")] = None
     expectations: Annotated[list[GradedExpectation], says("verdicts of this judging")] = []
     claims: Annotated[list[Claim], says("claims that were looked into")] = []
@@ -428,54 +398,36 @@ class Timing(Document):
     """Wall clock and tokens of one run; what was not measured is absent, never 0."""
 
     total_duration_seconds: RunSeconds = None
-    total_tokens: Annotated[Count | None, says("input and output tokens", also=("tokens",))] = None
+    total_tokens: Annotated[Count | None, says("input and output tokens", also="tokens")] = None
     duration_ms: RunMilliseconds = None
     executor_start: Annotated[
         str | float | None,
         says(
             "when it began: ISO 8601, or seconds since 1970",
-            also=(
-                "started_at",
-                "start_time",
-                "start_iso",
-                "eval_start_utc",
-                "start_ts",
-                "start",
-                "run_at",
-            ),
+            also="started_at start_time start_iso eval_start_utc start_ts start run_at",
         ),
     ] = None
     executor_end: Annotated[
         str | float | None,
         says(
             "when it ended",
-            also=(
-                "finished_at",
-                "completed_at",
-                "end_time",
-                "end_iso",
-                "eval_end_utc",
-                "end_ts",
-                "end",
-            ),
+            also="finished_at completed_at end_time end_iso eval_end_utc end_ts end",
         ),
     ] = None
     executor_duration_seconds: Annotated[Seconds | None, says("time of the executor alone")] = None
     grader_start: Annotated[str | float | None, says("when grading began")] = None
     grader_end: Annotated[str | float | None, says("when grading ended")] = None
     grader_duration_seconds: Annotated[Seconds | None, says("time of the grader")] = None
-    model: Annotated[
-        str | None, says("the model that ran", also=("executor_model", "model_id"))
-    ] = None
+    model: Annotated[str | None, says("the model that ran", also="executor_model model_id")] = None
     exit_code: Annotated[
-        int | None, says("exit code of the executor's process", also=("returncode",))
+        int | None, says("exit code of the executor's process", also="returncode")
     ] = None
     status: Annotated[str | None, says("how the run ended, in the executor's words")] = None
-    reason: Annotated[str | None, says("why it ended in an error", also=("error",))] = None
+    reason: Annotated[str | None, says("why it ended in an error", also="error")] = None
     executor: Annotated[str | None, says("what ran the prompt: messages-api, claude-code, …")] = (
         None
     )
-    harness: Annotated[str | None, says("the same, of other tools", also=("agent",))] = None
+    harness: Annotated[str | None, says("the same, of other tools", also="agent")] = None
     cost_usd: Cost = None
     tool_calls: ToolCalls = None
     input_tokens: Annotated[Count | None, says("tokens read that no cache held")] = None

@@ -82,7 +82,7 @@ class Assertion(Document, kw_only=True):
     """Something that the output must fulfil."""
 
     name: Annotated[str, says("a short name")]
-    description: Annotated[str, says("when it is passed", also=("text",))]
+    description: Annotated[str, says("when it is passed", also="text")]
 
 
 OneOrMore = msgspec.Meta(min_length=1)

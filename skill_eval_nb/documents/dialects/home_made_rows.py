@@ -147,7 +147,7 @@ _DEEP = 6
 
 # ── verdicts ───────────────────────────────────────────────────────────────────────────────────
 
-_TEXTS = ("text", *TEXT_NAMES, "item", "rule", "question")
+_TEXTS = ("text", *TEXT_NAMES.split(), "item", "rule", "question")
 _PASSES = names_of(GradedExpectation, "passed")
 _AGAINST = ("triggered", "violated", "hit")
 """What a verdict on something that must not be says where it is."""
