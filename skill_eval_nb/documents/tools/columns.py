@@ -10,10 +10,9 @@ from typing import Any
 from skill_eval_nb.text import did_you_mean, some
 
 from ..base import Faults, Severity, names_of, plainly
-from ..parsing import ERRORED, UNSCORED, Unreadable, read_bool, read_number
+from ..parsing import ERRORED, UNSCORED, Unreadable, read_bool, read_number, read_share
 from ..results import BenchmarkRun
 from .part import without_keys
-from .rows import as_pair
 
 SWITCHES = ("with_skill", "skill_on", "use_skill", "skill_enabled", "treated")
 """Columns of true and false that are the configuration."""
@@ -152,6 +151,22 @@ class Table:
 def is_nothing(value: Any) -> bool:
     """Whether a cell holds nothing."""
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def as_pair(value: Any) -> tuple[int, int] | None:
+    """How many of how many, where a value says that: `[3, 5]`, `{"passed": 3, "total": 5}`, `3/5`.
+
+    >>> as_pair([3, 5]), as_pair("3/5"), as_pair([5, 3])
+    ((3, 5), (3, 5), None)
+    """
+    if isinstance(value, Mapping):
+        value = [value.get("passed"), value.get("total")]
+    if isinstance(value, str):
+        return read_share(value)
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return None
+    part, whole = value
+    return (part, whole) if type(part) is type(whole) is int and 0 <= part <= whole else None
 
 
 def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> list[float | None]:

@@ -20,12 +20,12 @@ from .columns import (
     SWITCHES,
     UNITS,
     Table,
+    as_pair,
     recognise_columns,
     require_name,
     tell_columns,
 )
 from .part import Results, Run, without_keys
-from .rows import as_pair
 
 
 def read_rows(table: Table) -> list[Results]:
