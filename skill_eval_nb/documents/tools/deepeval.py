@@ -10,7 +10,6 @@ from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import UNSTATED, side_in
 from .part import Part, Results, Run, secrets_in, side_of
 
-KEYS = frozenset({"testRunData", "testCases", "conversationalTestCases"})
 _CASES = ("testCases", "conversationalTestCases")
 
 

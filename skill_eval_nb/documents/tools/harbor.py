@@ -62,9 +62,6 @@ def trial_file(
     return rewards[0] if rewards else None
 
 
-KEYS = frozenset({"trial_name", "n_total_trials", "bare reward"})
-
-
 def recognise(raw: Any) -> bool:
     """A trial, a job, or a reward."""
     if not isinstance(raw, dict):

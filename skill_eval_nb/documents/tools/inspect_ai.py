@@ -21,8 +21,6 @@ from ..sides import UNSTATED, side_in
 from .identity import number_in
 from .part import Aggregate, Part, Results, Run, mean, model_of, secrets_in, side_of, without_keys
 
-KEYS = frozenset({"eval"})
-
 
 def recognise(raw: Any) -> bool:
     """A task and a model, with a plan, results or samples."""

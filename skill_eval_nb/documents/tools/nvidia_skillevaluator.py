@@ -15,9 +15,6 @@ from .harbor import beside, read_trial
 from .part import Aggregate, Part, Results, Run
 
 _RESTATE = frozenset({"passed_cases_delta", "score_definition", "custom_scores"})
-KEYS = frozenset(
-    {"bare reward", "variant", "attempt_policy", "card", "metrics", "skill_execution", *_RESTATE}
-)
 TRIALS = re.compile(
     r".*?(?P<below>(?:evals/results/)?(?P<run>[^/]+)/[^/]+/(?P<arm>with|without)-skill"
     r"/trials/[^/]+)/[^/]+"
@@ -43,11 +40,13 @@ def recognise(raw: Any) -> bool:
 
 def _restates(raw: dict[str, Any]) -> bool:
     """Whether a file of the tree says only what the run's result.json says as well."""
+    if "agents" in raw or raw.keys().isdisjoint((*_RESTATE, "metrics", "skill_execution")):
+        return False
     metrics = raw["metrics"] if isinstance(raw.get("metrics"), dict) else raw
     parts = [part for part in metrics.values() if isinstance(part, dict)]
     parts += [agent for part in parts for agent in part.values() if isinstance(agent, dict)]
     lifts = any(part.keys() >= {*SIDES} and part.keys() & {"direction", "lift"} for part in parts)
-    return "agents" not in raw and (lifts or not _RESTATE.isdisjoint(raw))
+    return lifts or not _RESTATE.isdisjoint(raw)
 
 
 def read(raw: Any, path: str) -> Results:

@@ -10,8 +10,6 @@ from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import WITH, side_in
 from .part import Aggregate, Part, Results, Run, mean, votes, without_keys
 
-KEYS = frozenset({"cases"})
-
 
 def recognise(raw: Any) -> bool:
     """A suite and cases with arms."""

@@ -21,9 +21,6 @@ _NO_ANSWER = re.compile(r"(api )?error\b|no output|request timed out", re.IGNORE
 """What a judge's check says where the judge gave no answer."""
 
 
-KEYS = frozenset({"results", "promptIdx", "testIdx"})
-
-
 def recognise(raw: Any) -> bool:
     """Results, each of a test and a prompt: a file, what `evaluate` returns, or lines of them."""
     rows = raw if isinstance(raw, list) else _inner(raw).get("results")

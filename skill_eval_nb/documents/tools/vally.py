@@ -14,9 +14,6 @@ _COMPARISONS = ("comparison", "comparison-report")
 _TIES, _BASELINES = ("tie", "equal", "draw"), ("baseline", "B")
 
 
-KEYS = frozenset({"type"})
-
-
 def recognise(raw: Any) -> bool:
     """A line of a type that Vally writes, or a comparison report alone."""
     first = raw[0] if isinstance(raw, list) and raw else raw

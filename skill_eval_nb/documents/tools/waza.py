@@ -9,8 +9,6 @@ from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import UNSTATED
 from .part import Aggregate, Part, Results, Run, mean, side_of, total_of
 
-KEYS = frozenset({"tasks"})
-
 
 def recognise(raw: Any) -> bool:
     """Tasks with runs, and the settings of the suite."""
