@@ -84,14 +84,9 @@ class Origin:
     unwritten: dict[str, Any]
 
 
-def attach_value(document: Document, name: str, value: Any) -> None:
-    """Keep something beside a document's fields; it is not written to files."""
-    vars(document)[name] = value
-
-
 def remember(document: Document, origin: Origin) -> None:
-    """Attach to `document` if it came from."""
-    attach_value(document, "origin", origin)
+    """Keep beside a document's fields where it came from; it is not written to files."""
+    vars(document)["origin"] = origin
 
 
 def origin_of(document: Document) -> Origin | None:

@@ -262,21 +262,11 @@ def is_unread(evidence: str | None) -> bool:
     return bool(_OF_JUDGE.match((evidence or "")[:_SEARCHED].partition("\n")[0]))
 
 
-def _mentions_judge(text: str) -> bool:
-    """Whether there is anything that a match of `_OF_JUDGE` has: most evidence has nothing."""
-    is_graded = "grad" in text or "judge" in text or "verdict" in text
-    return is_graded or "llm" in text or "rubric" in text
-
-
 def leave_unread(grading: Grading) -> list[tuple[str, str]]:
     """Take verdicts and scores away that the judge did not give, as it failed or was not read.
 
     Returns what was checked, and what it rests on.
     """
-    given = [check.evidence for check in grading.expectations if check.passed is False]
-    given += [score.evidence for score in grading.rubric_scores.values()]
-    if not _mentions_judge("\n".join(filter(None, given)).lower()):
-        return []
     failed = (check for check in grading.expectations if check.passed is False)
     unread = [check for check in failed if is_unread(check.evidence)]
     scores = {k: v for k, v in grading.rubric_scores.items() if is_unread(v.evidence)}

@@ -243,23 +243,12 @@ _BROKEN = (
 """What a damaged zip, or one that is packed in an unknown way, ends in."""
 
 
-class _Sample(msgspec.Struct):
-    """What is read of a sample; its messages and events, which are long, are passed over."""
-
-    id: Any = None
-    epoch: Any = None
-    input: Any = None
-    scores: Any = None
-    score: Any = None
-    metadata: Any = None
-    model_usage: Any = None
-    total_time: Any = None
-    started_at: Any = None
-    error: Any = None
-    limit: Any = None
-    target: Any = None
-    uuid: Any = None
-    invalidation: Any = None
+_SAMPLE = (
+    "id epoch input scores score metadata model_usage total_time started_at error limit target "
+    "uuid invalidation"
+)
+_Sample = msgspec.defstruct("_Sample", [(name, Any, None) for name in _SAMPLE.split()])
+"""What is read of a sample; its messages and events, which are long, are passed over."""
 
 
 def open_log(path: str, faults: Faults) -> Any:

@@ -199,6 +199,9 @@ _KEY = re.compile(
     r"[\"']?\s{0,3}[=:]\s{0,3}[\"']?[^\s\"',;]{6,}",
     re.IGNORECASE,
 )
+_MARKS = ("sk-", "pk-", "rk-", "xox", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "hf_", "aiza")
+_MARKS += ("akia", "eyj", "bearer ", "//", "api", "token", "secret", "password")
+"""What a match of `_KEY` has or follows: most texts have nothing of it."""
 _SETTINGS = re.compile(r"env|kwargs|headers|auth|cookie|key|password|secret|token", re.IGNORECASE)
 _LEAST = 8
 """A secret shorter than this is not looked for: it would be found in words."""
@@ -239,21 +242,11 @@ _NAME = 40
 
 
 def _mask_keys(text: str) -> str:
-    return _KEY.sub(HIDDEN, text) if _may_hold_secret(text.lower()) else text
+    plain = text.lower()
+    return _KEY.sub(HIDDEN, text) if any(mark in plain for mark in _MARKS) else text
 
 
 _name_masked = lru_cache(4096)(_mask_keys)
-
-
-def _may_hold_secret(text: str) -> bool:
-    """Whether there is anything that a match of `_KEY` has or follows: most texts have nothing."""
-    return (
-        ("sk-" in text or "pk-" in text or "rk-" in text or "xox" in text or "//" in text)
-        or ("ghp_" in text or "gho_" in text or "ghs_" in text or "ghu_" in text)
-        or ("github_pat_" in text or "hf_" in text or "aiza" in text or "akia" in text)
-        or ("eyj" in text or "bearer " in text or "api" in text or "token" in text)
-        or ("secret" in text or "password" in text)
-    )
 
 
 def _clean(raw: Any, secrets: tuple[str, ...]) -> Any:
