@@ -52,14 +52,6 @@ class Form:
     fits: Callable[[Any], bool] = lambda _: False
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """A dialect: its name, the form of each kind of document that it has, where they are."""
-
-    name: str
-    documents: dict[str, Form]
-
-
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from .. import evals, results, run
 from ..base import Amount, Document, Rate, says
-from .form import Dialect, Form, Plain, forms_of, narrow, objects, pick, without_none
+from .form import Form, Plain, forms_of, narrow, objects, pick, without_none
 
 
 class TestedAssertion(Document, kw_only=True):
@@ -165,6 +165,4 @@ FIELDS = {
 }
 TYPES = {"EvalMetadata.assertions": list[Assertion], "TriggerQuery.should_trigger": bool}
 
-ITERATIONS = Dialect(
-    "iterations", {**forms_of(narrow(FIELDS, TYPES)), "evals": Form(Evals), "benchmark": BENCHMARK}
-)
+ITERATIONS = {**forms_of(narrow(FIELDS, TYPES)), "evals": Form(Evals), "benchmark": BENCHMARK}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from .. import run as grading
 from ..base import Amount, Count, Document, Rate, Score, Seconds, says
 from ..sides import WITH
-from .form import Dialect, Form, Plain, objects, pick, without_none
+from .form import Form, Plain, objects, pick, without_none
 
 
 class Scores(Document, kw_only=True):
@@ -181,12 +181,9 @@ class Grading(Document, kw_only=True):
     timing: Annotated[Timing | None, says("how long it took")] = None
 
 
-TEST_CASES = Dialect(
-    "test-cases",
-    {
-        "evals": Form(Suite),
-        "grading": Form(Grading),
-        "benchmark": BENCHMARK,
-        "comparison": COMPARISON,
-    },
-)
+TEST_CASES = {
+    "evals": Form(Suite),
+    "grading": Form(Grading),
+    "benchmark": BENCHMARK,
+    "comparison": COMPARISON,
+}
