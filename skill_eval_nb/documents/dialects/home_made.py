@@ -34,7 +34,7 @@ from .home_made_rows import (
     verdicts_in,
     with_own_verdict,
 )
-from .home_made_runs import is_score, read_runs
+from .home_made_runs import OTHER_SCALE, is_score, read_runs
 
 SUMMARIES = ("run_summary", *GROUPS, "summary", "totals", "aggregate")
 _INSIDE = ("summary", "aggregate", "stats", "metrics", "averages")
@@ -76,21 +76,18 @@ def read_summary(
 
 def _map_by_side(found: list[Any], where: str, faults: Faults) -> Plain:
     """A list of configurations as a mapping from their names; of what is told twice nothing."""
-    entries: dict[str, dict[str, Plain]] = {}
-    for at, entry in entries_of(found, group=True):
+    sides: dict[str, list[Plain]] = {}
+    for _, entry in entries_of(found, group=True):
         name = entry.pop("configuration", None)
         if isinstance(name, str):
-            entries.setdefault(name, {})[at] = entry
-    for name, several in entries.items():
-        first = next(iter(several.values()))
-        for at in several if any(entry != first for entry in several.values()) else ():
-            message = (
-                f"not used: {name} is named {len(several)} times, with other figures; name each "
-                "once, and write a file for each model"
-            )
-            faults.add("warning", "not-used", where + at, message)
-            several[at] = {}
-    return {name: next(iter(several.values())) for name, several in entries.items()}
+            sides.setdefault(name, []).append(entry)
+    twice = [
+        name for name, (first, *others) in sides.items() if any(one != first for one in others)
+    ]
+    if twice:
+        message = f"not used: {', '.join(twice)} has several entries that differ; write one a side"
+        faults.add("warning", "not-used", where, message)
+    return {name: entries[0] for name, entries in sides.items() if name not in twice}
 
 
 def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults) -> None:
@@ -290,8 +287,7 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
         message = "what was expected of a query, and what it did, is read as one run of it"
         faults.add("info", "inferred-run", "$", message)
     if kind == "grading" and _has_other_scale(raw):
-        message = "not used: scores above 5, so of another scale; write them from 1 to 5"
-        faults.add("error", "other-scale", "$.rubric_scores", message)
+        faults.add("error", "other-scale", "$.rubric_scores", OTHER_SCALE)
     faults.extend(found)
     faults.extend(find_unused(document))
     if kind == "triggers":
@@ -442,17 +438,6 @@ def _find_iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
         blocks = raw.get(key)
         if isinstance(blocks, list) and blocks and all(isinstance(block, dict) for block in blocks):
             return [({**shared, **part}, f"$.{key}[{index}]") for index, part in enumerate(blocks)]
-    named = [
-        key for key in raw if key.lower().startswith("iteration") and isinstance(raw[key], dict)
-    ]
-    if named and len(named) == len(raw):
-        return [
-            (
-                {"iteration": key.lower().removeprefix("iteration").strip("_-"), **raw[key]},
-                f"$.{key}",
-            )
-            for key in named
-        ]
     return [(raw, "$")]
 
 

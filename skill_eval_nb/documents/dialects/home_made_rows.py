@@ -18,7 +18,7 @@ from ..parsing import is_verdict
 from ..repair import not_in, not_used
 from ..results import BenchmarkRun, RunResult, Stats
 from ..run import TEXT_NAMES, GradedExpectation, Grading
-from ..sides import WITH, find_side, is_lettered, is_model, is_side, likeness
+from ..sides import WITH, find_side, is_model, is_side, likeness
 
 _DELTA = re.compile(r"(?<![a-z])delta(?![a-z])", re.IGNORECASE)
 _STATISTICS = {
@@ -153,8 +153,6 @@ _AGAINST = ("triggered", "violated", "hit")
 """What a verdict on something that must not be says where it is."""
 _VERDICT = ("passed", "pass", "overall_pass", "evaluation_pass", "verdict", "outcome", "result")
 """What says of a run whether it passed."""
-_FLAG = re.compile(r"(?:.+_)?(?:match(?:es|ed)?|ok|correct|valid|passed|pass|met|success)")
-"""Names of flags that are good if they are true."""
 
 
 def verdicts_in(run: Plain) -> dict[str, list[Plain]]:
@@ -188,15 +186,12 @@ def _read_verdict(row: Plain) -> Plain:
 def with_own_verdict(run: Plain) -> Plain:
     """A run that says whether it passed, and no more, as one with this one verdict.
 
-    Lists of verdicts under any key are its verdicts. Several flags that are good if they are
-    true are a verdict each.
+    Lists of verdicts under any key are its verdicts.
 
     >>> with_own_verdict({"eval_id": 1, "pass": True})
     {'eval_id': 1, 'expectations': [{'text': 'the run passed', 'passed': True}]}
     >>> with_own_verdict({"pass": True, "pass_rate": 0.5})
     {'pass': True, 'pass_rate': 0.5}
-    >>> with_own_verdict({"size_match": True, "colour_match": False, "draft": True})["expectations"]
-    [{'text': 'size_match', 'passed': True}, {'text': 'colour_match', 'passed': False}]
     """
 
     def replace_keys(keys: Iterable[str], verdicts: list[Plain]) -> Plain:
@@ -206,9 +201,6 @@ def with_own_verdict(run: Plain) -> Plain:
     lists = verdicts_in(run) if not any(run.get(key) for key in VERDICTS) else {}
     if lists:
         return replace_keys(lists, [verdict for found in lists.values() for verdict in found])
-    flags = [key for key, value in run.items() if type(value) is bool and _FLAG.fullmatch(key)]
-    if len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
-        return replace_keys(flags, [{"text": key, "passed": run[key]} for key in flags])
     score = run.get("score")
     fields = {**score, **run} if isinstance(score, dict) else run
     key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
@@ -230,14 +222,12 @@ def is_row(fields: Plain) -> bool:
 class Row:
     """A row: its JSON path, and what it says together with what stands around it.
 
-    `note` is why it is of its side, if no usual name says so; `label` is what a side that is
-    called by a letter says that it is.
+    `note` is why it is of its side, if no usual name says so.
     """
 
     where: str
     fields: Plain
     note: str = ""
-    label: str | None = None
 
 
 def find_rows_at(key: str, value: Any, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
@@ -365,16 +355,7 @@ def sides_in(entry: Plain) -> Plain:
 
 def side_of_rows(key: str, value: Any) -> str | None:
     """The configuration that a key names, if its rows lie below."""
-    if side := _side_of_list(key, value):
-        return side
     return key if is_of_side(key, value) and _has_rows(value) else None
-
-
-def _side_of_list(key: str, value: Any) -> str | None:
-    """The configuration that a list of rows is called after: `with_skill_detail`."""
-    side = configuration_in(key)
-    is_first = side not in (None, "delta") and key.lower().startswith(f"{side}_")
-    return side if is_first and isinstance(value, list) and _are_rows(value) else None
 
 
 def _is_eval(key: str, value: Any) -> bool:
@@ -530,8 +511,7 @@ def _split_sides(entry: Plain, where: str) -> Iterator[Row]:
         ):
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
     for name, side in (blocks or prefixed).items():
-        fields = {**identity, **_rename_known_keys(side), "configuration": name}
-        yield Row(where, fields, label=_read_label(side) if is_lettered(name) else None)
+        yield Row(where, {**identity, **_rename_known_keys(side), "configuration": name})
     if not blocks and not prefixed and own is None:
         yield Row(where, entry)
 
@@ -553,11 +533,6 @@ def is_base(name: str) -> bool:
     return is_side(name, sure=True) and likeness(name) is not None
 
 
-def _read_label(side: Plain) -> str | None:
-    names = (side.get(key) for key in ("version", "skill_version", "label", "name"))
-    return next((name for name in names if isinstance(name, str) and 0 < len(name) <= 60), None)
-
-
 # ── documents of several runs ──────────────────────────────────────────────────────────────────
 
 
@@ -570,8 +545,6 @@ def has_rows(raw: Any) -> bool:
     if not isinstance(raw, dict):
         return False
     loose = find_loose_rows(raw, "$", Faults())
-    if any(_side_of_list(key, raw[key]) for key in loose):
-        return True
     is_measured = "skill_name" in raw and not raw.keys().isdisjoint(("timestamp", "model"))
     places = (key for key in (*PLACES, *GROUPS) if key in raw)
     below = (find_rows_at(key, raw[key], "$", {}, Faults()) for key in places)
