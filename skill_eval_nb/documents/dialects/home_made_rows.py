@@ -118,9 +118,8 @@ SIDE = {*names_of(BenchmarkRun, "configuration")}
 _IDENTITY = {*EVAL, *SIDE, *names_of(BenchmarkRun, "run_number"), "skill", "skill_name", "model"}
 _IDENTITY |= {*names_of(BenchmarkRun, "harness")}
 
-SCORED = ("content", "structure", "content_score", "structure_score")
 SCORES = ("scores", "subscores", "dimension_scores", "rubric", "ratings")
-"""Rubric dimensions by their names, and objects that hold some: 1 to 5, or up to 10."""
+"""Objects that hold scores of rubric dimensions, from 1 to 5, by their names."""
 
 VERDICTS = {*names_of(Grading, "expectations"), "grading"} - {"results", "details"}
 """What lists of verdicts are called."""
@@ -135,7 +134,6 @@ FIGURES = {
     *names_of(BenchmarkRun, "result"),
     *names_of(BenchmarkRun, "rubric_scores"),
     *VERDICTS,
-    *SCORED,
     *SCORES,
 }
 NAMES = FIGURES | _IDENTITY

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
@@ -24,7 +23,6 @@ from .home_made_rows import (
     OF_RUNS,
     PASSED,
     PLACES,
-    SCORED,
     SCORES,
     SIDE,
     VERDICTS,
@@ -41,14 +39,9 @@ from .home_made_rows import (
 )
 
 _COUNTS = {
-    "passed_expectations": "passed",
-    "passed_count": "passed",
-    "passes": "passed",
-    "pass": "passed",
-    "fail": "failed",
-    "total_expectations": "total",
-    "total_count": "total",
-    "assertions": "total",
+    "passed": ("passed_expectations", "passed_count", "passes", "pass"),
+    "failed": ("fail",),
+    "total": ("total_expectations", "total_count", "assertions"),
 }
 """Other names of counts."""
 
@@ -125,9 +118,10 @@ def _row_to_run(run: Plain, where: str, faults: Faults) -> Plain:
         faults.add("info", "unstated", where, message)
     if isinstance(run.get("run_index"), int) and "run_number" not in run:
         out["run_number"] = out.pop("run_index") + 1
-    for key, usual in _COUNTS.items():
-        if type(out.get(key)) is int:
-            out.setdefault(usual, out.pop(key))
+    for usual, names in _COUNTS.items():
+        for key in names:
+            if type(out.get(key)) is int:
+                out.setdefault(usual, out.pop(key))
     _unfold_assertions(out, where, faults)
     _unfold_counts(out)
     for key in [key for key in out if key in VERDICTS]:
@@ -180,18 +174,10 @@ def _unfold_counts(run: Plain) -> None:
 def _unfold_scores(run: Plain) -> None:
     """Scores, wherever in the run they stand, as those of rubric dimensions, from 1 to 5."""
     scores: Plain = {}
-    for key in (*SCORES, *SCORED):
+    for key in SCORES:
         found = run.get(key)
-        parts = found if isinstance(found, dict) else {key: found}
-        if key in SCORES and parts is not found:
-            continue
-        if not all(map(is_score, parts.values())):
-            continue
-        group = f"{key}: " if key in SCORED and parts is found else ""
-        scores |= {
-            f"{group}{name.removesuffix('_score')}": _score(score) for name, score in parts.items()
-        }
-        del run[key]
+        if isinstance(found, dict) and all(map(is_score, found.values())):
+            scores |= {name.removesuffix("_score"): score for name, score in run.pop(key).items()}
     quality = run.pop("quality", None)
     own = run.get("rubric_scores", quality)
     if isinstance(own, dict) or scores:
@@ -211,16 +197,10 @@ def _leave_other_scale(rows: list[Row], faults: Faults) -> None:
             row.fields = {key: value for key, value in row.fields.items() if key not in SCORES}
 
 
-def _score(value: Any) -> Any:
-    """A score without the `/5` that may follow it."""
-    found = re.fullmatch(r"\s*([1-5](?:\.\d+)?)\s*/\s*5\s*", value) if type(value) is str else None
-    return float(found[1]) if found else value
-
-
 def is_score(value: Any) -> bool:
     """Whether it is a score from 1 to 5, or an object with one."""
-    value = _score(value.get("score") if isinstance(value, dict) else value)
-    return type(value) in (int, float) and 1 <= value <= 5
+    value = value.get("score") if isinstance(value, dict) else value
+    return is_number(value) and 1 <= value <= 5
 
 
 def _pop_figures(run: Plain) -> Plain:
