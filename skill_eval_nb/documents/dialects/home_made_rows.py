@@ -230,16 +230,18 @@ class Row:
 
 def find_rows_at(key: str, value: Any, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
     """The rows below a key, which may name their side; `known` is what stands around them."""
-    side = side_of_rows(key, value)
-    around = {**known, "configuration": side} if side else known
-    if side and isinstance(value, dict):
-        return _find_rows_in(value, f"{where}.{key}", around, faults)
-    return _find_rows(value, f"{where}.{key}", around, faults, group=key in GROUPS)
+    if is_side_with_rows(key, value):
+        known = {**known, "configuration": key}
+        if isinstance(value, dict):
+            return _find_rows_in(value, f"{where}.{key}", known, faults)
+    return _find_rows(value, f"{where}.{key}", known, faults, group=key in GROUPS)
 
 
 def find_loose_rows(block: Plain, where: str, faults: Faults) -> dict[str, list[Row]]:
     """The rows below each key of the whole that is a configuration or an eval itself."""
-    keys = [key for key, value in block.items() if side_of_rows(key, value) or _is_eval(key, value)]
+    keys = [
+        key for key, value in block.items() if is_side_with_rows(key, value) or _is_eval(key, value)
+    ]
     found = {key: list(_find_rows({key: block[key]}, where, {}, faults)) for key in keys}
     return {key: rows for key, rows in found.items() if rows}
 
@@ -255,7 +257,7 @@ def _find_rows(
         return
     found = _turn_to_evals(found)
     if isinstance(found, dict) and not group:
-        sides = [key for key, value in found.items() if side_of_rows(key, value)]
+        sides = [key for key, value in found.items() if is_side_with_rows(key, value)]
         for key in sides:
             yield from find_rows_at(key, found[key], where, known, faults)
         found = {key: value for key, value in found.items() if key not in (*sides, *_OF_ALL)}
@@ -279,7 +281,7 @@ def _find_rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Ite
     inside = [
         key
         for key, value in entry.items()
-        if side_of_rows(key, value) or (key in PLACES and _are_rows(value))
+        if is_side_with_rows(key, value) or (key in PLACES and _are_rows(value))
     ]
     for keys in (GROUPS, inside):
         below = (find_rows_at(key, entry.get(key), where, around, faults) for key in keys)
@@ -351,9 +353,9 @@ def sides_in(entry: Plain) -> Plain:
     }
 
 
-def side_of_rows(key: str, value: Any) -> str | None:
-    """The configuration that a key names, if its rows lie below."""
-    return key if is_of_side(key, value) and _has_rows(value) else None
+def is_side_with_rows(key: str, value: Any) -> bool:
+    """Whether a key names a configuration, and its rows lie below."""
+    return is_of_side(key, value) and _has_rows(value)
 
 
 def _is_eval(key: str, value: Any) -> bool:

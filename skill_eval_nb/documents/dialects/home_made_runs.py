@@ -33,15 +33,15 @@ from .home_made_rows import (
     find_rows_at,
     is_base,
     is_number,
+    is_side_with_rows,
     name_rows,
-    side_of_rows,
     with_own_verdict,
 )
 
 _COUNTS = {
-    "passed": ("passed_expectations", "passed_count", "passes", "pass"),
-    "failed": ("fail",),
-    "total": ("total_expectations", "total_count", "assertions"),
+    **dict.fromkeys(("passed_expectations", "passed_count", "passes", "pass"), "passed"),
+    "fail": "failed",
+    **dict.fromkeys(("total_expectations", "total_count", "assertions"), "total"),
 }
 """Other names of counts."""
 
@@ -59,7 +59,7 @@ def read_runs(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], se
             message = f"{len(entries)} entries without any figure; they are not runs"
             faults.add("info", "no-figures", f"{where}.{key}", message)
     loose = find_loose_rows(block, where, faults)
-    evals = {key: rows for key, rows in loose.items() if not side_of_rows(key, block[key])}
+    evals = {key: rows for key, rows in loose.items() if not is_side_with_rows(key, block[key])}
     if not _are_alike(list(evals.values())):
         loose = {key: rows for key, rows in loose.items() if key not in evals}
     return _make_runs([*chain(*loose.values())], where, faults), set(loose)
@@ -118,10 +118,9 @@ def _row_to_run(run: Plain, where: str, faults: Faults) -> Plain:
         faults.add("info", "unstated", where, message)
     if isinstance(run.get("run_index"), int) and "run_number" not in run:
         out["run_number"] = out.pop("run_index") + 1
-    for usual, names in _COUNTS.items():
-        for key in names:
-            if type(out.get(key)) is int:
-                out.setdefault(usual, out.pop(key))
+    for key, usual in _COUNTS.items():
+        if type(out.get(key)) is int:
+            out.setdefault(usual, out.pop(key))
     _unfold_assertions(out, where, faults)
     _unfold_counts(out)
     for key in [key for key in out if key in VERDICTS]:
@@ -277,8 +276,7 @@ def _turn_to_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain
         rates = [result[name] for result in results]
         if name == "score" and 1 < max(rates, default=0) <= 10:
             message = (
-                f"not used: scores up to {max(rates):g} of a highest that is not told; write "
-                "`max_score` beside each, or a `pass_rate`"
+                f"not used: scores up to {max(rates):g}; write `max_score` beside each of them"
             )
             faults.add("warning", "no-rate", where, message)
             for result in results:
