@@ -98,9 +98,7 @@ def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faul
             if figures:
                 out[key] = {**figures, **out.get(key, {})}
         elif is_plain_side(key):
-            message = (
-                f"{value!r} is not a figure; write pass_rate, time_seconds and tokens as numbers"
-            )
+            message = f"{value!r} is not a figure; write pass_rate and others as numbers"
             faults.add("warning", "not-a-figure", f"{where}.{key}", message)
         else:
             loose[key] = value

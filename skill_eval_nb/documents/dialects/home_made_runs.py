@@ -275,9 +275,7 @@ def _turn_to_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain
         results = [run["result"] for run in runs if is_number(run["result"].get(name))]
         rates = [result[name] for result in results]
         if name == "score" and 1 < max(rates, default=0) <= 10:
-            message = (
-                f"not used: scores up to {max(rates):g}; write `max_score` beside each of them"
-            )
+            message = f"not used: scores up to {max(rates):g}; write `max_score` beside each"
             faults.add("warning", "no-rate", where, message)
             for result in results:
                 del result[name]

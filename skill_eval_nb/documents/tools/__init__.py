@@ -119,9 +119,7 @@ def read_tool_file(name: str, raw: Any, path: str) -> list[Results]:
         return [_others()[name].read(raw, path)]
     except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
         results = Results()
-        message = (
-            f"the reader {name!r} ended in {type(fault).__name__}; nothing of the file was used"
-        )
+        message = f"the reader {name!r} ended in {type(fault).__name__}: the file was not used"
         results.faults.add("error", "reader-failed", "$", message)
         return [results]
 

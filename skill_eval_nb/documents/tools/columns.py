@@ -175,9 +175,7 @@ def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> lis
     known = [figure for figure in figures if figure is not None and not math.isnan(figure)]
     for factor, what in _scale_of(role, known):
         figures = [None if figure is None else figure * factor for figure in figures]
-        message = (
-            f"{column!r} goes up to {max(known):g}: {what}. If that is wrong, convert it before"
-        )
+        message = f"{column!r} goes up to {max(known):g}: {what}; if that is wrong, convert it"
         table.tell("warning", "converted", message, column)
     least, most = _RANGES.get(role, (0.0, math.inf))
     lost = {at: x for at, x in enumerate(figures) if x is not None and not least <= x <= most}
@@ -247,10 +245,7 @@ def _read_verdicts(
         table.tell("error", "unknown-words", message, column)
         return [None] * len(cells)
     if set(found) == {True, None} and all(cell is None or isinstance(cell, str) for cell in cells):
-        message = (
-            f"{column!r} has no word for failed, and empty cells, which were taken as not "
-            "scored. If they mean failed, say words={'': False}"
-        )
+        message = f"{column!r} never says failed; if its empty cells mean it: words={{'': False}}"
         table.tell("warning", "one-sided", message, column)
     return found
 
@@ -333,8 +328,5 @@ def tell_columns(table: Table) -> None:
             table.tell("error" if role == "eval" else "warning", f"no-{role}", message)
     results = ("pass_rate", "passed", "score", "check", "dimension", "status")
     if not table.has(*results) and not table.dimensions and not table.checks:
-        message = (
-            "no column has a result: name one, as in pass_rate=…, check=… with verdict=…, or "
-            "dimension=… with rating=…, or dimensions=[…]"
-        )
+        message = "no column has a result: pass_rate=…, check=… with verdict=…, or dimensions=[…]"
         table.tell("error", "no-result", message)

@@ -134,9 +134,7 @@ def _side(skills: Any, path: str, faults: Faults) -> str:
         return named or (WITH if any(map(_SKILLS.search, above[-2:])) else UNSTATED)
     stated, named = WITH if skills else WITHOUT, side_in(above[-1])
     if named not in (None, stated):
-        message = (
-            f"skills: {len(skills)} are stated, the folder's name says {named}; the former counts"
-        )
+        message = f"{len(skills)} skills are stated, the folder says {named}: the former counts"
         faults.add("warning", "sides-differ", "$.config.agent.skills", message)
     return stated
 

@@ -77,10 +77,7 @@ def _main_scorer(whole: Part, head: Part, scores: list[_Scores]) -> tuple[str | 
             if label in figures:
                 others = [other for other in figures if other != label]
                 if others:
-                    message = (
-                        f"the rate is {label}, the first scorer that has metrics; "
-                        f"{some(others, 6)}: checks or dimensions"
-                    )
+                    message = f"the rate is {label}; checks or dimensions are {some(others, 6)}"
                     whole.faults.add("info", "scorers", "$.results.scores", message)
                 return label, measure
     listed = [] if measures else [part.text("name") for part in head.parts("scorers")] + [*figures]

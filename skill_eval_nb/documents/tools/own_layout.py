@@ -175,9 +175,7 @@ def _read_csv(data: bytes, tabs: bool, faults: Faults) -> list[dict[str, Any]]:
     lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
     rows = [{key: _read_cell(cell, commas) for key, cell in line.items()} for line in lines]
     if longer := sum(row.pop(None, None) is not None for row in rows):
-        message = (
-            f"{longer} lines have more cells than the first one has names: those were left out"
-        )
+        message = f"{longer} lines have more cells than there are names: those were left out"
         faults.add("warning", "cells", "$", message)
     return rows
 
@@ -400,10 +398,7 @@ def table_of(
         rows = find_rows(value, at, lost, keys) if value != [] else []
         objects = [row for row in rows if row.bare or isinstance(row.value, Mapping)]
         if ITSELF not in named and len(objects) < len(rows):
-            lost.append(
-                f"{len(rows) - len(objects)} rows at {at} are not objects, which name the column "
-                "of each value: left out"
-            )
+            lost.append(f"{len(rows) - len(objects)} rows at {at} are not objects: left out")
             rows = objects
         for why in ["there are no rows"] if value == [] else lost:
             faults.add("warning", "no-rows", path if root else "$", why)

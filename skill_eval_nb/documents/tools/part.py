@@ -341,10 +341,10 @@ class Part:
             return []
         found = [(at, value) for at, value in enumerate(raw) if isinstance(value, dict)]
         if len(found) < len(raw):
-            message = (
-                f"{len(raw) - len(found)} of its {len(raw)} elements are not objects: left out"
+            odd = f"{len(raw) - len(found)} of its {len(raw)} elements"
+            self.faults.add(
+                "warning", "wrong-type", self.at(name), f"{odd} are not objects: left out"
             )
-            self.faults.add("warning", "wrong-type", self.at(name), message)
         return [self._below(value, f".{name}[{at}]") for at, value in found]
 
     def side(self) -> str | None:

@@ -41,10 +41,7 @@ def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all i
         _add_case(case, case.text("model") or suite.text("modelOverride"), partial, results)
     voted = sum(bool(run.judgings) for run in results.runs)
     if voted:
-        message = (
-            f"the judge's votes on {voted} runs are judgings: rows of rubric_scores (5 yes, 1 no) "
-            "that weigh 0, so they enter no mean, and show how far it agrees with itself"
-        )
+        message = f"the judge's votes on {voted} runs are judgings (5 yes, 1 no), in no mean"
         whole.faults.add("info", "votes", "$.cases[*].arms", message)
     if partial is None:
         _add_aggregates(whole, results)

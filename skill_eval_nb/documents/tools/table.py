@@ -68,10 +68,7 @@ def _table_runs(table: Table) -> Iterator[tuple[str | None, Run]]:
     groups = _group_rows(table, part)
     empty = [at for at in chain(*groups.values()) if table.value(at, "configuration") is None]
     if empty and (column := table.columns.get("configuration")):
-        message = (
-            f"{count(len(empty), 'row')} without a side, which are compared with nothing: fill "
-            "the column"
-        )
+        message = f"{count(len(empty), 'row')} without a side are compared with nothing: fill them"
         table.tell("warning", "no-configuration", message, column)
     if part:
         _refuse_varying(table, groups.values())
@@ -113,10 +110,8 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
         found.setdefault(key, []).append(at)
     if again:
         what = "the first counts" if part else "each is a run of its own"
-        message = (
-            f"{len(again)} rows have the keys of an earlier one (the first is row {again[0] + 1}): "
-            f"{what}. Name the column that tells them apart: run=…, model=…, check=… or dimension=…"
-        )
+        rows = f"{len(again)} rows have the keys of an earlier one (first: row {again[0] + 1})"
+        message = f"{rows}: {what}. Say what tells them apart: run=…, model=…, check=…, dimension=…"
         table.tell("warning", "two-rows", message)
     return found
 
