@@ -110,7 +110,7 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
         found.setdefault(key, []).append(at)
     if again:
         what = "the first counts" if part else "each is a run of its own"
-        rows = f"{len(again)} rows have the keys of an earlier one (first: row {again[0] + 1})"
+        rows = f"{len(again)} rows repeat the keys of others (the first is row {again[0] + 1})"
         message = f"{rows}: {what}. Say what tells them apart: run=…, model=…, check=…, dimension=…"
         table.tell("warning", "two-rows", message)
     return found
