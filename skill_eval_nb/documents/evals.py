@@ -56,9 +56,7 @@ class Dimension(Document):
     id: Annotated[str | None, says("its id within the eval: Q1, Q2, …")] = None
     description: Annotated[str | None, says("what it measures and why that matters")] = None
     weight: Annotated[Amount, says("weight in the weighted mean")] = 1.0
-    scoring: Annotated[
-        dict[str, str], says("anchors: what a 1, a 3 and a 5 look like", also="anchors")
-    ] = {}
+    scoring: Annotated[dict[str, str], says("what a 1, a 3 and a 5 look like", also="anchors")] = {}
 
 
 class QualityRubric(Document):
@@ -84,9 +82,7 @@ class Eval(Document):
     structural_expectations: Annotated[
         list[StructuralExpectation], says("layer 1: deterministic checks")
     ] = []
-    quality_rubric: Annotated[QualityRubric | None, says("layer 2: the rubric", also="rubric")] = (
-        None
-    )
+    quality_rubric: Annotated[QualityRubric | None, says("layer 2", also="rubric")] = None
     tags: Annotated[list[str], says("categories", also="category")] = []
     weight: Annotated[Amount, says("weight in the suite's score")] = 1.0
     skill: Annotated[
@@ -145,12 +141,9 @@ class TriggerQuery(Document):
     split: Annotated[str | None, says("train or test")] = None
     tags: Annotated[list[str], says("what kind of query it is", also="tag")] = []
     expected: Annotated[
-        str | None,
-        says("which skill should be picked up, where a set is for several", also="expected_skill"),
+        str | None, says("the skill that should be picked up", also="expected_skill")
     ] = None
-    description: Annotated[
-        str | None, says("the description, or what it is called, where a set has several")
-    ] = None
+    description: Annotated[str | None, says("the description, where a set has several")] = None
 
     @property
     def rate(self) -> float | None:
@@ -246,9 +239,7 @@ class CheckLabel(Document):
 
     text: Annotated[str, says("what was checked, word for word as the grading has it")]
     passed: Annotated[bool | None, says("whether it passed; null where nobody could tell")]
-    sampled: Annotated[
-        bool, says("whether the check was drawn at random, whatever the judge said of it")
-    ] = False
+    sampled: Annotated[bool, says("whether the check was drawn at random")] = False
 
 
 class Review(Document):
@@ -259,9 +250,7 @@ class Review(Document):
     timestamp: Annotated[str | None, says("when, ISO 8601")] = None
     scores: Annotated[dict[str, Score], says("the human's scores by rubric dimension, 1-5")] = {}
     labels: Annotated[list[CheckLabel], says("the human's verdicts on single checks")] = []
-    reviewed: Annotated[
-        bool, says("false where only checks of the run were labelled, and nothing said of it")
-    ] = True
+    reviewed: Annotated[bool, says("false where only checks of the run were labelled")] = True
 
 
 class Feedback(Document):
@@ -275,12 +264,8 @@ class SuggestionSource(Document):
     """What a grader said in one run, word for word."""
 
     reason: Annotated[str, says("what was said")]
-    kind: Annotated[
-        str | None, says("critique, vague, missing_coverage or suggested; null: not known")
-    ] = None
-    expectation: Annotated[
-        str | None, says("what it is about, in the grader's words; null for a missing one")
-    ] = None
+    kind: Annotated[str | None, says("critique, vague, missing_coverage or suggested")] = None
+    expectation: Annotated[str | None, says("what it is about, in the grader's words")] = None
     workspace: Annotated[str | None, says("the workspace of the run")] = None
     skill: Annotated[str | None, says("the skill of the run")] = None
     iteration: Annotated[str | int | None, says("the iteration of the run")] = None
@@ -295,13 +280,9 @@ class AggregatedSuggestion(Document):
 
     reason: Annotated[str, says("why the evals should change")]
     frequency: Annotated[Count, says("number of runs that said it")] = 1
-    assertion: Annotated[
-        str | None, says("id or text of the expectation; null for a missing one")
-    ] = None
+    assertion: Annotated[str | None, says("the expectation's id or text; null if missing")] = None
     action: Annotated[str | None, says("what to do about it")] = None
-    kind: Annotated[
-        str | None, says("the sources' most frequent kind; null where nothing says it")
-    ] = None
+    kind: Annotated[str | None, says("the sources' most frequent kind")] = None
     evals: Annotated[list[str | int], says("ids of the evals whose runs said it")] = []
     sources: Annotated[list[SuggestionSource], says("every wording, with its run")] = []
 
@@ -313,8 +294,5 @@ class SuggestionAggregate(Document):
     skill_name: Annotated[str | None, says("the skill")] = None
     iteration: Annotated[str | int | None, says("the iteration")] = None
     total_runs: Annotated[Count | None, says("runs that were read")] = None
-    threshold: Annotated[
-        Rate | None,
-        says("distance of wordings that counts as the same; null: not grouped by wording"),
-    ] = None
+    threshold: Annotated[Rate | None, says("largest distance of wordings that count as one")] = None
     merged_by: Annotated[str | None, says("model that merged further; null where none did")] = None

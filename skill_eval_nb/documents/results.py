@@ -23,9 +23,7 @@ class Stats(Document):
     """Mean, sample standard deviation, smallest and largest of a figure over runs."""
 
     mean: Annotated[float | int | None, says("mean", also="average avg")] = None
-    stddev: Annotated[
-        float | int | None, says("sample standard deviation", also="std std_dev sd")
-    ] = None
+    stddev: Annotated[float | int | None, says("standard deviation", also="std std_dev sd")] = None
     min: Annotated[float | int | None, says("smallest")] = None
     max: Annotated[float | int | None, says("largest")] = None
 
@@ -66,17 +64,13 @@ class BenchmarkRun(Document):
         Count | None, says("1, 2, …", also="run run_index repetition repeat sample_index")
     ] = None
     result: Annotated[RunResult | None, says("the figures", also="summary", inline=True)] = None
-    status: Annotated[
-        str | None, says("how the run ended, such as `error`", also="run_status execution_status")
-    ] = None
+    status: Annotated[str | None, says("how it ended", also="run_status execution_status")] = None
     expectations: Annotated[
         list[GradedExpectation],
         says("the verdicts", also="assertion_results assertion_details assertions"),
     ] = []
     notes: Annotated[list[str], says("what the executor flagged")] = []
-    rubric_scores: Annotated[
-        dict[str, RubricScore], says("dimension to score", also="quality")
-    ] = {}
+    rubric_scores: Annotated[dict[str, RubricScore], says("by dimension", also="quality")] = {}
     model: Annotated[str | None, says("the model that ran", also="executor_model")] = None
     harness: Annotated[str | None, says("what ran the prompt", also="agent executor")] = None
     skill: OwnSkill = None
@@ -87,16 +81,12 @@ class BenchmarkMetadata(Document):
 
     skill_name: Annotated[str | None, says("the skill", also="skill")] = None
     skill_path: Annotated[str | None, says("where the skill was")] = None
-    executor_model: Annotated[
-        str | None, says("the model that ran", also="model model_requested")
-    ] = None
+    executor_model: Annotated[str | None, says("the model", also="model model_requested")] = None
     harness: Annotated[str | None, says("what ran the prompts", also="agent executor")] = None
     analyzer_model: Annotated[str | None, says("the model that graded or analysed")] = None
     timestamp: Annotated[str | None, says("when, ISO 8601", also="generated_at created_at")] = None
     evals_run: Annotated[list[str | int], says("the evals")] = []
-    runs_per_configuration: Annotated[Count | None, says("runs of each eval a configuration")] = (
-        None
-    )
+    runs_per_configuration: Annotated[Count | None, says("runs of an eval on a side")] = None
     iteration: Annotated[str | int | None, says("the iteration")] = None
 
 
@@ -111,9 +101,7 @@ class ConfigurationSummary(Document):
         Stated, says("pass rate, 0 to 1", unit="rate", also="mean_pass_rate avg_pass_rate")
     ] = None
     rubric_normalized: Annotated[Stated, says("rubric score, 0.2 to 1", unit="rate")] = None
-    overall_efficiency: Annotated[
-        Stated, says("mean of structural pass rate and rubric", unit="rate")
-    ] = None
+    overall_efficiency: Annotated[Stated, says("mean of checks and rubric", unit="rate")] = None
     consistency: Annotated[float | None, says("1 - stddev / mean of overall_efficiency")] = None
     time_seconds: Annotated[
         Stated,
@@ -211,12 +199,8 @@ class Comparison(Document):
     configuration_b: Annotated[str | None, says("configuration behind B")] = None
     key_differentiators: Annotated[list[str], says("what made the difference")] = []
     pair: Annotated[str | None, says("opaque id of the two runs, whatever their order")] = None
-    order: Annotated[
-        Count | None, says("1 or 2: in which of its two orders the pair was shown")
-    ] = None
-    repetition: Annotated[Count | None, says("1, 2, …: how often it was shown in this order")] = (
-        None
-    )
+    order: Annotated[Count | None, says("in which of its two orders it was shown: 1, 2")] = None
+    repetition: Annotated[Count | None, says("which showing in this order: 1, 2, …")] = None
     runs: Annotated[dict[str, ComparedRun], says("side to the run behind it")] = {}
     judge_model: Annotated[str | None, says("the model that compared")] = None
     shown: Annotated[dict[str, Shown], says("side to what the comparator was shown of it")] = {}
@@ -224,9 +208,7 @@ class Comparison(Document):
     usage: Annotated[JudgingUsage | None, says("tokens of this comparison")] = None
     cost_usd: Cost = None
     seconds: Annotated[Seconds | None, says("time that this comparison took")] = None
-    fingerprint: Annotated[
-        str | None, says("SHA-256 of what was shown and asked, of the model and the repetition")
-    ] = None
+    fingerprint: Annotated[str | None, says("SHA-256 of what was asked of which model")] = None
 
 
 class ComparisonSummary(Document):
@@ -283,9 +265,7 @@ class Version(Document):
 
     version: Annotated[str, says("v0, v1, …")]
     parent: Annotated[str | None, says("the version it was made from")] = None
-    expectation_pass_rate: Annotated[
-        Rate | None, says("pass rate from grading", also="pass_rate")
-    ] = None
+    expectation_pass_rate: Annotated[Rate | None, says("its pass rate", also="pass_rate")] = None
     grading_result: Annotated[str | None, says("baseline, won, lost or tie")] = None
     is_current_best: Annotated[bool | None, says("whether it is the best so far")] = None
     iteration: Annotated[str | None, says("the iteration that its runs are of")] = None

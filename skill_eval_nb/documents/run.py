@@ -32,9 +32,7 @@ ToolCalls = Annotated[
 Cost = Annotated[Amount | None, says("what it cost", unit="usd", also="total_cost_usd cost")]
 SkillUsed = Annotated[bool | None, says("whether the skill was opened", also="skill_loaded")]
 OwnSkill = Annotated[str | None, says("the skill, where a file is of several", also="skill_name")]
-RefusedAnswers = Annotated[
-    list[str], says("what was wrong with answers that had to be asked for again")
-]
+RefusedAnswers = Annotated[list[str], says("what was wrong with answers that were refused")]
 """Fields that several documents have, each with all names that people give to it."""
 
 
@@ -53,9 +51,7 @@ class Metrics(Document):
     transcript_chars: Annotated[Count | None, says("characters of the transcript")] = None
     cost_usd: Cost = None
     skill_used: SkillUsed = None
-    left_out: Annotated[
-        list[str], says("what lay among the outputs and was not kept, with the reason")
-    ] = []
+    left_out: Annotated[list[str], says("outputs that were not kept, with the reason")] = []
 
 
 TEXT_NAMES = "description expectation assertion name criterion statement check expected"
@@ -74,14 +70,9 @@ class GradedExpectation(Document):
     text: Annotated[str, says("what was checked", also=TEXT_NAMES)]
     passed: Annotated[
         bool | None,
-        says(
-            "whether it passed; null where it was not scored",
-            also="result met grade verdict status pass outcome success",
-        ),
+        says("whether it passed", also="result met grade verdict status pass outcome success"),
     ]
-    evidence: Annotated[
-        str | None, says("what the verdict rests on", also="details reason reasoning explanation")
-    ] = None
+    evidence: Annotated[str | None, says("why", also="details reason reasoning explanation")] = None
     id: Annotated[str | None, says("the expectation's id in the suite")] = None
     type: Annotated[str | None, says("kind of check, where it is a deterministic one")] = None
     critical: Annotated[bool | None, says("whether failing it fails the gate")] = None
@@ -112,12 +103,8 @@ class RubricScore(Document):
 
     plain: ClassVar[str | None] = "score"
 
-    score: Annotated[
-        Score | None, says("1 (poor) to 5 (excellent); null where the judge gave none")
-    ]
-    evidence: Annotated[
-        str | None, says("why this score", also="reason reasoning justification notes")
-    ] = None
+    score: Annotated[Score | None, says("1 (poor) to 5 (excellent); null: none was given")]
+    evidence: Annotated[str | None, says("why", also="reason reasoning justification notes")] = None
     weight: Annotated[Amount | None, says("weight in the weighted mean")] = None
 
 
@@ -134,9 +121,7 @@ class GradingTiming(Document):
 
     executor_duration_seconds: Annotated[Seconds | None, says("time of the executor")] = None
     grader_duration_seconds: Annotated[Seconds | None, says("time of the grader")] = None
-    total_duration_seconds: Annotated[Seconds | None, says("both together", also=SECONDS_NAMES)] = (
-        None
-    )
+    total_duration_seconds: Annotated[Seconds | None, says("both", also=SECONDS_NAMES)] = None
     total_tokens: Annotated[Count | None, says("tokens of the run", also="tokens")] = None
     duration_ms: RunMilliseconds = None
     start: Annotated[str | None, says("when grading began, ISO 8601")] = None
@@ -216,14 +201,9 @@ class Grading(Document):
     claims: Annotated[list[Claim], says("claims that were looked into")] = []
     user_notes_summary: Annotated[UserNotesSummary | None, says("what the executor flagged")] = None
     eval_feedback: Annotated[EvalFeedback | None, says("critique of the evals")] = None
-    eval_critique: Annotated[EvalCritique | None, says("critique of the evals, `test-cases`")] = (
-        None
-    )
+    eval_critique: Annotated[EvalCritique | None, says("the same, in `test-cases`")] = None
     factual_issues: Annotated[list[str], says("factual mistakes in the output")] = []
-    layer: Annotated[
-        str | None,
-        says("`structural` where no judge looked at the run: the verdicts of structural.json"),
-    ] = None
+    layer: Annotated[str | None, says("`structural` where no judge looked at the run")] = None
     judge_model: Annotated[
         str | None, says("the model that graded", also="grader_model analyzer_model")
     ] = None
@@ -296,10 +276,7 @@ class Structural(Document):
     summary: Annotated[Summary | None, says("the checker's own count", inline=True)] = None
     gate_passed: Annotated[
         bool | None,
-        says(
-            "false where a critical expectation failed: the judge is then skipped; null where "
-            "none failed and one was not scored"
-        ),
+        says("false where a critical expectation failed; null where one was not scored instead"),
     ] = None
 
 
@@ -329,17 +306,11 @@ class Shown(Document):
     chars: Annotated[Count | None, says("characters of files, transcript and their list")] = None
     images: Annotated[Count | None, says("pictures that were shown as pictures")] = None
     files: Annotated[list[ShownFile], says("the outputs, in the order they were shown")] = []
-    inputs: Annotated[
-        list[ShownFile], says("files that the executor was given and left unchanged")
-    ] = []
+    inputs: Annotated[list[ShownFile], says("files that the executor got and did not change")] = []
     transcript: Annotated[ShownFile | None, says("the transcript")] = None
     left_out: Annotated[list[NotShown], says("everything that was not shown")] = []
-    masked: Annotated[
-        Count | None, says("places where a name that tells the side was covered up")
-    ] = None
-    digest: Annotated[
-        str | None, says("SHA-256 of what was shown: the same where two judgings saw the same")
-    ] = None
+    masked: Annotated[Count | None, says("places where a side's name was covered up")] = None
+    digest: Annotated[str | None, says("SHA-256 of all that was shown")] = None
 
 
 class JudgingUsage(Document):
@@ -363,15 +334,11 @@ class Judging(Document):
     claims: Annotated[list[Claim], says("claims that were looked into")] = []
     user_notes_summary: Annotated[UserNotesSummary | None, says("what the executor flagged")] = None
     eval_feedback: Annotated[EvalFeedback | None, says("critique of the evals")] = None
-    dimension_order: Annotated[
-        list[str], says("dimensions in the order in which they were asked for")
-    ] = []
+    dimension_order: Annotated[list[str], says("dimensions as they were asked for")] = []
     expectation_order: Annotated[
-        list[str], says("E1, E2, …: expectations in the order in which they were asked for")
+        list[str], says("E1, E2, …: expectations as they were asked for")
     ] = []
-    per_dimension: Annotated[
-        bool | None, says("whether each dimension was asked for in a call of its own")
-    ] = None
+    per_dimension: Annotated[bool | None, says("whether each dimension had its own call")] = None
     shown: Annotated[Shown | None, says("what the judge was shown")] = None
     refused_answers: RefusedAnswers = []
     batch: Annotated[str | None, says("the batch that it came from, and its call there")] = None
@@ -385,7 +352,10 @@ _FAILURES = ERRORED | {"failed", "failure"}
 
 
 class Timing(Document):
-    """Wall clock and tokens of one run; what was not measured is absent, never 0."""
+    """Wall clock and tokens of one run; what was not measured is absent, never 0.
+
+    Times are ISO 8601, or seconds since 1970.
+    """
 
     total_duration_seconds: RunSeconds = None
     total_tokens: Annotated[Count | None, says("input and output tokens", also="tokens")] = None
@@ -393,7 +363,7 @@ class Timing(Document):
     executor_start: Annotated[
         str | float | None,
         says(
-            "when it began: ISO 8601, or seconds since 1970",
+            "when it began",
             also="started_at start_time start_iso eval_start_utc start_ts start run_at",
         ),
     ] = None
@@ -409,14 +379,10 @@ class Timing(Document):
     grader_end: Annotated[str | float | None, says("when grading ended")] = None
     grader_duration_seconds: Annotated[Seconds | None, says("time of the grader")] = None
     model: Annotated[str | None, says("the model that ran", also="executor_model model_id")] = None
-    exit_code: Annotated[
-        int | None, says("exit code of the executor's process", also="returncode")
-    ] = None
+    exit_code: Annotated[int | None, says("the executor's exit code", also="returncode")] = None
     status: Annotated[str | None, says("how the run ended, in the executor's words")] = None
     reason: Annotated[str | None, says("why it ended in an error", also="error")] = None
-    executor: Annotated[str | None, says("what ran the prompt: messages-api, claude-code, …")] = (
-        None
-    )
+    executor: Annotated[str | None, says("messages-api, claude-code, …")] = None
     harness: Annotated[str | None, says("the same, of other tools", also="agent")] = None
     cost_usd: Cost = None
     tool_calls: ToolCalls = None
