@@ -21,7 +21,7 @@ _OF_SKILL = rf"(?:without|with|non|no|new|current|candidate|after|{'|'.join(_EAR
 _TERM = rf"{_OF_SKILL}[-_. ]?skills?|baselines?"
 _SURE = (
     r"control|treatment|vanilla|skilled"
-    r"|(?:configuration|config|version|variant|arm)[-_ ]?[ab]"
+    r"|(?P<lettered>(?:configuration|config|version|variant|arm)[-_ ]?[ab])"
 )
 """Whole names that hardly mean anything else."""
 _WORD = r"skills?|with|without|before|after|plain|bare|base"
@@ -91,6 +91,12 @@ def is_word(name: str) -> bool:
     """Whether it is a side's whole name, but a word that often means something else: `skills`."""
     found = _ALONE.fullmatch(name)
     return found is not None and found["word"] is not None
+
+
+def is_lettered(name: str) -> bool:
+    """Whether it is the name of a side that says no more than which: `variant_a`."""
+    found = _ALONE.fullmatch(name)
+    return found is not None and found["lettered"] is not None
 
 
 @lru_cache(1024)

@@ -34,7 +34,7 @@ from .home_made_rows import (
     verdicts_in,
     with_own_verdict,
 )
-from .home_made_runs import OTHER_SCALE, is_score, read_runs
+from .home_made_runs import is_score, read_runs
 
 SUMMARIES = ("run_summary", *GROUPS, "summary", "totals", "aggregate")
 _INSIDE = ("summary", "aggregate", "stats", "metrics", "averages")
@@ -285,7 +285,8 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
         message = "what was expected of a query, and what it did, is read as one run of it"
         faults.add("info", "inferred-run", "$", message)
     if kind == "grading" and _has_other_scale(raw):
-        faults.add("error", "other-scale", "$.rubric_scores", OTHER_SCALE)
+        message = "not used: scores above 5, so of another scale; write them from 1 to 5"
+        faults.add("error", "other-scale", "$.rubric_scores", message)
     faults.extend(found)
     faults.extend(find_unused(document))
     if kind == "triggers":
@@ -436,6 +437,17 @@ def _find_iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
         blocks = raw.get(key)
         if isinstance(blocks, list) and blocks and all(isinstance(block, dict) for block in blocks):
             return [({**shared, **part}, f"$.{key}[{index}]") for index, part in enumerate(blocks)]
+    named = [
+        key for key in raw if key.lower().startswith("iteration") and isinstance(raw[key], dict)
+    ]
+    if named and len(named) == len(raw):
+        return [
+            (
+                {"iteration": key.lower().removeprefix("iteration").strip("_-"), **raw[key]},
+                f"$.{key}",
+            )
+            for key in named
+        ]
     return [(raw, "$")]
 
 

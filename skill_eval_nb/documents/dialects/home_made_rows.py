@@ -18,7 +18,7 @@ from ..parsing import is_verdict
 from ..repair import not_in, not_used
 from ..results import BenchmarkRun, RunResult, Stats
 from ..run import TEXT_NAMES, GradedExpectation, Grading
-from ..sides import WITH, find_side, is_model, is_side, likeness
+from ..sides import WITH, find_side, is_lettered, is_model, is_side, likeness
 
 _DELTA = re.compile(r"(?<![a-z])delta(?![a-z])", re.IGNORECASE)
 _STATISTICS = {
@@ -118,8 +118,9 @@ SIDE = {*names_of(BenchmarkRun, "configuration")}
 _IDENTITY = {*EVAL, *SIDE, *names_of(BenchmarkRun, "run_number"), "skill", "skill_name", "model"}
 _IDENTITY |= {*names_of(BenchmarkRun, "harness")}
 
+SCORED = ("content", "structure", "content_score", "structure_score")
 SCORES = ("scores", "subscores", "dimension_scores", "rubric", "ratings")
-"""Objects that hold scores of rubric dimensions, from 1 to 5, by their names."""
+"""Rubric dimensions by their names, and objects that hold some: 1 to 5, or up to 10."""
 
 VERDICTS = {*names_of(Grading, "expectations"), "grading"} - {"results", "details"}
 """What lists of verdicts are called."""
@@ -134,6 +135,7 @@ FIGURES = {
     *names_of(BenchmarkRun, "result"),
     *names_of(BenchmarkRun, "rubric_scores"),
     *VERDICTS,
+    *SCORED,
     *SCORES,
 }
 NAMES = FIGURES | _IDENTITY
@@ -151,6 +153,8 @@ _AGAINST = ("triggered", "violated", "hit")
 """What a verdict on something that must not be says where it is."""
 _VERDICT = ("passed", "pass", "overall_pass", "evaluation_pass", "verdict", "outcome", "result")
 """What says of a run whether it passed."""
+_FLAG = re.compile(r"(?:.+_)?(?:match(?:es|ed)?|ok|correct|valid|passed|pass|met|success)")
+"""Names of flags that are good if they are true."""
 
 
 def verdicts_in(run: Plain) -> dict[str, list[Plain]]:
@@ -184,12 +188,15 @@ def _read_verdict(row: Plain) -> Plain:
 def with_own_verdict(run: Plain) -> Plain:
     """A run that says whether it passed, and no more, as one with this one verdict.
 
-    Lists of verdicts under any key are its verdicts.
+    Lists of verdicts under any key are its verdicts. Several flags that are good if they are
+    true are a verdict each.
 
     >>> with_own_verdict({"eval_id": 1, "pass": True})
     {'eval_id': 1, 'expectations': [{'text': 'the run passed', 'passed': True}]}
     >>> with_own_verdict({"pass": True, "pass_rate": 0.5})
     {'pass': True, 'pass_rate': 0.5}
+    >>> with_own_verdict({"size_match": True, "colour_match": False, "draft": True})["expectations"]
+    [{'text': 'size_match', 'passed': True}, {'text': 'colour_match', 'passed': False}]
     """
 
     def replace_keys(keys: Iterable[str], verdicts: list[Plain]) -> Plain:
@@ -199,6 +206,9 @@ def with_own_verdict(run: Plain) -> Plain:
     lists = verdicts_in(run) if not any(run.get(key) for key in VERDICTS) else {}
     if lists:
         return replace_keys(lists, [verdict for found in lists.values() for verdict in found])
+    flags = [key for key, value in run.items() if type(value) is bool and _FLAG.fullmatch(key)]
+    if len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
+        return replace_keys(flags, [{"text": key, "passed": run[key]} for key in flags])
     score = run.get("score")
     fields = {**score, **run} if isinstance(score, dict) else run
     key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
@@ -220,28 +230,28 @@ def is_row(fields: Plain) -> bool:
 class Row:
     """A row: its JSON path, and what it says together with what stands around it.
 
-    `note` is why it is of its side, if no usual name says so.
+    `note` is why it is of its side, if no usual name says so; `label` is what a side that is
+    called by a letter says that it is.
     """
 
     where: str
     fields: Plain
     note: str = ""
+    label: str | None = None
 
 
 def find_rows_at(key: str, value: Any, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
     """The rows below a key, which may name their side; `known` is what stands around them."""
-    if is_side_with_rows(key, value):
-        known = {**known, "configuration": key}
-        if isinstance(value, dict):
-            return _find_rows_in(value, f"{where}.{key}", known, faults)
-    return _find_rows(value, f"{where}.{key}", known, faults, group=key in GROUPS)
+    side = side_of_rows(key, value)
+    around = {**known, "configuration": side} if side else known
+    if side and isinstance(value, dict):
+        return _find_rows_in(value, f"{where}.{key}", around, faults)
+    return _find_rows(value, f"{where}.{key}", around, faults, group=key in GROUPS)
 
 
 def find_loose_rows(block: Plain, where: str, faults: Faults) -> dict[str, list[Row]]:
     """The rows below each key of the whole that is a configuration or an eval itself."""
-    keys = [
-        key for key, value in block.items() if is_side_with_rows(key, value) or _is_eval(key, value)
-    ]
+    keys = [key for key, value in block.items() if side_of_rows(key, value) or _is_eval(key, value)]
     found = {key: list(_find_rows({key: block[key]}, where, {}, faults)) for key in keys}
     return {key: rows for key, rows in found.items() if rows}
 
@@ -257,7 +267,7 @@ def _find_rows(
         return
     found = _turn_to_evals(found)
     if isinstance(found, dict) and not group:
-        sides = [key for key, value in found.items() if is_side_with_rows(key, value)]
+        sides = [key for key, value in found.items() if side_of_rows(key, value)]
         for key in sides:
             yield from find_rows_at(key, found[key], where, known, faults)
         found = {key: value for key, value in found.items() if key not in (*sides, *_OF_ALL)}
@@ -281,7 +291,7 @@ def _find_rows_in(entry: Plain, where: str, known: Plain, faults: Faults) -> Ite
     inside = [
         key
         for key, value in entry.items()
-        if is_side_with_rows(key, value) or (key in PLACES and _are_rows(value))
+        if side_of_rows(key, value) or (key in PLACES and _are_rows(value))
     ]
     for keys in (GROUPS, inside):
         below = (find_rows_at(key, entry.get(key), where, around, faults) for key in keys)
@@ -353,9 +363,18 @@ def sides_in(entry: Plain) -> Plain:
     }
 
 
-def is_side_with_rows(key: str, value: Any) -> bool:
-    """Whether a key names a configuration, and its rows lie below."""
-    return is_of_side(key, value) and _has_rows(value)
+def side_of_rows(key: str, value: Any) -> str | None:
+    """The configuration that a key names, if its rows lie below."""
+    if side := _side_of_list(key, value):
+        return side
+    return key if is_of_side(key, value) and _has_rows(value) else None
+
+
+def _side_of_list(key: str, value: Any) -> str | None:
+    """The configuration that a list of rows is called after: `with_skill_detail`."""
+    side = configuration_in(key)
+    is_first = side not in (None, "delta") and key.lower().startswith(f"{side}_")
+    return side if is_first and isinstance(value, list) and _are_rows(value) else None
 
 
 def _is_eval(key: str, value: Any) -> bool:
@@ -511,7 +530,8 @@ def _split_sides(entry: Plain, where: str) -> Iterator[Row]:
         ):
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
     for name, side in (blocks or prefixed).items():
-        yield Row(where, {**identity, **_rename_known_keys(side), "configuration": name})
+        fields = {**identity, **_rename_known_keys(side), "configuration": name}
+        yield Row(where, fields, label=_read_label(side) if is_lettered(name) else None)
     if not blocks and not prefixed and own is None:
         yield Row(where, entry)
 
@@ -533,6 +553,11 @@ def is_base(name: str) -> bool:
     return is_side(name, sure=True) and likeness(name) is not None
 
 
+def _read_label(side: Plain) -> str | None:
+    names = (side.get(key) for key in ("version", "skill_version", "label", "name"))
+    return next((name for name in names if isinstance(name, str) and 0 < len(name) <= 60), None)
+
+
 # ── documents of several runs ──────────────────────────────────────────────────────────────────
 
 
@@ -545,6 +570,8 @@ def has_rows(raw: Any) -> bool:
     if not isinstance(raw, dict):
         return False
     loose = find_loose_rows(raw, "$", Faults())
+    if any(_side_of_list(key, raw[key]) for key in loose):
+        return True
     is_measured = "skill_name" in raw and not raw.keys().isdisjoint(("timestamp", "model"))
     places = (key for key in (*PLACES, *GROUPS) if key in raw)
     below = (find_rows_at(key, raw[key], "$", {}, Faults()) for key in places)

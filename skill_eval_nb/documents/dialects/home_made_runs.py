@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from ..base import Faults, names_of, plainly
-from ..parsing import read_share
+from ..parsing import Unreadable, read_number, read_share
 from ..repair import mend, not_used
 from ..results import BenchmarkRun, RunResult
 from ..run import Timing
@@ -23,6 +24,7 @@ from .home_made_rows import (
     OF_RUNS,
     PASSED,
     PLACES,
+    SCORED,
     SCORES,
     SIDE,
     VERDICTS,
@@ -33,8 +35,8 @@ from .home_made_rows import (
     find_rows_at,
     is_base,
     is_number,
-    is_side_with_rows,
     name_rows,
+    side_of_rows,
     with_own_verdict,
 )
 
@@ -59,7 +61,7 @@ def read_runs(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], se
             message = f"{len(entries)} entries without any figure; they are not runs"
             faults.add("info", "no-figures", f"{where}.{key}", message)
     loose = find_loose_rows(block, where, faults)
-    evals = {key: rows for key, rows in loose.items() if not is_side_with_rows(key, block[key])}
+    evals = {key: rows for key, rows in loose.items() if not side_of_rows(key, block[key])}
     if not _are_alike(list(evals.values())):
         loose = {key: rows for key, rows in loose.items() if key not in evals}
     return _make_runs([*chain(*loose.values())], where, faults), set(loose)
@@ -79,7 +81,8 @@ def _make_runs(rows: list[Row], where: str, faults: Faults) -> list[Plain]:
     for row, fields in zip(rows, name_rows(row.fields for row in rows), strict=True):
         row.fields = fields
     _give_sides(rows)
-    _leave_other_scale(rows, faults)
+    _give_labels(rows)
+    of_ten = _are_of_ten(rows, faults)
     unnamed = [row.fields for row in rows if not EVAL & row.fields.keys()]
     several = len({fields["row"] for fields in unnamed if "row" in fields}) > 1
     runs = []
@@ -91,7 +94,7 @@ def _make_runs(rows: list[Row], where: str, faults: Faults) -> list[Plain]:
             row.fields["eval_name"] = position
             message = "no eval is named: each such row is a separate eval, named by its position"
             faults.add("warning", "unnamed-eval", row.where, message)
-        runs.append(_row_to_run(row.fields, row.where, faults))
+        runs.append(_row_to_run(row.fields, of_ten, row.where, faults))
     return _turn_to_shares(runs, where, faults)
 
 
@@ -110,7 +113,19 @@ def _give_sides(rows: list[Row]) -> None:
             return
 
 
-def _row_to_run(run: Plain, where: str, faults: Faults) -> Plain:
+def _give_labels(rows: list[Row]) -> None:
+    """Call lettered sides what they are called in every row that tells."""
+    labels: dict[str, set[str]] = {}
+    for row in rows:
+        if row.label:
+            labels.setdefault(row.fields["configuration"], set()).add(row.label)
+    names = {letter: next(iter(options)) for letter, options in labels.items() if len(options) == 1}
+    for row in rows if len(set(names.values())) == len(labels) else ():
+        if isinstance(letter := row.fields.get("configuration"), str):
+            row.fields["configuration"] = names.get(letter, letter)
+
+
+def _row_to_run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
     out = dict(with_own_verdict(run))
     if not SIDE & run.keys():
         out["configuration"] = UNSTATED
@@ -122,7 +137,7 @@ def _row_to_run(run: Plain, where: str, faults: Faults) -> Plain:
         if type(out.get(key)) is int:
             out.setdefault(usual, out.pop(key))
     _unfold_assertions(out, where, faults)
-    _unfold_counts(out)
+    _unfold_counts(out, where, faults)
     for key in [key for key in out if key in VERDICTS]:
         if isinstance(out[key], list) and key not in names_of(BenchmarkRun, "expectations"):
             out["expectations"] = out.pop(key)
@@ -136,8 +151,21 @@ def _row_to_run(run: Plain, where: str, faults: Faults) -> Plain:
         if isinstance(out.get(key), dict):
             del out[key]
     _add_costs(run, out["result"], where, faults)
-    _unfold_scores(out)
+    _read_share_of_runs(out["result"], where, faults)
+    _unfold_scores(out, of_ten, where, faults)
     return out
+
+
+def _read_share_of_runs(result: Plain, where: str, faults: Faults) -> None:
+    """`pass_rate: "2/3"`: so many of the runs passed; of their expectations it says nothing."""
+    stated = result.get("pass_rate")
+    if isinstance(stated, str) and "/" in stated:
+        try:
+            result["pass_rate"] = read_number(stated, "rate")
+        except Unreadable:
+            return
+        message = f"pass rate {stated!r} counts runs, not expectations: a rate without counts"
+        faults.add("info", "rate-over-runs", where, message)
 
 
 def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
@@ -159,52 +187,84 @@ def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
         run.setdefault(key, count)
 
 
-def _unfold_counts(run: Plain) -> None:
-    """`assertions_passed: "7/8"`, or so many of so many runs, which is a rate without counts."""
+def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
+    """`assertions_passed: "7/8"` or `"N/A"`, or so many of so many runs."""
     of = OF_MANY & run.keys()
     if type(run.get("passed")) is int and len(of) == 1 and of <= {*OF_RUNS}:
         run["pass_rate"] = f"{run.pop('passed')}/{run.pop(of.pop())}"
     for key in [key for key in run if key in PASSED]:
-        if isinstance(run[key], str) and (share := read_share(run[key])):
+        stated = run[key]
+        if not isinstance(stated, str):
+            continue
+        if share := read_share(stated):
             del run[key]
             run |= {"passed": share[0], "total": share[1]}
+        elif re.match(r"\s*(?:n\s*/\s*a|none|not scored|-+|—)(?!\w)", stated, re.IGNORECASE):
+            del run[key]
+            text = stated if len(stated) <= 60 else f"{stated[:57]}…"
+            message = f"{text!r}: not scored, and in no rate"
+            faults.add("info", "not-scored", f"{where}.{key}", message)
 
 
-def _unfold_scores(run: Plain) -> None:
+def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None:
     """Scores, wherever in the run they stand, as those of rubric dimensions, from 1 to 5."""
     scores: Plain = {}
-    for key in SCORES:
+    for key in (*SCORES, *SCORED):
         found = run.get(key)
-        if isinstance(found, dict) and all(map(is_score, found.values())):
-            scores |= {name.removesuffix("_score"): score for name, score in run.pop(key).items()}
+        parts = found if isinstance(found, dict) else {key: found}
+        if key in SCORES and parts is not found:
+            continue
+        if of_ten and key in SCORES and all(map(is_number, parts.values())):
+            parts = {name: float(score or 0) / 2 for name, score in parts.items()}
+            halved = "scores of 10, halved to scores of 5"
+            faults.add("warning", "converted", f"{where}.{key}", halved)
+        if not all(map(is_score, parts.values())):
+            continue
+        group = f"{key}: " if key in SCORED and parts is found else ""
+        scores |= {
+            f"{group}{name.removesuffix('_score')}": _score(score) for name, score in parts.items()
+        }
+        del run[key]
     quality = run.pop("quality", None)
     own = run.get("rubric_scores", quality)
     if isinstance(own, dict) or scores:
         run["rubric_scores"] = {**(own if isinstance(own, dict) else {}), **scores}
 
 
-OTHER_SCALE = "not used: scores above 5, so of another scale; write them from 1 to 5"
+def _are_of_ten(rows: list[Row], faults: Faults) -> bool:
+    """Whether the scores of a file are of 10: some are above 5, and none is above 10.
 
-
-def _leave_other_scale(rows: list[Row], faults: Faults) -> None:
-    """Leave the scores of all rows unused where one is above 5: they are of another scale."""
+    If one of them is below 2, which no scale of 1 to 5 has, none of them is used.
+    """
     found = (row.fields.get(key) for row in rows for key in SCORES)
-    blocks = (block.values() for block in found if isinstance(block, dict))
-    if any(is_number(score) and score > 5 for score in chain.from_iterable(blocks)):
-        faults.add("warning", "other-scale", rows[0].where, OTHER_SCALE)
+    blocks = [block for block in found if isinstance(block, dict)]
+    scores = [score for block in blocks for score in block.values() if is_number(score)]
+    if not scores or not 5 < max(scores) <= 10:
+        return False
+    if min(scores) < 2:
+        message = "scores of 10, some of them below 2: they fit no scale of 1 to 5"
+        faults.add("warning", "not-scored", rows[0].where, message)
         for row in rows:
             row.fields = {key: value for key, value in row.fields.items() if key not in SCORES}
+    return min(scores) >= 2
+
+
+def _score(value: Any) -> Any:
+    """A score without the `/5` that may follow it."""
+    found = re.fullmatch(r"\s*([1-5](?:\.\d+)?)\s*/\s*5\s*", value) if type(value) is str else None
+    return float(found[1]) if found else value
 
 
 def is_score(value: Any) -> bool:
     """Whether it is a score from 1 to 5, or an object with one."""
-    value = value.get("score") if isinstance(value, dict) else value
-    return is_number(value) and 1 <= value <= 5
+    value = _score(value.get("score") if isinstance(value, dict) else value)
+    return type(value) in (int, float) and 1 <= value <= 5
 
 
 def _pop_figures(run: Plain) -> Plain:
     """The figures that stand directly in a run."""
     known = set(names_of(RunResult)) - {"errors"}
+    known -= {key for key in known if f"expected_{key}" in run}  # then it is what was checked
     return {key: run.pop(key) for key in list(run) if key in known}
 
 
