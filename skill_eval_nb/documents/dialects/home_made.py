@@ -281,15 +281,14 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     if kind == "benchmark":
         return _read_benchmarks(_with_shares(raw), faults), faults
     document, found = mend(_rearrange(kind, raw), document_type)
-    if kind == "triggers":
-        message = "what was expected of a query, and what it did, is read as one run of it"
-        faults.add("info", "inferred-run", "$", message)
     if kind == "grading" and _has_other_scale(raw):
         message = "not used: scores above 5, so of another scale; write them from 1 to 5"
         faults.add("error", "other-scale", "$.rubric_scores", message)
     faults.extend(found)
     faults.extend(find_unused(document))
     if kind == "triggers":
+        message = "what was expected of a query, and what it did, is read as one run of it"
+        faults.add("info", "inferred-run", "$", message)
         not_in(raw, document, faults)
     return [document], faults
 
@@ -364,10 +363,10 @@ def _read_query(row: Plain, about: Plain | None = None) -> Plain:
     keys = [_find_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
     expected, happened, right = (row.get(key) if key else None for key in keys)
     out = {key: value for key, value in row.items() if key not in keys}
-    if "query_id" in out:
-        out["id"] = out.pop("query_id")
     if not any(row.get(name) for name in names_of(TriggerQuery, "query")):
-        out["query"] = str(out.get("id", out.get("name")))
+        out["query"] = str(
+            next((row[key] for key in ("id", "query_id", "name") if key in row), None)
+        )
     by_name = isinstance(right, bool) and not isinstance(expected, bool)  # so null is no skill
     should, did = (
         (value or "").strip().lower() not in _NO_SKILL
@@ -404,15 +403,14 @@ def _join_parts(raw: Plain) -> Plain:
         return {**rest, "expectations": verdicts}
     if not {"assertions_met", "assertions_missed"} <= raw.keys():
         return raw
-    verdicts = [
-        {"text": text, "passed": passed}
-        for key, passed in (("assertions_met", True), ("assertions_missed", False))
-        for text in (raw[key] if isinstance(raw[key], list) else [raw[key]])
+    rest = dict(raw)
+    found = ((rest.pop("assertions_met"), True), (rest.pop("assertions_missed"), False))
+    rest["expectations"] = [
+        {"text": text, "passed": passed} for texts, passed in found for text in _as_list(texts)
     ]
-    quality = {"quality": raw["quality_score"]} if "quality_score" in raw else {}
-    used = ("assertions_met", "assertions_missed", "quality_score")
-    rest = {key: raw[key] for key in raw if key not in used}
-    return {**rest, "expectations": verdicts, "rubric_scores": quality}
+    if "quality_score" in rest:
+        rest["rubric_scores"] = {"quality": rest.pop("quality_score")}
+    return rest
 
 
 def _read_benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
@@ -437,17 +435,10 @@ def _find_iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
         blocks = raw.get(key)
         if isinstance(blocks, list) and blocks and all(isinstance(block, dict) for block in blocks):
             return [({**shared, **part}, f"$.{key}[{index}]") for index, part in enumerate(blocks)]
-    named = [
-        key for key in raw if key.lower().startswith("iteration") and isinstance(raw[key], dict)
-    ]
-    if named and len(named) == len(raw):
-        return [
-            (
-                {"iteration": key.lower().removeprefix("iteration").strip("_-"), **raw[key]},
-                f"$.{key}",
-            )
-            for key in named
-        ]
+    named = [key.lower().startswith("iteration") and isinstance(raw[key], dict) for key in raw]
+    if named and all(named):
+        numbers = {key: key.lower().removeprefix("iteration").strip("_-") for key in raw}
+        return [({"iteration": numbers[key], **raw[key]}, f"$.{key}") for key in raw]
     return [(raw, "$")]
 
 

@@ -82,9 +82,7 @@ def figure_of(key: str) -> Figure:
     statistic = "mean"
     if len(words) > 1:
         for place in (0, -1):
-            if words[place] in _STATISTICS and not (
-                words[place] == "total" and words[1:] == ["tokens"]
-            ):
+            if words[place] in _STATISTICS and words != ["total", "tokens"]:
                 statistic = _STATISTICS[words.pop(place)]
                 break
     left = "".join(words)
@@ -198,24 +196,22 @@ def with_own_verdict(run: Plain) -> Plain:
     >>> with_own_verdict({"size_match": True, "colour_match": False, "draft": True})["expectations"]
     [{'text': 'size_match', 'passed': True}, {'text': 'colour_match', 'passed': False}]
     """
-
-    def replace_keys(keys: Iterable[str], verdicts: list[Plain]) -> Plain:
-        rest = {key: value for key, value in run.items() if key not in keys}
-        return {**rest, "expectations": verdicts}
-
     lists = verdicts_in(run) if not any(run.get(key) for key in VERDICTS) else {}
-    if lists:
-        return replace_keys(lists, [verdict for found in lists.values() for verdict in found])
     flags = [key for key, value in run.items() if type(value) is bool and _FLAG.fullmatch(key)]
-    if len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
-        return replace_keys(flags, [{"text": key, "passed": run[key]} for key in flags])
-    score = run.get("score")
-    fields = {**score, **run} if isinstance(score, dict) else run
-    key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
-    known = {name for name, value in run.items() if not isinstance(value, dict)}
-    if key is None or ((_COUNTED | OF_MANY) & known) - {key}:  # then it is how many
-        return run
-    return replace_keys([key], [{"text": "the run passed", "passed": fields[key]}])
+    if lists:
+        used, verdicts = [*lists], [*chain.from_iterable(lists.values())]
+    elif len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
+        used, verdicts = flags, [{"text": key, "passed": run[key]} for key in flags]
+    else:
+        score = run.get("score")
+        fields = {**score, **run} if isinstance(score, dict) else run
+        key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
+        known = {name for name, value in run.items() if not isinstance(value, dict)}
+        if key is None or ((_COUNTED | OF_MANY) & known) - {key}:  # then it is how many
+            return run
+        used, verdicts = [key], [{"text": "the run passed", "passed": fields[key]}]
+    rest = {key: value for key, value in run.items() if key not in used}
+    return {**rest, "expectations": verdicts}
 
 
 def is_row(fields: Plain) -> bool:
@@ -523,11 +519,8 @@ def _split_sides(entry: Plain, where: str) -> Iterator[Row]:
     prefixed: dict[str, Plain] = {}
     for key, value in entry.items():
         figure = figure_of(key)
-        if (
-            figure.configuration not in (None, "delta")
-            and figure.metric
-            and not isinstance(value, dict)
-        ):
+        is_of_side = figure.metric and figure.configuration not in (None, "delta")
+        if is_of_side and not isinstance(value, dict):
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
     for name, side in (blocks or prefixed).items():
         fields = {**identity, **_rename_known_keys(side), "configuration": name}
