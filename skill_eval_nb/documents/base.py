@@ -29,11 +29,7 @@ class Document(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True, d
 
 
 def says(
-    meaning: str,
-    *,
-    also: str = "",
-    unit: str | None = None,
-    inline: bool = False,
+    meaning: str, *, also: str = "", unit: str | None = None, inline: bool = False
 ) -> msgspec.Meta:
     """Declare what a field means.
 

@@ -79,9 +79,7 @@ class Eval(Document):
         list[Expectation],
         says("what a judge verifies", also="assertions expected_behaviors expected_behavior"),
     ] = []
-    structural_expectations: Annotated[
-        list[StructuralExpectation], says("layer 1: deterministic checks")
-    ] = []
+    structural_expectations: Annotated[list[StructuralExpectation], says("layer 1")] = []
     quality_rubric: Annotated[QualityRubric | None, says("layer 2", also="rubric")] = None
     tags: Annotated[list[str], says("categories", also="category")] = []
     weight: Annotated[Amount, says("weight in the suite's score")] = 1.0

@@ -23,8 +23,7 @@ SECONDS_NAMES = (
 
 RunSeconds = Annotated[Seconds | None, says("time of the run", also=SECONDS_NAMES)]
 RunMilliseconds = Annotated[
-    Amount | None,
-    says("the same in milliseconds", unit="milliseconds", also="elapsed_ms avg_ms ms"),
+    Amount | None, says("in milliseconds", unit="milliseconds", also="elapsed_ms avg_ms ms")
 ]
 ToolCalls = Annotated[
     dict[str, Count | None] | Count | None, says("calls by tool, or their sum", also="tool_uses")
@@ -204,9 +203,7 @@ class Grading(Document):
     eval_critique: Annotated[EvalCritique | None, says("the same, in `test-cases`")] = None
     factual_issues: Annotated[list[str], says("factual mistakes in the output")] = []
     layer: Annotated[str | None, says("`structural` where no judge looked at the run")] = None
-    judge_model: Annotated[
-        str | None, says("the model that graded", also="grader_model analyzer_model")
-    ] = None
+    judge_model: Annotated[str | None, says("the judge", also="grader_model analyzer_model")] = None
     eval_id: Annotated[str | int | None, says("the eval", also="test_case_id")] = None
     eval_name: Annotated[str | None, says("the eval's name")] = None
     configuration: Annotated[

@@ -11,7 +11,7 @@ from typing import Any
 from skill_eval_nb.disk import decode, read_bytes
 
 from ..base import Faults
-from ..parsing import NotJSON, parse, strict
+from ..parsing import NotJSON, parse
 from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import UNSTATED, WITH, WITHOUT, is_model, side_in
 from .part import (
@@ -170,9 +170,7 @@ def _tests(folder: str, of: Part) -> list[GradedExpectation]:
 def beside(path: str) -> Any:
     """What a JSON file beside another holds; None if there is none that can be read."""
     try:
-        data = read_bytes(path)
-        value = strict(data)
-        return parse(data, Faults()) if value is None else value
+        return parse(read_bytes(path), Faults())
     except (OSError, NotJSON):
         return None
 

@@ -365,11 +365,6 @@ class Part:
         raw = self.raw.get(name)
         return self._below({bare: raw}, "") if isinstance(raw, str) else self.part(name)
 
-    def counts(self, name: str) -> dict[str, int | None]:
-        """The counts of an object, by their names."""
-        inside = self.part(name)
-        return {without_keys(str(key), self.secrets): inside.whole(key) for key in inside.raw}
-
     def numbers(self, least: float = -math.inf) -> dict[str, float]:
         """The fields that are finite numbers, not below `least`, by their names."""
         found = ((name, self.number(name, least)) for name in self.raw)

@@ -65,7 +65,7 @@ def _run_of_trial(trial: Part, path: str) -> Run:
     of = (experiment.text("evalFile") or "").replace("\\", "/")
     about = (trial, trajectory, trajectory.part("metadata"), experiment, trial.part("config"))
     metrics = trajectory.part("metrics")
-    tokens = metrics.part("tokenUsage")
+    tokens, calls = metrics.part("tokenUsage"), metrics.part("toolCallBreakdown").numbers(0)
     parts = (tokens.whole("inputTokens"), tokens.whole("outputTokens"))
     milliseconds = metrics.number("wallTimeMs", 0)
     if milliseconds is None:
@@ -103,7 +103,7 @@ def _run_of_trial(trial: Part, path: str) -> Run:
             executor_start=grade.text("timestamp"),
         ),
         metrics=Metrics(
-            tool_calls=metrics.counts("toolCallBreakdown") or None,
+            tool_calls={name: round(n) for name, n in calls.items()} or None,
             total_tool_calls=metrics.whole("toolCallCount"),
             total_steps=metrics.whole("turnCount"),
             skill_used=_used(trajectory, metrics),
