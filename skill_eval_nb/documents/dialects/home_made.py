@@ -8,7 +8,7 @@ and a benchmark of which nothing is understood is a fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -163,14 +163,8 @@ _METADATA = (*names_of(BenchmarkMetadata), "runs_per_eval")
 _NOTES = names_of(Benchmark, "notes")
 
 
-_UNDERSTOOD = {
-    *(f"$.{place}" for place in (*PLACES, *GROUPS)),
-    "$.summary",
-    "$.totals",
-    "$.runs[*].timing",
-    "$.runs[*].execution_metrics",
-    "$.runs[*].input_tokens",
-}
+_UNDERSTOOD = {f"$.{place}" for place in (*PLACES, *GROUPS, "summary", "totals")}
+_UNDERSTOOD |= {f"$.runs[*].{key}" for key in ("timing", "execution_metrics", "input_tokens")}
 """What only this reader makes use of in a benchmark."""
 
 
@@ -295,9 +289,9 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
 
 _EXPECTED = ("should_trigger", "expected", "expect", "expected_skill", "should_activate")
 _HAPPENED = (
-    *("triggered", "actual", "got", "picked", "predicted", "selected", "activated", "fired"),
-    *("invoked", "chosen", "did_trigger", "picked_skill", "selected_skill", "actual_skill"),
-)
+    "triggered actual got picked predicted selected activated fired invoked chosen did_trigger "
+    "picked_skill selected_skill actual_skill"
+).split()
 """What people call what a query was to do, and what it did: true or false, or a skill's name."""
 _RIGHT = ("ok", "pass", "passed", "correct")
 _OF_TRIGGERS = {"shouldtrigger", "shouldactivate", "triggered", "activated", "didtrigger", "query"}
@@ -340,13 +334,13 @@ def _is_outcome(row: Plain) -> bool:
     return bool(told[1] and (told[0] or told[2])) and not {plainly(key) for key in row} & _OF_RUNS
 
 
-def _find_key(row: Plain, names: tuple[str, ...]) -> str | None:
+def _find_key(row: Plain, names: Sequence[str]) -> str | None:
     """The key of a row that is one of these names and holds true or false, a text or nothing."""
     keys = {plainly(key): key for key in row if isinstance(row[key], bool | str | None)}
     return next((keys[plainly(name)] for name in names if plainly(name) in keys), None)
 
 
-def _find_skill(row: Plain, names: tuple[str, ...]) -> str | None:
+def _find_skill(row: Plain, names: Sequence[str]) -> str | None:
     """The skill that a row names under one of these names, in lower case."""
     value = row.get(_find_key(row, names) or "")
     return value.strip().lower() if isinstance(value, str) else None

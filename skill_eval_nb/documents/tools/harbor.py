@@ -49,10 +49,9 @@ def trial_file(
     >>> trial_file(["timing.json"], ["reward.txt"], agent=False)
     'verifier/reward.txt'
     """
-    if arm in ("with-skill", "without-skill"):
-        own = next((name for name in ("failure.json", "reward.json") if name in files), None)
-        if own is not None:
-            return own
+    preferred = ("failure.json", "reward.json") if arm in ("with-skill", "without-skill") else ()
+    if own := next((name for name in preferred if name in files), None):
+        return own
     rewards = [name for name in _REWARDS if name in files]
     rewards += [f"verifier/{name}" for name in _REWARDS if name in verifier]
     if "trial-result.json" in files:

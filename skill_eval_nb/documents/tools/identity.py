@@ -9,7 +9,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-from skill_eval_nb.text import count
+from skill_eval_nb.text import count, some
 
 from ..base import Severity
 from ..run import GradedExpectation, RubricScore, Timing, leave_unread, unread_message
@@ -239,12 +239,9 @@ def _place_dimension(name: str, rows: list[tuple[Run, Any, str | None]], tell: T
 
 def _tell_unused(name: str, rows: list[Any], known: list[float], tell: Tell) -> None:
     """Name scores that no table has a place for: texts, and other or mixed scales."""
-    texts = [str(value) for _, value, _ in rows if number_in(value) is None]
-    shown = ", ".join(f"{text[:40]!r}" for text in list(dict.fromkeys(texts))[:3])
-    scale = f"{min(known):g} to {max(known):g}" if known else ""
-    found = " and ".join(filter(None, (scale, shown and f"texts such as {shown}")))
+    values = some(dict.fromkeys(str(value)[:40] for _, value, _ in rows))
     runs = count(len(rows), "run")
-    message = f"{name} is {found} in {runs}: not used; scores are of 0 to 1, or of 1 to 5"
+    message = f"{name} is {values} in {runs}: not used; scores are of 0 to 1, or of 1 to 5"
     tell("warning" if known else "info", "not-used", rows[0][0].path, message)
 
 

@@ -116,11 +116,10 @@ def _audit_totals(stated: Part, rows: list[Part]) -> None:
 def _run_of_row(part: Part) -> Run:
     grade, case = part.part("gradingResult"), part.part("testCase")
     verdicts = list(read_components(grade))
-    if not verdicts and grade.flag("pass") is not None:
-        verdicts = [GradedExpectation("the test passed", grade.flag("pass"), grade.text("reason"))]
-    error = part.text("error")
-    if not verdicts and not error and part.flag("success") is not None:
-        verdicts = [GradedExpectation("the test passed", part.flag("success"))]
+    passed, error = grade.flag("pass"), part.text("error")
+    passed = part.flag("success") if passed is None and not error else passed
+    if not verdicts and passed is not None:
+        verdicts = [GradedExpectation("the test passed", passed, grade.text("reason"))]
     failed = part.whole("failureReason") == _ERROR or (not verdicts and bool(error))
     response = part.part("response")
     usage = (
