@@ -71,7 +71,7 @@ def read_summary(
         if key in sides or not isinstance(value, dict | list)
     }
     _add_stated(out, own, dimensions, where, faults)
-    return out
+    return {name: figures for name, figures in out.items() if figures}
 
 
 def _map_by_side(found: list[Any], where: str, faults: Faults) -> Plain:
@@ -105,8 +105,6 @@ def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faul
     for key, value in loose.items():
         name = figure_of(key).configuration or UNSTATED
         _add_figure(out.setdefault(name, {}), key, value, dimensions, where, faults)
-        if not out[name]:
-            del out[name]
 
 
 def _is_statistics(value: Plain) -> bool:
@@ -118,9 +116,7 @@ def _read_configuration(value: Plain, dimensions: set[str], where: str, faults: 
     figures: Plain = {}
     inside = (value[key] for key in _INSIDE if isinstance(value.get(key), dict))
     rest = {**value, **next(inside, {})}
-    if (
-        where.endswith(".delta") and "total_tokens" in rest
-    ):  # then `tokens` beside it are a part of them
+    if where.endswith(".delta") and "total_tokens" in rest:  # `tokens` beside it are a part
         rest["tokens"] = rest.pop("total_tokens")
     for field in names_of(ConfigurationSummary, own=True):
         for name in names_of(ConfigurationSummary, field):
@@ -148,12 +144,12 @@ def _add_figure(
     if figure.factor != 1 and isinstance(value, int | float):
         value = round(value * figure.factor, 9)
     there = figures.get(figure.metric)
-    if figure.statistic == "mean" and not isinstance(there, dict):
-        figures.setdefault(figure.metric, value)
-    elif isinstance(there, dict):
+    if not isinstance(there, dict) and figure.statistic != "mean":
+        there = figures[figure.metric] = {"mean": there}
+    if isinstance(there, dict):
         there.setdefault(figure.statistic, value)
-    elif figure.statistic != "mean":
-        figures[figure.metric] = {"mean": there, figure.statistic: value}
+    else:
+        figures.setdefault(figure.metric, value)
 
 
 HOME_MADE = "wild"
@@ -303,10 +299,8 @@ _LISTS = {*names_of(TriggerSet, "queries"), "rows", "items", "variants", "groups
 def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[tuple[Plain, Plain]]:
     """The rows of a file that say what a query did, each with the variant or group it is below."""
     if isinstance(raw, dict) and depth:
-        group = next(
-            (raw[key] for key in ("group", "category") if isinstance(raw.get(key), str)), 0
-        )
-        around = {**(about or {}), **({"tags": [group]} if group else {})}
+        group = [raw[key] for key in ("group", "category") if isinstance(raw.get(key), str)][:1]
+        around = {**(about or {}), **({"tags": group} if group else {})}
         for key, value in raw.items():
             variant = {} if key in _LISTS or group else {"description": key}
             if isinstance(value, dict | list):
