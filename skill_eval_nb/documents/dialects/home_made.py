@@ -352,9 +352,8 @@ def _read_query(row: Plain, about: Plain | None = None) -> Plain:
     expected, happened, right = (row.get(key) if key else None for key in keys)
     out = {key: value for key, value in row.items() if key not in keys}
     if not any(row.get(name) for name in names_of(TriggerQuery, "query")):
-        out["query"] = str(
-            next((row[key] for key in ("id", "query_id", "name") if key in row), None)
-        )
+        names = (row[key] for key in ("id", "query_id", "name") if key in row)
+        out["query"] = str(next(names, None))
     by_name = isinstance(right, bool) and not isinstance(expected, bool)  # so null is no skill
     should, did = (
         (value or "").strip().lower() not in _NO_SKILL
@@ -406,7 +405,7 @@ def _read_benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
     found = [_read_benchmark(block, where, faults) for block, where in blocks]
     if isinstance(raw, dict) and blocks[0][1] != "$":
         for key, value in raw.items():
-            if not any(where.startswith((f"$.{key}[", f"$.{key}")) for _, where in blocks):
+            if not any(where.startswith(f"$.{key}") for _, where in blocks):
                 not_used(value, f"$.{key}", faults)
     not_in(raw, found, faults)
     if not any(benchmark.runs or benchmark.run_summary for benchmark in found):

@@ -221,12 +221,8 @@ def _sample_prompt(sample: Part) -> str | None:
     """The input: a text, or the user's messages."""
     if not isinstance(sample.raw.get("input"), list):
         return sample.text("input") if isinstance(sample.raw.get("input"), str) else None
-    messages = [part for part in sample.parts("input") if part.raw.get("role") == "user"]
-    texts = [
-        message.text("content")
-        for message in messages
-        if isinstance(message.raw.get("content"), str)
-    ]
+    asked = [part for part in sample.parts("input") if part.raw.get("role") == "user"]
+    texts = [part.text("content") for part in asked if isinstance(part.raw.get("content"), str)]
     return "\n\n".join(text for text in texts if text) or None
 
 
@@ -258,10 +254,8 @@ def open_log(path: str, faults: Faults) -> Any:
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as log:
             names = log.namelist()
-            head = next(
-                (member for member in ("header.json", "_journal/start.json") if member in names),
-                None,
-            )
+            heads = ("header.json", "_journal/start.json")
+            head = next((name for name in heads if name in names), None)
             if head is None:
                 return None
             whole = parse(_read_member(log, head), faults)

@@ -58,9 +58,8 @@ def read(raw: Any, path: str) -> Results:
         provider = row.either("provider", "id")
         said = side_in(label) or side_in(provider.text("label")) or side_in(provider.text("id"))
         short = _short(label) if several else None
-        run.configuration = (
-            (said or (switch if switched else None)) or short or side_of(path, 2) or UNSTATED
-        )
+        stated = said or (switch if switched else None)
+        run.configuration = stated or short or side_of(path, 2) or UNSTATED
         results.runs.append(run)
     _tell_arms(results.runs, rows, labels)
     _tell_asserts(results.runs, rows)
@@ -122,9 +121,7 @@ def _run_of_row(part: Part) -> Run:
         verdicts = [GradedExpectation("the test passed", passed, grade.text("reason"))]
     failed = part.whole("failureReason") == _ERROR or (not verdicts and bool(error))
     response = part.part("response")
-    usage = (
-        response.part("tokenUsage") if response.raw.get("tokenUsage") else part.part("tokenUsage")
-    )
+    usage = (response if response.raw.get("tokenUsage") else part).part("tokenUsage")
     cached, named = response.flag("cached") or False, part.part("namedScores")
     provider = part.either("provider", "id")
     id_ = provider.text("id") or "unnamed"

@@ -59,9 +59,8 @@ def _join_attempts(runs: list[Run]) -> None:
 def _run_of_trial(trial: Part, path: str) -> Run:
     trajectory, grade = trial.part("trajectory"), trial.part("gradeResult")
     stimulus, experiment = trajectory.part("stimulus"), trial.part("experiment")
-    name = (
-        trial.text("stimulus") or grade.text("stimulusName") or stimulus.text("name") or "unnamed"
-    )
+    name = trial.text("stimulus") or grade.text("stimulusName") or stimulus.text("name")
+    side = trial.text("variant") or experiment.text("variant") or side_of(path)
     of = (experiment.text("evalFile") or "").replace("\\", "/")
     about = (trial, trajectory, trajectory.part("metadata"), experiment, trial.part("config"))
     metrics = trajectory.part("metrics")
@@ -84,11 +83,8 @@ def _run_of_trial(trial: Part, path: str) -> Run:
         verdicts = [GradedExpectation(text, grade.flag("passed"), grade.text("evidence"))]
     error = _trial_error(trial, trajectory)
     return Run(
-        configuration=trial.text("variant")
-        or experiment.text("variant")
-        or side_of(path)
-        or UNSTATED,
-        asked={"": name, "eval": trial.text("evalName")},
+        configuration=side or UNSTATED,
+        asked={"": name or "unnamed", "eval": trial.text("evalName")},
         prompt=stimulus.text("prompt"),
         skill=PurePosixPath(of).parent.name or stimulus.part("tags").text("skill"),
         model=next(filter(None, (part.text("model", "modelId") for part in about)), None),
