@@ -66,7 +66,7 @@ Score = Annotated[float, msgspec.Meta(ge=1, le=5)]
 
 @dataclass(slots=True)
 class Origin:
-    """Where a document came from: its raw JSON value and what became of it.
+    """Where a document came from: its raw JSON value and how it was read.
 
     `keys` maps each raw key that we know to its field, `converted` holds, for the fields
     whose value had to be converted, the field's value as `dump` gave it then, and
@@ -304,7 +304,7 @@ class Fault:
 
 
 MOST_UNUSED = 50
-"""So many of the parts of a file that were not used are named."""
+"""How many of the parts of a file that were not used are named."""
 
 
 class Faults(list[Fault]):
@@ -328,7 +328,7 @@ class Faults(list[Fault]):
     def collapsed(self) -> list[Fault]:
         """The faults, if those that differ in list positions alone are counted together.
 
-        Of parts that were not used so many are named; the rest are counted.
+        Only the first parts that were not used are named; the rest are counted.
         """
         groups: dict[tuple[str, str, str, str], list[Fault]] = {}
         for fault in self:

@@ -396,7 +396,7 @@ class Timing(Document):
 
 
 class RunRecord(Struct):
-    """A run, whoever tells of it: its names there, and the documents that its folder has, or would.
+    """A run of any tool: its names there, and the documents that its folder has, or would have.
 
     Attributes:
         path: the folder or file that it was read from.
@@ -405,7 +405,7 @@ class RunRecord(Struct):
         incomplete: why the tool that ran it does not take it for a result.
         took_place: whether anything but its documents says that it was run.
         unreadable: whether it has a grading that could not be read.
-        unnamed: whether the row that states it does not tell of which eval it is.
+        unnamed: whether the row that states it does not name its eval.
         others: what second graders say of it.
     """
 

@@ -75,7 +75,7 @@ def read_summary(
 
 
 def _map_by_side(found: list[Any], where: str, faults: Faults) -> Plain:
-    """A list of configurations as a mapping from their names; of what is told twice nothing."""
+    """A list of configurations by their names, without those that have two different entries."""
     sides: dict[str, list[Plain]] = {}
     for _, entry in entries_of(found, group=True):
         name = entry.pop("configuration", None)
@@ -266,7 +266,7 @@ def _add_dimensions(raw: Plain) -> Plain:
 
 
 def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[list[Any], Faults]:
-    """The shared documents that are in a home-made one, and what is to be known of them."""
+    """The shared documents that are in a home-made one, and what was found odd in it."""
     faults = Faults()
     if kind == "benchmark":
         return _read_benchmarks(_with_shares(raw), faults), faults

@@ -249,7 +249,7 @@ def find_loose_rows(block: Plain, where: str, faults: Faults) -> dict[str, list[
 def _find_rows(
     found: Any, where: str, known: Plain, faults: Faults, *, group: bool = False
 ) -> Iterator[Row]:
-    """The rows of a list or mapping; those of a `group` are a configuration each.
+    """The rows of a list or mapping; in a `group` each is a configuration.
 
     At the top of a document, what a group has directly in a configuration is its summary.
     """
@@ -456,7 +456,7 @@ def _name_by_key(key: str, entry: Plain) -> Plain:
 
 
 def _identity_of(entry: Plain) -> Plain:
-    """What names an entry, and is to be known of the runs in it."""
+    """What names an entry, and so the runs in it."""
     names = {*_IDENTITY, "row"}
     return {k: value for k, value in entry.items() if k in names and not is_of_side(k, value)}
 

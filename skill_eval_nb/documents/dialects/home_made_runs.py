@@ -1,4 +1,4 @@
-"""The runs that the rows of a home-made benchmark tell of."""
+"""The rows of a home-made benchmark as runs."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _row_to_run(run: Plain, where: str, faults: Faults) -> Plain:
 
 
 def _read_share_of_runs(result: Plain, where: str, faults: Faults) -> None:
-    """`pass_rate: "2/3"`: so many of the runs passed; of their expectations it says nothing."""
+    """`pass_rate: "2/3"`: 2 of 3 runs passed, which says nothing of their expectations."""
     stated = result.get("pass_rate")
     share = read_share(stated) if isinstance(stated, str) else None
     if share and share[1]:
@@ -186,7 +186,7 @@ def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
 
 
 def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
-    """`assertions_passed: "7/8"` or `"N/A"`, or so many of so many runs."""
+    """`assertions_passed: "7/8"` or `"N/A"`, or a number of runs that passed beside all runs."""
     of = OF_MANY & run.keys()
     if type(run.get("passed")) is int and len(of) == 1 and of <= {*OF_RUNS}:
         run["pass_rate"] = f"{run.pop('passed')}/{run.pop(of.pop())}"
@@ -292,7 +292,7 @@ def read_timing(places: Mapping[str, Any], faults: Faults, *, known: bool = Fals
     """What a run took, as objects say, by their places; of each figure the first that is told.
 
     Tokens are the total, else the sum of input and output tokens of one object. If they are
-    `known` already, that goes without saying.
+    `known` already, adding them up is not noted.
     """
     timing = Timing()
     for where, part in places.items():

@@ -254,7 +254,7 @@ def recognise(kind: str, raw: Any, seen: dict[str, Distance] | None = None) -> s
 
 
 _SAMPLE = 200
-"""So many elements of a list show how all of them are written."""
+"""How many elements of a list show how all of them are written."""
 
 
 def cut_lists(raw: Any) -> Any:

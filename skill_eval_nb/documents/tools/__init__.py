@@ -71,7 +71,7 @@ ENDINGS = (".jsonl", ".eval", "reward.txt", "reward.json", "benchmark.md", OWN_L
 """How the files of tools end that are no plain JSON documents."""
 
 _LINE = 1 << 22
-"""So many bytes the first line of a `.jsonl` file has at most."""
+"""How many bytes the first line of a `.jsonl` file may have."""
 
 
 @cache

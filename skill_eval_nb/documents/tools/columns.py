@@ -80,7 +80,7 @@ class Table:
     `stated` is role to column as somebody says it, `columns` the same with those that are
     recognised; `words` are verdicts by the words for them; `paths` are the files of the rows, and
     `bare` the places of those that are empty, or stand for a run without checks or scores.
-    `counted` is whether any verdict is so many of so many.
+    `counted` is whether any verdict is a count, such as 3 of 5.
     """
 
     rows: Sequence[Mapping[str, Any]]

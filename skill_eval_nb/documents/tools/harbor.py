@@ -35,7 +35,7 @@ _SKILLS = re.compile(r"(?<![a-z])skills(?![a-z])", re.IGNORECASE)
 def trial_file(
     files: Collection[str], verifier: Collection[str], *, agent: bool, arm: str = ""
 ) -> str | None:
-    """The file that tells of a trial, by the names in its folder; None if it is not a trial's.
+    """The file with a trial's result, by the names in its folder; None if there is none.
 
     Args:
         files: the names in the folder.

@@ -30,7 +30,7 @@ OWN_LAYOUT = "skill-eval-nb.toml"
 """The file beside results that tells how they lie."""
 
 _LONGEST = 4000
-"""So many characters of a text are taken apart."""
+"""How many characters of a text are taken apart."""
 _NAME = re.compile(r"\{[^\W\d]\w*\}")
 _PART = re.compile(rf"({_NAME.pattern}|\*\*/|\*|\?)")
 _WILD = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}
@@ -39,7 +39,7 @@ _WILD = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}
 
 @dataclass(frozen=True)
 class OwnLayout:
-    """What somebody tells of their files; see `from_files` for each."""
+    """How somebody's files are laid out; see `from_files` for each."""
 
     files: str
     rows: str | None = None
@@ -51,7 +51,7 @@ class OwnLayout:
     split: Mapping[str, str] = field(default_factory=dict)
 
     def path_in(self, value: Any) -> str:
-        """The path to the rows of a value; a list that it does not begin with is gone through."""
+        """The path to the rows of a value; a list at the top needs no `[*]` for its elements."""
         path = (self.rows or "") + (f".{{{self.by_key}}}" if self.by_key else "")
         each = isinstance(value, list) and not path.startswith("[")
         return f"[*].{path}".rstrip(".") if each else path
@@ -354,7 +354,7 @@ def _split(found: Sequence[Found], told: OwnLayout, faults: Faults) -> None:
 
 
 def read_own_layout(root: str, told: OwnLayout) -> list[Results]:
-    """What files in a layout that is told hold, one result an iteration.
+    """The results in files of a stated layout, one an iteration.
 
     Raises:
         FileNotFoundError: if no file has the path.
@@ -463,7 +463,7 @@ def files_of(path: str) -> list[str]:
 
 
 def read(raw: Mapping[str, Any], path: str) -> list[Results]:
-    """What the files hold; what is wrong with the layout that is told is a fault of its file."""
+    """The results in the files; what is wrong with the stated layout is a fault of its file."""
     try:
         found = read_own_layout(os.path.dirname(path) or ".", own_layout_of(raw))
     except (OSError, ValueError, KeyError) as error:

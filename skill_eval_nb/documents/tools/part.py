@@ -19,7 +19,7 @@ from ..sides import WITH, WITHOUT, is_side, model_and_side, side_in
 
 
 class Run(RunRecord):
-    """A run as a tool tells of it: what names it, and the documents that would lie in its folder.
+    """A run in a tool's file: what names it, and the documents that would lie in its folder.
 
     `rate` is its pass rate if that is not a count of verdicts, `score` the tool's own weighted
     figure; `incomplete` says why the tool itself does not take it for a result. Where `path` is

@@ -70,7 +70,7 @@ def _to_camel(raw: Any, depth: int = 0) -> Any:
 
 
 class _Grader(NamedTuple):
-    """A grader as its verdicts tell of it: its text, its kind, and what it looks for."""
+    """A grader: its text, its kind, and what it looks for."""
 
     text: str
     type: str | None

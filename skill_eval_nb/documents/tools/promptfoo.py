@@ -73,7 +73,7 @@ def _short(label: str) -> str | None:
 
 
 def _tell_arms(runs: list[Run], rows: list[Part], labels: list[str]) -> None:
-    """Arms that would have one name, of two settings or versions, say, are told apart."""
+    """Give arms that would have one name, such as two versions, names of their own."""
     arms: dict[tuple[str, str | None], dict[int | None, str]] = {}
     numbers = [row.whole("promptIdx") for row in rows]
     for run, number, label in zip(runs, numbers, labels, strict=True):
@@ -87,7 +87,7 @@ def _tell_arms(runs: list[Run], rows: list[Part], labels: list[str]) -> None:
 
 
 def _tell_asserts(runs: list[Run], rows: list[Part]) -> None:
-    """Cases that differ in what is asserted alone are told apart by it."""
+    """Make cases that differ only in what is asserted different evals."""
     asserted = [json.dumps(row.part("testCase").raw.get("assert")) for row in rows]
     cases = [json.dumps(run.asked, sort_keys=True) for run in runs]
     several = Counter(case for case, _ in set(zip(cases, asserted, strict=True)))

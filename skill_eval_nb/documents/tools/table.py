@@ -36,7 +36,7 @@ def read_rows(table: Table) -> list[Results]:
     """
     for role in table.stated:
         require_name(role, ROLES, "role")
-    if not table.rows:  # which is told of the file
+    if not table.rows:  # there is a problem of the file already
         return [Results(faults=table.faults)]
     for column in (*table.stated.values(), *table.dimensions, *table.checks):
         require_name(column, table.names, "column")
@@ -62,7 +62,7 @@ def _table_runs(table: Table) -> Iterator[tuple[str | None, Run]]:
     verdicts += [] if table.has("total", "failed") else [table.read("passed")]
     table.counted = any(isinstance(one, tuple) for column in verdicts for one in column)
     if table.counted:
-        message = "so many of so many: counted, and no expectations of their own"
+        message = "verdicts such as 3 of 5 are counted, and are no expectations of their own"
         table.tell("info", "counted", message)
     part = next((role for role in ("check", "dimension") if table.has(role)), "")
     groups = _group_rows(table, part)
@@ -168,7 +168,7 @@ def _read_keys(table: Table, at: int) -> Run:
 
 
 def _add_figures(table: Table, at: int, run: Run) -> None:
-    """What a run came to, and what it took."""
+    """Add the result of a run, and what it took."""
 
     def figure(role: str) -> Any:
         return table.read(role)[at]
@@ -208,7 +208,7 @@ def _add_figures(table: Table, at: int, run: Run) -> None:
 def _add_check(
     table: Table, grading: Grading, name: str, verdict: Any, evidence: str | None = None
 ) -> None:
-    """A verdict on a check; if some are so many of so many, all are counted alone."""
+    """Add a verdict on a check; where some are counts, such as 3 of 5, all are only counted."""
     if not table.counted:
         grading.expectations.append(GradedExpectation(name, verdict, evidence))
     elif verdict is not None and not table.has("total", "failed"):
