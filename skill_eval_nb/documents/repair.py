@@ -491,7 +491,7 @@ def not_used(value: Any, where: str, faults: Faults) -> None:
     if found:
         keys = ", ".join(dict.fromkeys(place.rsplit(".", 1)[-1] for place in found[:3]))
         more = ", …" if len(found) > 3 else ""
-        message = f"not used: it holds {keys}{more} under an unknown name"
+        message = f"not used: it holds {keys}{more} under a name that nothing is read from"
         faults.add("info", "not-used", where, message)
 
 
