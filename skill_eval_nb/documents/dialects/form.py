@@ -93,8 +93,9 @@ def narrow_type(
             kind = _put_in(own, parts)
             for meta in metas:
                 kind = Annotated[kind, msgspec.Meta(description=meta.description, extra=meta.extra)]
-        given = msgspec.field(default=field.default, default_factory=field.default_factory)
-        chosen.append((field.name, kind, msgspec.field() if name.endswith("!") else given))
+        defaults: Any = {"default": field.default, "default_factory": field.default_factory}
+        given = msgspec.field() if name.endswith("!") else msgspec.field(**defaults)
+        chosen.append((field.name, kind, given))
     bare = (name[:-1] for name in names.split() if name.endswith("="))
     struct = msgspec.defstruct(
         shared.__name__,

@@ -174,8 +174,8 @@ def _settle_errors(runs: list[Run], tell: Tell) -> None:
             run.timing.status, run.timing.reason = "error", reason
     for path, reasons in scored.items():
         why = ", ".join(dict.fromkeys(reasons))
-        runs = f"{count(len(reasons), 'run')} ended in an error ({why})"
-        message = f"{runs}: the scores count, as in the tool's own figures"
+        what = f"{count(len(reasons), 'run')} ended in an error ({why})"
+        message = f"{what}: the scores count, as in the tool's own figures"
         tell("info", "error-beside-score", path, message)
 
 
