@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.stats.notes import amount, format_sized
+from skill_eval_nb.stats.verdict import in_words
 from skill_eval_nb.text import as_label, brief, chance, count, figure, in_quotes, some, with_sign
 
 figures = st.floats(1e-6, 1e9)
@@ -50,27 +50,26 @@ def test_a_figure_is_true_to_three_digits(value: float) -> None:
     assert figure(-value) == "−" + figure(value)
 
 
-NOTHING = {"pass_rate": "0 pp", "time_seconds": "0 s", "cost_usd": "$0"}
+NOTHING = {"pass_rate": "0 pp", "time_seconds": "0 s", "cost_usd": "0 US$"}
 
 
 @given(figures, st.sampled_from([*NOTHING, "tokens", "steps"]))
 def test_a_difference_has_its_sign_before_all_else(value: float, metric: str) -> None:
-    more, less = amount(value, metric), amount(-value, metric)
+    more, less = (in_words(own, metric, with_sign) for own in (value, -value))
     assert (more[0], less[0], more[1:]) == ("+", "−", less[1:])
 
 
 def test_what_rounding_leaves_of_no_difference_is_none() -> None:
     for dust in (0.0, -0.0, 0.1 + 0.2 - 0.3, 0.3 - 0.1 - 0.2):
-        assert {metric: amount(dust, metric) for metric in NOTHING} == NOTHING
+        assert {metric: in_words(dust, metric, with_sign) for metric in NOTHING} == NOTHING
         assert with_sign(dust) == "0"
 
 
 def test_each_unit_stands_where_it_is_read_and_only_one_thing_is_singular() -> None:
     assert [count(number, "eval") for number in range(3)] == ["0 evals", "1 eval", "2 evals"]
-    assert format_sized(90.0, "time_seconds") == "90 s"
-    assert format_sized(1234.5, "output_chars") == "1,234 characters"
-    assert format_sized(7.0, "tool_calls") == "7 tool calls"
-    assert amount(-0.5, "cost_usd") == "−$0.5"
+    assert in_words(90.0, "time_seconds") == "90 s"
+    assert in_words(1234.5, "output_chars") == "1,234 characters"
+    assert in_words(-0.5, "cost_usd") == "−0.5 US$"
 
 
 @given(st.floats(0, 1))

@@ -19,7 +19,6 @@ from .values import (
     MODEL,
     RUBRIC,
     SIDES,
-    UNITS,
     by_model,
     is_of_several_models,
     is_stand_in,
@@ -27,8 +26,9 @@ from .values import (
     join_sides,
     model_name,
     runs_of,
+    unit_of,
 )
-from .verdict import IN_WORDS, Row
+from .verdict import Row, in_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +76,7 @@ def is_judged(metric: str) -> bool:
 
 def is_rate(metric: str) -> bool:
     """Whether a run that errored can be counted as a failure: 0 of what could be reached."""
-    return UNITS.get(metric) == "rate"
+    return unit_of(metric) == "rate"
 
 
 def without_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -378,10 +378,9 @@ def strata(paired: pl.DataFrame, scope: Scope, level: float) -> dict[tuple[Any, 
         found = find_interaction(own, scope, level)
         sentences = texts.setdefault(key, [])
         if len(found.models) > 1 and found.n_evals:
-            factor, unit = IN_WORDS.get(UNITS.get(str(key[-1]), "1-5"), (1, ""))
-            both = zip(found.models, found.estimates, strict=True)
             named = "; ".join(
-                f"{brief(name)} {with_sign(factor * own)}{unit}" for name, own in both
+                f"{brief(name)} {in_words(own, str(key[-1]), with_sign)}"
+                for name, own in zip(found.models, found.estimates, strict=True)
             )
             sentences.append(f"The mean over {len(found.models)} models, each as much: {named}.")
             if min(found.estimates) < 0 < max(found.estimates):

@@ -38,7 +38,6 @@ from .values import (
     MODEL,
     RUBRIC,
     SIDES,
-    UNITS,
     check_level,
     in_polars,
     natural,
@@ -48,6 +47,7 @@ from .values import (
     secondary_level,
     secondary_metrics,
     statistic,
+    unit_of,
     values_of,
     worth_having,
 )
@@ -163,7 +163,7 @@ def _pair_values(asked: DeltaQuestion, row: Mapping[str, Any], *, of_models: boo
     if of_models:
         ones, others = chain(*ones), chain(*others)
     sides = tuple(zip(map(tuple, ones), map(tuple, others), strict=True))
-    reach = REACH.get(UNITS.get(row["metric"], "1-5"))
+    reach = REACH.get(unit_of(row["metric"]))
     reach = None if reach is None else reach * asked.differences
     own = (tuple(row[name]) if name in row else None for name in ("weight", "family"))
     return paired_evals(sides, asked.scope, reach, strata, *own)

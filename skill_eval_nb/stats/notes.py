@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import (
-    MINUS,
-    NOTHING,
     brief,
     chance,
     count,
@@ -16,6 +14,7 @@ from skill_eval_nb.text import (
     in_quotes,
     lower_first,
     some,
+    with_sign,
 )
 
 from .confounds import OF_STAND_IN
@@ -41,7 +40,6 @@ from .values import (
     MODEL,
     RUN,
     SIDES,
-    UNITS,
     Key,
     in_polars,
     is_of_several_models,
@@ -56,7 +54,7 @@ from .values import (
     values_of,
 )
 from .variance import variance
-from .verdict import Row, say_answer
+from .verdict import Row, in_words, say_answer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,12 +78,11 @@ Note = dict[str, Any]
 """A row of `notes`."""
 
 
-def note(of: Row, kind: str, text: str, numbers: Mapping[str, float], **about: Any) -> Note:
-    """A note on the group of a row; `numbers` are those of its text, and a few behind them."""
+def note(of: Row, kind: str, text: str, **about: Any) -> Note:
+    """A note on the group of a row."""
     nothing: Note = {"configuration": None, "evals": [], "expectations": [], "runs": []}
-    named = [{"name": name, "value": float(value)} for name, value in numbers.items()]
     group = {name: of.get(name) for name in GROUP}
-    return {**group, **nothing, "kind": kind, "text": text, **about, "numbers": named}
+    return {**group, **nothing, "kind": kind, "text": text, **about}
 
 
 def group_of(row: Row) -> tuple[str | None, ...]:
@@ -116,27 +113,20 @@ def note_gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[No
         if gain["estimate"] is None or not paid:
             continue
         who = f"{OF_STAND_IN} " * gain["stand_in"] + _sides_of(gain)
-        rate = amount(gain["estimate"], "pass_rate")
+        rate = in_words(gain["estimate"], "pass_rate", with_sign)
         row = say_answer(gain, other).claims[0].row
         where = " on tasks like these" if row["scope"] == "population" else ""
-        p_value: float | None = row["p"]
-        p = "" if p_value is None else f", p {chance(p_value)}"
+        p = "" if row["p"] is None else f", p {chance(row['p'])}"
         lean = f"; {gain['lean']} by borrowed noise" if gain["lean"] else ""
         answer = f"{row['verdict'] or 'no verdict'}{where}{p}{lean}"
         evals = count(gain["n_evals"], "paired eval")
         differs = {metric: value for metric, value in paid.items() if value} or paid
-        price = some([amount(value, metric) for metric, value in differs.items()])
+        price = some(in_words(value, metric, with_sign) for metric, value in differs.items())
         yield note(
             gain,
             kind="gain and cost",
             configuration=gain["configuration"],
             text=f"{who}: {rate} pass rate on {evals} ({answer}), for {price} a run.",
-            numbers={
-                "pass_rate": gain["estimate"],
-                "n_evals": gain["n_evals"],
-                **({} if p_value is None else {"p": p_value}),
-                **paid,
-            },
         )
 
 
@@ -164,11 +154,6 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
             kind="noisy dimension",
             configuration=rows[0]["configuration"],
             text=" ".join(filter(None, (f"{title}: {some(effects)}.", runs, more))),
-            numbers={
-                f"{what} of {row['dimension']}": row[what]
-                for row in rows
-                for what in ("estimate", "noise")
-            },
         )
 
 
@@ -220,7 +205,6 @@ def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iter
                     text=sentence(own, len(every), level),
                     evals=list(dict.fromkeys(name for row in own for name in row["evals"])),
                     expectations=[row["text"] for row in own],
-                    numbers={"n": len(own), "n_expectations": len(every)} | _verdicts(own),
                 )
 
 
@@ -260,13 +244,6 @@ def _sides(row: Row) -> str:
     return " against ".join(f"{passed} of {passed + failed}" for passed, failed in sides)
 
 
-def _verdicts(rows: Sequence[Row]) -> dict[str, float]:
-    return {
-        f"n_verdicts{end}": sum(row[f"n_passed{end}"] + row[f"n_failed{end}"] for row in rows)
-        for end in ("", "_baseline")
-    }
-
-
 def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
     """The evals of a comparison of whose expectations half or more changed from run to run."""
     import polars as pl
@@ -292,11 +269,6 @@ def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterato
             "Run these evals more often, or word their expectations more strictly.",
             evals=[row["eval_name"] for row in found],
             expectations=list(dict.fromkeys(text for row in found for text in row["text"])),
-            numbers={
-                f"{what} of {row['eval_name']}": row[what]
-                for row in found
-                for what in ("changed", "expectations")
-            },
         )
 
 
@@ -331,8 +303,6 @@ def left_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
             text=f"Not in every figure: of {count(every, 'run')} {'; '.join(parts)}.",
             evals=list(dict.fromkeys(row["eval_name"] for row in own)),
             runs=[run_name(row, full=True) for row in own],
-            numbers={"n_runs": every}
-            | {f"n_{name}": len(rows) for name, rows in those.items() if rows},
         )
 
 
@@ -352,7 +322,6 @@ def note_unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator
                 text=f"{len(alone):,} of {count(len(rows), 'eval')} cannot be compared, "
                 f"{_sides_of(rows[0])}: {some(gaps, NAMED)}. Run what is missing.",
                 evals=[row["eval_name"] for row in alone],
-                numbers={"n_unpaired": len(alone), "n_evals": len(rows)},
             )
 
 
@@ -369,20 +338,12 @@ def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[
             text=f"Far from the others: {some(runs, NAMED)}.{_change(rows[0])}",
             evals=list(dict.fromkeys(row["eval_name"] for row in rows)),
             runs=list(dict.fromkeys(run_name(row, full=True) for row in rows)),
-            numbers={
-                f"{what} of {run_name(row, full=True)}": value
-                for row in rows
-                for what, value in (
-                    (row["metric"], row["value"]),
-                    ("modified_z", row["modified_z"]),
-                )
-            },
         )
 
 
 def _usual(row: Row) -> str:
     """What a run took, and what is usual."""
-    value, usual = (format_sized(row[name], row["metric"]) for name in ("value", "median"))
+    value, usual = (in_words(row[name], row["metric"]) for name in ("value", "median"))
     z = figure(row["modified_z"])
     return f"{USUAL[row['metric']]} {value}, where {usual} is usual (modified z {z})"
 
@@ -392,7 +353,7 @@ def _change(row: Row) -> str:
     if row["mean_without"] is None:
         return ""
     those = "it" if row["n_outliers"] == 1 else "such runs"
-    mean, without = (format_sized(row[name], row["metric"]) for name in ("mean", "mean_without"))
+    mean, without = (in_words(row[name], row["metric"]) for name in ("mean", "mean_without"))
     return f" Without {those} the mean of {brief(row['configuration'])} is {without}, not {mean}."
 
 
@@ -411,7 +372,7 @@ def broken_triggers(ws: Workspace, baseline: str | None, level: float) -> Iterat
     for row in trigger_doubts(ws).iter_rows(named=True):
         if row["doubt"] in ("never triggers", "always triggers"):
             text = f"The measurement is broken: {lower_first(row['message'])}"
-            yield note(row, "broken measurement", text, {})
+            yield note(row, "broken measurement", text)
 
 
 def note_families(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
@@ -420,7 +381,7 @@ def note_families(ws: Workspace, baseline: str | None, level: float) -> Iterator
     for of in runs_by_model(ws).select(GROUP).unique().iter_rows(named=True):
         if found := proposed.get(tuple(of[name] for name in ITERATION)):
             evals = [name for family in found.members for name in family]
-            yield note(of, "families", f"{found.sentence()}.", {"n": len(evals)}, evals=evals)
+            yield note(of, "families", f"{found.sentence()}.", evals=evals)
 
 
 MAKERS = (
@@ -473,8 +434,7 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         In the backend of `data`, one row a note: `workspace`, `skill`, `iteration`,
         `executor_model` and `harness` (as for `deltas`), `configuration` (null if the note is
         of none alone), `kind`, `text` (one line, names from files cut), and in full the names of
-        the `evals`, `expectations` and `runs` that it is about, and `numbers`, a list of name and
-        value. No row if there is nothing to say.
+        the `evals`, `expectations` and `runs` that it is about. No row if there is nothing to say.
 
     Raises:
         TypeError: for anything but a `Workspace`: notes rest on several tables.
@@ -496,12 +456,8 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
     for one in found:
         if group_of(one) in several:
             one["text"] = f"{brief(model_name(one))}: {one['text']}"
-    names, number = pl.List(pl.String), pl.Struct({"name": pl.String, "value": pl.Float64})
-    types: dict[str, Any] = {
-        **dict.fromkeys([*GROUP, "configuration", "kind", "text"], pl.String),
-        **dict.fromkeys(("evals", "expectations", "runs"), names),
-        "numbers": pl.List(number),
-    }
+    types: dict[str, Any] = dict.fromkeys([*GROUP, "configuration", "kind", "text"], pl.String)
+    types |= dict.fromkeys(("evals", "expectations", "runs"), pl.List(pl.String))
     frame = pl.DataFrame(sorted(found, key=_note_order), types)
     return frame.group_by(GROUP, maintain_order=True).head(most).select(list(types))
 
@@ -509,29 +465,3 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
 def _note_order(note: Note) -> Key:
     names = (natural(name or "") for name in group_of(note))
     return *names, KINDS.index(note["kind"]), side(note["configuration"] or ""), note["text"]
-
-
-def format_sized(value: float, metric: str) -> str:
-    """A figure of time, tokens or cost with its unit.
-
-    >>> (format_sized(42.0, "time_seconds"), format_sized(1700.0, "tokens"),
-    ...  format_sized(0.0123, "cost_usd"))
-    ('42 s', '1,700 tokens', '$0.0123')
-    """
-    unit = UNITS[metric]
-    if unit == "usd":
-        return f"${figure(value)}"
-    return f"{figure(value)} {'s' if unit == 'seconds' else unit or metric.replace('_', ' ')}"
-
-
-def amount(value: float, metric: str) -> str:
-    """A difference with its unit and its sign, that of rates in percentage points.
-
-    >>> amount(0.25, "pass_rate"), amount(-42.0, "time_seconds"), amount(0.0, "cost_usd")
-    ('+25 pp', '−42 s', '$0')
-    """
-    value = 0.0 if abs(value) < NOTHING else value
-    sign = "+" if value > 0 else MINUS if value < 0 else ""
-    if UNITS[metric] == "rate":
-        return f"{sign}{figure(100 * abs(value))} pp"
-    return sign + format_sized(abs(value), metric)

@@ -19,11 +19,11 @@ from .values import (
     GROUP,
     ITERATION,
     RUBRIC,
-    UNITS,
     cast_columns,
     check_level,
     no_such,
     runs_by_model,
+    unit_of,
     worth_having,
 )
 from .variance import NESTED, ROUGH, Estimated, estimate
@@ -362,7 +362,7 @@ def _basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
     """
     n_evals, between, lacks = both[0].now[0], both[0].between, ONE_EVAL
     if len(both) > 1:
-        n_evals, between = _effect(*both, rate=UNITS.get(str(keys[-1])) == "rate")
+        n_evals, between = _effect(*both, rate=unit_of(str(keys[-1])) == "rate")
         lacks = ONE_PAIR
         if any(side.judge is None for side in both):
             both = [replace(side, run=side.of_run, judge=None) for side in both]

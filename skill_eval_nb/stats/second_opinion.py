@@ -20,15 +20,13 @@ from .pairing import choose
 from .values import (
     ITERATION,
     MODEL,
-    RUBRIC,
-    UNITS,
     better,
     in_order,
     in_polars,
     natural,
     statistic,
 )
-from .verdict import IN_WORDS, Answer, Both, Claim, Row, say_answer
+from .verdict import Answer, Both, Claim, Row, in_words, say_answer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -155,26 +153,19 @@ def judge_claim(claim: StatedClaim, first: Claim) -> tuple[str, str]:
     sign = math.copysign(1, claimed)
     more = {"helps": 1, "hurts": -1}.get(row["verdict"], 0)
     more *= -1 if better(claim.metric) == "less" else 1
-    said = f"{first.words}. {row['reason']}"
+    said, stated = f"{first.words}. {row['reason']}", in_words(claimed, claim.metric, with_sign)
     estimate, slack = row["estimate"], claim.half + HAIR * max(1, abs(claimed))
     if more == sign:
         low, high = (estimate if row[end] is None else row[end] for end in ("low", "high"))
         if not low - slack <= claimed <= high + slack:
-            said += f" The size does not: {_show_claim(claim)} is stated."
+            said += f" The size does not: {stated} is stated."
         return SURVIVES, said
     if more:
         return OTHER_WAY, said
     if estimate is not None and sign * estimate < -slack:
-        return OTHER_WAY, f"The runs differ the other way than {_show_claim(claim)} says. {said}"
+        return OTHER_WAY, f"The runs differ the other way than {stated} says. {said}"
     other = estimate is not None and abs(estimate - claimed) > slack
-    return UNTOLD, f"{said} {_show_claim(claim)} is stated." if other else said
-
-
-def _show_claim(claim: StatedClaim) -> str:
-    """The claimed difference in a sentence."""
-    unit = UNITS.get(claim.metric, "1-5" if claim.metric.startswith(RUBRIC) else "")
-    factor, words = IN_WORDS.get(unit, (1, ""))
-    return with_sign(factor * (claim.value or 0.0)) + words
+    return UNTOLD, f"{said} {stated} is stated." if other else said
 
 
 ALIKE = "Run both sides together, with one model, one judge and the same checks."

@@ -133,10 +133,21 @@ STRICTER = 5
 LESS_IS_BETTER = ("failed", "time_seconds", "tokens", "tool_calls", "steps", "errors", "cost_usd")
 NEITHER_IS_BETTER = ("total", "output_chars", "transcript_chars")
 UNITS = {column.name: column.unit for column in TABLES["runs"].columns}
+"""The unit of each column of `runs`; rubric dimensions have `1-5`."""
 WORTH = {"rate": 0.05, "1-5": 0.2}
 """The smallest difference worth having by unit: a twentieth of what figures can differ."""
 WORTH_OF_BASELINE = 0.05
 """The same, as a share of the baseline's mean, of figures that have no upper end."""
+
+
+def unit_of(metric: str) -> str:
+    """The unit of a metric; that of a rubric dimension is 1-5.
+
+    >>> unit_of("tokens"), unit_of("rubric:clarity")
+    ('tokens', '1-5')
+    """
+    return UNITS.get(metric, "1-5")
+
 
 Better = Literal["more", "less"] | None
 """Which side of a metric is the better one, if any is."""
@@ -162,7 +173,7 @@ def worth_having(metric: str, baseline: float | None) -> float | None:
     >>> worth_having("pass_rate", 0.4), worth_having("tokens", 1000.0)
     (0.05, 50.0)
     """
-    fixed = WORTH.get(UNITS.get(metric, "1-5"))
+    fixed = WORTH.get(unit_of(metric))
     return fixed or abs(baseline or 0) * WORTH_OF_BASELINE or None
 
 

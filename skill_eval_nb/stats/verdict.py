@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from skill_eval_nb.text import as_label, chance, count, figure, lower_first, with_sign
@@ -11,7 +11,7 @@ from .comparison import TINY, PairedResult, fewest_moved
 from .inference.intervals import BESIDE
 from .inference.multiple import Adjusted
 from .lean import NO_LEAN
-from .values import UNITS, better
+from .values import better, unit_of
 
 SAYS = {
     "helps": "{who} helps on {where}",
@@ -31,13 +31,30 @@ TAKES = {
     "cost_usd": ("costs more", "costs less"),
 }
 """What is good or bad only for what it brings: what a side does more of, or less."""
-IN_WORDS = {"rate": (100, " pp"), "seconds": (1, " s"), "1-5": (1, " points"), "usd": (1, " US$")}
-"""What a unit's figures are multiplied by in a sentence, and what stands behind them."""
+BEHIND = {
+    "rate": " pp",
+    "seconds": " s",
+    "tokens": " tokens",
+    "characters": " characters",
+    "1-5": " points",
+    "usd": " US$",
+}
+"""What stands behind the figures of a unit in a sentence."""
 USUAL = 0.05
 """The alpha that need not be named."""
 Row = Mapping[str, Any]
 Both = tuple[Row, Row]
 """The rows of a comparison: about these evals, and about tasks like these."""
+
+
+def in_words(value: float, metric: str, write: Callable[[float], str] = figure) -> str:
+    """A difference, or a figure that is no rate, with its unit; rates in percentage points.
+
+    >>> in_words(0.25, "pass_rate", with_sign), in_words(42, "time_seconds")
+    ('+25 pp', '42 s')
+    """
+    unit = unit_of(metric)
+    return write(100 * value if unit == "rate" else value) + BEHIND.get(unit, "")
 
 
 def verdict(
@@ -220,13 +237,12 @@ def say_lean(row: Row) -> str:
     """
     if row["lean"] is None:
         return ""
-    factor, unit = IN_WORDS["rate"]
     estimate, low, high = (
-        with_sign(round(factor * row[name], 1)) for name in ("estimate", "lean_low", "lean_high")
+        with_sign(round(100 * row[name], 1)) for name in ("estimate", "lean_low", "lean_high")
     )
     does = "leans neither way" if row["lean"] == NO_LEAN else row["lean"]
     return (
-        f"{BORROWED}, {as_label(row['configuration'], 60)} {does}: {estimate}{unit} ({low} to "
+        f"{BORROWED}, {as_label(row['configuration'], 60)} {does}: {estimate} pp ({low} to "
         f"{high}) on {these(row['n_evals'])}; {row['improved']} improved."
     )
 
@@ -285,11 +301,9 @@ class _Sentence:
     """What a comparison's figures are called in a sentence."""
 
     def __init__(self, found: PairedResult, metric: str, adjusted: Adjusted | None = None) -> None:
-        self.found = found
-        self.adjusted = adjusted
+        self.found, self.metric, self.adjusted = found, metric, adjusted
         self.estimate = found.estimate or 0.0
-        unit = UNITS.get(metric, "1-5")
-        self.factor, self.unit = IN_WORDS.get(unit, (1, ""))
+        self.much = in_words(self.estimate, metric, with_sign)
 
     def figures(self) -> str:
         """The estimate with its interval and p."""
@@ -302,7 +316,7 @@ class _Sentence:
         p = "" if found.p is None else f", exact p {chance(found.p)}"
         if p and self.adjusted is not None and self.adjusted.p != found.p:
             p += f" ({chance(self.adjusted.p).removeprefix('= ')} adjusted)"
-        return f"{self._signed_text(self.estimate)}{self.unit}{self._interval_text()} on {where}{p}"
+        return f"{self.much}{self._interval_text()} on {where}{p}"
 
     def what_a_claim_lacks(self) -> str:
         """What is missing before anything can be claimed, or ""."""
@@ -328,15 +342,11 @@ class _Sentence:
         return f"{self.figures()}, {each}"
 
     def _few_evals(self) -> str:
-        found, what = self.found, "evals" if self.found.families is None else "families"
-        units = found.n_evals if found.families is None else found.families
-        takes = f"a claim about {TASKS} takes {fewest_moved(found.level)}"
-        asked = self._asked_for()
-        size = f"{self._signed_text(self.estimate)}{self.unit} on {self._evals()}"
-        if found.moved < units:
-            moved = f"of which {found.moved} differ" if found.moved else "none of which differs"
-            return f"{size}, {moved} between the sides: {takes} {what} that do{asked}"
-        return f"{size}: {takes} {what} that differ between the sides{asked}"
+        found = self.found
+        n, unit = (found.n_evals, "eval") if found.families is None else (found.families, "family")
+        differ = f"{found.moved} of {count(n, unit)} differ between the sides"
+        takes = f"a claim about {TASKS} takes {fewest_moved(found.level)}{self._asked_for()}"
+        return f"{self.much} on {self._evals()}: {differ}, and {takes}"
 
     def _asked_for(self) -> str:
         """The alpha, if it is not the usual one."""
@@ -350,26 +360,24 @@ class _Sentence:
 
     def amount(self, value: float) -> str:
         """A size with its unit."""
-        return figure(value * self.factor) + self.unit
+        return in_words(value, self.metric)
 
     def _interval_text(self) -> str:
         found = self.found
         if found.low is not None and found.high is not None:
             near = 2 * BESIDE * abs(self.estimate)  # an end that only leaves out 0
-            low, high = (0.0 if abs(end) <= near else end for end in (found.low, found.high))
-            return f" ({self._signed_text(low)} to {self._signed_text(high)})"
+            factor = 100 if unit_of(self.metric) == "rate" else 1
+            ends = (0.0 if abs(end) <= near else end * factor for end in (found.low, found.high))
+            return f" ({' to '.join(map(with_sign, ends))})"
         if not found.sufficient:
             return ""
         if found.scope == "suite":
             return " (every run of an eval came out alike)"
         return " (as much on every eval)"
 
-    def _signed_text(self, value: float) -> str:
-        return with_sign(value * self.factor)
-
     def _evals(self) -> str:
         families = self.found.families
-        of = "" if families is None else f" in {families} famil{'y' if families == 1 else 'ies'}"
+        of = "" if families is None else f" in {count(families, 'family')}"
         return count(self.found.n_evals, "eval") + of
 
     def _runs(self) -> str:

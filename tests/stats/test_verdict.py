@@ -206,16 +206,15 @@ def test_each_verdict_and_its_reason(evals, how, word, says) -> None:
 @pytest.mark.parametrize(
     ("differences", "level", "word", "says"),
     [
-        ([0.74] * 5, 0.95, "too few evals", "takes 6 evals that differ between the sides."),
-        ([0.74] * 5, 0.95, "too few evals", "+74 pp on 5 evals: a claim"),
-        ([0.74] * 5 + [0.0], 0.95, "too few evals", "+61.7 pp on 6 evals, of which 5 differ"),
-        ([0.74] * 5 + [0.0] * 20, 0.95, "too few evals", "+14.8 pp on 25 evals, of which 5"),
+        ([0.74] * 5, 0.95, "too few evals", "+74 pp on 5 evals: 5 of 5 evals differ between"),
+        ([0.74] * 5 + [0.0], 0.95, "too few evals", "5 of 6 evals differ between the sides, and"),
+        ([0.74] * 5 + [0.0] * 20, 0.95, "too few evals", "+14.8 pp on 25 evals: 5 of 25"),
         ([0.74] * 5 + [0.5], 0.95, "helps", "+70 pp"),
         ([0.74] * 5 + [0.5] + [0.0] * 20, 0.95, "helps", "+16.2 pp"),
         ([0.7, 0.74, 0.78, 0.72, 0.76], 0.9, "helps", "+74 pp"),
-        ([0.74] * 7, 0.99, "too few evals", "takes 8 evals that differ between the sides (p"),
+        ([0.74] * 7, 0.99, "too few evals", "tasks like these takes 8 (p"),
         ([0.74] * 8 + [0.0], 0.99, "helps", "+65.8 pp"),
-        ([0.0] * 9, 0.95, "too few evals", "0 pp on 9 evals, none of which differs between"),
+        ([0.0] * 9, 0.95, "too few evals", "0 pp on 9 evals: 0 of 9 evals differ"),
     ],
 )
 def test_tasks_like_these_take_as_many_evals_that_moved_as_the_level_asks_for(
