@@ -27,33 +27,29 @@ HAIR = 1e-9
 """What rounding inside the machine may add to a difference of two scores."""
 
 
-def shares(matrix: Matrix, outputs: Matrix | None = None) -> tuple[float, float, float] | None:
-    """Exact agreement, agreement within one point, and unanimity; None without a pair.
+def shares(matrix: Matrix, outputs: Matrix) -> tuple[float | None, float | None]:
+    """Exact agreement, and agreement within one point; None without a pair.
 
-    The first two are the share of pairs of judgings of the same output, every output counting
-    once; the last is the share of outputs on which all pairs are equal.
+    The share of pairs of judgings of the same output, every output counting once.
 
     Args:
         matrix: of the scores.
-        outputs: which output each row is of, as whole numbers from 0; None if each row is
-            one of its own.
+        outputs: which output each row is of, as whole numbers from 0.
 
     >>> import numpy as np
-    >>> shares(np.array([[5, 5, 4], [3, 3, 3]]))
-    (0.6666666666666666, 1.0, 0.5)
+    >>> shares(np.array([[5, 5, 4], [3, 3, 3]]), np.array([0, 1]))
+    (0.6666666666666666, 1.0)
     """
     import numpy as np
 
     left, right = np.triu_indices(matrix.shape[1], 1)
     apart = np.abs(matrix[:, left] - matrix[:, right])
-    rows = np.arange(len(matrix)) if outputs is None else outputs
-    pairs = np.bincount(rows, (~np.isnan(apart)).sum(1))
+    pairs = np.bincount(outputs, (~np.isnan(apart)).sum(1))
     some = pairs > 0
     if not some.any():
-        return None
-    equal, near = (np.bincount(rows, (apart <= limit + HAIR).sum(1)) for limit in (0, 1))
-    share = equal[some] / pairs[some]
-    return float(share.mean()), float((near[some] / pairs[some]).mean()), float((share == 1).mean())
+        return None, None
+    equal, near = (np.bincount(outputs, (apart <= limit + HAIR).sum(1)) for limit in (0, 1))
+    return float((equal[some] / pairs[some]).mean()), float((near[some] / pairs[some]).mean())
 
 
 def sem(matrix: Matrix) -> float | None:
@@ -145,15 +141,18 @@ def alpha(matrix: Matrix) -> float | None:
     return float(1 - within / ranks[there].var(ddof=1))
 
 
-def ac2(matrix: Matrix, scale: tuple[int, int]) -> float | None:
+SCORES = (1, 2, 3, 4, 5)
+"""What a rubric allows."""
+
+
+def ac2(matrix: Matrix) -> float | None:
     """Gwet's AC2 with quadratic weights (*Handbook of Inter-Rater Reliability*, 2014).
 
-    The categories are the whole scores of the scale and any other score that was given; an
-    output with a single score counts for how common the categories are. None without an output
-    judged twice.
+    The categories are SCORES and any other score that was given; an output with a single score
+    counts for how common the categories are. None without an output judged twice.
 
     >>> import numpy as np
-    >>> ac2(np.array([[5, 5], [5, 5]]), scale=(1, 5))
+    >>> ac2(np.array([[5, 5], [5, 5]]))
     1.0
     """
     import numpy as np
@@ -163,7 +162,7 @@ def ac2(matrix: Matrix, scale: tuple[int, int]) -> float | None:
     paired = n > 1
     if not paired.any():
         return None
-    known = np.union1d(np.arange(scale[0], scale[1] + 1), matrix[there])
+    known = np.union1d(SCORES, matrix[there])
     span = (known[-1] - known[0]) ** 2
     agreed = 1 - (2 * squares[paired] / (n[paired] - 1)).mean() / span
     weight = np.broadcast_to(1 / np.maximum(n, 1)[:, None], matrix.shape)[there]
@@ -393,22 +392,19 @@ CROWDED = 0.9
 """Share of one score above which alpha, ICC and kappa have too little spread to work with."""
 
 
-def doubts(found: Row, raters: Raters, scale: tuple[int, int]) -> str | None:
+def doubts(found: Row, raters: Raters) -> str | None:
     """What to bear in mind with the figures of one comparison, or None.
 
     Args:
         found: its figures, as `agreement` gives them.
         raters: whose they are.
-        scale: the lowest and the highest score that the rubric allows.
     """
     import numpy as np
 
-    if not len(raters.scores):
-        return "There are no scores."
     notes = []
     values, counts = np.unique(raters.scores, return_counts=True)
     most, share = values[counts.argmax()], counts.max() / counts.sum()
-    off = int(((raters.scores < scale[0]) | (raters.scores > scale[1])).sum())
+    off = int(((raters.scores < SCORES[0]) | (raters.scores > SCORES[-1])).sum())
     if not found["n_repeated"]:
         notes.append("No output was scored twice: judge again to see how far the scores hold.")
     elif len(values) == 1:
@@ -424,7 +420,7 @@ def doubts(found: Row, raters: Raters, scale: tuple[int, int]) -> str | None:
         if found["n_repeated"] < FEW:
             notes.append(f"With {found['n_repeated']} outputs the coefficients are rough guesses.")
     if off:
-        notes.append(f"{off:,} of the scores lie outside {scale[0]}–{scale[1]}.")
+        notes.append(f"{off:,} of the scores lie outside {SCORES[0]}–{SCORES[-1]}.")
     if raters.two and found["n_repeated"] and found["low"] is None:
         few = found["n_evals"] < 2
         why = "it takes two evals" if few else "it is the same on every eval"
@@ -435,12 +431,10 @@ def doubts(found: Row, raters: Raters, scale: tuple[int, int]) -> str | None:
 
 
 COUNTS = ("n_evals", "n_outputs", "n_repeated", "n_judgings")
-SCORES = (1, 2, 3, 4, 5)
 DISTRIBUTION = (*(f"n_score_{score}" for score in SCORES), "n_score_other")
 MEASURES = (
     "exact",
     "within_one",
-    "unanimous",
     "icc_a1",
     "icc_ak",
     "sem",
@@ -453,9 +447,7 @@ MEASURES = (
 )
 
 
-def agreement(
-    data: Any, human: Any = None, *, scale: tuple[int, int] = (1, 5), level: float = 0.95
-) -> Any:
+def agreement(data: Any, human: Any = None, *, level: float = 0.95) -> Any:
     """How well scores of the same outputs agree: coefficients, and the raw agreement with each.
 
     A judge is compared with itself over the judgings of each output; two judges, or a judge and
@@ -468,40 +460,35 @@ def agreement(
     others report. `icc_ak` is for the mean of as many judgings as an output has.
 
     Args:
-        data: a `Workspace`; a table of rubric scores (polars or pandas); or a matrix, outputs
-            down and judgings across (array, lists, polars or pandas), NaN or null if missing. A
-            matrix of two columns means two raters.
+        data: a `Workspace`, or a table of rubric scores (polars or pandas).
         human: scores given by people, as a table with the columns `dimension`, `score` and those
             of workspace, skill, iteration, eval_id, eval_name, configuration and run_number that
-            tell the runs apart; `judge_model`, if present, names the human. Not with a matrix.
-        scale: the lowest and the highest score that the rubric allows.
+            tell the runs apart; `judge_model`, if present, names the human.
         level: confidence of the interval of the difference.
 
     Returns:
-        In the kind of `data` (polars for arrays and lists), one row a workspace × skill ×
-        iteration × dimension × comparison, and of each model and harness that was judged as for
-        `deltas`, in natural order; one row for a matrix, without the columns up to `other`.
+        In the kind of `data`, one row a workspace × skill × iteration × dimension × comparison,
+        and of each model and harness that was judged as for `deltas`, in natural order.
 
         - `kind`: `judge against itself`, `judge against judge` or `judge against human`;
           `judge` and `other` name the two, `unstated` if no file names a judge;
         - `n_evals`, `n_outputs` (scored), `n_repeated` (scored at least twice, and so
-          compared), `n_judgings` (scores); for a matrix, each output is its own eval;
+          compared), `n_judgings` (scores);
         - `n_score_1` … `n_score_5`, `n_score_other`: how often each score was given;
         - `exact`, `within_one`: share of pairs of judgings of an output that are equal, or no
-          more than one point apart, every output counting once; `unanimous`: share of the
-          outputs on which all are equal (0-1);
-        - `icc_a1`, `icc_ak`: agreement of one judging, of the mean of k (see
-          `coefficients.icc`, also for missing cells); `sem`: the standard error of
+          more than one point apart, every output counting once (0-1);
+        - `icc_a1`, `icc_ak`: agreement of one judging, of the mean of k (ICC(A,1) and ICC(A,k),
+          also for missing cells); `sem`: the standard error of
           measurement, in points; `alpha`: Krippendorff's, ordinal; `ac2`: Gwet's, quadratic
-          weights over the scale; `kappa`: Cohen's, quadratic weights, for two raters;
+          weights from 1 to 5; `kappa`: Cohen's, quadratic weights, for two raters;
         - `difference`: `judge` minus `other`, the mean over evals of their mean over outputs,
           in points, and Student's t interval `low` to `high` with the eval as the unit, as
           outputs of one eval are alike; for two raters;
         - `note`: why a figure is null or not to be trusted, else null.
 
-        But for a matrix there are further columns, and where a human labelled checks of a
-        `Workspace` (see `sen.review(ws, "checks")`) a row more for each judge, `judge against
-        labels`, without a dimension, about the labels of checks that were drawn at random:
+        Where a human labelled checks of a `Workspace` (see `sen.review(ws, "checks")`), there is
+        a row more for each judge, `judge against labels`, without a dimension, about the labels
+        of checks that were drawn at random:
         `n_outputs`, how many; `exact`, the share of them on which the judge is right;
         `sensitivity`, what it passes of those that the human passes (`n_label_passed`), and
         `specificity`, what it fails of those that the human fails (`n_label_failed`); each with
@@ -509,45 +496,34 @@ def agreement(
         were of one run. Other figures are null.
 
     Raises:
-        TypeError: for what is neither of the above.
-        ValueError: for a matrix that is none, or a table `human` that fits no run.
+        ValueError: for a table `human` that fits no run.
 
-    >>> found = agreement([[5, 5, 5], [4, 4, 3], [2, 2, 2], [1, 1, None]])
-    >>> found.select("unanimous", "within_one", "n_score_5", "note").rows()
-    [(0.75, 1.0, 3, 'With 4 outputs the coefficients are rough guesses.')]
+    >>> import polars as pl
+    >>> scores = pl.DataFrame({
+    ...     "eval_id": ["1", "1", "2", "2"], "configuration": "with_skill", "run_number": 1,
+    ...     "dimension": "clarity", "judging": [1, 2, 1, 2], "score": [5, 5, 4, 3],
+    ... })
+    >>> agreement(scores).select("exact", "within_one", "note").rows()
+    [(0.5, 1.0, 'With 2 outputs the coefficients are rough guesses.')]
     """
     import polars as pl
 
-    if _is_table(data):
-        keys = dict.fromkeys(KEYS, pl.String)
-        found = raters(data, human)
-    else:
-        keys = {}
-        found = [_raters(data)]
-        if human is not None:
-            raise ValueError("With a matrix, `human` is one of its columns.")
-    schema = keys | dict.fromkeys((*COUNTS, *DISTRIBUTION), pl.Int64)
+    schema = dict.fromkeys(KEYS, pl.String) | dict.fromkeys((*COUNTS, *DISTRIBUTION), pl.Int64)
     schema |= dict.fromkeys(MEASURES, pl.Float64)
-    labelled = [] if not keys or is_table(data) else trust_judges(data, level)
-    if keys:
-        schema |= {name: pl.Int64 if name.startswith("n_") else pl.Float64 for name in ON_LABELS}
-    schema |= {"note": pl.String}
+    schema |= {name: pl.Int64 if name.startswith("n_") else pl.Float64 for name in ON_LABELS}
     rows = [
-        dict(zip(KEYS, raters.keys, strict=True)) | _figures(raters, scale, level)
-        for raters in found
+        dict(zip(KEYS, each.keys, strict=True)) | _figures(each, level)
+        for each in raters(data, human)
     ]
+    labelled = [] if is_table(data) else trust_judges(data, level)
     rows += [{"kind": LABELLED, "other": SOMEBODY} | row for row in labelled]
-    table = pl.DataFrame(rows, schema)
-    if keys:
-        kinds = (*KINDS, LABELLED)
-        names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (kinds.index(kind),)}
-        table = in_order(table, **names)
-    if keys:
-        table = order_answer(data, table)
-    return like(data, table) if keys or hasattr(data, "columns") else table
+    kinds = (*KINDS, LABELLED)
+    names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (kinds.index(kind),)}
+    table = in_order(pl.DataFrame(rows, schema | {"note": pl.String}), **names)
+    return like(data, order_answer(data, table))
 
 
-def _figures(raters: Raters, scale: tuple[int, int], level: float) -> dict[str, Any]:
+def _figures(raters: Raters, level: float) -> dict[str, Any]:
     """COUNTS, DISTRIBUTION, MEASURES and note of a comparison."""
     import numpy as np
 
@@ -557,16 +533,16 @@ def _figures(raters: Raters, scale: tuple[int, int], level: float) -> dict[str, 
     given = [int((raters.scores == score).sum()) for score in SCORES]
     beyond = len(raters.scores) - sum(given)
     measures = [
-        *(shares(raters.matrix, raters.outputs) or [None] * 3),
+        *shares(raters.matrix, raters.outputs),
         *icc(raters.matrix),
         sem(raters.matrix),
         alpha(raters.matrix),
-        ac2(raters.matrix, scale),
+        ac2(raters.matrix),
         *([kappa(raters.matrix), *_rater_difference(raters, level)] if raters.two else [None] * 4),
     ]
     names = (*COUNTS, *DISTRIBUTION, *MEASURES)
     found: dict[str, Any] = dict(zip(names, [*counts, *given, beyond, *measures], strict=True))
-    return found | {"note": doubts(found, raters, scale)}
+    return found | {"note": doubts(found, raters)}
 
 
 def _rater_difference(
@@ -593,49 +569,3 @@ def _means(values: np.ndarray[Any, Any], groups: np.ndarray[Any, Any]) -> np.nda
     import numpy as np
 
     return np.bincount(groups, values) / np.bincount(groups)
-
-
-def _is_table(data: Any) -> bool:
-    """Whether `data` is a `Workspace` or a table of rubric scores, and no matrix."""
-    columns = getattr(data, "columns", ())
-    return callable(getattr(type(data), "polars", None)) or "dimension" in columns
-
-
-def _raters(matrix: Any) -> Raters:
-    """A matrix, each of whose outputs stands for itself."""
-    import numpy as np
-
-    scores = _numbers(matrix)
-    if scores.ndim != 2:
-        raise ValueError(
-            f"A matrix has outputs down and judgings across; this has {scores.ndim} dimensions."
-        )
-    scores = np.where(np.isfinite(scores), scores, np.nan)
-    scores = scores[~np.isnan(scores).all(1)]
-    at = np.arange(len(scores))
-    kind = "two raters" if scores.shape[1] == 2 else KINDS[0]
-    keys = tuple(kind if name == "kind" else "" for name in KEYS)
-    return Raters(keys, scores, at, at, scores[~np.isnan(scores)])
-
-
-def _numbers(matrix: Any) -> np.ndarray[Any, Any]:
-    """The matrix as floats.
-
-    Raises:
-        TypeError: if it does not hold numbers.
-    """
-    import numpy as np
-    import polars as pl
-
-    try:
-        if hasattr(matrix, "columns"):
-            import narwhals as nw
-
-            frame = nw.from_native(matrix, eager_only=True).to_polars()
-            return frame.cast(pl.Float64).to_numpy()
-        return np.array(matrix, dtype=float)
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as fault:
-        raise TypeError(
-            "`agreement` takes a Workspace, its table `rubric_scores`, or a matrix of numbers, "
-            f"outputs down and judgings across; this is none of these: {fault}"
-        ) from fault
