@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.documents.evals import NO_SKILL_OPENED, find_broken_rates
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 
-By = Literal["split", "tag"]
 SUITE = ["workspace", "skill", "description"]
 """What is measured at once: a description of a skill."""
 QUERY = ["query", "should_trigger"]
@@ -66,24 +64,15 @@ def seen_of(data: Any) -> pl.DataFrame:
 
 
 def partition_queries(
-    data: Any, by: By | None, *figures: pl.Expr
+    data: Any, keys: Sequence[str], *figures: pl.Expr
 ) -> list[tuple[Row, pl.DataFrame]]:
-    """The queries of each part with these figures, and its keys; one of several tags is in several.
+    """The queries of each part with these figures, and its keys.
 
     Raises:
-        ValueError: for another way to part them, and as `seen_of`.
+        ValueError: as `seen_of`.
     """
-    import polars as pl
-
-    seen = seen_of(data).with_columns(figures)
-    if by not in (None, "split", "tag"):
-        raise no_such("way to part queries, `by`,", by, ("split", "tag"))
-    if by == "tag":
-        tags = pl.col("tags").list.unique(maintain_order=True)
-        seen = seen.with_columns(tags.alias("tag")).explode("tag", empty_as_null=True)
-    keys = [*SUITE, *filter(None, [by])]
-    groups = seen.partition_by(keys, maintain_order=True, as_dict=True)
-    return [(dict(zip(keys, key, strict=True)), own) for key, own in groups.items()]
+    groups = seen_of(data).with_columns(figures).partition_by(keys, maintain_order=True)
+    return [(own.select(keys).row(0, named=True), own) for own in groups]
 
 
 def total(queries: pl.DataFrame, *counts: str) -> int | None:
@@ -275,18 +264,17 @@ def _plain_tag(tag: pl.Expr) -> pl.Expr:
     return tag.str.to_lowercase().str.replace_all("[-_ ]+", " ").str.strip_chars()
 
 
-def trigger_confusion(data: Any, threshold: float = 0.5, by: By | None = None) -> Any:
+def trigger_confusion(data: Any, threshold: float = 0.5) -> Any:
     """Should trigger × what happened, counted by query and by run; errors are separate.
 
     Args:
         data: as for `trigger_rates`.
         threshold: the rate at which a query counts as triggering.
-        by: as for `trigger_scores`.
 
     Returns:
-        In the kind of `data`, for each workspace × skill × description (× `split` or `tag`) ×
-        `should_trigger` (null if nobody said, if there are such queries) four rows, one an
-        `outcome`: `triggered`, `not triggered`, `errored`, `not run`:
+        In the kind of `data`, for each workspace × skill × description × `should_trigger` (null
+        if nobody said, if there are such queries) four rows, one an `outcome`: `triggered`,
+        `not triggered`, `errored`, `not run`:
 
         - `right`: whether the outcome is the wanted one; null for the last two, and where
           nobody said what is wanted;
@@ -312,11 +300,11 @@ def trigger_confusion(data: Any, threshold: float = 0.5, by: By | None = None) -
 
     rows = [
         keys | row
-        for keys, queries in partition_queries(data, by, _query_outcome(threshold))
+        for keys, queries in partition_queries(data, SUITE, _query_outcome(threshold))
         for should in (True, False, None)
         for row in _class_rows(queries.filter(pl.col("should_trigger").eq_missing(should)), should)
     ]
-    schema: Row = dict.fromkeys(filter(None, [*SUITE, by]), pl.String)
+    schema: Row = dict.fromkeys(SUITE, pl.String)
     schema |= {"should_trigger": pl.Boolean, "outcome": pl.String, "right": pl.Boolean}
     schema |= dict.fromkeys(("n_queries", "n_runs"), pl.Int64)
     schema |= dict.fromkeys(("query_share", "run_share"), pl.Float64)
@@ -525,59 +513,41 @@ SCORES = ("precision", "recall", "f1", "accuracy")
 DRAWS = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
-    """The queries of one class, each with what triggered and of how many.
-
-    By query these are 0 or 1 of 1, by run the runs that triggered of those scored.
-    """
-
-    hits: Sequence[int]
-    of: Sequence[int]
-
-
-def scores(positives: Class, negatives: Class) -> tuple[float | None, ...]:
-    """SCORES from the counts of both classes.
+def scores(
+    positives: Array, negatives: Array, level: float
+) -> list[tuple[float | None, float | None, float | None]]:
+    """SCORES, each with its interval, from the queries of both classes; None where there is none.
 
     Precision = TP / (TP + FP), recall = TP / (TP + FN), F1 = 2 TP / (2 TP + FP + FN), accuracy =
     (TP + TN) / all. Precision is None if nothing triggered; precision and F1 where a class
     is empty, as they are then the same for every description; recall without positives.
 
-    >>> scores(Class([1, 1, 0], [1, 1, 1]), Class([1, 0], [1, 1]))
-    (0.6666666666666666, 0.6666666666666666, 0.6666666666666666, 0.6)
-    """
-    import numpy as np
+    The intervals come from resampling the queries within their class. A draw weighs the queries
+    of a class by a flat Dirichlet (Rubin, Annals of Statistics 9, 1981), and among them one that
+    was never asked: for the low end the worst that could be (it never triggers if it should,
+    always if it should not), for the high end the best. So the mean of a class gets the bound of
+    Gaffke (2005; Learned-Miller & Thomas, arXiv 1905.06208), which asks nothing of the queries
+    but rates between 0 and 1, lets the runs of a query go together, and for counts of 0 and 1 is
+    that of Clopper and Pearson (1934). Scores over both classes take the low end from draws of
+    both classes' low ends, and the high one likewise (melding: Fay, Proschan & Brittain,
+    Biometrics 71, 2015). The ends are percentiles of 2,000 draws, and never leave the estimate
+    out. The order of the queries does not matter.
 
-    totals = [
-        np.array([float(sum(counts))])
-        for class_ in (positives, negatives)
-        for counts in (class_.hits, class_.of)
-    ]
-    return tuple(None if np.isnan(score[0]) else float(score[0]) for score in _scores(*totals))
+    Args:
+        positives: queries × what triggered and of how many. By query these are 0 or 1 of 1, by
+            run the runs that triggered of those scored.
+        negatives: the same of the queries that should not trigger.
+        level: of the intervals.
 
-
-def intervals(
-    positives: Class, negatives: Class, level: float, seed: int
-) -> tuple[tuple[float | None, float | None], ...]:
-    """An interval for each of SCORES, by resampling the queries within their class.
-
-    A draw weighs the queries of a class by a flat Dirichlet (Rubin, Annals of Statistics 9,
-    1981), and among them one that was never asked: for the low end the worst that could be (it
-    never triggers if it should, always if it should not), for the high end the best. So
-    the mean of a class gets the bound of Gaffke (2005; Learned-Miller & Thomas, arXiv
-    1905.06208), which asks nothing of the queries but rates between 0 and 1, lets the runs of a
-    query go together, and for counts of 0 and 1 is that of Clopper and Pearson (1934). Scores
-    over both classes take the low end from draws of both classes' low ends, and the high one
-    likewise (melding: Fay, Proschan & Brittain, Biometrics 71, 2015). The ends are percentiles of
-    2,000 draws, and never leave the estimate out. The order of the queries does not matter.
-
-    >>> ends = intervals(Class([1] * 10, [1] * 10), Class([0] * 10, [1] * 10), 0.95, seed=0)
-    >>> [(round(low, 1), high) for low, high in ends]
+    >>> import numpy as np
+    >>> found = scores(np.array([[1, 1]] * 10), np.array([[0, 1]] * 10), 0.95)
+    >>> [(round(low, 1), high) for _, low, high in found]
     [(0.7, 1.0), (0.7, 1.0), (0.8, 1.0), (0.8, 1.0)]
     """
     import numpy as np
 
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
+    totals = [total for own in (positives, negatives) for total in own.sum(axis=0, dtype=float)]
     worst, best = (
         _scores(
             *_draw_queries(positives, more, generator),
@@ -586,19 +556,18 @@ def intervals(
         for more in (0.0, 1.0)
     )
     tail = (1 - level) / 2
-    return tuple(
-        (None, None)
-        if estimate is None
-        else (
-            min(float(np.quantile(low, tail)), estimate),
-            max(float(np.quantile(high, 1 - tail)), estimate),
-        )
-        for estimate, low, high in zip(scores(positives, negatives), worst, best, strict=True)
-    )
+    found: list[tuple[float | None, float | None, float | None]] = []
+    for [estimate], low, high in zip(_scores(*np.array(totals)[:, None]), worst, best, strict=True):
+        if np.isnan(estimate):
+            found.append((None, None, None))
+        else:
+            ends = min(np.quantile(low, tail), estimate), max(np.quantile(high, 1 - tail), estimate)
+            found.append((float(estimate), float(ends[0]), float(ends[1])))
+    return found
 
 
 def _draw_queries(
-    class_: Class, more: float, generator: np.random.Generator
+    counts: Array, more: float, generator: np.random.Generator
 ) -> tuple[Array, Array]:
     """What triggered and of how many, in each draw, with a query more that triggers at this rate.
 
@@ -606,10 +575,9 @@ def _draw_queries(
     """
     import numpy as np
 
-    if not sum(class_.of):
+    counts = counts[counts[:, 1] > 0].astype(float)
+    if not len(counts):
         return np.zeros(DRAWS), np.zeros(DRAWS)
-    counts = np.array([class_.hits, class_.of], dtype=float).T
-    counts = counts[counts[:, 1] > 0]
     alike, often = np.unique(counts, axis=0, return_counts=True)
     usual = counts[:, 1].mean()
     pairs = np.vstack([alike, (more * usual, usual)])
@@ -640,7 +608,7 @@ RUNS = ("n_runs", *COUNTS[2:])
 
 
 def trigger_scores(
-    data: Any, level: float = 0.95, threshold: float = 0.5, seed: int = 0, by: By | None = None
+    data: Any, level: float = 0.95, threshold: float = 0.5, by: Literal["split"] | None = None
 ) -> Any:
     """How well a description triggers: precision, recall, F1 and accuracy, with intervals.
 
@@ -660,12 +628,10 @@ def trigger_scores(
         data: as for `trigger_rates`.
         level: of the intervals.
         threshold: the rate at which a query counts as triggering.
-        seed: for the resampling; the same seed gives the same figures.
-        by: also group the queries by `split` or by `tag`; a query with several tags is in
-            several groups.
+        by: `split` to group the queries by their split, too.
 
     Returns:
-        In the kind of `data`, one row a workspace × skill × description (× `split` or `tag`):
+        In the kind of `data`, one row a workspace × skill × description (× `split`):
 
         - `precision`, `recall`, `f1`, `accuracy` (0-1), each with its `…_low` and `…_high`; then
           the same over runs, as `run_precision`, …. Precision is null if nothing triggered;
@@ -693,31 +659,42 @@ def trigger_scores(
     import polars as pl
 
     level = check_level(level)
-    parts = partition_queries(data, by, reaches(threshold).alias("triggers"))
-    rows = [keys | _score_row(own, level, seed) for keys, own in parts]
+    if by not in (None, "split"):
+        raise no_such("way to part queries, `by`,", by, ["split"])
+    keys = [*SUITE, *filter(None, [by])]
+    parts = partition_queries(data, keys, reaches(threshold).alias("triggers"))
+    rows = [of | _score_row(own, level) for of, own in parts]
     figures = [
         f"{prefix}{name}{end}" for prefix in ("", OF_RUNS) for name in SCORES for end in ENDS
     ]
-    schema: Row = dict.fromkeys(filter(None, [*SUITE, by]), pl.String)
+    schema: Row = dict.fromkeys(keys, pl.String)
     schema |= dict.fromkeys(figures, pl.Float64)
     schema |= dict.fromkeys((*SIZES, *RUNS), pl.Int64)
     return like(data, pl.DataFrame(rows, schema))
 
 
-def _score_row(queries: pl.DataFrame, level: float, seed: int) -> Row:
+def _score_row(queries: pl.DataFrame, level: float) -> Row:
     """All columns but the keys."""
+    import polars as pl
+
     labelled = queries.drop_nulls("should_trigger")
     measured = labelled.drop_nulls("rate")
     classes = [measured.filter(should_trigger=should) for should in (True, False)]
-    of_queries = [Class([*map(int, own["triggers"])], [1] * own.height) for own in classes]
-    hit, missed = SCORED
-    of_runs = [
-        Class(own[hit].fill_null(0).to_list(), (own[hit] + own[missed]).fill_null(0).to_list())
-        for own in classes
-    ]
+    hit, missed = map(pl.col, SCORED)
+    counted = {
+        "": (pl.col("triggers").cast(pl.Int64), pl.lit(1).alias("of")),
+        OF_RUNS: (hit.fill_null(0), (hit + missed).fill_null(0).alias("of")),
+    }
+    figures = {
+        f"{prefix}{name}{end}": figure
+        for prefix, both in counted.items()
+        for name, own in zip(
+            SCORES, scores(*(each.select(both).to_numpy() for each in classes), level), strict=True
+        )
+        for end, figure in zip(ENDS, own, strict=True)
+    }
     return {
-        **_figures("", of_queries, level, seed),
-        **_figures(OF_RUNS, of_runs, level, seed),
+        **figures,
         "n_queries": measured.height,
         "n_positive": classes[0].height,
         "n_negative": classes[1].height,
@@ -725,16 +702,4 @@ def _score_row(queries: pl.DataFrame, level: float, seed: int) -> Row:
         "n_unmeasured": labelled.height - measured.height,
         "n_runs": total(measured, *SCORED),
         **{name: total(queries, name) for name in COUNTS[2:]},
-    }
-
-
-def _figures(prefix: str, classes: Sequence[Class], level: float, seed: int) -> Row:
-    """The scores with their intervals, as columns."""
-    positives, negatives = classes
-    estimates = scores(positives, negatives)
-    ends = intervals(positives, negatives, level, seed)
-    return {
-        f"{prefix}{name}{end}": figure
-        for name, estimate, two in zip(SCORES, estimates, ends, strict=True)
-        for end, figure in zip(ENDS, (estimate, *two), strict=True)
     }

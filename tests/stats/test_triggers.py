@@ -69,16 +69,14 @@ def test_scores_are_those_counted_by_hand(asked) -> None:
         assert estimate is None or high - low > 0.01
 
 
-def test_parts_by_split_and_by_tag_and_what_is_wrong_with_the_data() -> None:
+def test_parts_by_split_and_what_is_wrong_with_the_data() -> None:
     asked = attempts(
-        (True, "t", {"split": "train", "tags": ["a", "b", "a"]}),
-        (False, "n", {"split": "train", "tags": ["a"]}),
-        (True, "n", {"split": "test", "tags": []}),
+        (True, "t", {"split": "train"}),
+        (False, "n", {"split": "train"}),
+        (True, "n", {"split": "test"}),
     )
     by_split = plain(trigger_scores(asked, by="split"))
     assert [(row["split"], row["recall"]) for row in by_split] == [("train", 1.0), ("test", 0.0)]
-    by_tag = plain(trigger_scores(asked, by="tag"))
-    assert [(row["tag"], row["n_queries"]) for row in by_tag] == [("a", 2), ("b", 1), (None, 1)]
     misspelt = asked.with_columns(outcome=pl.lit("not-triggered"))
     for wrong, told, says in (
         (asked, {"by": "splits"}, "Did you mean `split`"),
