@@ -33,29 +33,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     Array = np.ndarray[Any, Any]
+    Designs = Array
+    "A row a design: evals, runs of each eval, judgings of each output."
 
 
 FEWEST_RUNS = 2
 """Runs below which the noise of these evals cannot be seen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Designs:
-    """Designs, a number each: evals, runs of each eval, judgings of each output."""
-
-    evals: Array
-    runs: Array
-    judgings: Array
-
-    def __getitem__(self, which: Any) -> Designs:
-        return Designs(self.evals[which], self.runs[which], self.judgings[which])
-
-    def __len__(self) -> int:
-        return len(self.evals)
-
-    def row(self, at: int) -> tuple[int, int, int]:
-        """One of them as plain numbers."""
-        return int(self.evals[at]), int(self.runs[at]), int(self.judgings[at])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +63,24 @@ class Variances:
 
         >>> import numpy as np
         >>> worked = Variances(between=0.64, sides=((0.25, 0.16),))
-        >>> worked.se(Designs(*np.array([[6, 6, 20], [3, 3, 3], [1, 3, 1]]))).round(3).tolist()
+        >>> worked.se(np.array([[6, 3, 1], [6, 3, 3], [20, 3, 1]])).round(3).tolist()
         [0.36, 0.351, 0.197]
         """
         import numpy as np
 
-        within = sum(run + judge / of.judgings for run, judge in self.sides)
-        return np.sqrt(self.between / of.evals + within / (of.evals * of.runs))
+        evals, runs, judgings = of.T
+        within = sum(run + judge / judgings for run, judge in self.sides)
+        return np.sqrt(self.between / evals + within / (evals * runs))
 
     def freedom(self, of: Designs, scope: Scope) -> Array:
         """Degrees of freedom of the test of a delta: paired t, or Welch's over all cells."""
         import numpy as np
 
+        evals, runs, judgings = of.T
         if scope == "population":
-            return of.evals - 1.0
-        noise = np.array([run + judge / of.judgings for run, judge in self.sides])
-        cells = of.evals * (of.runs - 1.0)
+            return evals - 1.0
+        noise = np.array([run + judge / judgings for run, judge in self.sides])
+        cells = evals * (runs - 1.0)
         return noise.sum(axis=0) ** 2 / (noise**2).sum(axis=0) * cells
 
     def mde(self, of: Designs, scope: Scope, level: float, power: float = POWER) -> Array:
@@ -112,7 +97,7 @@ class Variances:
         df, place = np.unique(self.freedom(mine, scope), return_inverse=True)
         found[able] = self.se(mine) * detectable(1.0, df, level, power)[place]
         for n in range(1, MANY if scope == "population" else 1):
-            few, factor = able & (of.evals == n), detectable_by_flips(n, level, power)
+            few, factor = able & (of[:, 0] == n), detectable_by_flips(n, level, power)
             if factor is not None:
                 found[few] = self.se(of[few]) * n**0.5 * factor
         return found
@@ -128,18 +113,11 @@ def can_claim(of: Designs, scope: Scope, level: float) -> Array:
     import numpy as np
     from scipy import special
 
-    m = of.runs if scope == "suite" else np.ones_like(of.runs)
+    evals, runs, _ = of.T
+    m = runs if scope == "suite" else np.ones_like(runs)
     arrangements = special.gammaln(2 * m + 1.0) - 2 * special.gammaln(m + 1.0)
-    enough = of.runs >= FEWEST_RUNS if scope == "suite" else of.evals > 0
-    rare = of.evals * arrangements >= np.log(2 / (1 - level)) - 1e-9  # rounding
-    return enough & rare
-
-
-def every_design(evals: Array, runs: Array, judgings: Array) -> Designs:
-    """Every combination of these numbers."""
-    import numpy as np
-
-    return Designs(*(axis.ravel() for axis in np.meshgrid(evals, runs, judgings, indexing="ij")))
+    rare = evals * arrangements >= np.log(2 / (1 - level)) - 1e-9  # rounding
+    return rare & ((runs >= FEWEST_RUNS) | (scope == "population"))
 
 
 Keys = tuple[str | None, ...]
@@ -253,11 +231,6 @@ class PlannedSide:
     price: float | None
     seconds: float | None
 
-    @property
-    def of_run(self) -> float | None:
-        """The variance of runs with that of one judging."""
-        return None if self.run is None else self.run + (self.judge or 0)
-
 
 def measure_basis(
     data: Any, metric: str | None, *, n_sides: int, baseline: str | None, scope: Scope
@@ -365,7 +338,12 @@ def _basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
         n_evals, between = _effect(*both, rate=unit_of(str(keys[-1])) == "rate")
         lacks = ONE_PAIR
         if any(side.judge is None for side in both):
-            both = [replace(side, run=side.of_run, judge=None) for side in both]
+            both = [
+                side
+                if side.run is None
+                else replace(side, run=side.run + (side.judge or 0), judge=None)
+                for side in both
+            ]
         if any(side.run is None for side in both):
             both = [replace(side, run=None, judge=None) for side in both]
     if scope == "suite":
@@ -419,35 +397,31 @@ AS_IT_WAS = "as it was run"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is wanted: a standard error of a mean, or else an effect found with some power.
+    """What is wanted: of one side a standard error of its mean, of two an effect to find.
 
-    `most` evals, runs of each and judgings of each output are considered.
+    `wanted` is None if each metric has its own. `most` evals, runs of each and judgings of each
+    output are considered.
     """
 
-    target_se: float | None
-    effect: float | None
+    n_sides: int
+    wanted: float | None
     power: float
     level: float
     scope: Scope
     most: Now
 
-    @property
-    def n_sides(self) -> int:
-        """1 for a mean, 2 for a delta."""
-        return 2 if self.target_se is None else 1
-
     def able(self, of: Designs) -> Array:
         """Whether designs can answer at all."""
-        if self.target_se is None:
+        if self.n_sides > 1:
             return can_claim(of, self.scope, self.level)
-        fewest = fewest_moved(self.level)
-        return of.runs >= FEWEST_RUNS if self.scope == "suite" else of.evals >= fewest
+        at, fewest = (1, FEWEST_RUNS) if self.scope == "suite" else (0, fewest_moved(self.level))
+        return of[:, at] >= fewest
 
     def mde(self, variances: Variances, of: Designs) -> Array:
         """Their smallest detectable effects; NaN for a mean, and where no claim can be made."""
         import numpy as np
 
-        if self.target_se is not None:
+        if self.n_sides < 2:
             return np.full(len(of), np.nan)
         return variances.mde(of, self.scope, self.level, self.power)
 
@@ -455,30 +429,26 @@ class Wish:
         """Whether designs are sharp enough."""
         import numpy as np
 
-        if self.target_se is not None:
-            return self.able(of) & (variances.se(of) <= self.target_se)
-        return np.nan_to_num(self.mde(variances, of), nan=np.inf) <= (self.effect or 0)
+        if self.n_sides < 2:
+            return self.able(of) & (variances.se(of) <= self.wanted)
+        return np.nan_to_num(self.mde(variances, of), nan=np.inf) <= self.wanted
 
     @property
     def requirement(self) -> str:
         """What is wanted, after "designs that" and "would"."""
-        if self.target_se is not None:
-            return f"have a standard error of at most {self.target_se:g}"
-        return f"find a difference of {self.effect:g} with {self.power:.0%} power"
+        if self.n_sides < 2:
+            return f"have a standard error of at most {self.wanted:g}"
+        return f"find a difference of {self.wanted:g} with {self.power:.0%} power"
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """What one eval, one run and one judging take, on all sides together."""
+Rate = tuple[float, float]
+"""What one run and one judging take, on all sides together."""
 
-    run: float
-    judging: float = 0.0
-    eval: float = 0.0
 
-    def of(self, designs: Designs) -> Array:
-        """What designs take."""
-        per_run = self.run + designs.judgings * self.judging
-        return designs.evals * (self.eval + designs.runs * per_run)
+def cost_of(designs: Designs, rate: Rate) -> Array:
+    """What designs take."""
+    evals, runs, judgings = designs.T
+    return evals * runs * (rate[0] + judgings * rate[1])
 
 
 def fixed_numbers(basis: Basis, wish: Wish) -> tuple[int | None, int | None, int | None]:
@@ -498,13 +468,14 @@ def cheapest_design(basis: Basis, variances: Variances, wish: Wish, rate: Rate) 
         np.arange(1, most + 1) if stays is None else np.array([stays])
         for most, stays in zip(wish.most, fixed_numbers(basis, wish), strict=True)
     ]
-    designs = every_design(*axes)
+    designs = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     designs = designs[wish.met(variances, designs)]
     if not len(designs):
         return None
-    cost = rate.of(designs).round(9)
-    first = np.lexsort((designs.evals, variances.se(designs), cost))[0]
-    return designs.row(first)
+    cost = cost_of(designs, rate).round(9)
+    first = np.lexsort((designs[:, 0], variances.se(designs), cost))[0]
+    evals, runs, judgings = designs[first].tolist()
+    return evals, runs, judgings
 
 
 def vary_design(base: Now, basis: Basis, wish: Wish) -> Iterator[tuple[Now, str | None]]:
@@ -521,8 +492,8 @@ def vary_design(base: Now, basis: Basis, wish: Wish) -> Iterator[tuple[Now, str 
                 yield (evals, runs, judgings), lever
 
 
-Given = tuple[float | None, float | None, float]
-"""What a run on one side, a judging and writing an eval take; None if it was not said."""
+Given = tuple[float | None, float | None]
+"""What a run on one side and a judging take; None if it was not said."""
 KEYS = [*GROUP, "configuration", "baseline", "metric"]
 COLUMNS = [
     *KEYS,
@@ -554,7 +525,6 @@ def plan(
     scope: Scope = "population",
     price_per_run: float | None = None,
     price_per_judging: float | None = None,
-    price_per_eval: float = 0.0,
     seconds_per_run: float | None = None,
     seconds_per_judging: float | None = None,
     max_evals: int = 100,
@@ -577,7 +547,7 @@ def plan(
     Cheapest means the lowest price if there is one, else the least time, else the fewest runs
     and judgings together; among equals, the smallest error. For the same number of runs, more
     evals always say more about tasks like these. So single runs win, unless `max_evals` limits
-    the evals or writing one has a price (`price_per_eval`).
+    the evals.
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
@@ -594,7 +564,6 @@ def plan(
             first term and keeps their number.
         price_per_run: US dollars; the mean of `cost_usd` if not given.
         price_per_judging: US dollars; needed for a price if judgings are planned.
-        price_per_eval: US dollars to write an eval.
         seconds_per_run: the mean of `time_seconds` if not given.
         seconds_per_judging: needed for a time if judgings are planned.
         max_evals: most evals to consider; with `components`, the evals of the suite.
@@ -632,21 +601,23 @@ def plan(
     import polars as pl
 
     wish = Wish(
-        target_se=_positive("target_se", target_se),
-        effect=_positive("effect", effect),
+        n_sides=2 if target_se is None else 1,
+        wanted=_positive("target_se", target_se) or _positive("effect", effect),
         power=power,
         level=check_level(level),
         scope=scope,
         most=(max_evals, max_runs, max_judgings),
     )
+    if target_se and effect:
+        raise ValueError("Give `target_se` (of a mean) or `effect` (of a delta), not both.")
     _check_wish(wish, data, components)
     if components is not None:
         bases = [assume_basis(components, wish.n_sides, scope)]
     else:
         bases = measure_basis(data, metric, n_sides=wish.n_sides, baseline=baseline, scope=scope)
     rates = {
-        "price_usd": (price_per_run, price_per_judging, price_per_eval),
-        "seconds": (seconds_per_run, seconds_per_judging, 0.0),
+        "price_usd": (price_per_run, price_per_judging),
+        "seconds": (seconds_per_run, seconds_per_judging),
     }
     plans = [_plan_rows(basis, wish, rates) for basis in bases]
     frame = pl.concat([pl.DataFrame(schema=_plan_types()), *plans])
@@ -666,26 +637,22 @@ def _plan_rows(basis: Basis, wish: Wish, given: Mapping[str, Given]) -> pl.DataF
     import polars as pl
 
     keys = dict(zip(KEYS, basis.keys, strict=True)) | {"scope": wish.scope}
-    wish, notes = _of_metric(wish, basis), basis.notes
-    if basis.variances is None or not (wish.target_se or wish.effect):
+    notes, wanted = basis.notes, wish.wanted
+    if wanted is None:
+        wanted = worth_having(str(basis.keys[-1]), basis.baseline_mean)
+    if basis.variances is None or wanted is None:
         columns: dict[str, Any] = {"chosen": [False]}
         notes = notes or ("The baseline is 0 or unknown: say which `effect` is to be found.",)
     else:
+        wish = replace(wish, wanted=wanted)
         columns, answer = _design_columns(basis, basis.variances, wish, given)
         notes = (answer, *notes)
     rows = pl.DataFrame(columns, strict=False).with_columns(
         *(pl.lit(value, pl.String).alias(name) for name, value in keys.items()),
-        pl.lit(wish.target_se or wish.effect, pl.Float64).alias("wanted"),
+        pl.lit(wanted, pl.Float64).alias("wanted"),
         pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(" ".join(notes))).alias("note"),
     )
     return cast_columns(rows, _plan_types())
-
-
-def _of_metric(wish: Wish, basis: Basis) -> Wish:
-    """The wish with the smallest difference worth having, if nothing else was said."""
-    if wish.target_se or wish.effect:
-        return wish
-    return replace(wish, effect=worth_having(str(basis.keys[-1]), basis.baseline_mean))
 
 
 def _design_columns(
@@ -695,37 +662,34 @@ def _design_columns(
     import numpy as np
 
     rates = {name: _rate(basis, name, rate) for name, rate in given.items()}
-    counted = Rate(run=basis.n_sides, judging=0 if basis.judgings else basis.n_sides)
-    rated = (rate for rate in rates.values() if rate is not None and rate != Rate(0.0))
+    counted = (basis.n_sides, 0 if basis.judgings else basis.n_sides)
+    rated = (rate for rate in rates.values() if rate and any(rate))
     best = cheapest_design(basis, variances, wish, next(rated, counted))
     base = best or basis.now or wish.most
     rows = list(vary_design(base, basis, wish))
-    designs = Designs(*np.array([design for design, _ in rows]).T)
+    designs = np.array([design for design, _ in rows])
     changed = np.array([what for _, what in rows], dtype=object)
     kept = wish.able(designs) | (np.arange(len(rows)) == 0) | (changed == AS_IT_WAS)
     designs = designs[kept]
     mde = wish.mde(variances, designs)
-    columns = {
-        "n_evals": designs.evals,
-        "n_runs": designs.runs,
-        "n_judgings": designs.judgings,
+    columns = dict(zip(("n_evals", "n_runs", "n_judgings"), designs.T, strict=True)) | {
         "se": variances.se(designs),
         "mde": [None if np.isnan(value) else value for value in mde.tolist()],
         "chosen": [best is not None and at == 0 for at in range(len(designs))],
         "changed": changed[kept].tolist(),
     }
-    costs = {name: rate.of(designs) for name, rate in rates.items() if rate}
+    costs = {name: cost_of(designs, rate) for name, rate in rates.items() if rate}
     return columns | costs, _answer_wish(best, basis, wish)
 
 
 def _rate(basis: Basis, name: str, given: Given) -> Rate | None:
     """What runs and judgings take on all sides; None if that is not known."""
-    run, judging, written = given
+    run, judging = given
     seen = basis.price if name == "price_usd" else basis.seconds
     per_run = seen if run is None else run * basis.n_sides
     if per_run is None or (judging is None and basis.judgings is None):
         return None
-    return Rate(per_run, (judging or 0) * basis.n_sides, written)
+    return per_run, (judging or 0) * basis.n_sides
 
 
 def _answer_wish(best: Now | None, basis: Basis, wish: Wish) -> str:
@@ -748,9 +712,7 @@ def _check_wish(wish: Wish, data: Any, components: Mapping[str, float] | None) -
     """Whether it is said what is wanted, and from what."""
     if (data is None) == (components is None):
         raise ValueError("Give `data` or `components`: a plan starts from one of the two.")
-    if wish.target_se and wish.effect:
-        raise ValueError("Give `target_se` (of a mean) or `effect` (of a delta), not both.")
-    if components is not None and not (wish.target_se or wish.effect):
+    if components is not None and wish.wanted is None:
         raise ValueError("Say what is wanted: `target_se` of a mean, or `effect` of a delta.")
     if wish.scope not in SCOPES:
         raise no_such("scope", wish.scope, SCOPES)
