@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.tables.columns import TABLES
@@ -95,12 +96,12 @@ def _read_commas(number: str) -> list[str]:
 
 
 def _rounding_of_number(number: str, unit: float) -> Rounding:
-    digits, _, exponent = number.lower().partition("e")
-    whole, _, decimals = digits.partition(".")
-    power = int(exponent or 0) - len(decimals)
-    zeros = len(whole) - len(whole.rstrip("0") or "0")
-    coarse = power if decimals.strip("0") or len(whole) < 2 else power + len(decimals) + zeros
-    return Rounding(0.5 * 10.0**power * unit, 0.5 * 10.0**coarse * unit)
+    exact = Decimal(number)
+    _, digits, power = exact.as_tuple()
+    is_whole = exact >= 10 and exact == exact.to_integral_value()
+    zeros = len(digits) - len("".join(map(str, digits)).rstrip("0")) if is_whole else 0
+    half, coarse = (0.5 * float(f"1e{int(power) + more}") * unit for more in (0, zeros))
+    return Rounding(half, coarse)
 
 
 CONSISTENCY = "consistency"
@@ -222,8 +223,8 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     import polars as pl
 
     value, characters = pl.col("value"), pl.col("output_chars").cast(pl.Float64)
-    zeros = values.with_columns(value.fill_null(0.0))
     evals = values.group_by(*ITERATION, *EVAL, "configuration", "metric").agg(value.sort().mean())
+    rounded = (values.with_columns(value.round(places)) for places in (2, 3))
     yield "population standard deviation", figures(values, ddof=0)
     known = characters.is_not_null().any().over(ITERATION)
     tokens = values.filter((pl.col("metric") == "tokens") & known)
@@ -231,15 +232,14 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         for wrong in (mixed, mixed.fill_null(0.0)):
             found = figures(tokens.with_columns(value=wrong))
             yield "characters counted as tokens", found.filter(pl.col("statistic") != "n")
-    yield "missing run counted as 0", figures(zeros)
-    yield "missing run counted as 0, population standard deviation", figures(zeros, ddof=0)
-    yield "per-eval mean", figures(evals)
-    yield "per-eval mean, population standard deviation", figures(evals, ddof=0)
-    yield "pooled over expectations", figures(_rate_of_checks(values))
-    for places in (2, 3):
-        rounded = values.with_columns(value.round(places))
-        yield "runs rounded before averaging", figures(rounded)
-        yield "runs rounded before averaging, population standard deviation", figures(rounded, 0)
+    for cause, read in (
+        ("missing run counted as 0", values.with_columns(value.fill_null(0.0))),
+        ("per-eval mean", evals),
+        ("pooled over expectations", _rate_of_checks(values)),
+        *(("runs rounded before averaging", own) for own in rounded),
+    ):
+        yield cause, figures(read)
+        yield f"{cause}, population standard deviation", figures(read, ddof=0)
     most = int(values["run_number"].drop_nulls().max() or 0)  # type: ignore[arg-type]
     for last in range(1, min(FIRST_RUNS, most - 1) + 1):
         yield FEWER_RUNS, figures(values.filter(pl.col("run_number") <= last))
@@ -332,23 +332,20 @@ def _candidate_causes(
     value, recomputed = pl.col("value"), pl.col("recomputed")
     delta = off.filter(pl.col("configuration") == DELTA)
     yield FEWER_RUNS, off.filter(pl.col("metric") == RUNS_EACH)
-    yield from _without_baseline(delta, values)
+    sides = values.group_by(ITERATION).agg(pl.col("configuration").n_unique().alias("sides"))
+    alone = delta.join(sides.filter(sides=1), on=ITERATION, how="semi", nulls_equal=True)
+    yield "no run of a baseline", alone
     yield "sign of the delta turned", delta.filter(_within(value + recomputed, "half"))
     yield from _find_zeros(off, values)
     for cause, figures in misreadings(values):
         yield cause, compare(off.select(stated.columns), figures).filter("agrees")
     yield from _stated_means(delta, stated)
-    relative = value - (pl.col("with_mean") / pl.col("baseline_mean") - 1)
-    yield "relative change, not a difference", delta.filter(_within(relative, "half"))
     apart = value - recomputed
     yield "rounded to fewer digits", off.filter(_within(apart, "own") | _within(apart, "coarse"))
     cut = (apart.abs() < 2 * pl.col("own")) & (value.abs() < recomputed.abs())
     yield "cut off, not rounded", off.filter(cut)
     counts = off.filter(pl.col("statistic") == "n")
-    yield (
-        FEWER_RUNS,
-        off.join(counts, on=[*ITERATION, "path"], how="semi", nulls_equal=True),
-    )
+    yield FEWER_RUNS, off.join(counts, on=[*ITERATION, "path"], how="semi", nulls_equal=True)
 
 
 def _find_zeros(off: pl.DataFrame, values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -367,21 +364,6 @@ def _find_zeros(off: pl.DataFrame, values: pl.DataFrame) -> Iterator[tuple[str, 
     yield "missing run counted as 0", empty.filter(pl.col("n_found") == 0)
     single = (pl.col("statistic") == "stddev") & (pl.col("n_found") == 1)
     yield "a single run has no standard deviation", empty.filter(single)
-
-
-def _without_baseline(
-    delta: pl.DataFrame, values: pl.DataFrame
-) -> Iterator[tuple[str, pl.DataFrame]]:
-    """A difference between two sides if there are runs of one alone."""
-    import polars as pl
-
-    sides = values.group_by(ITERATION).agg(pl.col("configuration").n_unique().alias("sides"))
-    alone = delta.join(sides.filter(sides=1), on=ITERATION, how="semi", nulls_equal=True)
-    means = values.group_by(*ITERATION, "metric").agg(pl.col("value").mean().alias("mean"))
-    own = alone.join(means, on=[*ITERATION, "metric"], nulls_equal=True)
-    fitting = own.filter(_within(pl.col("value") - pl.col("mean"), "half"))
-    yield "no run of a baseline: the mean of the only side", fitting
-    yield "no run of a baseline", alone
 
 
 def _stated_means(delta: pl.DataFrame, stated: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
