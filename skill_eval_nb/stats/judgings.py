@@ -152,6 +152,7 @@ def remove_severity(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels]:
         judgings: of cells with more than one judge.
     """
     import numpy as np
+    import polars as pl
 
     runs, judges, scores = _score_matrix(judgings)
     cells = runs.select(CELL).unique(maintain_order=True).with_row_index("cell")
@@ -165,14 +166,8 @@ def remove_severity(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels]:
     mean = own.sum(axis=1) / times
     within = (np.where(there, own - mean[:, None], 0) ** 2).sum(axis=1)
     figures = {"n": times.astype(float), "mean": mean, "within": within}
-    crossed = _series(panels.df > 0).gather(cell)
-    return runs.with_columns(**{k: _series(v) for k, v in figures.items()}).filter(crossed), panels
-
-
-def _series(values: Array) -> pl.Series:
-    import polars as pl
-
-    return pl.Series(values)
+    runs = runs.with_columns(pl.Series(name, values) for name, values in figures.items())
+    return runs.filter(panels.df[cell] > 0), panels
 
 
 def _score_matrix(judgings: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...], Array]:
@@ -180,29 +175,18 @@ def _score_matrix(judgings: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]
 
     Runs of a cell stand together, in an order that depends on their scores alone.
     """
-    import numpy as np
     import polars as pl
 
     named = judgings.with_columns(pl.col("judge").fill_null(UNSTATED)).sort("value")
     judges = sorted(named["judge"].unique())
-    code = pl.col("judge").cast(pl.Enum(judges)).to_physical()
-    runs = (
-        named.with_columns(code)
-        .group_by(*CELL, *EVAL, "run")
-        .agg("judge", "value")
-        .drop("run")
-        .with_row_index("row")
+    columns = [f"judge {at}" for at in range(len(judges))]
+    wide = (
+        named.with_columns(pl.col("judge").replace_strict(judges, columns))
+        .pivot("judge", index=[*CELL, *EVAL, "run"], values="value", aggregate_function="mean")
+        .sort(*CELL, *columns)
     )
-    long = runs.select("row", "judge", "value").explode("judge", "value", empty_as_null=False)
-    place = long["row"].to_numpy().astype(np.int64) * len(judges) + long["judge"].to_numpy()
-    size = runs.height * len(judges)
-    sums = np.bincount(place, long["value"].to_numpy(), minlength=size)
-    counts = np.bincount(place, minlength=size)
-    flat = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
-    scores = flat.reshape(runs.height, len(judges))
-    columns = pl.DataFrame(scores, [f"judge {at}" for at in range(len(judges))])
-    order = runs.select("row", *CELL).hstack(columns).sort(*CELL, *columns.columns)["row"]
-    return runs.select(*CELL, *EVAL)[order], tuple(judges), scores[order.to_numpy()]
+    scores = wide.select(pl.col(columns).fill_null(float("nan"))).to_numpy()
+    return wide.select(*CELL, *EVAL), tuple(judges), scores
 
 
 def _fit_panels(
