@@ -10,7 +10,6 @@ from skill_eval_nb.text import brief, chance, count, figure, with_sign
 
 from .comparison import TINY
 from .inference.exact import exact_tests
-from .inference.multiple import benjamini_hochberg
 from .pairing import side, sides
 from .values import (
     ENDS,
@@ -270,58 +269,32 @@ def _count_verdicts(verdicts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     """Passed and scored by eval, configuration, CHECK and KIND, without runs that errored."""
     import polars as pl
 
+    passed = pl.col("passed")
     of_run = runs.filter(~pl.col("errored")).select("run", "eval", "configuration")
-    cell, passed = ["eval", "configuration"], pl.col("passed")
-
-    def count(verdicts: pl.DataFrame) -> pl.DataFrame:
-        counts = [passed.sum(), passed.count().alias("scored"), pl.len().alias("listed")]
-        return verdicts.join(of_run, on="run").group_by(*cell, *CHECK, *KIND).agg(counts)
-
-    counted = count(verdicts)
-    most = counted.join(of_run.group_by(cell).len("runs"), on=cell)
-    if (most["listed"] <= most["runs"]).all():
-        return counted
-    return count(verdicts.group_by("run", *CHECK, *KIND).agg(passed.min()))
+    once = verdicts.group_by("run", *CHECK, *KIND).agg(passed.min())
+    cells = once.join(of_run, on="run").group_by("eval", "configuration", *CHECK, *KIND)
+    return cells.agg(passed.sum(), passed.count().alias("scored"))
 
 
 def _checks(counted: pl.DataFrame) -> pl.DataFrame:
-    """A row an expectation of an eval, with lists over the configurations, and its index."""
-    import polars as pl
+    """A row an expectation of an eval, with lists over the configurations, and its index.
 
-    def list_by_check(frame: pl.DataFrame, cells: pl.Expr) -> pl.DataFrame:
-        kind = pl.col("type").min(), pl.col("critical").max()
-        return frame.group_by("eval", *CHECK).agg(*kind, cells)
-
-    cells = pl.col("configuration", "passed", "scored")
-    checks = list_by_check(counted, cells)
-    if _is_known_by_two_names(checks):
-        checks = list_by_check(
-            _unify_check_texts(checks), cells.list.explode(keep_nulls=False, empty_as_null=False)
-        )
-    return checks.with_row_index("check")
-
-
-def _is_known_by_two_names(checks: pl.DataFrame) -> bool:
-    """Whether an eval has an id with several texts, or a text with and without an id."""
-    import polars as pl
-
-    if not checks["expectation_id"].count():
-        return False
-    own = ["eval", "layer"]
-    with_id = checks.filter(pl.col("expectation_id").is_not_null())
-    texts = checks.select(*own, "text").unique().height
-    ids = with_id.select(*own, "expectation_id").unique().height
-    return texts < checks.height or ids < with_id.height
-
-
-def _unify_check_texts(checks: pl.DataFrame) -> pl.DataFrame:
-    """`checks` with one text for each id, and the id where the text has one elsewhere."""
+    All texts of an id become one, and a text has the id that it has elsewhere in its eval.
+    """
     import polars as pl
 
     own, number = ["eval", "layer"], pl.col("expectation_id")
     one_text = pl.col("text").min().over(*own, "expectation_id")
-    return checks.with_columns(pl.coalesce(number, number.min().over(*own, "text"))).with_columns(
-        pl.when(number.is_null()).then("text").otherwise(one_text).alias("text")
+    return (
+        counted.with_columns(pl.coalesce(number, number.min().over(*own, "text")))
+        .with_columns(pl.when(number.is_null()).then("text").otherwise(one_text).alias("text"))
+        .group_by("eval", *CHECK)
+        .agg(
+            pl.col("type").min(),
+            pl.col("critical").max(),
+            pl.col("configuration", "passed", "scored"),
+        )
+        .with_row_index("check")
     )
 
 
@@ -477,20 +450,6 @@ def discrimination_by_eval(data: Any, baseline: str | None = None, level: float 
     return found.select(*about, *FIGURES)
 
 
-def flakiness_by_eval(data: Any, baseline: str | None = None) -> pl.DataFrame:
-    """The rows of `discrimination_by_eval` without what is tested: its keys and flakinesses.
-
-    Those of a single run a side, whose flakiness nobody can know, are left out.
-    """
-    import polars as pl
-
-    cells = _in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
-    flakiness = ["flakiness", "baseline_flakiness"]
-    known = pl.any_horizontal(pl.col(flakiness).is_not_null())
-    found = _figures(cells.with_row_index("row")).filter(known)
-    return found.select(*GROUP, *EVAL, *CHECK, *SIDES, *flakiness)
-
-
 def _in_order(cells: pl.DataFrame, **evals: Any) -> pl.DataFrame:
     """By group and comparison, then evals, then what is checked first."""
     falling = [True, False, False]
@@ -574,13 +533,10 @@ def _unrest(end: str) -> pl.Expr:
 
 
 def _add_adjusted_p(rows: pl.DataFrame) -> pl.DataFrame:
-    """`rows` with `p_adjusted`, over all expectations of a comparison."""
+    """`rows` with `p_adjusted`, over all expectations of a comparison (Benjamini and Hochberg)."""
     import polars as pl
 
-    families = rows.filter(pl.col("p").is_not_null()).group_by(*GROUP, *SIDES)
-    parts = [
-        own.select("row", pl.Series("p_adjusted", benjamini_hochberg(own["p"].to_list())))
-        for _, own in families
-    ]
-    none = pl.DataFrame(schema={"row": rows.schema["row"], "p_adjusted": pl.Float64})
-    return rows.join(pl.concat([none, *parts]), "row", how="left", maintain_order="left")
+    p, family = pl.col("p"), [*GROUP, *SIDES]
+    share = (p * p.count() / p.rank("max")).over(family)
+    falling = rows.with_columns(p_adjusted=share).sort("p", descending=True, nulls_last=True)
+    return falling.with_columns(pl.col("p_adjusted").cum_min().over(family)).sort("row")

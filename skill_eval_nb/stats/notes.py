@@ -26,8 +26,8 @@ from .expectations import (
     PASSES,
     at_least,
     discrimination,
+    discrimination_by_eval,
     fewest_scored,
-    flakiness_by_eval,
 )
 from .outliers import outliers
 from .overview import compare_scopes
@@ -248,10 +248,12 @@ def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterato
     """The evals of a comparison of whose expectations half or more changed from run to run."""
     import polars as pl
 
-    moved = pl.sum_horizontal("flakiness", "baseline_flakiness") > 0
-    evals = flakiness_by_eval(ws, baseline).group_by(
-        *GROUP, "configuration", *EVAL, maintain_order=True
+    flakiness = pl.col("flakiness", "baseline_flakiness")
+    known = discrimination_by_eval(ws, baseline).filter(
+        pl.any_horizontal(flakiness.is_not_null())  # of two runs a side, at least
     )
+    moved = pl.sum_horizontal(flakiness) > 0
+    evals = known.group_by(*GROUP, "configuration", *EVAL, maintain_order=True)
     counts = evals.agg(
         pl.col("text").filter(moved), changed=moved.sum(), expectations=pl.len()
     ).filter(pl.col("changed") >= pl.max_horizontal(2, pl.col("expectations") / 2))
