@@ -10,6 +10,7 @@ from skill_eval_nb.text import brief, chance, count, figure, with_sign
 
 from .comparison import TINY
 from .inference.exact import exact_tests
+from .inference.multiple import benjamini_hochberg
 from .pairing import side, sides
 from .values import (
     ENDS,
@@ -468,7 +469,8 @@ def _figures_by_row(cells: pl.DataFrame, level: float) -> pl.DataFrame:
         pl.col("n_passed_baseline").alias("passed_baseline"),
     ).filter(cells["baseline"].is_not_null())
     rows = _figures(cells).join(exact_tests(tables), "row", how="left", maintain_order="left")
-    rows = _add_adjusted_p(rows).with_columns(pl.lit(level).alias("level"))
+    adjusted = benjamini_hochberg(pl.col("p")).over(*GROUP, *SIDES)
+    rows = rows.with_columns(pl.lit(level).alias("level"), p_adjusted=adjusted)
     rows = rows.with_columns(class_of(level).alias("class"))
     distinct = rows.select(REASON_COLUMNS).unique()
     reasons = [reason(row, level) for row in distinct.iter_rows(named=True)]
@@ -530,13 +532,3 @@ def _unrest(end: str) -> pl.Expr:
 
     rate = _rate(end)
     return pl.when(pl.col(f"scored{end}") > 1).then(rate * (1 - rate))
-
-
-def _add_adjusted_p(rows: pl.DataFrame) -> pl.DataFrame:
-    """`rows` with `p_adjusted`, over all expectations of a comparison (Benjamini and Hochberg)."""
-    import polars as pl
-
-    p, family = pl.col("p"), [*GROUP, *SIDES]
-    share = (p * p.count() / p.rank("max")).over(family)
-    falling = rows.with_columns(p_adjusted=share).sort("p", descending=True, nulls_last=True)
-    return falling.with_columns(pl.col("p_adjusted").cum_min().over(family)).sort("row")

@@ -68,8 +68,12 @@ def measure_skills(ws: Workspace, level: float = 0.95) -> pl.DataFrame:
         if other is not None and beyond_comes_first(row, other):
             row |= {**other, **{name: row[name] for name in LEANS}}
         rows.append(row)
-    types = these.schema | dict.fromkeys(("p_adjusted", "lean_p_adjusted"), pl.Float64)
-    found = pl.DataFrame(_adjust_skills(rows, level), types)
+    able = pl.col("verdict").is_in([*DECIDED, *OPEN])
+    found = pl.DataFrame(rows, these.schema).with_columns(
+        p_adjusted=holm_sidak(pl.when(able).then("p")),
+        lean_p_adjusted=benjamini_hochberg(pl.col("lean_p")),
+    )
+    found = pl.DataFrame(_allow_for_others(found.to_dicts(), level), found.schema)
     seen = pl.col("designs").list.first().struct
     costs = ("new_runs", "price_usd", "seconds")
     found = found.with_columns(seen.field(name).alias(name) for name in costs)
@@ -118,21 +122,19 @@ def _answer(ws: Workspace, scope: Any, level: float) -> pl.DataFrame:
     return found.drop_nulls("estimate").filter(first)
 
 
-def _adjust_skills(rows: Sequence[Row], level: float) -> list[Row]:
-    """The rows with p-values that allow for the others, without the claims that do not."""
-    able = [row["verdict"] in (*DECIDED, *OPEN) for row in rows]
-    p = holm_sidak([row["p"] if own else None for row, own in zip(rows, able, strict=True)])
-    leans = benjamini_hochberg([row["lean_p"] for row in rows])
-    many, adjusted = count(sum(able), "skill"), []
-    for row, own, of_lean in zip(rows, p, leans, strict=True):
-        change: Row = {}
+def _allow_for_others(rows: Sequence[Row], level: float) -> list[Row]:
+    """The rows without the claims and leans that do not hold up to the number of skills."""
+    many = count(sum(row["p_adjusted"] is not None for row in rows), "skill")
+    found = []
+    for row in rows:
+        change, own, of_lean = row, row["p_adjusted"], row["lean_p_adjusted"]
         if row["verdict"] in ("helps", "hurts") and own is not None and own > 1 - level:
             change = take_back(row, f"Not clear once {many} are allowed for (p {chance(own)})")
         if of_lean is not None and of_lean > 1 - level and row["lean"] != NO_LEAN:
             ends = {"lean_low": min(row["lean_low"], 0.0), "lean_high": max(row["lean_high"], 0.0)}
             change = {**change, "lean": NO_LEAN, **ends}
-        adjusted.append({**row, **change, "p_adjusted": own, "lean_p_adjusted": of_lean})
-    return sorted(adjusted, key=rank_skill)
+        found.append(change)
+    return sorted(found, key=rank_skill)
 
 
 def _join_runs(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +11,7 @@ from .exact import LEAST
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
 
     Array = np.ndarray[Any, Any]
 
@@ -163,26 +163,22 @@ def _deal_sides(sizes: tuple[tuple[int, int], ...]) -> tuple[Array, ...]:
     return tuple(found)
 
 
-def benjamini_hochberg(p: Sequence[float | None]) -> list[float | None]:
+def benjamini_hochberg(p: pl.Expr) -> pl.Expr:
     """p-values adjusted for their number: those at most alpha are false finds in alpha of cases.
 
     Benjamini and Hochberg 1995: the i-th smallest of m becomes the least of p_j m / j over
     all j from i on. A null stays null and is not counted.
 
-    >>> benjamini_hochberg([0.01, None, 0.04])
+    >>> import polars as pl
+    >>> found = pl.DataFrame({"p": [0.01, None, 0.04]})
+    >>> found.select(benjamini_hochberg(pl.col("p")))["p"].to_list()
     [0.02, None, 0.04]
     """
-    order = sorted((p_value, at) for at, p_value in enumerate(p) if p_value is not None)
-    adjusted: list[float | None] = [None] * len(p)
-    least = 1.0
-    for place in range(len(order), 0, -1):
-        p_value, at = order[place - 1]
-        least = min(least, p_value * len(order) / place)
-        adjusted[at] = least
-    return adjusted
+    falling = (p * p.count() / p.rank("max")).sort_by(p, descending=True, nulls_last=True)
+    return falling.cum_min().gather(p.rank("ordinal", descending=True) - 1)
 
 
-def holm_sidak(p: Sequence[float | None]) -> list[float | None]:
+def holm_sidak(p: pl.Expr) -> pl.Expr:
     """p-values of independent data, adjusted for their number: any false find in alpha of cases.
 
     Holm's step-down with Sidak's bound: the i-th smallest of m becomes the largest of
@@ -190,13 +186,14 @@ def holm_sidak(p: Sequence[float | None]) -> list[float | None]:
     is at least what Westfall and Young (1993) have where data share nothing. A null stays null and
     is not counted.
 
-    >>> holm_sidak([0.04, None, 0.01])
+    >>> import polars as pl
+    >>> found = pl.DataFrame({"p": [0.04, None, 0.01]})
+    >>> found.select(holm_sidak(pl.col("p")).round(9))["p"].to_list()
     [0.04, None, 0.0199]
     """
-    order = sorted((p_value, at) for at, p_value in enumerate(p) if p_value is not None)
-    adjusted: list[float | None] = [None] * len(p)
-    most = 0.0
-    for place, (p_value, at) in enumerate(order):
-        most = max(most, -math.expm1((len(order) - place) * math.log1p(-min(p_value, 1 - LEAST))))
-        adjusted[at] = most
-    return adjusted
+    import numpy as np
+    import polars as pl
+
+    rank, kept = p.rank("ordinal"), (-p.clip(upper_bound=1 - LEAST)).log1p()
+    raised = -(kept * (p.count() + 1 - rank)).map_batches(np.expm1, pl.Float64)
+    return raised.sort_by(p, nulls_last=True).cum_max().gather(rank - 1)
