@@ -95,7 +95,7 @@ __version__ = "0.1.0"
 
 
 # Running knows no statistics.
-_looks.rules = lambda: import_module(".stats.decision", __name__)
+_looks.rules = lambda: import_module(".stats.overview", __name__)
 
 __getattr__, __dir__ = lazy(
     __name__,

@@ -43,7 +43,7 @@ def print_answers(ws: Workspace, answers: Sequence[tuple[str, Answer]]) -> None:
     Where nothing is compared, print why.
     """
     from skill_eval_nb.stats import deltas_by_eval
-    from skill_eval_nb.stats.decision import say_how
+    from skill_eval_nb.stats.overview import say_how
 
     if not answers:
         reasons = [why for why in deltas_by_eval(ws)["unpaired"] if why]
@@ -69,7 +69,7 @@ ANSWERED = (
 
 def list_answers(ws: Workspace, answers: Iterable[tuple[str, Answer]]) -> list[dict[str, Any]]:
     """A row a comparison and scope, as --json has them, what comes first before the other."""
-    from skill_eval_nb.stats.decision import say_how
+    from skill_eval_nb.stats.overview import say_how
 
     rows = []
     for _, answer in answers:

@@ -12,9 +12,8 @@ from skill_eval_nb import charts, stats
 from skill_eval_nb.stats.agreement import ITSELF, KINDS
 from skill_eval_nb.stats.comparison import fewest_moved
 from skill_eval_nb.stats.confounds import OFFLINE
-from skill_eval_nb.stats.decision import say_how
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
-from skill_eval_nb.stats.overview import explain_adjustment
+from skill_eval_nb.stats.overview import explain_adjustment, say_how
 from skill_eval_nb.stats.values import (
     HEADLINE,
     MODEL,

@@ -2,12 +2,12 @@
 
 from .agreement import agreement
 from .audit import audit
-from .decision import next_step, sequential
 from .deltas import deltas, deltas_by_dimension, deltas_by_eval
 from .expectations import discrimination, discrimination_by_eval
 from .factors import factors
 from .notes import notes
 from .outliers import outliers
+from .overview import next_step, sequential
 from .plan import plan
 from .preference import preference
 from .second_opinion import second_opinion

@@ -17,6 +17,7 @@ from skill_eval_nb.text import brief, chance, count, some
 from .inference.exact import Sides, exact_p, least_p, studentised_p
 from .inference.intervals import (
     MANY,
+    SPREAD_DF,
     Noise,
     cells,
     detectable,
@@ -24,11 +25,11 @@ from .inference.intervals import (
     eval_noise,
     run_noise,
     settle_interval,
+    shrink_spread,
     tango,
     typical_values,
 )
 from .inference.multiple import flip_signs
-from .lean import SPREAD_DF, shrink_spread
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,6 @@ from skill_eval_nb.text import brief, chance, count, in_quotes, lower_first, som
 
 from .checks import CHECKED, COUNTED, unpair
 from .comparison import Scope, find_interaction
-from .lean import ADDITIONS
 from .pairing import Pairs, Versus, choose, find_batches, of_evals, propose_families
 from .values import (
     ENDS,
@@ -28,7 +27,7 @@ from .values import (
     runs_of,
     unit_of,
 )
-from .verdict import Row, in_words
+from .verdict import ADDITIONS, Row, in_words
 
 if TYPE_CHECKING:
     import polars as pl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache, partial, reduce
 from itertools import chain
 from operator import mul
@@ -25,10 +25,9 @@ from .confounds import (
     with_errors,
     without_gated,
 )
-from .designs import Additions, Design
 from .inference.multiple import Adjusted, deals, flip_signs, jointly, over_evals
 from .labels import correct_by_labels, state_labels
-from .lean import LEANS
+from .lean import DESIGN, Additions
 from .looks import settle_looks
 from .pairing import BOTH, Pairs, Versus, as_one_iteration, pair_sides
 from .values import (
@@ -51,7 +50,7 @@ from .values import (
     values_of,
     worth_having,
 )
-from .verdict import also_beyond, verdict
+from .verdict import LEANS, also_beyond, verdict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -543,9 +542,8 @@ def _types_beside() -> dict[str, Any]:
     """The types of what `Additions` gives."""
     import polars as pl
 
-    design = {field.name: pl.String for field in fields(Design)[:2]}
-    design |= {field.name: pl.Int64 for field in fields(Design)[2:5]}
-    design |= {field.name: pl.Float64 for field in fields(Design)[5:]}
+    design = dict.fromkeys(DESIGN, pl.Float64) | dict.fromkeys(DESIGN[:2], pl.String)
+    design |= dict.fromkeys(DESIGN[2:5], pl.Int64)
     numbers = dict.fromkeys(("lean_low", "lean_high", "lean_p"), pl.Float64)
     texts = dict.fromkeys((*LEANS, "next_step"), pl.String)
     return texts | numbers | {"next_runs": pl.Int64, "designs": pl.List(pl.Struct(design))}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.text import count, with_sign
 
-from .lean import LEANS
 from .pairing import UNSTATED
 from .preference import Wins
 from .values import EVAL, GROUP, ITERATION, MODEL, RUN, is_table, rows_of_runs, runs_of
+from .verdict import LEANS
 
 if TYPE_CHECKING:
     import polars as pl

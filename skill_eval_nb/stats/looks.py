@@ -19,7 +19,6 @@ from skill_eval_nb.workspace.jobs import JobRecord, read_job
 
 from .comparison import TINY
 from .confounds import DECIDED
-from .lean import ADDITIONS
 from .values import (
     EVAL,
     GROUP,
@@ -33,7 +32,7 @@ from .values import (
     runs_by_model,
     runs_of,
 )
-from .verdict import Row
+from .verdict import ADDITIONS, Row
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.frames import like
 
 from .comparison import SCOPES, Scope, fewest_moved
-from .inference.intervals import MANY, POWER, detectable, detectable_by_flips
+from .inference.intervals import MANY, POWER, detectable, detectable_by_flips, shrink_spread
 from .judgings import CELL, judgings_of
-from .lean import shrink_spread
 from .pairing import sides
 from .values import (
     EVAL,

@@ -16,7 +16,6 @@ from .comparison import OF_RATES, PairedResult, compare, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE
 from .deltas import answer_deltas, ask_deltas, deltas
 from .inference.multiple import benjamini_hochberg, holm_sidak
-from .lean import LEANS, NO_LEAN
 from .looks import settle_looks
 from .values import (
     EVAL,
@@ -31,7 +30,7 @@ from .values import (
     values_of,
     worth_having,
 )
-from .verdict import Row, beyond_comes_first, take_back, verdict
+from .verdict import LEANS, NO_LEAN, Row, beyond_comes_first, take_back, verdict
 
 if TYPE_CHECKING:
     import polars as pl

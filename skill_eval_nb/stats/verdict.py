@@ -10,7 +10,6 @@ from skill_eval_nb.text import as_label, chance, count, figure, lower_first, wit
 from .comparison import TINY, PairedResult, fewest_moved
 from .inference.intervals import BESIDE
 from .inference.multiple import Adjusted
-from .lean import NO_LEAN
 from .values import better, unit_of
 
 SAYS = {
@@ -149,6 +148,11 @@ def say_luck(least_p: float) -> str:
     return "could be luck" if least_p > 0.99 else f"comes by luck in {100 * least_p:.2g} % of cases"
 
 
+LEANS = ("lean", "lean_low", "lean_high", "lean_p", "improved")
+"""Columns of `deltas`: the word, its interval and p, and how many evals improved of how many."""
+NO_LEAN = "no lean"
+ADDITIONS = (*LEANS, "next_step", "next_runs")
+"""Columns of `deltas` that stand beside a verdict, and where there can be none are null."""
 TASKS = "tasks like these"
 """The evals that might have been asked, in a sentence."""
 BORROWED = "If runs scatter here as repeated runs do in public benchmarks"

@@ -16,7 +16,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import skill_eval_nb as sen
-from skill_eval_nb.stats.lean import ADDITIONS
+from skill_eval_nb.stats.verdict import ADDITIONS
 from skill_eval_nb.tables import TABLES as ALL
 from tests.checkout import ROOT
 from tests.cli.calls import run

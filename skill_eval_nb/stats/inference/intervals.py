@@ -115,6 +115,18 @@ def eval_noise(differences: Iterable[float]) -> Noise | None:
     return Noise(spread / math.sqrt(n), n - 1) if spread > 1e-12 else None
 
 
+SPREAD = 0.23
+"""The standard deviation of an eval's difference in pass rate, between evals run once a side: of
+public benchmarks that repeat their runs (see `stats.lean`)."""
+SPREAD_DF = 4.0
+"""Degrees of freedom that this is worth beside the evals seen."""
+
+
+def shrink_spread(between: float, n: int) -> float:
+    """The variance of differences in pass rate between n evals, drawn to what is usual."""
+    return (SPREAD_DF * SPREAD**2 + (n - 1) * between) / (SPREAD_DF + n - 1)
+
+
 def typical_values(
     differences: Sequence[float], level: float, weights: Sequence[float] | None = None
 ) -> tuple[float, float] | None:
