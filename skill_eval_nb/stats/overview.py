@@ -1,4 +1,4 @@
-"""From figures to a decision: all figures of a page, the next step, the verdict of planned looks."""
+"""From figures to a decision: all figures of a page, the next step, and planned looks."""
 
 from __future__ import annotations
 

@@ -13,13 +13,14 @@ from .inference.multiple import Adjusted
 from .values import better, unit_of
 
 SAYS = {
-    "helps": "{who} helps on {where}",
-    "hurts": "{who} hurts on {where}",
+    "helps": "{who} {does} on {where}",
+    "hurts": "{who} {does} on {where}",
     "no worthwhile difference": "{who} makes no worthwhile difference on {where}",
-    "unclear": "It is unclear whether {who} helps on {where}",
-    "unclear: errors decide": "It is unclear whether {who} helps on {where}: errors decide",
-    "too few runs": "Too few runs to say whether {who} helps on {where}",
-    "too few evals": "Too few evals to say whether {who} helps on {where}",
+    "unclear": "It is unclear whether {who} {verb} on {where}",
+    "unclear: errors decide": "It is unclear whether {who} {verb} on {where}: errors decide",
+    "too few runs": "Too few runs to say whether {who} {verb} on {where}",
+    "too few evals": "Too few evals to say whether {who} {verb} on {where}",
+    None: "No verdict on whether {who} {verb} on {where}",
 }
 """Each verdict as a sentence."""
 TAKES = {
@@ -109,19 +110,10 @@ def sentence(word: str | None, metric: str, who: str, where: str) -> str:
     >>> sentence("hurts", "tokens", "with_skill", these(1))
     'with_skill uses more tokens on this eval'
     """
-    verb = TAKES[metric][0] if metric in TAKES else "helps"
     if word is None and better(metric) is None:
         return f"{who} changes the {metric.replace('_', ' ')} on {where}"
-    if word is None:
-        return f"No verdict on whether {who} {verb} on {where}"
-    does = word_of(word, metric)
-    if does != word:
-        return f"{who} {does} on {where}"
-    return (
-        SAYS[word]
-        .replace("whether {who} helps", f"whether {{who}} {verb}")
-        .format(who=who, where=where)
-    )
+    verb = TAKES.get(metric, ("helps",))[0]
+    return SAYS[word].format(who=who, where=where, verb=verb, does=word_of(word, metric))
 
 
 def word_of(word: str | None, metric: str) -> str | None:
