@@ -292,15 +292,12 @@ def name_days(of: Compared) -> str | None:
         claims = not is_table(of.known.asked.data) and of.row["verdict"] in DECIDED
         return "No run says when it was made: both sides may be of other days." if claims else None
     days = abs(of.sides[0]["when"] - of.sides[1]["when"]) / DAY
-    if days > APART:
-        return f"The sides were run {days:.0f} days apart: more than the skill may differ."
     early, late = sorted(of.sides, key=lambda side: side["first"])
     hours = (late["first"] - early["last"]) / 3600
-    if hours < BLOCK:
+    if days <= APART and hours < BLOCK:
         return None
-    first, second = of.names if early is of.sides[0] else of.names[::-1]
-    apart = f"All runs of {first} were made {hours:.0f} hours before those of {second}"
-    return f"{apart}: what changed in between counts as the skill's."
+    apart = f"{days:.0f} days" if days > APART else f"{hours:.0f} hours"
+    return f"The sides were run {apart} apart: what changed in between counts as the skill's."
 
 
 def name_judgings(of: Compared) -> str | None:

@@ -69,12 +69,6 @@ REACH = {"rate": 1.0, "1-5": 4.0}
 """How far two figures of a unit can lie apart."""
 
 
-def worth_of(asked: DeltaQuestion, metric: str, found: PairedResult) -> float | None:
-    """The smallest difference worth having."""
-    baseline = None if found.baseline is None else found.baseline / asked.differences
-    return worth_having(metric, baseline) if asked.worth is None else asked.worth
-
-
 def answers(
     paired: pl.DataFrame,
     asked: DeltaQuestion,
@@ -129,7 +123,12 @@ def answers(
         own if adjustment is None else replace(own, **each.interval(1 - adjustment.alone))
         for own, each, adjustment in zip(alone, pairs, adjusted, strict=True)
     ]
-    worths = [worth_of(asked, *each) for each in zip(metrics, found, strict=True)]
+    worths = [
+        worth_having(metric, (own.baseline or 0.0) / asked.differences)
+        if asked.worth is None
+        else asked.worth
+        for metric, own in zip(metrics, found, strict=True)
+    ]
     verdicts = [verdict(*each) for each in zip(found, metrics, worths, adjusted, strict=True)]
     if several:
         verdicts = [
