@@ -393,16 +393,9 @@ def _discrimination_answer(found: pl.DataFrame, names: Sequence[tuple[str, str]]
     who, other = map(brief, names[0]) if len(names) == 1 else ("the skill's side", "the baseline")
     n = n_of(*_verdicts(found), noun="verdict")
     better, worse, every = classes[SEPARATES], classes[HURTS], tied(found.height, "expectation")
-    if better:
-        but = f", {worse:,} less often" if worse else ""
-        more = f"{better:,} of {every} pass more often in {who} than in {other}"
-        answer = f"{more} beyond chance{but}"
-    elif worse:
-        answer = f"{worse:,} of {every} pass less often in {who} than in {other} beyond chance"
-    else:
-        answer = f"None of {every} separates {who} from {other} beyond chance"
-    always = classes[PASSES] + classes[FAILS]
-    return f"{answer}{f'; {always:,} always pass or always fail' if always else ''} ({n})"
+    more = f"{better:,} of {every} pass more often in {who} than in {other} beyond chance"
+    always = f"{classes[PASSES] + classes[FAILS]:,} always pass or always fail"
+    return f"{more}, {worse:,} less often; {always} ({n})"
 
 
 def _verdicts(found: pl.DataFrame) -> tuple[int, ...]:

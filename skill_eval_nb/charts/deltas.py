@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import summarize
 from skill_eval_nb.stats.pairing import side
-from skill_eval_nb.stats.values import model_name, order_iterations, runs_of
+from skill_eval_nb.stats.values import order_iterations, runs_of
 from skill_eval_nb.text import TIE, as_label, brief, in_quotes, some, tied
 
 from .. import stats
@@ -211,10 +211,8 @@ def _both_sides(row: Row) -> list[Row]:
     ]
 
 
-WIDE, NARROW, HEIGHT = 680, 310, 190
-"""Pixels: a panel below another, a panel beside another, and how high both are."""
-BESIDE = 4
-"""Iterations up to which the panels stand beside each other."""
+WIDTH, HEIGHT = 680, 190
+"""Pixels of a panel."""
 ITERATIONS = 8
 """Iterations that one panel holds: the last ones."""
 PANELS = ("pass_rate", "rubric_weighted_mean")
@@ -293,14 +291,12 @@ def _panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]
     """The panels of one workspace."""
     from .vega import alt
 
-    beside = len(names) <= BESIDE
     panels: list[ChartType] = []
     for name in PANELS:
         means = {(r["configuration"], r["iteration"]): r for r in rows if r["metric"] == name}
         if means:
-            panels.append(_panel(metric_of(name), means, names, shades, NARROW if beside else WIDE))
-    join = alt.hconcat if beside else alt.vconcat
-    return join(*panels, spacing=30, title=make_subheading(part.heading))
+            panels.append(_panel(metric_of(name), means, names, shades))
+    return alt.vconcat(*panels, spacing=30, title=make_subheading(part.heading))
 
 
 def _panel(
@@ -308,7 +304,6 @@ def _panel(
     means: dict[tuple[str, str], Row],
     names: Sequence[str],
     shades: dict[str, str],
-    width: int,
 ) -> ChartType:
     """One metric over the iterations, with its figures below."""
     from .vega import alt
@@ -341,8 +336,8 @@ def _panel(
     )
     base = chart_of(points).encode(x=x, y=y, color=hue)
     circles = base.mark_circle(opacity=1).encode(size=alt.Size("size:Q", scale=None), tooltip=about)
-    plot = alt.layer(base.mark_line(strokeWidth=2.5), circles, width=width, height=HEIGHT)
-    return with_figures(plot, figures, x, width)
+    plot = alt.layer(base.mark_line(strokeWidth=2.5), circles, width=WIDTH, height=HEIGHT)
+    return with_figures(plot, figures, x, WIDTH)
 
 
 def answer_deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) -> str:
@@ -374,18 +369,15 @@ def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
     A line is a workspace's means in the order of its iterations: iteration, configuration,
     mean, n; or a model's, if several ran it.
     """
-    suites = {(line[0].get("workspace"), line[0].get("skill")) for line in lines}
-    models = {model_name(line[0]) for line in lines}
-    what = "workspace" if len(models) == 1 else "model" if len(suites) == 1 else "part"
     if len(lines) == 1:
         return _turn(lines[0], meant)
     long = [line for line in lines if len(line) > 1]
     n = n_of(sum(line[-1]["n"] for line in lines))
     if not long:
-        return f"{tied(len(lines), what)} with a {meant.name} in one iteration each ({n})"
+        return f"{tied(len(lines), 'panel')} with a {meant.name} in one iteration each ({n})"
     rising = sum(line[-1]["mean"] > line[0]["mean"] for line in long)
     return (
-        f"The {meant.name} rises in {rising} of {tied(len(long), what)} from the first "
+        f"The {meant.name} rises in {rising} of {tied(len(long), 'panel')} from the first "
         f"to the last iteration ({n} in the last)"
     )
 
@@ -398,7 +390,4 @@ def _turn(line: Rows, meant: Metric) -> str:
         return f"{who} has a {meant.name} of {end} in its only iteration ({n_of(last['n'])})"
     n = n_of(first["n"], last["n"])
     before, now = in_quotes(first["iteration"], 40), in_quotes(last["iteration"], 40)
-    if start == end:
-        return f"{who}: the {meant.name} is {end} in {now} as it was in {before} ({n})"
-    turn = "rises" if last["mean"] > first["mean"] else "falls"
-    return f"{who}: the {meant.name} {turn} from {start} in {before} to {end} in {now} ({n})"
+    return f"{who}: the {meant.name} goes from {start} in {before} to {end} in {now} ({n})"

@@ -58,13 +58,14 @@ if TYPE_CHECKING:
 
 SOURCES = {
     "eval": "the evals",
-    "eval + run": "evals and runs together",
-    "eval + run + judge": "evals, runs and judge together",
+    "eval + run": "evals and runs",
+    "eval + run + judge": "evals, runs and judge",
     "run": "the runs",
-    "run + judge": "runs and judge together",
+    "run + judge": "runs and judge",
     "judge": "the judge",
 }
-"""What each component is called in a sentence; in the order in which they are drawn."""
+"""What each component is called; the panels from left to right. The severity of judges is no part
+of the whole."""
 HALF = 0.5
 
 
@@ -108,10 +109,8 @@ def _of_one(lane: Row) -> str:
     what = in_quotes(lane["label"], 40) if lane["meant"].unit == "1-5" else f"the {lane['label']}"
     if not component:
         return f"No one source makes most of the variance of {what}"
-    row = lane["parts"][component]
-    known = row["share_low"] is not None and row["share_high"] is not None
-    interval = f", 95% interval {row['share_low']:.0%} to {row['share_high']:.0%}" if known else ""
-    return f"{row['share']:.0%} of the variance of {what} comes from {SOURCES[component]}{interval}"
+    share = lane["parts"][component]["share"]
+    return f"{share:.0%} of the variance of {what} comes from {SOURCES[component]}"
 
 
 def _of_many(lanes: Rows) -> str:
@@ -140,15 +139,6 @@ SPREAD, N = 62, 210
 LANE = 24
 ROWS = 40
 """Dimensions and configurations that one chart holds."""
-HEADS = {
-    "eval": "between evals",
-    "eval + run": "evals and runs",
-    "eval + run + judge": "evals, runs and judge",
-    "run": "between runs",
-    "run + judge": "runs and judge",
-    "judge": "the judge",
-}
-"""The panels from left to right; the severity of judges is no part of the whole."""
 COUNTED, SEPARATOR = ("evals", "runs", "judgings"), " · "
 LANE_TIPS = {"name": "Of", "configuration": "Configuration", "component": "Component"}
 
@@ -171,7 +161,7 @@ def variance_components(
     """
     import polars as pl
 
-    found = as_polars(stats.variance(ws, metric)).filter(pl.col("component").is_in(HEADS))
+    found = as_polars(stats.variance(ws, metric)).filter(pl.col("component").is_in(SOURCES))
     known = found.drop_nulls("share")
     picked = pick(known, iteration, ws)
     if not picked.parts:
@@ -232,7 +222,7 @@ def _draw_components(sides: Rows, shades: dict[str, str]) -> ChartType:
     from .vega import alt
 
     placed, headings = in_lanes(sides)
-    shown = [name for name in HEADS if any(name in lane["parts"] for lane in sides)]
+    shown = [name for name in SOURCES if any(name in lane["parts"] for lane in sides)]
     width = min((PLOT - GAP * (len(shown) - 1)) // len(shown), WIDEST)
     plots: list[ChartType] = []
     for name in shown:
@@ -254,7 +244,7 @@ def _layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Ch
         {
             "name": lane["label"],
             "configuration": as_label(lane["configuration"]),
-            "component": HEADS[component],
+            "component": SOURCES[component],
             "share": row["share"],
             "low": row["share_low"],
             "high": row["share_high"],
@@ -271,7 +261,7 @@ def _layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Ch
     ends = {"low": ("From", ".1%"), "high": ("To", ".1%")}
     about = tips(**LANE_TIPS, share=("Share", ".1%"), **ends, sd=("SD", ".3~g"), note="Note")
     plot = chart_of(bars).encode(x=x, y=lane(), color=hue, tooltip=about)
-    head = [{"text": HEADS[component]}]
+    head = [{"text": SOURCES[component]}]
     return [
         plot.mark_bar(opacity=0.35, size=14),
         *interval(bars, "low", "high", lane(), hue, wide=2),
@@ -399,7 +389,11 @@ NO_PAIRS = {
     JUDGE: "output judged by two judges",
     HUMAN: "output scored by a judge and a human",
 }
-GENERAL = {JUDGE: "Two judges", HUMAN: "Judge and human"}
+SCORERS = {
+    ITSELF: "A judge gives an output the same score again",
+    JUDGE: "Two judges give an output the same score",
+    HUMAN: "Judge and human give an output the same score",
+}
 
 
 def judge_confusion(
@@ -484,10 +478,8 @@ def _score_pairs(raters: Raters) -> Array:
 
 
 def _answer(rows: Rows) -> str:
-    """How often both scores are equal, where least and where most; who is the milder."""
+    """How often both scores are equal, where least and where most."""
     least, most = (end(rows, key=lambda row: row["exact"]) for end in (min, max))
-    names = {(row["judge"], row["other"]) for row in rows}
-    who = _who(least, by_name=len(names) == 1)
     low, high = (f"{row['exact']:.0%}" for row in (least, most))
     where = f"in {low} of pairs on {in_quotes(least['dimension'], 40)}"
     if low != high:
@@ -496,23 +488,4 @@ def _answer(rows: Rows) -> str:
         where = f"in {low} of pairs on every dimension"
     outputs = sorted({least["n_repeated"], most["n_repeated"]})
     n = n_of(*outputs, noun="output")
-    return f"{who} {where} ({n}){_say_milder(least) if len(names) == 1 else ''}"
-
-
-def _who(row: Row, *, by_name: bool) -> str:
-    """Who scores the same outputs; by name where all panels are of the same."""
-    judge, other = (as_label(row[name], 40) if by_name else "" for name in ("judge", "other"))
-    if row["kind"] == ITSELF:
-        return f"{judge or 'A judge'} gives an output the same score again"
-    both = f"{judge} and {other}" if by_name else GENERAL[row["kind"]]
-    return f"{both} give an output the same score"
-
-
-def _say_milder(row: Row) -> str:
-    """Which of two raters scores higher."""
-    if row["difference"] is None or not round(row["difference"], 2):
-        return ""
-    than = "above" if row["difference"] > 0 else "below"
-    apart = f"{abs(row['difference']):.2f}{TIE}points {than}"
-    where = in_quotes(row["dimension"], 40)
-    return f"; on {where} {as_label(row['judge'], 40)} scores {apart} {as_label(row['other'], 40)}"
+    return f"{SCORERS[least['kind']]} {where} ({n})"

@@ -136,17 +136,9 @@ def answer(parts: Sequence[Rows]) -> str:
     runs = best["n_runs"]
     n = "" if runs is None else f" ({n_of(runs)} of {tied(best['n_evals'] or 0, 'eval')})"
     figure = f"{metric(best['metric']).name} {best['mean']}{n}"
-    name, later = in_quotes(best["version"], 40), len(rows) - 1
-    if best is rows[0]:
-        none = ("There is one version", "The later version does not beat")
-        text = none[later] if later < 2 else f"None of {later} later versions beats"
-        return f"{text}{', ' if not later else ' '}{name}: {figure}"
-    over = (
-        f"{best['difference']} against {in_quotes(best['parent'], 40)}, "
-        if best["difference"]
-        else ""
-    )
-    return f"{name} is the best of {tied(len(rows), 'version')}: {over}{figure}"
+    name, of = in_quotes(best["version"], 40), tied(len(rows), "version")
+    over = f"{best['difference']} against {in_quotes(best['parent'], 40)}, "
+    return f"{name} is the best of {of}: {over if best['difference'] else ''}{figure}"
 
 
 WIDTH, HEIGHT = 700, 240

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.plan import AS_IT_WAS, LEVERS
 from skill_eval_nb.stats.values import GROUP
-from skill_eval_nb.text import TIE, as_label, brief, dollars, some, tied
+from skill_eval_nb.stats.verdict import in_words
+from skill_eval_nb.text import TIE, as_label, brief, dollars, duration, some, tied
 
 from .. import stats
 from .metrics import Metric, metric
@@ -66,19 +67,7 @@ def choose_price(rows: Rows) -> Paid:
         return Paid("calls", f"{what}s a side (number)", lambda number: tied(round(number), what))
     hours = max(row["seconds"] for row in rows) >= 2 * HOUR
     unit, per = ("h", HOUR) if hours else ("s", 1)
-    return Paid("seconds", f"time, one run after the other ({unit})", time, per)
-
-
-def time(seconds: float) -> str:
-    r"""A length of time in a sentence.
-
-    >>> time(5400).replace("\xa0", " "), time(9000).replace("\xa0", " ")
-    ('90 min', '2.5 h')
-    """
-    for unit, size in (("h", HOUR), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:,.1f}".removesuffix(".0") + f"{TIE}{unit}"
-    return f"{seconds:,.0f}{TIE}s"
+    return Paid("seconds", f"time, one run after the other ({unit})", duration, per)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +85,7 @@ class Sharpness:
 
     def text(self, value: float) -> str:
         """The figure with its unit."""
-        if self.meant is None:
-            return f"{value:.3g}"
-        unit = self.meant.style.apart or self.meant.style.after
-        figure = self.meant.figure(value).removesuffix(self.meant.style.after)
-        return figure + (unit or (f"{TIE}points" if self.meant.unit == "1-5" else ""))
+        return f"{value:.3g}" if self.meant is None else in_words(value, self.meant.column)
 
 
 def sharpness(rows: Rows) -> Sharpness:
@@ -136,23 +121,17 @@ def answer_plans(plans: Sequence[Rows]) -> str:
 
 def answer_plan(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     """Which design to take, or that none will do; with what it rests on."""
-    base = rows[0]
-    levers = planned_levers(rows)
-    wanted = sharp.text(base["wanted"])
-    behind = _say_basis(rows)
+    base, behind = rows[0], _say_basis(rows)
     of_mean = sharp.column == "se"
-    reach = "have a standard error of" if of_mean else "find a difference of"
+    reach = "have a standard error of at most" if of_mean else "find a difference of"
+    reach = f"would {reach} {sharp.text(base['wanted'])}"
     if base["chosen"]:
-        most = " at most" if of_mean else ""
         price = cost.text(base[cost.column])
-        return f"{design(base, levers)} would {reach}{most} {wanted}, for {price} {behind}"
-    none = f"No design within the limits would {reach} {wanted}"
-    if base[sharp.column] is None:
-        return f"{none}; from what was run, nothing can be claimed {behind}"
+        return f"{design(base, planned_levers(rows))} {reach}, for {price} {behind}"
     shown = "what was run" if base["configuration"] else "the largest of them"
-    least = sharp.text(base[sharp.column])
-    at_least = f"has {least}" if of_mean else f"finds {least} at the least"
-    return f"{none}; {shown} {at_least} {behind}"
+    least = base[sharp.column]
+    has = f"{'has' if of_mean else 'finds'} {'nothing' if least is None else sharp.text(least)}"
+    return f"No design within the limits {reach}; {shown} {has} {behind}"
 
 
 def _say_basis(rows: Rows) -> str:
@@ -171,15 +150,13 @@ def _say_basis(rows: Rows) -> str:
 def purchases(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     """What one more eval, run or judging makes of the first design, and what it costs."""
     base = rows[0]
-    if base[sharp.column] is None:
-        return ""
     texts: list[str] = []
     for lever, number in NUMBERS.items():
-        more = [row for row in rows if row["changed"] == lever and row[number] == base[number] + 1]
-        if more:
-            extra = cost.text(more[0][cost.column] - base[cost.column])
-            texts.append(f"{ONE_MORE[lever]} to {sharp.text(more[0][sharp.column])} (+{extra})")
-    if not texts:
+        for row in rows:
+            if row["changed"] == lever and row[number] == base[number] + 1:
+                extra = cost.text(row[cost.column] - base[cost.column])
+                texts.append(f"{ONE_MORE[lever]} to {sharp.text(row[sharp.column])} (+{extra})")
+    if not texts or base[sharp.column] is None:
         return ""
     return f"The {sharp.name} goes from {sharp.text(base[sharp.column])} with {some(texts, 99)}."
 

@@ -457,15 +457,11 @@ def _answer(lanes: Rows) -> str:
     """Whether a configuration is near the ceiling, and where most."""
     rows = [(lane, row) for lane in lanes for row in lane["rows"]]
     lane, row = max(rows, key=lambda pair: _full(pair[1]))
-    if not row[str(HIGH)]:
-        n = sum(row["n"] for _, row in rows)
-        return f"No judging gives a {HIGH} ({n_of(n, noun='judging')})"
     where = f" in {in_quotes(lane['heading'], 40)}" if lane["heading"] else ""
-    on = f"on {in_quotes(lane['label'], 40)}{where} ({n_of(row['n'], noun='judging')})"
-    who, share = as_label(row["configuration"], 40), f"{_full(row):.0%}"
-    if _full(row) >= FULL:
-        return f"Little room above: {who} has a {HIGH} in {share} of judgings {on}"
-    return f"There is room above on every dimension: at most {share} are a {HIGH}, of {who} {on}"
+    on, n = f"on {in_quotes(lane['label'], 40)}{where}", n_of(row["n"], noun="judging")
+    room = "Little room above" if _full(row) >= FULL else "There is room above on every dimension"
+    who = as_label(row["configuration"], 40)
+    return f"{room}: {who} has a {HIGH} most often {on}, in {_full(row):.0%} of judgings ({n})"
 
 
 def answer_rubric_dimensions(lanes: Rows) -> str:
@@ -485,13 +481,8 @@ def answer_rubric_dimensions(lanes: Rows) -> str:
     who, name = as_label(top["configuration"], 40), in_quotes(top["label"], 40)
     where = f" in {in_quotes(top['heading'], 40)}" if top["heading"] else ""
     if top["estimate"] is None:
-        n = n_of(top["n"])
-        if top["stddev"] is None:
-            return f"{who} scores {top['mean']:.2f} on {name}{where} ({n})"
-        return (
-            f"Runs differ most on {name}{where}: {who} has a mean of {top['mean']:.2f} and a "
-            f"standard deviation of {top['stddev']:.2f} ({n})"
-        )
+        mean = f"{who} has a mean of {top['mean']:.2f}"
+        return f"Runs differ most on {name}{where}: {mean} ({n_of(top['n'])})"
     other = as_label(top["baseline"], 40)
     n = f"{n_of(top['n_runs'], top['n_runs_baseline'])} of {tied(top['n_evals'], 'eval')}"
     if format_signed(top["estimate"]) == "0.00":

@@ -142,15 +142,11 @@ def sizes(row: Row) -> str:
     return f"n{TIE}={TIE}{runs}{tied(row['n_queries'], 'query')}"
 
 
-def _of_several(shown: Sequence[Described], score: str, name: str, *, highest: bool) -> str:
-    """Which of several descriptions has the highest or the lowest score."""
-    known = [part for part in shown if part.scores[score] is not None]
-    if not known:
-        return f"None of {len(shown)} descriptions has {name}"
-    end = (max if highest else min)(known, key=lambda part: part.scores[score])
-    which = f"the {'highest' if highest else 'lowest'} {name.partition(' ')[2]}"
-    stated = say_score(end.scores, score)
-    return f"{in_quotes(end.heading, 40)} has {which} of {len(shown)} descriptions: {stated}"
+def _of_several(shown: Sequence[Described]) -> str:
+    """Which of several descriptions has the highest F1."""
+    best = max(shown, key=lambda part: part.scores["f1"] or 0.0)
+    which = f"{in_quotes(best.heading, 40)} has the highest F1 of {len(shown)} descriptions"
+    return f"{which}: {say_score(best.scores, 'f1')}"
 
 
 LABEL, PLOT, RUNS, REMARK, RATES_WIDTH = 380, 250, 305, 320, 520
@@ -198,7 +194,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
 def rates_answer(shown: Sequence[Described]) -> str:
     """F1 with its interval, and how many queries of each class trigger."""
     if len(shown) > 1:
-        return _of_several(shown, "f1", "an F1", highest=True)
+        return _of_several(shown)
     [description] = shown
     row = description.scores
     f1 = "No F1" if row["f1"] is None else f"F1{TIE}{say_score(row, 'f1')}"
@@ -359,7 +355,7 @@ def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) ->
 def confusion_answer(shown: Sequence[Described]) -> str:
     """Recall and precision with their intervals."""
     if len(shown) > 1:
-        return _of_several(shown, "precision", "a precision", highest=False)
+        return _of_several(shown)
     row = shown[0].scores
     recall, precision = (say_score(row, name) for name in ("recall", "precision"))
     broken = "Broken measurement. " if shown[0].broken else ""
@@ -444,11 +440,11 @@ def trigger_rounds(data: Any) -> ChartType:
     notes = [
         "Line through a point: its interval." if rounds["test_low"].count() else "",
         "The score that a round was chosen by flatters it: only fresh runs say what it is worth.",
-        f"The chosen and the last rounds are shown, {ROUNDS} at most." if long else "",
+        f"The last {ROUNDS} rounds are shown." if long else "",
         f"{tied(left, 'round')} without a score." if left else "",
         more,
     ]
-    panels = [_draw_rounds(heading, _some(rows)) for heading, rows in drawn.items()]
+    panels = [_draw_rounds(heading, rows[-ROUNDS:]) for heading, rows in drawn.items()]
     return finish(below(panels), rounds_answer(list(drawn.values())), notes)
 
 
@@ -484,11 +480,8 @@ def rounds_answer(parts: Sequence[Rows]) -> str:
     if best is None:
         return f"No description is chosen in {rounds}"
     side = "test" if best["test_score"] is not None else "train"
-    score = f"{SIDES[side][0]} score {_between(best, side)}"
-    if best is first:
-        return f"The first description is kept after {rounds}: {score}"
-    before = first[f"{side}_score"]
-    against = "" if before is None else f", against {before:.0%} of the first"
+    score, before = f"{SIDES[side][0]} score {_between(best, side)}", first[f"{side}_score"]
+    against = "" if before is None or best is first else f", against {before:.0%} of the first"
     return f"Of {rounds}, round {best['round']} is chosen: {score}{against}"
 
 
@@ -501,13 +494,6 @@ def _between(row: Row, side: str) -> str:
     score, low, high = (row[f"{side}_{name}"] for name in ("score", "low", "high"))
     known = low is not None and high is not None
     return f"{score:.0%}" + (f" ({low:.0%}{TIE}to{TIE}{high:.0%})" if known else "")
-
-
-def _some(rows: Rows) -> list[Row]:
-    """The last of the rounds, and the chosen one."""
-    first = len(rows) - ROUNDS
-    chosen = [row for row in rows[: max(first, 0)] if row["is_best"]][:1]
-    return [*chosen, *rows[max(first + len(chosen), 0) :]]
 
 
 def _draw_rounds(heading: str, rows: Rows) -> ChartType:
