@@ -1,8 +1,8 @@
 """Exact p-values: how often the labels alone, dealt out again inside each eval, part so far.
 
 Nothing is drawn at random. Few arrangements are counted one by one. Of many, what an eval
-contributes to the difference of means is first made an integer number of steps (see `grid`),
-and then they are counted without looking at each (see `tails`).
+contributes to the difference of means is first made an integer number of steps (see `step_of`),
+and then they are counted without looking at each (see `exact_tail`).
 """
 
 from __future__ import annotations
@@ -26,12 +26,6 @@ Parts = Sequence[tuple["Array", int]]
 
 FEW = 10_000
 """Arrangements that are counted one by one."""
-HALF = 1 << 12
-"""Sums up to which the arrangements of either half are listed, to be counted in pairs."""
-SPARSE = 8
-"""So many times as many sums as choices of a half make it quicker to go by the choices."""
-DIGITS, NARROW = 60, 1500
-"""Items whose choices a digit of 64 bits can count, and items × sums up to which that is quick."""
 AT_ONCE = 4
 """Distributions that are joined in one go."""
 SHORT = 128
@@ -41,23 +35,18 @@ SHORT = 128
 def exact_tail(parts: Parts) -> float:
     """The share of all arrangements whose sum is at most, or at least, the one seen.
 
-    The smaller of the two. Every arrangement is a sum of one half of the items and one of the
-    other: short lists of these are counted pair by pair, long ones by how often each sum is.
+    The smaller of the two, by the chances of each sum of one half of the items and of the other.
     """
     import numpy as np
 
     seen = sum(int(items[:k].sum()) for items, k in parts)
-    width = sum(int(items.sum()) for items, _ in parts) + 1
-    if len(parts) == 1 and 1 << (len(parts[0][0]) + 1) // 2 <= min(HALF, width // SPARSE):
-        items, k = parts[0]
-        # Each item counts itself as well: what chooses k of them lies in one stretch of sums.
-        first, other = (_subset_sums(half + width) for half in np.array_split(items, 2))
-        return _of_pairs(first, other, (k * width, (k + 1) * width), k * width + seen)
-    halves = parts[::2], parts[1::2]
-    if all(arrangements(half) <= HALF for half in halves):
-        return _of_pairs(list_sums(halves[0]), list_sums(halves[1]), (0, width), seen)
-    first, other = together([np.ones(1), *(chances(items, k) for items, k in parts)], left=2)
-    return _of_chances(first, other, seen)
+    odds, other = together([np.ones(1), *(chances(items, k) for items, k in parts)], left=2)
+    left = seen - np.arange(len(odds))
+    below = np.concatenate([[0.0], other.cumsum()])
+    above = np.concatenate([other[::-1].cumsum()[::-1], [0.0]])
+    low = odds * below[np.clip(left + 1, 0, len(other))]
+    high = odds * above[np.clip(left, 0, len(other))]
+    return min(float(low.sum()), float(high.sum()))
 
 
 def arrangements(parts: Parts) -> int:
@@ -83,41 +72,12 @@ def _list_choices(number: int, k: int) -> Array:
     return np.array(list(combinations(range(number), k)))
 
 
-def _subset_sums(items: Array) -> Array:
-    """The sum of every subset."""
-    import numpy as np
-
-    sums = np.zeros(1, dtype=int)
-    for item in items:
-        sums = np.concatenate([sums, sums + item])
-    return sums
-
-
-def _of_pairs(sums: Array, other: Array, within: tuple[int, int], seen: int) -> float:
-    """The smaller tail of the sums of one of `sums` and one of `other`.
-
-    Sums below the first of `within`, and from the last on, are of no arrangement.
-    """
-    import numpy as np
-
-    ordered = np.sort(sums)
-
-    def below(bound: int) -> int:
-        return int(ordered.searchsorted(bound - other).sum())
-
-    first, last = (below(end) for end in within)
-    return min(below(seen + 1) - first, last - below(seen)) / (last - first)
-
-
 def chances(items: Array, k: int) -> Array:
     """The chance of each sum of k of the items, each choice as likely: by sum from 0."""
     import numpy as np
 
     items = np.sort(items)
     number, width = len(items), int(items[-k:].sum()) + 1
-    choices = math.comb(number, k)
-    if number <= DIGITS and number * width <= NARROW:
-        return _by_digits(items.tolist(), k, width) / choices
     ways = np.zeros((k + 1, width))
     ways[0, 0] = reach = 1
     for at, item in enumerate(items.tolist()):
@@ -127,21 +87,6 @@ def chances(items: Array, k: int) -> Array:
         ways[low:high, item : item + upto] += ways[low - 1 : high - 1, :upto]
         reach += item
     return ways[k] / ways[k].sum()
-
-
-def _by_digits(items: list[int], k: int, width: int) -> Array:
-    """How often each sum of k of the items is, if these are few: digits of a whole number.
-
-    Python adds such a number up much quicker than anything that loops over arrays. A digit has
-    64 bits; there are `width` of them for each number of chosen items.
-    """
-    import numpy as np
-
-    ways = 1
-    for item in items:
-        ways += ways << 64 * (width + item)
-    row = (ways >> 64 * width * k) & ((1 << 64 * width) - 1)
-    return np.frombuffer(row.to_bytes(8 * width, "little"), dtype="<u8")
 
 
 def together(parts: list[Array], left: int) -> list[Array]:
@@ -167,25 +112,10 @@ def _convolve_parts(parts: list[Array]) -> Array:
     from scipy import fft
 
     length = sum(map(len, parts)) - len(parts) + 1
-    size = min(odd << (math.ceil(length / odd) - 1).bit_length() for odd in (1, 3, 5))
-    rows = np.zeros((len(parts), size))
-    for row, part in zip(rows, parts, strict=True):
-        row[: len(part)] = part
     fourier = cast("Any", fft)  # its own types are those of other libraries' arrays
-    joined = fourier.irfft(fourier.rfft(rows).prod(axis=0), size)
+    size = fourier.next_fast_len(length, real=True)
+    joined = fourier.irfft(np.prod([fourier.rfft(part, size) for part in parts], axis=0), size)
     return np.maximum(joined[:length], 0)
-
-
-def _of_chances(odds: Array, other: Array, seen: int) -> float:
-    """The smaller tail of the sum of two parts that are known by the chance of each sum."""
-    import numpy as np
-
-    left = seen - np.arange(len(odds))
-    below = np.concatenate([[0.0], other.cumsum()])
-    above = np.concatenate([other[::-1].cumsum()[::-1], [0.0]])
-    low = odds * below[np.clip(left + 1, 0, len(other))]
-    high = odds * above[np.clip(left, 0, len(other))]
-    return min(float(low.sum()), float(high.sum()))
 
 
 STEPS = 1 << 16
@@ -508,12 +438,12 @@ def _chance_over_evals(kind: Margins, times: int) -> Array:
 def _hypergeometric_chances(kind: Margins) -> Array:
     """The hypergeometric chance of each number of passes on the first side, from the fewest on."""
     import numpy as np
+    from scipy import special
 
-    fewest = _fewest(kind)
-    passes = np.arange(fewest, min(kind.scored, kind.passes))
-    ways_up = (kind.scored - passes) * (kind.passes - passes)
-    ways_down = (passes + 1) * (kind.scored_baseline - kind.passes + passes + 1)
-    logs = np.concatenate([[0.0], np.log(ways_up / ways_down).cumsum()])
+    own, other, every = kind
+    passes = np.arange(_fewest(kind), min(own, every) + 1)
+    cells = np.array([passes, own - passes, every - passes, other - every + passes])
+    logs = -special.gammaln(cells + 1.0).sum(axis=0)
     chances = np.exp(logs - logs.max())
     return chances / chances.sum()
 
