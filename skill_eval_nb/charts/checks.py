@@ -18,7 +18,7 @@ from skill_eval_nb.stats.expectations import (
     PASSES,
     SEPARATES,
 )
-from skill_eval_nb.stats.pairing import choose, side
+from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.values import GROUP, natural, rows_of_runs
 from skill_eval_nb.text import TIE, as_label, brief, some, tied
 
@@ -420,7 +420,6 @@ def _why(every: pl.DataFrame, ws: Any, iteration: str | Sequence[str] | None) ->
 
 EXPECTATIONS = 40
 """Expectations that one chart holds."""
-ANY_SIDES = ["the skill's side", "the baseline"]
 KEYS = [*GROUP, "eval_id", "eval_name", "layer", "text"]
 """What an expectation is."""
 
@@ -455,7 +454,7 @@ def expectation_matrix(ws: Any, iteration: str | Sequence[str] | None = None) ->
     ]
     shown = {name for row in rows for name in row["cells"]}
     shades = colours(checks["configuration"], baselines(checks), shown)
-    return finish(table(rows, shades), _matrix_answer(every), notes)
+    return finish(table(rows, shades), _answer_verdicts(every), notes)
 
 
 def _count_cells(checks: pl.DataFrame) -> pl.DataFrame:
@@ -479,10 +478,6 @@ def _count_cells(checks: pl.DataFrame) -> pl.DataFrame:
 
 def _matrix_rows(part: Part, cells: pl.DataFrame) -> list[Row]:
     """The expectations of a part, evals in natural order: their cells, and how these differ."""
-    names = sorted(cells["configuration"].unique(), key=side)
-    against = baselines(cells)
-    configuration = next((name for name in names if name not in against), None)
-    other = next((name for name in names if name in against), None)
     evals = Counter(cells.select("eval_id", "eval_name").unique()["eval_name"])
     found: dict[tuple[Any, ...], dict[str, Row]] = {}
     for cell in cells.to_dicts():
@@ -499,7 +494,6 @@ def _matrix_rows(part: Part, cells: pl.DataFrame) -> list[Row]:
                 "text": as_label(text, TOOLTIP),
                 "layer": brief(layer, TOOLTIP),
                 "cells": marks,
-                "sides": (configuration, other),
                 "passed": sum(cell["passes"] for cell in marks.values()),
                 "scored": sum(cell["scored"] for cell in marks.values()),
                 "spread": max(shares) - min(shares) if shares else -1.0,
@@ -518,38 +512,8 @@ def _most_different(rows: Rows) -> list[Row]:
     return [rows[at] for at in sorted(sorted(range(len(rows)), key=rank)[:EXPECTATIONS])]
 
 
-def _matrix_answer(rows: Rows) -> str:
-    """The title, from the two sides if both are scored."""
-    pairs = [
-        (own, other)
-        for row in rows
-        if (own := row["cells"].get(row["sides"][0])) and own["scored"]
-        if (other := row["cells"].get(row["sides"][1])) and other["scored"]
-    ]
-    if not pairs:
-        return _answer_verdicts(rows)
-    sides = {(own["configuration"], other["configuration"]) for own, other in pairs}
-    names = [as_label(name, 40) for name in sides.pop()] if len(sides) == 1 else ANY_SIDES
-    return _answer_pairs(pairs, names)
-
-
-def _answer_pairs(pairs: Sequence[tuple[Row, Row]], sides: Sequence[str]) -> str:
-    """How many expectations tell the sides apart.
-
-    A pair is an expectation's two cells, each with `passes` and `scored`.
-    """
-    name, other = sides
-    shares = [tuple(cell["passes"] / cell["scored"] for cell in pair) for pair in pairs]
-    more, less = sum(own > base for own, base in shares), sum(own < base for own, base in shares)
-    n = n_of(*(sum(pair[at]["scored"] for pair in pairs) for at in (0, 1)), noun="verdict")
-    every = tied(len(pairs), "expectation")
-    if not more and not less:
-        return f"{name} and {other} pass equally often on {every} ({n})"
-    return f"{more} of {every} pass more often in {name} than in {other}, {less} less often ({n})"
-
-
 def _answer_verdicts(rows: Rows) -> str:
-    """Where nothing can be compared: how many expectations always pass, and how many never.
+    """How many expectations always pass, and how many never.
 
     A row is an expectation with `passed` and `scored` over all its configurations.
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.documents.sides import is_earlier
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.text import chance, count, lower_first, some, with_sign
+from skill_eval_nb.text import chance, count, with_sign
 
 from .comparison import OF_RATES, PairedResult, compare, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE
@@ -30,7 +30,7 @@ from .values import (
     values_of,
     worth_having,
 )
-from .verdict import LEANS, NO_LEAN, Row, beyond_comes_first, take_back, verdict
+from .verdict import LEANS, NO_LEAN, Row, beyond_comes_first, sentence, take_back, verdict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -164,11 +164,8 @@ def _join_runs(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
 
 NOTHING, BEFORE = "no skill", "the version before"
 """What skills are held against."""
-DOES = {
-    NOTHING: ("help", "hurt"),
-    BEFORE: ("beat the versions before them", "fall behind the versions before them"),
-}
-"""What skills that are better do, and those that are worse."""
+WHO = {NOTHING: "a skill", BEFORE: "a new version"}
+"""What is held against it, in a sentence."""
 
 
 class OverSkills(NamedTuple):
@@ -220,7 +217,7 @@ def average_skills(rows: Sequence[Row], level: float = 0.95) -> list[OverSkills]
 
     >>> row = {"verdict": "too few runs", "lean": None, "baseline": "none", "estimate": 0.25}
     >>> print(average_skills([row | {"skill": name} for name in "abcdef"])[0].claim)
-    The 6 skills help on average: +25 pp (exact p = 0.0312).
+    A skill helps on average: +25 pp (exact p = 0.0312).
     """
     kinds: dict[str, list[Row]] = {}
     for row in rows:
@@ -234,23 +231,16 @@ def _average_skills(against: str, rows: Sequence[Row], level: float) -> OverSkil
     found, failed = (
         _compare_skills(able, level, name) for name in ("estimate", "estimate_with_errors")
     )
-    n, (better, worse) = len({row["skill"] for row in able}), DOES[against]
-    who, worth = f"The {n} skills", worth_having(HEADLINE, None)
+    n, worth = len({row["skill"] for row in able}), worth_having(HEADLINE, None)
     word, counted = (verdict(each, HEADLINE, worth)[0] for each in (found, failed))
     if word != counted:
         worse_p = max(each.p or 0.0 for each in (found, failed))
         word, found = ERRORS_DECIDE, replace(found, low=None, high=None, p=worse_p)
-    unsure = f"whether {lower_first(who)} {better} on average"
-    claim = {
-        "helps": f"{who} {better} on average",
-        "hurts": f"{who} {worse} on average",
-        "no worthwhile difference": f"{who} make no worthwhile difference on average",
-        "unclear": f"It is unclear {unsure}",
-        ERRORS_DECIDE: f"It is unclear {unsure}, as errors decide",
-    }.get(word or "", f"Too few skills to say {unsure}")
+    claim = sentence(word, HEADLINE, WHO[against], "average").replace("few evals", "few skills")
+    claim = claim[0].upper() + claim[1:]
     if n < 2:
         claim = f"One skill is held against {against}" if n else "No skill here can have a verdict"
-    figures, because = "", "Each skill counts once."
+    figures, because = "", f"Each of {count(n, 'skill')} counts once."
     p = found.p if found.sufficient else None
     if p is None:
         because += f" It takes {fewest_moved(level)} that differ from their baseline; "
@@ -279,15 +269,10 @@ def _compare_skills(rows: Sequence[Row], level: float, figure: str) -> PairedRes
 
 def _say_each(rows: Sequence[Row]) -> str:
     """What is known of each of several by itself, in a sentence."""
-    met = Counter(row["verdict"] if row["verdict"] in DECIDED else row["lean"] for row in rows)
-    each = []
-    for name in (*DECIDED, "leans up", "leans down"):
-        if n := met.pop(name, 0):
-            does = f"makes {name}" if name.startswith("no ") else name
-            each.append(f"{n} {does.replace('s', '', n > 1)}")  # of several it is help, lean
     if len(rows) < 2:
         return ""
-    if not each:
-        return " On their own, none can be decided yet."
-    each += [f"{met.total()} cannot be decided yet"] if met.total() else []
-    return f" On their own {some(each, len(each))}."
+    met = Counter(row["verdict"] if row["verdict"] in DECIDED else row["lean"] for row in rows)
+    known = [name for name in (*DECIDED, "leans up", "leans down") if name in met]
+    each = [f"{name} {met.pop(name)}" for name in known]
+    each += [f"not decided yet {met.total()}"] if met.total() else []
+    return f" On their own: {', '.join(each)}."

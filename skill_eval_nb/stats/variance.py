@@ -306,11 +306,20 @@ def note() -> pl.Expr:
     """
     import polars as pl
 
-    level = pl.col("level")
+    level, component = pl.col("level"), pl.col("component")
+    rubric = pl.col("n_judgings").is_not_null()
     unseen = (level == EVAL_PART) & (pl.col("n_evals") < 2)
     sentences = [
         pl.when(unseen).then(pl.lit("With one eval, what evals differ by cannot be seen.")),
-        _explain_joined(),
+        pl.when(component.str.starts_with("eval + run")).then(
+            pl.lit("No eval was run twice: run again to tell evals and runs apart.")
+        ),
+        pl.when(component.str.ends_with("run + judge"), rubric).then(
+            pl.lit("No output was judged twice: judge again to tell run and judge apart.")
+        ),
+        pl.when(component == "run + judge", ~rubric).then(
+            pl.lit("A run has one such figure, the judge's part in it included.")
+        ),
         pl.when(pl.col("lost") == 0, level <= RUN_PART).then(
             pl.lit("Different judges scored different outputs: how severe each is, is part of it.")
         ),
@@ -332,24 +341,6 @@ def note() -> pl.Expr:
     ]
     text = pl.concat_str(sentences, separator=" ", ignore_nulls=True)
     return pl.when(text != "").then(text).alias("note")
-
-
-def _explain_joined() -> pl.Expr:
-    """Why two or three components are one, and what would part them."""
-    import polars as pl
-
-    component = pl.col("component")
-    rubric = pl.col("n_judgings").is_not_null()
-    return (
-        pl.when(component == "eval + run + judge", rubric)
-        .then(pl.lit("No eval was run twice and no output judged twice: run and judge again."))
-        .when(component.str.starts_with("eval + run"))
-        .then(pl.lit("No eval was run twice: run again to tell evals and runs apart."))
-        .when(component == "run + judge", rubric)
-        .then(pl.lit("No output was judged twice: judge again to tell run and judge apart."))
-        .when(component == "run + judge")
-        .then(pl.lit("A run has one such figure, the judge's part in it included."))
-    )
 
 
 def _say_ground() -> pl.Expr:

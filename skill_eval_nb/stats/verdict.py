@@ -17,7 +17,7 @@ SAYS = {
     "hurts": "{who} {does} on {where}",
     "no worthwhile difference": "{who} makes no worthwhile difference on {where}",
     "unclear": "It is unclear whether {who} {verb} on {where}",
-    "unclear: errors decide": "It is unclear whether {who} {verb} on {where}: errors decide",
+    "unclear: errors decide": "It is unclear whether {who} {verb} on {where}, as errors decide",
     "too few runs": "Too few runs to say whether {who} {verb} on {where}",
     "too few evals": "Too few evals to say whether {who} {verb} on {where}",
     None: "No verdict on whether {who} {verb} on {where}",
