@@ -46,23 +46,11 @@ LETTERS = 200
 """Characters of what changed, and half of those of a reason, in a tooltip."""
 
 
-def table_of(data: Any) -> Any:
-    """The table of versions behind a `Workspace`, a lineage, or a table."""
-    if isinstance(data, Workspace):
-        return data.polars("history")
-    return data.table() if callable(getattr(type(data), "table", None)) else data
-
-
-def is_stated(data: Any) -> bool:
-    """Whether it is what a history.json states, with no reasons."""
-    return "reason" not in as_polars(table_of(data)).columns
-
-
 def versions_of(data: Any) -> pl.DataFrame:
     """One row a version, with every column that is drawn; what is not known is null."""
     import polars as pl
 
-    frame = as_polars(table_of(data))
+    frame = as_polars(data.polars("history") if isinstance(data, Workspace) else data)
     types = {
         **{column.name: pl.String for column in TABLES["history"].columns if column.type == "text"},
         **dict.fromkeys(("metric", "iteration", "reason", "what_changed"), pl.String),
@@ -176,7 +164,7 @@ def lineage(data: Any) -> ChartType:
     Figures from a history.json have neither bar nor n.
 
     Args:
-        data: what `sen.improving.history` gave, or its table (polars or pandas); or a
+        data: the `table()` of what `sen.improving.history` gave (polars or pandas); or a
             `Workspace`, then the figures of its history.json are drawn.
     """
     versions = versions_of(data)
@@ -187,7 +175,7 @@ def lineage(data: Any) -> ChartType:
     long = any(len(rows) > VERSIONS for rows in drawn.values())
     notes = [
         "As history.json states it; `sen.improving.history` says what the runs bear out."
-        if is_stated(data)
+        if versions["reason"].is_null().all()
         else "Bar: the interval of the difference from the parent; dash: the parent, same evals.",
         f"The last {VERSIONS} versions are shown." if long else "",
         more,

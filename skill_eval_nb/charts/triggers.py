@@ -67,12 +67,6 @@ class Described:
     broken: str
 
 
-def attempts_of(data: Any) -> Any:
-    """The table behind what `sen.triggers.measure` gave; anything else as it is."""
-    table = getattr(type(data), "attempts_table", None)
-    return data.attempts_table() if callable(table) else data
-
-
 def describe_triggers(
     data: Any, level: float, threshold: float
 ) -> tuple[list[Described], list[str]]:
@@ -168,14 +162,13 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
     `stats.trigger_rates` and `stats.trigger_scores`.
 
     Args:
-        data: what `sen.triggers.measure` gave; or as for `stats.trigger_rates`.
+        data: as for `stats.trigger_rates`.
         level: of the intervals.
         threshold: the rate at which a query counts as triggering.
 
     Raises:
         ValueError: as `stats.trigger_rates`.
     """
-    data = attempts_of(data)
     shown, notes = describe_triggers(data, level, threshold)
     if not shown:
         return draw_nothing("No trigger rate to show", why_none(data))
@@ -339,7 +332,6 @@ def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) ->
     Raises:
         ValueError: as `stats.trigger_rates`.
     """
-    data = attempts_of(data)
     shown, notes = describe_triggers(data, level, threshold)
     if not shown:
         return draw_nothing("No trigger rate to show", why_none(data))
@@ -423,9 +415,8 @@ def trigger_rounds(data: Any) -> ChartType:
     A line ends with its interval if that is known. A ring marks the chosen description.
 
     Args:
-        data: what `sen.triggers.optimise` gave, or its table of rounds (`round`, `description`,
-            `train_score`, `train_low`, `train_high`, `test_score`, …, `is_best`); or a
-            `Workspace` or its table `optimizations` (polars or pandas).
+        data: the `rounds_table()` of what `sen.triggers.optimise` gave; or a `Workspace` or its
+            table `optimizations` (polars or pandas).
     """
     every = _search_rounds(data)
     rounds = every.filter(every["test_score"].is_not_null() | every["train_score"].is_not_null())
@@ -453,10 +444,7 @@ def _search_rounds(data: Any) -> pl.DataFrame:
     import narwhals as nw
     import polars as pl
 
-    table = getattr(type(data), "rounds_table", None)
-    given = data.rounds_table() if callable(table) else data
-    if isinstance(data, Workspace):
-        given = data.polars("optimizations")
+    given = data.polars("optimizations") if isinstance(data, Workspace) else data
     frame = nw.from_native(given, eager_only=True).to_polars()
     number = "round" if "round" in frame.columns else "iteration"
     types: dict[str, Any] = dict.fromkeys([*SUITE, "description"], pl.String)

@@ -650,16 +650,6 @@ def test_what_is_said_and_drawn(of: str) -> None:
     hold(f"charts_{of}", lines)
 
 
-class Measured:
-    """What `measure` and `optimise` give, as far as a chart looks at it."""
-
-    def attempts_table(self) -> pl.DataFrame:
-        return ASKED
-
-    def rounds_table(self) -> pl.DataFrame:
-        return FOUND
-
-
 def in_pandas(ws: Workspace) -> Workspace:
     return Workspace.from_tables({name: ws.polars(name) for name in TABLES}, backend="pandas")
 
@@ -667,9 +657,9 @@ def in_pandas(ws: Workspace) -> Workspace:
 @pytest.mark.parametrize(
     ("chart", "data", "others"),
     [
-        (trigger_rates, ASKED, [Measured(), to_pandas(ASKED)]),
-        (trigger_confusion, ASKED, [Measured(), to_pandas(ASKED)]),
-        (trigger_rounds, FOUND, [Measured(), to_pandas(FOUND)]),
+        (trigger_rates, ASKED, [to_pandas(ASKED)]),
+        (trigger_confusion, ASKED, [to_pandas(ASKED)]),
+        (trigger_rounds, FOUND, [to_pandas(FOUND)]),
         (lineage, WON, [to_pandas(WON)]),
         (lineage, Workspace.from_tables({"history": STATED_VERSIONS}), [STATED_VERSIONS]),
         (
