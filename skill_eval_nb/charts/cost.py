@@ -181,7 +181,7 @@ def quality_against_cost(
             )
             for place, cost in enumerate(known[part])
         ]
-        stories.append(_story(frame, first[part], known[part], quality))
+        stories.append(_story(frame, first[part], known[part], meant))
         title = make_subheading(part.heading, stories[-1])
         rows.append(alt.hconcat(*panels, spacing=34, title=title))
     lacking = [
@@ -223,43 +223,33 @@ def _cost_points(runs: pl.DataFrame, cost: str) -> list[Row]:
     ]
 
 
-def _story(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], quality: str) -> str:
-    """The answer for one workspace."""
-    names = set(runs["configuration"])
-    paired = gain if gain and {gain["configuration"], gain["baseline"]} <= names else None
-    who = paired["configuration"] if paired else min(names, key=side)
-    other = _side(runs, paired["baseline"], costs) if paired else None
-    return answer_bargain(_side(runs, who, costs), other, paired, metric(quality))
-
-
-def _side(runs: pl.DataFrame, configuration: str, costs: Sequence[str]) -> Row:
-    """What a configuration's runs reach and cost on average."""
-    own = runs.filter(configuration=configuration)
-    paid = {cost: own[cost].mean() for cost in costs if own[cost].count()}
-    mean = own["value"].mean()
-    return {"configuration": configuration, "n": own.height, "value": mean, "costs": paid}
-
-
-def answer_bargain(own: Row, other: Row | None, gain: Row | None, meant: Metric) -> str:
+def _story(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], meant: Metric) -> str:
     """What the with-skill side gains, and for how many times the baseline's cost.
 
-    `own` and `other` are means over the sides' runs: configuration, `value`, n and the known
-    `costs` by metric. `gain` is the row of `stats.deltas`, where the sides are paired.
+    `gain` is the row of `stats.deltas`; where it has no two sides here, what one of them reaches.
     """
-    who, costs = as_label(own["configuration"], 40), own["costs"]
-    if other is None or gain is None:
-        paid = [metric(cost).text(price) for cost, price in costs.items()]
+    import polars as pl
+
+    figures = pl.len().alias("n"), pl.col("value", *costs).mean()
+    rows = runs.group_by("configuration").agg(figures).to_dicts()
+    means = {row["configuration"]: row for row in rows}
+    if gain is None or not {gain["configuration"], gain["baseline"]} <= means.keys():
+        own = means[min(means, key=side)]
+        paid = [metric(cost).text(own[cost]) for cost in costs if own[cost] is not None]
         at = f" at {some(paid, 99)} a run" if paid else ""
-        return f"{who}: {meant.figure(own['value'])} {meant.name}{at} ({n_of(own['n'])})"
+        who, much = as_label(own["configuration"], 40), meant.figure(own["value"])
+        return f"{who}: {much} {meant.name}{at} ({n_of(own['n'])})"
+    own, other = (means[gain[name]] for name in ("configuration", "baseline"))
     times = [
-        f"{_times(price / other['costs'][cost])}{TIE}×{TIE}the {metric(cost).name}"
-        for cost, price in costs.items()
-        if other["costs"].get(cost)
+        f"{_times(own[cost] / other[cost])}{TIE}×{TIE}the {metric(cost).name}"
+        for cost in costs
+        if own[cost] is not None and other[cost]
     ]
+    who, against = (as_label(gain[name], 40) for name in ("configuration", "baseline"))
     much = f"{meant.difference(gain['estimate'])} {meant.name}"
     paid = f" for {some(times, 99)}" if times else ""
     n = n_of(gain["n_runs"], gain["n_runs_baseline"])
-    return f"{who} against {as_label(other['configuration'], 40)}: {much}{paid} ({n})"
+    return f"{who} against {against}: {much}{paid} ({n})"
 
 
 def _times(ratio: float) -> str:
@@ -274,8 +264,6 @@ def _times(ratio: float) -> str:
 def answer_bargains(gains: Sequence[Row | None], meant: Metric) -> str:
     """Of several workspaces, in how many the quality is above the baseline's."""
     paired = [gain for gain in gains if gain]
-    if not paired:
-        return f"{meant.title} of {tied(len(gains), 'workspace')}: none has a baseline"
     above = sum(gain["estimate"] > 0 for gain in paired)
     n = n_of(*(sum(gain[side] for gain in paired) for side in ("n_runs", "n_runs_baseline")))
     every = tied(len(paired), "comparison")
