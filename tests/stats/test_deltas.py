@@ -196,10 +196,7 @@ def test_families_of_evals_are_counted_as_one() -> None:
     ]
     assert rows[0] == rows[1] == rows[2]
     assert rows[0]["verdict"] == "too few evals"
-    assert (
-        "on 8 evals in 5 families: a claim about tasks like these takes 6 families that differ"
-        in rows[0]["reason"]
-    )
+    assert "on 8 evals in 5 families: 5 of 5 families differ" in rows[0]["reason"]
     (alone,) = plain(deltas(ws, scope="population"))
     assert (alone["verdict"], alone["p"]) == ("helps", 2 / 2**7)
     (these,) = plain(deltas(ws, cluster="tags"))
