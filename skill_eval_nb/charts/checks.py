@@ -322,7 +322,10 @@ def discrimination(
     both = every.filter(pl.all_horizontal(pl.col("pass_rate", "baseline_pass_rate").is_not_null()))
     picked = pick(both, iteration, ws)
     if not picked.parts:
-        return draw_nothing("No expectations to compare", _why(every, ws, iteration))
+        names = every.group_by(GROUP).agg("configuration")["configuration"]
+        reasons = sorted(choose(set(own))[1] for own in names)
+        why = why_none(ws, "check graded on both sides", iteration, reasons)
+        return draw_nothing("No expectations to compare", why)
     compared = [
         (part, *names, own)
         for part in picked.parts
@@ -406,16 +409,6 @@ def _verdicts(found: pl.DataFrame) -> tuple[int, ...]:
     return found.select(
         pl.sum_horizontal(f"n_passed{e}", f"n_failed{e}").sum().alias(e) for e in ends
     ).row(0)
-
-
-def _why(every: pl.DataFrame, ws: Any, iteration: str | Sequence[str] | None) -> str:
-    """Why no expectation was scored on both sides."""
-    if every.is_empty():
-        return why_none(ws, "graded expectation", iteration)
-    groups = every.group_by(GROUP).agg("configuration")["configuration"]
-    reasons = sorted({choose(set(names))[1] for names in groups} - {""})
-    why = f": {'; '.join(brief(reason, 160) for reason in reasons[:4])}" if reasons else ""
-    return f"No expectation was scored on both sides{why}."
 
 
 EXPECTATIONS = 40

@@ -87,7 +87,8 @@ def deltas(
     picked = pick(paired, iteration, ws)
     meant = metric_of(metric)
     if not picked.parts:
-        return draw_nothing(f"No {meant.name} to compare", _why(by_eval))
+        why = why_none(ws, meant.name, reasons=by_eval["unpaired"])
+        return draw_nothing(f"No {meant.name} to compare", why)
     every = as_polars(stats.deltas(ws, metric, baseline))
     overall = every.drop_nulls("estimate")
     compared = [(part, row) for part in picked.parts for row in part.of(overall).to_dicts()]
@@ -153,14 +154,6 @@ def _list_unpaired(rows: Rows) -> str:
         return ""
     named = [f"{in_quotes(row['eval_name'], 40)} ({brief(row['reason'], TOOLTIP)})" for row in rows]
     return f"Not paired: {some(named, NAMED)}."
-
-
-def _why(by_eval: pl.DataFrame) -> str:
-    """Why no eval has both sides."""
-    if by_eval.is_empty():
-        return "There are no runs. `ws.problems` says what could not be used."
-    reasons = by_eval["unpaired"].drop_nulls().unique(maintain_order=True)
-    return f"No eval is paired: {some([brief(reason, 160) for reason in reasons], NAMED)}."
 
 
 def _deltas_drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartType:

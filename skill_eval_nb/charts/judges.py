@@ -165,7 +165,9 @@ def variance_components(
     known = found.drop_nulls("share")
     picked = pick(known, iteration, ws)
     if not picked.parts:
-        return draw_nothing("No variance to take apart", _why(ws, found, metric, iteration))
+        what = metric_of(metric).name if metric else "score on a rubric dimension"
+        why = why_none(ws, what, iteration, found["note"])
+        return draw_nothing("No variance to take apart", why)
     sides, left = first_of(picked.parts, lambda part: _lanes(part, known), ROWS)
     notes = [
         *picked.notes,
@@ -177,16 +179,6 @@ def variance_components(
     shown = [lane["configuration"] for lane in sides]
     shades = colours(found["configuration"], baselines(found), shown)
     return finish(_draw_components(sides, shades), answer(sides), notes)
-
-
-def _why(ws: Any, found: pl.DataFrame, metric: str | None, iteration: Any) -> str:
-    """Why there is no share to draw."""
-    if found.is_empty():
-        what = metric_of(metric).name if metric else "score on a rubric dimension"
-        other = "" if metric else ' `metric="pass_rate"` takes figures of the runs apart.'
-        return why_none(ws, what, iteration) + other
-    notes = found["note"].drop_nulls().unique(maintain_order=True).to_list()
-    return brief(notes[0] if notes else "Too little was scored.", 200)
 
 
 def _lanes(part: Part, known: pl.DataFrame) -> list[Row]:

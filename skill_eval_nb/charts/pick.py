@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skill_eval_nb.stats.values import GROUP, ITERATION, MODEL, natural, no_such, order_iterations
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import as_label, brief, in_quotes
+from skill_eval_nb.text import as_label, brief, count, in_quotes
 from skill_eval_nb.workspace.folders import NO_ITERATION
 
 from .theme import TOOLTIP
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SUITE = ["workspace", "skill"]
 NAMES = [*GROUP, "eval_id", "eval_name", "configuration", "layer", "text"]
-PARTS = 6
-"""Parts that one chart holds."""
+PARTS, REASONS = 6, 4
+"""Parts that one chart holds, and reasons why it holds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,18 @@ def not_compared(deltas: pl.DataFrame, picked: Picked) -> str:
     )
 
 
-def why_none(ws: Any, what: str, iteration: str | Sequence[str] | None = None) -> str:
-    """Why there is nothing to draw: what the runs lack, or that there are none."""
+def why_none(
+    ws: Any,
+    what: str,
+    iteration: str | Sequence[str] | None = None,
+    reasons: Iterable[str | None] = (),
+) -> str:
+    """Why there is nothing to draw: the reasons, else what runs lack, or that there are none."""
     import polars as pl
 
+    told = [brief(reason, 200) for reason in dict.fromkeys(reasons) if reason]
+    if told:
+        return f"{told[0][0].upper()}{'; '.join(told[:REASONS])[1:].removesuffix('.')}."
     article = "an" if what[0] in "aeiou" else "a"
     if not isinstance(ws, Workspace):
         return f"No row of the table has {article} {what}."
@@ -139,9 +147,8 @@ def why_none(ws: Any, what: str, iteration: str | Sequence[str] | None = None) -
         runs = runs.filter(pl.col("iteration").is_in(wanted))
     if runs.is_empty():
         return "There are no runs. `ws.problems` says what could not be used."
-    none = f"None of the {runs.height:,} runs has {article}"
-    lack = "The only run has no" if runs.height == 1 else none
-    return f"{lack} {what}. `ws.problems` says what could not be used."
+    none = f"None of {count(runs.height, 'run')} has {article} {what}"
+    return f"{none}. `ws.problems` says what could not be used."
 
 
 def _runs(ws: Any) -> pl.DataFrame:

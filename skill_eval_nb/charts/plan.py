@@ -34,7 +34,6 @@ from .theme import (
 
 if TYPE_CHECKING:
     import altair as alt
-    import polars as pl
     from altair.typing import ChartType
 
 
@@ -207,7 +206,8 @@ def plan_curve(
     found = as_polars(ws if given else stats.plan(ws, metric=metric, **wanted))
     picked = pick(found.drop_nulls("n_evals"), iteration, ws)
     if not picked.parts:
-        return draw_nothing("No design to show", _why(ws, found, metric, iteration))
+        why = why_none(ws, metric_of(metric or "score").name, iteration, found["note"])
+        return draw_nothing("No design to show", why)
     shown = pl.concat([part.of(found).drop_nulls("n_evals") for part in picked.parts])
     plans = [_count_calls(own.to_dicts()) for own in shown.partition_by(PLAN, maintain_order=True)]
     left = len(plans) - PANELS
@@ -219,13 +219,6 @@ def plan_curve(
         return finish(_draw_plan(rows, ""), answer_plan(rows, sharp, cost), notes)
     panels = [_draw_plan(rows, _plan_heading(rows[0], picked.parts)) for rows in plans[:PANELS]]
     return finish(below(panels), answer_plans(plans), notes)
-
-
-def _why(ws: Any, found: pl.DataFrame, metric: str | None, iteration: Any) -> str:
-    """Why there is no design to draw."""
-    if found.is_empty():
-        return why_none(ws, metric_of(metric or "score").name, iteration)
-    return brief(str(found["note"].drop_nulls().first() or "Nothing was planned."), 200)
 
 
 def _count_calls(rows: Rows) -> list[Row]:

@@ -266,7 +266,6 @@ def detectable_by_flips(n: int, level: float = 0.95, power: float = POWER) -> fl
     k = int((1 - level) / 2 * 2**n + 1e-9)
     if k < 1:
         return None
-    drawn = np.random.default_rng(0).standard_normal((DRAWS, n))
-    chosen = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1
+    drawn, chosen = np.random.default_rng(0).standard_normal((DRAWS, n)), _subsets(n)
     means = drawn @ (chosen / chosen.sum(axis=1, keepdims=True)).T
     return -float(np.quantile(np.partition(means, k - 1, axis=1)[:, k - 1], 1 - power))

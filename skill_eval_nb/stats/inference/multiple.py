@@ -127,14 +127,8 @@ def deals(evals: Sequence[tuple[Array, int]]) -> Array:
 
     sums, number = 0.0, 0.0
     sides = _deal_sides(tuple((len(values), k) for values, k in evals))
-    for (values, k), packed in zip(evals, sides, strict=True):
-        n, known = len(values), ~np.isnan(values)
-        mask = np.unpackbits(packed, axis=1, count=n).astype(float)
-        if known.all():  # the mean of the first side less that of the rest, in one go
-            rest = values.sum(axis=0) / (k * (n - k))
-            sums, number = sums + mask @ ((1 / k + 1 / (n - k)) * values - rest), number + 1
-            continue
-        filled = np.nan_to_num(values)
+    for (values, _), side in zip(evals, sides, strict=True):
+        known, filled, mask = ~np.isnan(values), np.nan_to_num(values), side.astype(float)
         first, count = mask @ filled, mask @ known.astype(float)
         with np.errstate(invalid="ignore", divide="ignore"):
             second = (filled.sum(axis=0) - first) / (known.sum(axis=0) - count)
@@ -147,7 +141,7 @@ def deals(evals: Sequence[tuple[Array, int]]) -> Array:
 
 @lru_cache(maxsize=1)  # iterations mostly have as many runs each
 def _deal_sides(sizes: tuple[tuple[int, int], ...]) -> tuple[Array, ...]:
-    """Of each eval whether a run goes to the first side, a row a deal, as bits.
+    """Of each eval whether a run goes to the first side, a row a deal.
 
     Args:
         sizes: of each eval, how many runs it has and how many of them are the first side's.
@@ -159,7 +153,7 @@ def _deal_sides(sizes: tuple[tuple[int, int], ...]) -> tuple[Array, ...]:
     for n, k in sizes:
         places = np.tile(np.arange(n), (DRAWN, 1))
         places[1:] = random.permuted(places[1:], axis=1)
-        found.append(np.packbits(places < k, axis=1))
+        found.append(places < k)
     return tuple(found)
 
 
