@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ HALF = 0.5
 
 
 def answer(lanes: Rows) -> str:
-    """On how many dimensions most of the variance comes from where, on the with-skill side.
+    """On which dimensions most of the variance comes from where, on the with-skill side.
 
     A lane is a configuration on a metric: heading, configuration, label, meant, parts (its rows of
     `stats.variance` by component) and sizes (evals, runs and, where known, judgings).
@@ -84,9 +84,14 @@ def answer(lanes: Rows) -> str:
     if all(len(lane["parts"]) == 1 for lane in own):
         together = next(iter(own[0]["parts"])).replace(" + ", " and ")
         return f"Variance of {together} cannot be separated {behind}"
-    if len(own) == 1:
-        return f"{_of_one(own[0])} {behind}"
-    return f"Most of the variance comes {_of_many(own)} {behind}"
+    labels: dict[str, list[str]] = {}
+    for row in own:
+        labels.setdefault(_most(row), []).append(in_quotes(row["label"], 40))
+    texts = [
+        f"from {SOURCES.get(component, 'no one source')} on {some(names)}"
+        for component, names in sorted(labels.items(), key=lambda own: (-len(own[1]), not own[0]))
+    ]
+    return f"Most of the variance comes {some(texts, 99)} {behind}"
 
 
 def _first_sides(lanes: Rows) -> list[Row]:
@@ -102,25 +107,6 @@ def _most(lane: Row) -> str:
     """The component that more than half of the variance is, or ""."""
     found = max(lane["parts"].values(), key=lambda row: row["share"])
     return found["component"] if found["share"] > HALF else ""
-
-
-def _of_one(lane: Row) -> str:
-    component = _most(lane)
-    what = in_quotes(lane["label"], 40) if lane["meant"].unit == "1-5" else f"the {lane['label']}"
-    if not component:
-        return f"No one source makes most of the variance of {what}"
-    share = lane["parts"][component]["share"]
-    return f"{share:.0%} of the variance of {what} comes from {SOURCES[component]}"
-
-
-def _of_many(lanes: Rows) -> str:
-    """From where it comes, on how many of the lanes."""
-    often = Counter(map(_most, lanes)).most_common()
-    often.sort(key=lambda pair: (-pair[1], not pair[0]))
-    every = tied(len(lanes), "dimension")
-    texts = [f"from {SOURCES.get(component, 'no one source')} on {n}" for component, n in often]
-    first, *others = texts
-    return some([f"{first} of {every}", *others], 99)
 
 
 def rough(lanes: Rows) -> str:
@@ -341,7 +327,7 @@ def _boxes(place: int, row: Row, pairs: Array) -> list[Row]:
             "pairs": number,
             "fill": shade(0.5 + number / most / (2 if first == second else -2)),
             "stroke": FAINT if first == second else None,
-            "text": _short(number),
+            "text": f"{number:,}" if number else "",
         }
         for first, row_of in zip(WHOLE, counts, strict=True)
         for second, number in zip(WHOLE, row_of, strict=True)
@@ -361,17 +347,6 @@ def _list_measures(row: Row, pairs: Array) -> list[str]:
         ),
         f"n = {tied(len(pairs), 'pair')} of {tied(row['n_repeated'], 'output')}",
     ]
-
-
-def _short(number: int) -> str:
-    """A number as a cell has room for; nothing for none.
-
-    >>> _short(1234), _short(12345), _short(0)
-    ('1,234', '12k', '')
-    """
-    if not number:
-        return ""
-    return f"{number:,}" if number < 10_000 else f"{number / 1000:,.0f}k"
 
 
 PANELS = 12

@@ -489,10 +489,8 @@ def agreement(data: Any, human: Any = None, *, level: float = 0.95) -> Any:
         Where a human labelled checks of a `Workspace` (see `sen.review(ws, "checks")`), there is
         a row more for each judge, `judge against labels`, without a dimension, about the labels
         of checks that were drawn at random:
-        `n_outputs`, how many; `exact`, the share of them on which the judge is right;
-        `sensitivity`, what it passes of those that the human passes (`n_label_passed`), and
-        `specificity`, what it fails of those that the human fails (`n_label_failed`); each with
-        its exact interval (`…_low`, `…_high`: Clopper and Pearson, 1934), as if no two checks
+        `n_outputs`, how many; `exact`, the share of them on which the judge is right, with its
+        exact interval (`exact_low`, `exact_high`: Clopper and Pearson, 1934), as if no two checks
         were of one run. Other figures are null.
 
     Raises:
@@ -509,8 +507,7 @@ def agreement(data: Any, human: Any = None, *, level: float = 0.95) -> Any:
     import polars as pl
 
     schema = dict.fromkeys(KEYS, pl.String) | dict.fromkeys((*COUNTS, *DISTRIBUTION), pl.Int64)
-    schema |= dict.fromkeys(MEASURES, pl.Float64)
-    schema |= {name: pl.Int64 if name.startswith("n_") else pl.Float64 for name in ON_LABELS}
+    schema |= dict.fromkeys((*MEASURES, *ON_LABELS), pl.Float64)
     rows = [
         dict(zip(KEYS, each.keys, strict=True)) | _figures(each, level)
         for each in raters(data, human)

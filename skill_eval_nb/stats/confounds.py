@@ -317,7 +317,7 @@ def name_families(of: Compared) -> str | None:
     claims = of.row["scope"] == "population" and of.row["verdict"] in DECIDED
     iteration = of.row["configuration" if of.known.iterations else "iteration"]
     found = of.known.families.get((*of.suite, iteration))
-    return f"{found.sentence()}." if claims and found else None
+    return found[0] if claims and found else None
 
 
 def name_batches(of: Compared) -> str | None:

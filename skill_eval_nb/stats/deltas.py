@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial, reduce
+from functools import lru_cache, partial
 from itertools import chain
-from operator import mul
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.text import some
@@ -215,29 +214,26 @@ def _deal_labels(
         return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(together[name])) for name in names)
 
     own = paired.filter(is_of(together)).drop_nulls("estimate")
+    alike = {"weight": pl.lit(1.0), "family": pl.lit(None, pl.String)}
+    own = own.with_columns(**{name: alike[name] for name in alike.keys() - {*_of_evals(own)}})
     if scope == "population":
-        how = _of_evals(own)
-        wide = own.pivot("metric", index=[*EVAL, *how], values="estimate").sort(EVAL)
-        if "weight" in how:
-            wide = wide.with_columns(pl.col(metrics) * pl.col("weight"))
-        if "family" in how:
-            family = pl.coalesce("family", pl.format("\0{}", pl.int_range(pl.len())))
-            wide = wide.group_by(family.alias("family"), maintain_order=True).agg(
-                pl.col(metrics).sum()
-            )
-        return flip_signs(wide.select(metrics).to_numpy().astype(float))
+        wide = own.pivot("metric", index=[*EVAL, *alike], values="estimate").sort(EVAL)
+        family = pl.coalesce("family", pl.format("\0{}", pl.int_range(pl.len())))
+        by_family = wide.group_by(family.alias("family"), maintain_order=True)
+        sums = by_family.agg((pl.col(metrics) * pl.col("weight")).sum())
+        return flip_signs(sums.select(metrics).to_numpy().astype(float))
     first, second = (together[side] for side in SIDES)
-    strata, weight = [*EVAL, *MODEL], [name for name in _of_evals(own) if name == "weight"]
+    strata = [*EVAL, *MODEL]
     runs = (
         values.filter(
             is_of(ITERATION if _are_lists(paired) else GROUP),
             pl.col("configuration").is_in([first, second]),
             pl.col("metric").is_in(metrics),
         )
-        .join(own.select(*EVAL, "metric", *weight), on=[*EVAL, "metric"], nulls_equal=True)
+        .join(own.select(*EVAL, "metric", "weight"), on=[*EVAL, "metric"], nulls_equal=True)
         .with_columns(
             (pl.col("configuration") != first).alias("second"),
-            value=reduce(mul, map(pl.col, ["value", *weight])),
+            value=pl.col("value") * pl.col("weight"),
         )
         .pivot(
             "metric",

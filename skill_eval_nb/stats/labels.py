@@ -94,12 +94,7 @@ def offer_checks(ws: Workspace) -> pl.DataFrame:
     )
 
 
-RATES = ("exact", "sensitivity", "specificity")
-COUNTS = ("n_label_passed", "n_label_failed")
-ON_LABELS = (
-    *COUNTS,
-    *(f"{rate}{end}" for rate in RATES for end in ("", "_low", "_high") if rate + end != "exact"),
-)
+ON_LABELS = ("exact_low", "exact_high")
 """What `agreement` says of a judge on the checks that a human labelled, beside `exact`."""
 
 
@@ -112,17 +107,13 @@ def trust_judges(ws: Workspace, level: float) -> list[dict[str, Any]]:
     rows = []
     for key, own in checks.group_by([*GROUP, "judge"], maintain_order=True):
         drawn = own.filter("sampled")
-        n = [drawn.height, *(drawn.filter(label=label).height for label in (True, False))]
-        right = drawn.filter(pl.col("passed") == pl.col("label"))
-        hits = [right.height, *(right.filter(label=label).height for label in (True, False))]
+        n, right = drawn.height, int((drawn["passed"] == drawn["label"]).sum())
+        low, high = Wins(right, n - right, 0).interval(level)
         row: dict[str, Any] = dict(zip([*GROUP, "judge"], key, strict=True))
-        row |= {"n_evals": drawn.select(EVAL).n_unique(), "n_outputs": n[0], "n_repeated": n[0]}
-        row |= dict(zip(COUNTS, n[1:], strict=True))
-        for name, good, of in zip(RATES, hits, n, strict=True):
-            low, high = Wins(good, of - good, 0).interval(level)
-            row |= {name: good / of if of else None, f"{name}_low": low, f"{name}_high": high}
-        more = count(own.height - n[0], "label")
-        note = f"{more} left out: of checks not drawn at random." if own.height > n[0] else None
+        row |= {"n_evals": drawn.select(EVAL).n_unique(), "n_outputs": n, "n_repeated": n}
+        row |= {"exact": right / n if n else None, "exact_low": low, "exact_high": high}
+        more = count(own.height - n, "label")
+        note = f"{more} left out: of checks not drawn at random." if own.height > n else None
         rows.append(row | {"note": note})
     return rows
 

@@ -382,8 +382,7 @@ def note_families(ws: Workspace, baseline: str | None, level: float) -> Iterator
     proposed = propose_families(ws)
     for of in runs_by_model(ws).select(GROUP).unique().iter_rows(named=True):
         if found := proposed.get(tuple(of[name] for name in ITERATION)):
-            evals = [name for family in found.members for name in family]
-            yield note(of, "families", f"{found.sentence()}.", evals=evals)
+            yield note(of, "families", found[0], evals=found[1])
 
 
 MAKERS = (

@@ -11,13 +11,12 @@ from .values import (
     EVAL,
     GROUP,
     METRICS,
-    MODEL,
     RUN,
     in_order,
     natural,
     no_such,
-    runs_by_model,
     statistic,
+    values_of,
 )
 
 if TYPE_CHECKING:
@@ -89,7 +88,9 @@ def outliers(
     for metric in metrics:
         if metric not in METRICS:
             raise no_such("metric", metric, METRICS)
-    scored = _score_outliers(_metric_values(data, metrics))
+    errored = (pl.col("status") == "errored").fill_null(value=False)
+    values = values_of(data, *dict.fromkeys(metrics)).filter(~errored).drop_nulls("value")
+    scored = _score_outliers(values.sort(RUN, nulls_last=True))
     apart = pl.col("away").abs() >= math.log(APART)
     outlying = (pl.col("modified_z").abs() >= threshold) & apart
     value = pl.col("value")
@@ -110,20 +111,6 @@ def outliers(
     order = {name: place for place, name in enumerate(metrics)}
     groups = dict.fromkeys(GROUP, natural)
     return in_order(found, **groups, metric=lambda name: (order[name],), configuration=side)
-
-
-def _metric_values(data: Any, metrics: Sequence[str]) -> pl.DataFrame:
-    """RUN, MODEL, metric, value of every run that did not error and has the figure, in order."""
-    import polars as pl
-
-    errored = (pl.col("status") == "errored").fill_null(value=False)
-    wide = runs_by_model(data).filter(~errored).sort(RUN, nulls_last=True)
-    return pl.concat(
-        wide.select(
-            *RUN, *MODEL, pl.lit(metric).alias("metric"), value=pl.col(metric).cast(pl.Float64)
-        ).drop_nulls("value")
-        for metric in dict.fromkeys(metrics)
-    )
 
 
 def _score_outliers(values: pl.DataFrame) -> pl.DataFrame:

@@ -43,25 +43,6 @@ STATED = {"tags": "their tags", "files": "their input files"}
 """Columns of `evals` that several may share, and what they are in a sentence."""
 
 
-class Families(NamedTuple):
-    """Evals that seem to belong together, and what they have in common."""
-
-    common: str
-    cluster: str
-    """What to give as `cluster`."""
-    members: list[list[str]]
-    """The names of the evals of each family of two and more."""
-
-    def sentence(self) -> str:
-        """What they are, and what can be done, without a full stop."""
-        each = some([" + ".join(map(brief, family[:2])) for family in self.members])
-        evals = count(sum(map(len, self.members)), "eval")
-        return (
-            f"{evals} seem to belong together by {self.common} ({each}): "
-            f"`cluster={self.cluster}` counts each family once"
-        )
-
-
 def name_families(
     workspaces: Iterable[str], marks: Iterable[Sequence[str] | str | None]
 ) -> list[str | None]:
@@ -85,8 +66,10 @@ def name_families(
 
 
 @remember
-def propose_families(data: Any) -> dict[tuple[Any, ...], Families]:
+def propose_families(data: Any) -> dict[tuple[Any, ...], tuple[str, list[str]]]:
     """By ITERATION the families that its evals seem to have: of two and more, at least two of them.
+
+    As a sentence, and the names of the evals.
 
     Tags are asked first, then input files, then the first words of names, if those leave no
     more than half of the evals alone.
@@ -97,7 +80,7 @@ def propose_families(data: Any) -> dict[tuple[Any, ...], Families]:
     if not is_table(data):
         of_evals = {column: own_of_evals(data, column) for column in STATED}
         stated = {name: {row[:2]: row[2] for row in own.rows()} for name, own in of_evals.items()}
-    found: dict[tuple[Any, ...], Families] = {}
+    found: dict[tuple[Any, ...], tuple[str, list[str]]] = {}
     for place, own in evals.group_by(ITERATION, maintain_order=True):
         named, keys = FIRST_WORD.match, own.select("workspace", "eval_id").rows()
         words = [word[0] if (word := named(name)) else None for name in own["eval_name"]]
@@ -113,7 +96,10 @@ def propose_families(data: Any) -> dict[tuple[Any, ...], Families]:
             several = [own for name, own in members.items() if name is not None and len(own) > 1]
             most = common != ways[-1][0] or 2 * sum(map(len, several)) >= len(own)
             if len(several) > 1 and most:
-                found[place] = Families(common, cluster, several)
+                kin = [name for family in several for name in family]
+                each = some([" + ".join(map(brief, family[:2])) for family in several])
+                belong = f"{count(len(kin), 'eval')} seem to belong together by {common} ({each})"
+                found[place] = f"{belong}: `cluster={cluster}` counts each family once.", kin
                 break
     return found
 

@@ -95,14 +95,12 @@ def _figures(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
     keys = [*GROUP, "configuration"]
     measured = [metric for metric in ORDER if metric in runs.columns]
-    wide = runs.group_by(keys).agg(pl.struct(spread(metric)).alias(metric) for metric in measured)
-    figures = [
-        wide.select(*keys, pl.lit(metric).alias("metric"), metric).unnest(metric)
-        for metric in measured
-    ]
-    efficiency = figures[measured.index("overall_efficiency")]
-    rubric = scores.group_by(*keys, "metric").agg(spread("value"))
-    return pl.concat([*figures, consistency(efficiency), rubric])
+    own = runs.select(*keys, pl.col(measured).cast(pl.Float64))
+    values = own.unpivot(measured, index=keys, variable_name="metric")
+    every = pl.concat([values, scores.select(values.columns)])
+    figures = every.group_by(*keys, "metric").agg(spread("value"))
+    efficiency = figures.filter(metric="overall_efficiency")
+    return pl.concat([figures, consistency(efficiency)])
 
 
 def place(metric: str) -> Key:

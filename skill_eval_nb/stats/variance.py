@@ -433,7 +433,6 @@ COLUMNS = [
     "n_evals",
     "n_runs",
     "n_judgings",
-    "clipped",
     "note",
 ]
 
@@ -472,8 +471,8 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
         - `variance` in the metric's unit squared, with `low` and `high`; `share` of the sum of
           eval, run and judge (0-1), with `share_low` and `share_high`;
         - `n_evals`, `n_runs`, `n_judgings` (scores; null for figures of runs);
-        - `clipped`: the estimate was below 0, as chance has it, and is set to 0;
-        - `note`: what to know about it, in sentences; null if there is nothing.
+        - `note`: what to know about it, in sentences (an estimate below 0, which chance brings
+          about, is set to 0, for one); null if there is nothing.
 
         A variance that cannot be seen at all (one eval) is null, and so are shares then.
         Intervals come from leaving out each whole eval in turn, which says how many degrees
@@ -527,7 +526,6 @@ def _known_figures(rows: pl.DataFrame) -> pl.DataFrame:
     seen, carried = pl.col("spread") > 0, df >= FEWEST
     rows = rows.with_columns(
         known.then(pl.col("raw").clip(0)).alias("variance"),
-        known.then(pl.col("raw") < 0).fill_null(value=False).alias("clipped"),
         pl.when(carried).then("low").alias("low"),
         pl.when(carried & seen).then("high").alias("high"),
     )
