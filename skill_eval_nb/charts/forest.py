@@ -323,9 +323,10 @@ def answer_forest(own: Row, meant: Metric) -> str:
     n = n_of(own["n_runs"], own["n_runs_baseline"])
     wide = word_of(own["wide_verdict"], own["metric"])
     beyond = f"; on tasks like these: {wide}" if wide else ""
-    much = f"{meant.difference(own['estimate'])}{say_interval(own, meant)} {meant.name}"
+    ends = [meant.difference(own[end]) for end in ("low", "high") if own[end] is not None]
+    much = f"{meant.difference(own['estimate'])} ({' to '.join(ends)})".removesuffix(" ()")
     leans = f"; {own['lean']} by borrowed noise" if own["lean"] else ""
-    return f"{verdict}: {much}{leans}{beyond} ({n})"
+    return f"{verdict}: {much} {meant.name}{leans}{beyond} ({n})"
 
 
 def say_lean(row: Row, meant: Metric) -> str:
@@ -334,13 +335,6 @@ def say_lean(row: Row, meant: Metric) -> str:
         return ""
     low, high = (meant.difference(row[end]) for end in ("lean_low", "lean_high"))
     return f"{row['lean']} ({low} to {high} by borrowed noise)"
-
-
-def say_interval(row: Row, meant: Metric) -> str:
-    """The interval in brackets, if there is one."""
-    if row["low"] is None:
-        return ""
-    return f" ({meant.difference(row['low'])} to {meant.difference(row['high'])})"
 
 
 def answer_forests(comparisons: Rows, what: str, about: str) -> str:

@@ -169,7 +169,8 @@ def lineage(data: Any) -> ChartType:
     """
     versions = versions_of(data)
     if versions.is_empty():
-        return draw_nothing("No version to show", _why_none(data))
+        why = "`sen.improving.history(ws)` makes a history of a workspace's runs."
+        return draw_nothing("No version to show", why)
     parts, more = part_by(versions, SUITE)
     drawn = {part: drawn_of(part.of(versions).to_dicts()) for part in parts}
     long = any(len(rows) > VERSIONS for rows in drawn.values())
@@ -182,13 +183,6 @@ def lineage(data: Any) -> ChartType:
     ]
     panels = [_panel(part, rows[-VERSIONS:]) for part, rows in drawn.items()]
     return finish(below(panels), answer(list(drawn.values())), notes)
-
-
-def _why_none(data: Any) -> str:
-    if isinstance(data, Workspace):
-        runs = "There are no runs" if data.polars("runs").is_empty() else "There is no history.json"
-        return f"{runs}. `sen.improving.history(ws)` makes a history of a workspace's runs."
-    return "The table has no rows."
 
 
 def _panel(part: Part, rows: Rows) -> ChartType:

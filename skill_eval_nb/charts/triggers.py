@@ -114,10 +114,8 @@ def why_none(data: Any) -> str:
     """Why there is no rate to draw."""
     table = data.polars("triggers") if isinstance(data, Workspace) else as_polars(data)
     if table.is_empty():
-        where = "The workspace" if isinstance(data, Workspace) else "The table"
-        return f"{where} holds no trigger query. `sen.triggers.measure` asks some and keeps them."
-    doubts = as_polars(stats.trigger_doubts(data))
-    return doubts["message"][0]
+        return "There is no trigger query. `sen.triggers.measure` asks some and keeps them."
+    return as_polars(stats.trigger_doubts(data))["message"][0]
 
 
 def say_score(row: Row, score: str) -> str:
@@ -151,7 +149,8 @@ QUERIES = 60
 """Queries that one chart holds."""
 VERDICTS = {"as it should": WITH_SKILL, "not as it should": BASELINE, "nobody said": FAINT}
 """What the marks' colours say of a query's rate."""
-GROUPS = {True: "should trigger", False: "should not trigger", None: "not stated whether"}
+SAYS = {True: "should trigger", False: "should not trigger", None: "nobody said"}
+"""What each class of queries is called."""
 
 
 def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> ChartType:
@@ -210,20 +209,20 @@ def _query_rows(shown: Sequence[Described], threshold: float) -> tuple[list[Row]
     """The queries as they are drawn, the most wrong first, and how many are left out."""
     groups: list[tuple[str, list[Row]]] = []
     for part in shown:
-        for should, name in GROUPS.items():
+        for should, name in SAYS.items():
             own = [row for row in part.queries.to_dicts() if row["should_trigger"] is should]
-            own.sort(key=lambda row: (row["rate"] is None, _rank_wrong(row)))
+            own.sort(  # the most wrong first; unlabelled ones by their rate
+                key=lambda row: (
+                    row["rate"] is None,
+                    -(row["rate"] or 0.0) if row["right"] is None else row["right"],
+                )
+            )
             above = f"{part.heading} · {name}" if part.heading else name[:1].upper() + name[1:]
             groups.append((above, own))
     there = [group for group in groups if group[1]]
     most = max(QUERIES // len(there), 3)
     rows = [_query_row(row, heading, threshold) for heading, own in there for row in own[:most]]
     return rows, sum(len(own) for _, own in there) - len(rows)
-
-
-def _rank_wrong(row: Row) -> float:
-    """By what queries are sorted: the share of right runs; unlabelled ones by their rate."""
-    return row["right"] if row["right"] is not None else -(row["rate"] or 0.0)
 
 
 def _query_row(row: Row, heading: str, threshold: float) -> Row:
@@ -312,7 +311,6 @@ def _rates_drawn(rows: Rows, level: float) -> ChartType:
 
 WIDE, HIGH = 84, 48
 """Pixels of a cell."""
-SAYS = {True: "should trigger", False: "should not trigger", None: "nobody said"}
 PANELS = {"n_queries": "By query", "n_runs": "By run"}
 LABELS = {"title": None, "labelFontSize": 11}
 SHARE = {"n_queries": "query_share", "n_runs": "run_share"}
@@ -421,8 +419,7 @@ def trigger_rounds(data: Any) -> ChartType:
     every = _search_rounds(data)
     rounds = every.filter(every["test_score"].is_not_null() | every["train_score"].is_not_null())
     if rounds.is_empty():
-        where = "The workspace holds" if isinstance(data, Workspace) else "The table has"
-        why = f"{where} no round with a score. `sen.triggers.optimise` makes some."
+        why = "There is no round with a score. `sen.triggers.optimise` makes some."
         return draw_nothing("No round to show", why)
     parts, more = part_by(rounds, SUITE)
     drawn = {part.heading: part.of(rounds).to_dicts() for part in parts}

@@ -20,7 +20,6 @@ from .values import (
     METRICS,
     RUBRIC,
     RUN,
-    Key,
     in_order,
     natural,
     runs_of,
@@ -474,7 +473,9 @@ def audit(workspace: Any) -> Any:
         .select(AUDIT)
     )
     names = dict.fromkeys([*ITERATION, "path"], natural)
-    return in_order(rows, **names, configuration=_delta_last, metric=place)
+    return in_order(
+        rows, **names, configuration=lambda name: (name == DELTA, side(name)), metric=place
+    )
 
 
 def _values(runs: pl.DataFrame, scores: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:
@@ -515,7 +516,3 @@ def _part(values: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:
     source = pl.col("metric").replace(CONSISTENCY, "overall_efficiency")
     about = stated.select(*ITERATION, source)
     return values.join(about, on=[*ITERATION, "metric"], how="semi", nulls_equal=True)
-
-
-def _delta_last(configuration: str) -> Key:
-    return (configuration == DELTA, side(configuration))

@@ -204,7 +204,8 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
     rate = pl.col("rate")
     low, high = wilson(hit, hit + missed, check_level(level))
     right = pl.when("should_trigger").then(rate).otherwise(1 - rate)
-    near = pl.col("tags").list.eval(_plain_tag(pl.element())).list.contains(NEAR_MISS)
+    plain = pl.element().str.to_lowercase().str.replace_all("[-_ ]+", " ").str.strip_chars()
+    near = pl.col("tags").list.eval(plain).list.contains(NEAR_MISS)  # also of `Near-Miss`
     instead = pl.col("instead").list.eval(pl.element().mode().sort()).list.first()
     answered = seen_of(data).select(
         *SUITE,
@@ -257,11 +258,6 @@ def wilson(hits: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
     low = pl.when(hits == 0).then(0.0 * n).otherwise(middle - reach)
     high = pl.when(hits == n).then(1.0 + 0.0 * n).otherwise(middle + reach)
     return low, high
-
-
-def _plain_tag(tag: pl.Expr) -> pl.Expr:
-    """A tag as one may write it: `Near-Miss`, `near_miss`."""
-    return tag.str.to_lowercase().str.replace_all("[-_ ]+", " ").str.strip_chars()
 
 
 def trigger_confusion(data: Any, threshold: float = 0.5) -> Any:

@@ -120,7 +120,7 @@ def test_bars_are_the_shares_of_the_variance() -> None:
     ws = world(evals=6, runs=3, judgings=2)
     chart = spec_of(charts.variance_components(ws))
     known = stats.variance(ws).sort("dimension", "configuration", "component")
-    names = {"between evals": "eval", "between runs": "run", "the judge": "judge"}
+    names = {"the evals": "eval", "the runs": "run", "the judge": "judge"}
     found = sorted(
         (bar["name"], bar["configuration"], names[bar["component"]], bar["share"], bar["high"])
         for bar in rows_of(chart, "share", "component")

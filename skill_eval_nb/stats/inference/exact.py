@@ -317,8 +317,6 @@ def _on_the_grid(weighed: Parts) -> float:
 SAME = 1 + 1e-7
 """Chances that differ by a smaller factor are equal: the rest is rounding."""
 
-COUNTS = ["passed", "scored", "passed_baseline", "scored_baseline"]
-
 
 class Margins(NamedTuple):
     """What the test of an eval takes as given: verdicts on either side, and passes in all."""
@@ -361,18 +359,6 @@ def exact_tests(tables: pl.DataFrame) -> pl.DataFrame:
     >>> exact_tests(pl.DataFrame([{"row": 7, **eval_}] * 2)).rows()
     [(7, 0.005, 0.005)]
     """
-    import polars as pl
-
-    alone = pl.col("row").is_unique()
-    once = tables.filter(alone)
-    distinct = once.select(COUNTS).unique().with_row_index("row")
-    found = distinct.join(_test_varied_tables(distinct), on="row").drop("row")
-    of_one = once.join(found, on=COUNTS).select("row", "p", "least_p")
-    return pl.concat([of_one, _test_varied_tables(tables.filter(~alone))])
-
-
-def _test_varied_tables(tables: pl.DataFrame) -> pl.DataFrame:
-    """`exact_tests` of tables whose rows differ, or have several evals."""
     import polars as pl
 
     passes = (pl.col("passed") + pl.col("passed_baseline")).alias("passes")
