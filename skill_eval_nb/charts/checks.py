@@ -397,8 +397,9 @@ def _discrimination_answer(found: pl.DataFrame, names: Sequence[tuple[str, str]]
     n = n_of(*_verdicts(found), noun="verdict")
     better, worse, every = classes[SEPARATES], classes[HURTS], tied(found.height, "expectation")
     more = f"{better:,} of {every} pass more often in {who} than in {other} beyond chance"
-    always = f"{classes[PASSES] + classes[FAILS]:,} always pass or always fail"
-    return f"{more}, {worse:,} less often; {always} ({n})"
+    always = classes[PASSES] + classes[FAILS]
+    silent = f"; {always:,} always pass or always fail" if always else ""
+    return f"{more}, {worse:,} less often{silent} ({n})"
 
 
 def _verdicts(found: pl.DataFrame) -> tuple[int, ...]:

@@ -135,9 +135,9 @@ def why_none(
     """Why there is nothing to draw: the reasons, else what runs lack, or that there are none."""
     import polars as pl
 
-    told = [brief(reason, 200) for reason in dict.fromkeys(reasons) if reason]
+    told = [brief(reason, 200).removesuffix(".") for reason in dict.fromkeys(reasons) if reason]
     if told:
-        return f"{told[0][0].upper()}{'; '.join(told[:REASONS])[1:].removesuffix('.')}."
+        return " ".join(f"{reason[0].upper()}{reason[1:]}." for reason in told[:REASONS])
     article = "an" if what[0] in "aeiou" else "a"
     if not isinstance(ws, Workspace):
         return f"No row of the table has {article} {what}."

@@ -481,8 +481,8 @@ def answer_rubric_dimensions(lanes: Rows) -> str:
     who, name = as_label(top["configuration"], 40), in_quotes(top["label"], 40)
     where = f" in {in_quotes(top['heading'], 40)}" if top["heading"] else ""
     if top["estimate"] is None:
-        mean = f"{who} has a mean of {top['mean']:.2f}"
-        return f"Runs differ most on {name}{where}: {mean} ({n_of(top['n'])})"
+        most = ", where its runs differ most" if top["stddev"] else ""
+        return f"{who} has a mean of {top['mean']:.2f} on {name}{where}{most} ({n_of(top['n'])})"
     other = as_label(top["baseline"], 40)
     n = f"{n_of(top['n_runs'], top['n_runs_baseline'])} of {tied(top['n_evals'], 'eval')}"
     if format_signed(top["estimate"]) == "0.00":

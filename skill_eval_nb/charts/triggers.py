@@ -423,16 +423,20 @@ def trigger_rounds(data: Any) -> ChartType:
         return draw_nothing("No round to show", why)
     parts, more = part_by(rounds, SUITE)
     drawn = {part.heading: part.of(rounds).to_dicts() for part in parts}
+    shown = {
+        heading: [row for at, row in enumerate(rows, ROUNDS) if at >= len(rows) or row["is_best"]]
+        for heading, rows in drawn.items()
+    }
     left = every.height - rounds.height
     long = any(len(rows) > ROUNDS for rows in drawn.values())
     notes = [
         "Line through a point: its interval." if rounds["test_low"].count() else "",
         "The score that a round was chosen by flatters it: only fresh runs say what it is worth.",
-        f"The last {ROUNDS} rounds are shown." if long else "",
+        f"The last {ROUNDS} rounds and the chosen one are shown." if long else "",
         f"{tied(left, 'round')} without a score." if left else "",
         more,
     ]
-    panels = [_draw_rounds(heading, rows[-ROUNDS:]) for heading, rows in drawn.items()]
+    panels = [_draw_rounds(heading, rows) for heading, rows in shown.items()]
     return finish(below(panels), rounds_answer(list(drawn.values())), notes)
 
 

@@ -207,6 +207,7 @@ FEWEST_SEEN = 3
 """Evals below which nothing is known of how a figure that is no pass rate differs between them."""
 
 
+DESIGN: tuple[str, ...]
 DESIGN = ("what", "difference", "n_evals", "n_runs", "new_runs", "price_usd", "seconds")
 """Fields of an addition that would decide: `runs` of these evals, `evals` of this kind, or `none`
 if no usual one does; for a difference `as seen`, or `half` of it; how many evals in all, runs of
@@ -293,9 +294,9 @@ def _flip_p(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return (sums >= sums[0] - TINY).mean(axis=0)
 
 
-def _price_runs(new: Sequence[int], sides: Sequence[Row]) -> Row:
+def _price_runs(new: Sequence[int], sides: Sequence[Row]) -> dict[str, Any]:
     """What so many new runs of either side are, cost and take; None if a side does not say."""
-    costs: Row = {"new_runs": sum(new)}
+    costs: dict[str, Any] = {"new_runs": sum(new)}
     for name in ("price_usd", "seconds"):
         rates = [side.get(name) for side in sides]
         known = [n * rate for n, rate in zip(new, rates, strict=True) if rate is not None]
@@ -324,7 +325,8 @@ def find_designs(
     differences = tuple(sorted(one.mean - other.mean for one, other in evals))
     designs: list[Row] = []
     for difference, share in SHARES.items():
-        design: Row = dict.fromkeys(DESIGN) | {"what": "none", "difference": difference}
+        design: dict[str, Any] = dict.fromkeys(DESIGN)
+        design |= {"what": "none", "difference": difference}
         if scope == "suite" and (found := find_runs(evals, share, level)):
             new = [sum(max(found - len(own.rates), 0) for own in side) for side in sides]
             design |= {"what": "runs", "n_evals": n, "n_runs": found} | _price_runs(new, facts)

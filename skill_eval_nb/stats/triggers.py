@@ -681,14 +681,11 @@ def _score_row(queries: pl.DataFrame, level: float) -> Row:
         "": (pl.col("triggers").cast(pl.Int64), pl.lit(1).alias("of")),
         OF_RUNS: (hit.fill_null(0), (hit + missed).fill_null(0).alias("of")),
     }
-    figures = {
-        f"{prefix}{name}{end}": figure
-        for prefix, both in counted.items()
-        for name, own in zip(
-            SCORES, scores(*(each.select(both).to_numpy() for each in classes), level), strict=True
-        )
-        for end, figure in zip(ENDS, own, strict=True)
-    }
+    figures: Row = {}
+    for prefix, both in counted.items():
+        positives, negatives = (own.select(both).to_numpy() for own in classes)
+        for name, own in zip(SCORES, scores(positives, negatives, level), strict=True):
+            figures |= {f"{prefix}{name}{end}": own[at] for at, end in enumerate(ENDS)}
     return {
         **figures,
         "n_queries": measured.height,
