@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, reduce
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import numpy as np
@@ -318,22 +318,9 @@ SAME = 1 + 1e-7
 """Chances that differ by a smaller factor are equal: the rest is rounding."""
 
 
-class Margins(NamedTuple):
-    """What the test of an eval takes as given: verdicts on either side, and passes in all."""
-
-    scored: int
-    scored_baseline: int
-    passes: int
-
-    @property
-    def arrangements(self) -> float:
-        """The logarithm of how many ways there are to deal out the sides to the verdicts."""
-        return math.log(math.comb(self.scored + self.scored_baseline, self.scored))
-
-    @property
-    def tells(self) -> bool:
-        """Whether both verdicts were seen, so that sides can differ."""
-        return 0 < self.passes < self.scored + self.scored_baseline
+MARGINS = ["scored", "scored_baseline", "passes"]
+Kind = tuple[int, int, int]
+"""What the test of an eval takes as given: verdicts on either side, and passes in all."""
 
 
 def exact_tests(tables: pl.DataFrame) -> pl.DataFrame:
@@ -360,21 +347,23 @@ def exact_tests(tables: pl.DataFrame) -> pl.DataFrame:
     [(7, 0.005, 0.005)]
     """
     import polars as pl
+    from scipy import special
 
     passes = (pl.col("passed") + pl.col("passed_baseline")).alias("passes")
     given = tables.select("row", "passed", "scored", "scored_baseline", passes).filter(
         pl.col("scored") > 0, pl.col("scored_baseline") > 0
     )
-    distinct = given.select(Margins._fields).unique().sort(Margins._fields)
-    kinds = [Margins(*row) for row in distinct.iter_rows()]
+    distinct = given.select(MARGINS).unique().sort(MARGINS)
+    own, other, every = (distinct[name] for name in MARGINS)
+    ways = special.gammaln(own + other + 1) - special.gammaln(own + 1) - special.gammaln(other + 1)
     known = distinct.with_columns(
-        pl.Series("kind", range(len(kinds)), pl.Int64),
-        pl.Series("arrangements", [kind.arrangements for kind in kinds], pl.Float64),
-        pl.Series("tells", [kind.tells for kind in kinds], pl.Boolean),
+        pl.int_range(pl.len()).alias("kind"),
+        pl.Series("arrangements", ways, pl.Float64),
+        ((every > 0) & (every < own + other)).alias("tells"),  # so that sides can differ
     )
     tells, even = pl.col("tells"), (pl.col("scored") == pl.col("scored_baseline")).all()
     rows = (
-        given.join(known, on=Margins._fields)
+        given.join(known, on=MARGINS)
         .group_by("row")
         .agg(
             pl.col("kind").filter(tells).sort().cast(pl.String).str.join(",").alias("kinds"),
@@ -385,7 +374,7 @@ def exact_tests(tables: pl.DataFrame) -> pl.DataFrame:
     )
     seen = rows.select("kinds", "seen").unique().group_by("kinds").agg("seen").rows()
     tested = pl.DataFrame(
-        [row for names, sums in seen for row in _test_sums(names, sums, kinds)],
+        [row for names, sums in seen for row in _test_sums(names, sums, distinct.rows())],
         {"kinds": pl.String, "seen": pl.Int64, "p": pl.Float64},
         orient="row",
     )
@@ -394,7 +383,7 @@ def exact_tests(tables: pl.DataFrame) -> pl.DataFrame:
 
 
 def _test_sums(
-    names: str, sums: Sequence[int], kinds: Sequence[Margins]
+    names: str, sums: Sequence[int], kinds: Sequence[Kind]
 ) -> Iterator[tuple[str, int, float]]:
     """The p of each sum of passes on the first side, for evals of these kinds."""
     import numpy as np
@@ -411,7 +400,7 @@ def _test_sums(
 
 
 @lru_cache(maxsize=4096)
-def _chance_over_evals(kind: Margins, times: int) -> Array:
+def _chance_over_evals(kind: Kind, times: int) -> Array:
     """The chance of each sum of passes on the first side over so many evals of a kind."""
     if times == 1:
         return _hypergeometric_chances(kind)
@@ -421,7 +410,7 @@ def _chance_over_evals(kind: Margins, times: int) -> Array:
     )[0]
 
 
-def _hypergeometric_chances(kind: Margins) -> Array:
+def _hypergeometric_chances(kind: Kind) -> Array:
     """The hypergeometric chance of each number of passes on the first side, from the fewest on."""
     import numpy as np
     from scipy import special
@@ -434,6 +423,6 @@ def _hypergeometric_chances(kind: Margins) -> Array:
     return chances / chances.sum()
 
 
-def _fewest(kind: Margins) -> int:
+def _fewest(kind: Kind) -> int:
     """The fewest passes on the first side that the margins allow."""
-    return max(0, kind.passes - kind.scored_baseline)
+    return max(0, kind[2] - kind[1])
