@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.pairing import side
@@ -23,6 +22,7 @@ from .theme import (
     colours,
     draw_nothing,
     finish,
+    inline_rows,
     make_subheading,
     n_of,
     places,
@@ -109,13 +109,11 @@ def panel(
 
 def _mean_marks(runs: Rows, shades: dict[str, str]) -> list[Row]:
     """The means of each configuration's runs, the baseline first so that it lies below."""
-    own = {name: [run for run in runs if run["configuration"] == name] for name in shades}
-    return [
-        {"configuration": name, "n": len(mine)}
-        | {axis: fmean(run[axis] for run in mine) for axis in ("x", "y")}
-        for name, mine in reversed(own.items())
-        if mine
-    ]
+    import polars as pl
+
+    figures = pl.len().alias("n"), pl.col("x", "y").mean()
+    marks = inline_rows(runs).group_by("configuration").agg(figures).to_dicts()
+    return sorted(marks, key=lambda mark: -list(shades).index(mark["configuration"]))
 
 
 WIDTHS = {1: 520, 2: 350, 3: 230}

@@ -79,10 +79,18 @@ Note = dict[str, Any]
 
 
 def note(of: Row, kind: str, text: str, **about: Any) -> Note:
-    """A note on the group of a row."""
-    nothing: Note = {"configuration": None, "evals": [], "expectations": [], "runs": []}
-    group = {name: of.get(name) for name in GROUP}
-    return {**group, **nothing, "kind": kind, "text": text, **about}
+    """A note on the group of a row and on its configuration, unless it is about single runs."""
+    named: Note = {name: of.get(name) for name in GROUP}
+    named["configuration"] = None if "run_number" in of else of.get("configuration")
+    return {
+        **named,
+        "evals": [],
+        "expectations": [],
+        "runs": [],
+        "kind": kind,
+        "text": text,
+        **about,
+    }
 
 
 def group_of(row: Row) -> tuple[str | None, ...]:
@@ -125,7 +133,6 @@ def note_gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[No
         yield note(
             gain,
             kind="gain and cost",
-            configuration=gain["configuration"],
             text=f"{who}: {rate} pass rate on {evals} ({answer}), for {price} a run.",
         )
 
@@ -152,7 +159,6 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
         yield note(
             rows[0],
             kind="noisy dimension",
-            configuration=rows[0]["configuration"],
             text=" ".join(filter(None, (f"{title}: {some(effects)}.", runs, more))),
         )
 
@@ -201,7 +207,6 @@ def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iter
                 yield note(
                     own[0],
                     kind=kind,
-                    configuration=own[0]["configuration"],
                     text=sentence(own, len(every), level),
                     evals=list(dict.fromkeys(name for row in own for name in row["evals"])),
                     expectations=[row["text"] for row in own],
@@ -266,7 +271,6 @@ def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterato
         yield note(
             found[0],
             kind="flaky eval",
-            configuration=found[0]["configuration"],
             text=f"Many expectations changed from run to run in {some(shares, NAMED)}. "
             "Run these evals more often, or word their expectations more strictly.",
             evals=[row["eval_name"] for row in found],
@@ -320,7 +324,6 @@ def note_unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator
             yield note(
                 alone[0],
                 kind="unpaired",
-                configuration=rows[0]["configuration"],
                 text=f"{len(alone):,} of {count(len(rows), 'eval')} cannot be compared, "
                 f"{_sides_of(rows[0])}: {some(gaps, NAMED)}. Run what is missing.",
                 evals=[row["eval_name"] for row in alone],

@@ -438,20 +438,12 @@ def _fault(configuration: str, n_runs: str) -> pl.Expr:
     """What a side lacks, or null. `n_runs` is null if it has no run of the eval at all."""
     import polars as pl
 
-    metric = pl.col("metric")
-    article = pl.when(metric.str.contains("^[aeiou]")).then(pl.lit("an")).otherwise(pl.lit("a"))
-    figure = (
-        pl.when(metric.str.starts_with(RUBRIC))
-        .then(pl.format("a score for {}", metric.str.strip_prefix(RUBRIC)))
-        .when(metric.str.ends_with("s"))
-        .then(metric)
-        .otherwise(pl.format("{} {}", article, metric))
-    )
+    figure = pl.col("metric").str.strip_prefix(RUBRIC)
     return (
         pl.when(pl.col(n_runs).is_null())
         .then(pl.format("no run of {}", configuration))
         .when(pl.col(n_runs) == 0)
-        .then(pl.format("no run of {} has {}", configuration, figure))
+        .then(pl.format("no run of {} has a figure of {}", configuration, figure))
     )
 
 
