@@ -95,13 +95,6 @@ def class_of(level: float) -> pl.Expr:
     )
 
 
-REASON_COLUMNS = [
-    *("class", "configuration", "baseline", "n_evals", "estimate", "p", "p_adjusted", "least_p"),
-    *(f"n_{outcome}{end}" for end in ("", "_baseline") for outcome in ("passed", "failed")),
-]
-"""The columns that a reason is made of."""
-
-
 def reason(row: Mapping[str, Any], level: float) -> str:
     """Why an expectation has its class, in a sentence with its figures."""
     seen, alone = _say_passes(row), row["baseline"] is None
@@ -472,12 +465,8 @@ def _figures_by_row(cells: pl.DataFrame, level: float) -> pl.DataFrame:
     adjusted = benjamini_hochberg(pl.col("p")).over(*GROUP, *SIDES)
     rows = rows.with_columns(pl.lit(level).alias("level"), p_adjusted=adjusted)
     rows = rows.with_columns(class_of(level).alias("class"))
-    distinct = rows.select(REASON_COLUMNS).unique()
-    reasons = [reason(row, level) for row in distinct.iter_rows(named=True)]
-    distinct = distinct.with_columns(pl.Series("reason", reasons, pl.String))
-    return rows.join(
-        distinct, on=REASON_COLUMNS, how="left", nulls_equal=True, maintain_order="left"
-    )
+    reasons = [reason(row, level) for row in rows.iter_rows(named=True)]
+    return rows.with_columns(pl.Series("reason", reasons, pl.String))
 
 
 def _figures(cells: pl.DataFrame) -> pl.DataFrame:

@@ -126,15 +126,14 @@ def _score_outliers(values: pl.DataFrame) -> pl.DataFrame:
         .otherwise(pl.lit("configuration"))
     )
     alone = pl.col("compared_with") == "configuration"
-    kinds = [*WHOLE, "compared_with"]
     own = pl.when(pl.col("compared_with") == "eval").then("eval_id")
-    peers = [*kinds, "own"]
+    peers = [*WHOLE, "compared_with", "own"]
     centred = (
         values.with_columns(kind.alias("compared_with"))
         .with_columns(
             own.alias("own"),
             pl.when(alone)
-            .then(value.median().over(kinds))
+            .then(value.median().over(*WHOLE, "compared_with"))
             .otherwise(value.median().over(CELL))
             .alias("median"),
         )
