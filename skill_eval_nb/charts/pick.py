@@ -170,8 +170,7 @@ def part_by(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[tuple[Part, ...],
     parts = tuple(
         Part("" if alone else _distinguish_part(own, shown), tuple(own.items())) for own in shown
     )
-    what = "workspaces" if len({row[0] for row in order}) > 1 else "iterations"
-    more = f"{len(shown)} of {len(order)} {what} are shown, those with most rows: see ws.select(…)."
+    more = f"{len(shown)} of {len(order)} parts are shown, those with most rows: see ws.select(…)."
     return parts, more if len(shown) < len(order) else ""
 
 

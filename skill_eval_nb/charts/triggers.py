@@ -13,7 +13,7 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import TIE, as_label, brief, in_quotes, tied
 
 from .. import stats
-from .pick import SUITE, as_polars, part_by
+from .pick import SUITE, Part, as_polars, part_by
 from .theme import (
     BASELINE,
     FAINT,
@@ -54,14 +54,13 @@ UNSTATED = "description not stated"
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One description: what stands above it, its queries and scores.
+    """One description, its queries and scores.
 
     `queries` are its rows of `stats.trigger_rates`, `scores` that of `stats.trigger_scores`;
     `broken` says why its measurement is worth nothing, or is empty.
     """
 
-    heading: str
-    keys: tuple[tuple[str, str], ...]
+    part: Part
     queries: pl.DataFrame
     scores: Row
     broken: str
@@ -88,19 +87,16 @@ def describe_triggers(
     doubts = fill_null_keys(stats.trigger_doubts(data)).filter("broken")
     found = [
         Described(
-            part.heading,
-            part.keys,
+            part,
             part.of(measured),
             part.of(scores).row(0, named=True),
             next(iter(part.of(doubts)["message"]), ""),
         )
         for part in parts
     ]
-    every = measured.select(KEYS).n_unique()
-    note = f"{len(parts)} of {every:,} descriptions are shown, those with most queries."
     left = rates.height - measured.height
     never = f"Not shown: {tied(left, 'row')} of sets that were never run." if left else ""
-    return found, [note if more else "", never]
+    return found, [more, never]
 
 
 def fill_null_keys(table: Any) -> pl.DataFrame:
@@ -136,8 +132,8 @@ def sizes(row: Row) -> str:
 
 def _of_several(shown: Sequence[Described]) -> str:
     """Which of several descriptions has the highest F1."""
-    best = max(shown, key=lambda part: part.scores["f1"] or 0.0)
-    which = f"{in_quotes(best.heading, 40)} has the highest F1 of {len(shown)} descriptions"
+    best = max(shown, key=lambda description: description.scores["f1"] or 0.0)
+    which = f"{in_quotes(best.part.heading, 40)} has the highest F1 of {len(shown)} descriptions"
     return f"{which}: {say_score(best.scores, 'f1')}"
 
 
@@ -208,16 +204,17 @@ def _count_triggering(queries: pl.DataFrame) -> str:
 def _query_rows(shown: Sequence[Described], threshold: float) -> tuple[list[Row], int]:
     """The queries as they are drawn, the most wrong first, and how many are left out."""
     groups: list[tuple[str, list[Row]]] = []
-    for part in shown:
+    for described in shown:
+        heading = described.part.heading
         for should, name in SAYS.items():
-            own = [row for row in part.queries.to_dicts() if row["should_trigger"] is should]
+            own = [row for row in described.queries.to_dicts() if row["should_trigger"] is should]
             own.sort(  # the most wrong first; unlabelled ones by their rate
                 key=lambda row: (
                     row["rate"] is None,
                     -(row["rate"] or 0.0) if row["right"] is None else row["right"],
                 )
             )
-            above = f"{part.heading} · {name}" if part.heading else name[:1].upper() + name[1:]
+            above = f"{heading} · {name}" if heading else name[:1].upper() + name[1:]
             groups.append((above, own))
     there = [group for group in groups if group[1]]
     most = max(QUERIES // len(there), 3)
@@ -365,7 +362,7 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
     about = tips(should="Class", outcome="Outcome", text="Number", share="Share of its class")
     rows: list[ChartType] = []
     for description in shown:
-        own = counts.filter(**dict(description.keys)).to_dicts()
+        own = description.part.of(counts).to_dicts()
         panels = [
             cells(
                 [_cell(row, what) for row in own if row["outcome"] in columns], x, y, about
@@ -376,7 +373,7 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
             )
             for what, name in PANELS.items()
         ]
-        rows.append(alt.hconcat(*panels, title=make_subheading(description.heading)))
+        rows.append(alt.hconcat(*panels, title=make_subheading(description.part.heading)))
     return below(rows)
 
 
