@@ -124,7 +124,9 @@ def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> li
     return [
         {name: row[name] for name in SHOWN}
         | {
-            "label": as_label(_eval_label(row, names)),
+            "label": as_label(  # with its id where evals share the name
+                row["eval_name"] + f" ({row['eval_id']})" * (names[row["eval_name"]] > 1)
+            ),
             "delta": meant.difference(row["estimate"]),
             "n": f"{row['n_runs']:,} vs {row['n_runs_baseline']:,}",
             "better": as_label(
@@ -133,12 +135,6 @@ def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> li
         }
         for row in shown
     ]
-
-
-def _eval_label(row: Row, names: Counter[str]) -> str:
-    """The eval's name, with its id where evals share the name."""
-    name = row["eval_name"]
-    return f"{name} ({row['eval_id']})" if names[name] > 1 else name
 
 
 def _deltas_heading(part: Part, comparison: Row, meant: Metric) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -21,7 +20,6 @@ from .pick import Part, as_polars, first_of, pick, why_none
 from .rubric import WHOLE, caveats, nearest
 from .theme import (
     FAINT,
-    INK,
     SMALL_SIZE,
     SOFT,
     TOOLTIP,
@@ -36,6 +34,7 @@ from .theme import (
     column,
     draw_nothing,
     finish,
+    head_facets,
     in_lanes,
     interval,
     lane,
@@ -295,16 +294,8 @@ def _draw_facets(panels: Sequence[tuple[Row, Array]]) -> ChartType:
     names = [
         [uncut(as_label(row["dimension"]), room), *_list_measures(row, own)] for row, own in panels
     ]
-    header = alt.Header(
-        title=None,
-        labelExpr=f"{json.dumps(names)}[datum.value]",
-        labelAnchor="start",
-        labelAlign="left",
-        labelLimit=room,
-        labelFontSize=SMALL_SIZE,
-        labelColor=INK,
-        labelLineHeight=16,
-    )
+    above = {"labelAlign": "left", "labelAnchor": "start", "labelLineHeight": 16}
+    header = head_facets(names, labelLimit=room, labelFontSize=SMALL_SIZE, **above)
     plot = cells(boxes, x, y, about, dash=()).properties(width=side, height=side)
     facets = plot.facet(alt.Facet("panel:O", header=header), columns=BESIDE, spacing=24)
     facets.title = make_subheading(first["heading"])

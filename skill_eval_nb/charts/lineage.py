@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.values import cast_columns, finite
@@ -107,9 +108,8 @@ def _cut_to_range(before: float | None, end: float | None, meant: Metric) -> flo
     """Where the end of an interval lies, cut off where the metric ends."""
     if before is None or end is None:
         return None
-    value = before + end
-    low, high = meant.range or (value, value)
-    return min(max(value, low), high)
+    low, high = meant.range or (-inf, inf)
+    return min(max(before + end, low), high)
 
 
 def answer(parts: Sequence[Rows]) -> str:

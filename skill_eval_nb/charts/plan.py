@@ -111,13 +111,6 @@ def design(row: Row, levers: Sequence[str] = LEVERS) -> str:
     return " × ".join(tied(row[NUMBERS[lever]], lever.removesuffix("s")) for lever in levers)
 
 
-def answer_plans(plans: Sequence[Rows]) -> str:
-    """Of several plans, how many reach what is wanted."""
-    chosen = sum(rows[0]["chosen"] for rows in plans)
-    n = f"n{TIE}={TIE}{tied(len(plans), 'plan')}"
-    return f"{chosen} of {len(plans)} plans reach what is wanted within the limits ({n})"
-
-
 def answer_plan(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     """Which design to take, or that none will do; with what it rests on."""
     base, behind = rows[0], _say_basis(rows)
@@ -218,7 +211,8 @@ def plan_curve(
         notes += [purchases(rows, sharp, cost), brief(rows[0]["note"].partition(". ")[2], TOOLTIP)]
         return finish(_draw_plan(rows, ""), answer_plan(rows, sharp, cost), notes)
     panels = [_draw_plan(rows, _plan_heading(rows[0], picked.parts)) for rows in plans[:PANELS]]
-    return finish(below(panels), answer_plans(plans), notes)
+    reach = f"{sum(rows[0]['chosen'] for rows in plans)} of {tied(len(plans), 'plan')} reach"
+    return finish(below(panels), f"{reach} what is wanted within the limits", notes)
 
 
 def _count_calls(rows: Rows) -> list[Row]:

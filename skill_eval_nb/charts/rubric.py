@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby, product
@@ -17,7 +16,6 @@ from skill_eval_nb.text import as_label, brief, in_quotes, tied
 from .metrics import format_signed
 from .pick import Part, as_polars, first_of, pick, why_none
 from .theme import (
-    INK,
     SMALL_SIZE,
     SOFT,
     TEXT_SIZE,
@@ -32,6 +30,7 @@ from .theme import (
     column,
     draw_nothing,
     finish,
+    head_facets,
     in_lanes,
     lane,
     lanes,
@@ -383,7 +382,7 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
     from .vega import alt
 
     bars = [bar for place, lane in enumerate(lanes) for bar in _score_bars(lane, place)]
-    names = [f"{uncut(lane['label'], NAME)}\n{_n(lane['rows'])}" for lane in lanes]
+    names = [(uncut(lane["label"], NAME), _n(lane["rows"])) for lane in lanes]
     tallest = max((bar["share"] for bar in bars), default=1) * 1.3  # room for the figures
     x = alt.X(
         "score:O",
@@ -400,18 +399,8 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
         share=("Share", ".1%"),
         n=("Judgings (n)", ",d"),
     )
-    expression = f"split({json.dumps(names)}[datum.value], '\\n')"
-    header = alt.Header(
-        title=None,
-        labelExpr=expression,
-        labelAngle=0,
-        labelAlign="right",
-        labelAnchor="middle",
-        labelLimit=NAME,
-        labelPadding=16,
-        labelColor=INK,
-        labelFontSize=TEXT_SIZE,
-    )
+    beside = {"labelAlign": "right", "labelAnchor": "middle", "labelAngle": 0, "labelPadding": 16}
+    header = head_facets(names, labelLimit=NAME, labelFontSize=TEXT_SIZE, **beside)
     drawn: list[ChartType] = []
     for heading, own in groupby(bars, key=lambda bar: lanes[bar["lane"]]["heading"]):
         base = chart_of(list(own)).encode(x=x, xOffset=offset, y=y, tooltip=about)

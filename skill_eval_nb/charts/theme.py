@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import textwrap
 import unicodedata
@@ -309,6 +310,14 @@ def make_subheading(text: str, story: str = "") -> Any:
     if not text:
         return alt.Undefined
     return alt.TitleParams(text=text, subtitle=story or alt.Undefined, fontSize=13, offset=10)
+
+
+def head_facets(names: Sequence[Sequence[str]], **look: Any) -> Any:
+    """The heads of facets that are numbered from 0: names of several lines."""
+    from .vega import alt
+
+    lines = f"{json.dumps(names)}[datum.value]"
+    return alt.Header(title=None, labelExpr=lines, labelColor=INK, **look)
 
 
 def draw_nothing(what: str, why: str) -> ChartType:

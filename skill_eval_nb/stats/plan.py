@@ -133,7 +133,6 @@ class Basis:
 
     Attributes:
         keys: what it is for; all None if the variances are assumed.
-        n_sides: 1 for a mean, 2 for a delta.
         variances: None if the data cannot tell them; `notes` then say why.
         runs: the number of runs, where what more of them would buy cannot be told; else None.
         judgings: the same of judgings.
@@ -145,7 +144,6 @@ class Basis:
     """
 
     keys: Keys
-    n_sides: int
     variances: Variances | None
     runs: int | None = None
     judgings: int | None = None
@@ -186,7 +184,6 @@ def assume_basis(components: Mapping[str, float], n_sides: int, scope: Scope) ->
     judge = components.get("judge")
     return Basis(
         keys=(None,) * len(KEYS),
-        n_sides=n_sides,
         variances=Variances(
             between=components[between] if scope == "population" else 0.0,
             sides=((run, judge or 0.0),) * n_sides,
@@ -265,7 +262,7 @@ def measure_basis(
             keys, against = (*cell[:-1], other, name), known.get((*group, other, name))
             if against is None:
                 why = why or f"no run of {other} has such a figure"
-                bases.append(Basis(keys, 2, None, notes=(f"Nothing to compare: {why}.",)))
+                bases.append(Basis(keys, None, notes=(f"Nothing to compare: {why}.",)))
             else:
                 bases.append(_basis(keys, [side, against], scope))
     return bases
@@ -370,7 +367,6 @@ def _basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
     notes = [doubt for doubt, holds in doubts.items() if holds]
     return Basis(
         keys=keys,
-        n_sides=len(both),
         variances=None if silent else variances,
         runs=runs,
         judgings=judgings,
@@ -647,8 +643,8 @@ def _design_columns(
     """The columns of the designs, and the answer in a sentence."""
     import numpy as np
 
-    rates = {name: _rate(basis, name, rate) for name, rate in given.items()}
-    counted = (basis.n_sides, 0 if basis.judgings else basis.n_sides)
+    rates = {name: _rate(basis, wish.n_sides, name, rate) for name, rate in given.items()}
+    counted = (wish.n_sides, 0 if basis.judgings else wish.n_sides)
     rated = (rate for rate in rates.values() if rate and any(rate))
     best = cheapest_design(basis, variances, wish, next(rated, counted))
     base = best or basis.now or wish.most
@@ -668,14 +664,14 @@ def _design_columns(
     return columns | costs, _answer_wish(best, basis, wish)
 
 
-def _rate(basis: Basis, name: str, given: Given) -> Rate | None:
+def _rate(basis: Basis, n_sides: int, name: str, given: Given) -> Rate | None:
     """What runs and judgings take on all sides; None if that is not known."""
     run, judging = given
     seen = basis.price if name == "price_usd" else basis.seconds
-    per_run = seen if run is None else run * basis.n_sides
+    per_run = seen if run is None else run * n_sides
     if per_run is None or (judging is None and basis.judgings is None):
         return None
-    return per_run, (judging or 0) * basis.n_sides
+    return per_run, (judging or 0) * n_sides
 
 
 def _answer_wish(best: Now | None, basis: Basis, wish: Wish) -> str:
