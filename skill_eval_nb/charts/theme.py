@@ -297,7 +297,7 @@ def finish(chart: ChartType, title: str, notes: Sequence[str] = ()) -> ChartType
     from .vega import alt
 
     show_offline()
-    subtitle = wrap_text(" ".join(note for note in notes if note), SUBTITLE_LINE)
+    subtitle = wrap_text(" ".join(note for note in dict.fromkeys(notes) if note), SUBTITLE_LINE)
     heading = alt.TitleParams(text=wrap_text(title, TITLE_LINE), subtitle=subtitle or alt.Undefined)
     chart.title, chart.description, chart.config = heading, title, CONFIG
     return chart

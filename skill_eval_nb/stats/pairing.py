@@ -443,7 +443,7 @@ def _fault(configuration: str, n_runs: str) -> pl.Expr:
         pl.when(pl.col(n_runs).is_null())
         .then(pl.format("no run of {}", configuration))
         .when(pl.col(n_runs) == 0)
-        .then(pl.format("no run of {} has a figure of {}", configuration, figure))
+        .then(pl.format("no run of {} has a {}", configuration, figure))
     )
 
 

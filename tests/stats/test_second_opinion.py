@@ -85,7 +85,7 @@ CASES = {
         [*CLEAR[:3], {"configuration": "without_skill", "eval_id": "0"}],
         [delta("+0.40")],
         [UNTOLD],
-        "no run of without_skill has a figure of pass_rate",
+        "no run of without_skill has a pass_rate",
         "Publish every run",
     ),
     "different judges": Case(
