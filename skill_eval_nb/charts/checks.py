@@ -19,7 +19,7 @@ from skill_eval_nb.stats.expectations import (
     SEPARATES,
 )
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.stats.values import GROUP, natural, rows_of_runs
+from skill_eval_nb.stats.values import ENDS, GROUP, natural, rows_of_runs
 from skill_eval_nb.text import TIE, as_label, brief, some, tied
 
 from .. import stats
@@ -394,22 +394,16 @@ def _discrimination_answer(found: pl.DataFrame, names: Sequence[tuple[str, str]]
     """How many expectations tell the sides apart, and how many cannot."""
     classes = Counter(found["class"])
     who, other = map(brief, names[0]) if len(names) == 1 else ("the skill's side", "the baseline")
-    n = n_of(*_verdicts(found), noun="verdict")
+    both = (
+        int(found.select(f"n_passed{end}", f"n_failed{end}").sum().sum_horizontal().item())
+        for end in ENDS
+    )
+    n = n_of(*both, noun="verdict")
     better, worse, every = classes[SEPARATES], classes[HURTS], tied(found.height, "expectation")
     more = f"{better:,} of {every} pass more often in {who} than in {other} beyond chance"
     always = classes[PASSES] + classes[FAILS]
     silent = f"; {always:,} always pass or always fail" if always else ""
     return f"{more}, {worse:,} less often{silent} ({n})"
-
-
-def _verdicts(found: pl.DataFrame) -> tuple[int, ...]:
-    """How many verdicts there are on either side."""
-    import polars as pl
-
-    ends = ("", "_baseline")
-    return found.select(
-        pl.sum_horizontal(f"n_passed{e}", f"n_failed{e}").sum().alias(e) for e in ends
-    ).row(0)
 
 
 EXPECTATIONS = 40

@@ -244,19 +244,14 @@ def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str])
     points: list[Row] = []
     means: list[Row] = []
     for side_of, own in zip(placed, dots, strict=True):
-        shared = {name: side_of[name] for name in ("row", "group", "label", "heading")}
-        shared |= {
-            "dimension": side_of["label"],
-            "configuration": as_label(side_of["configuration"]),
-        }
-        points += [
-            dot
-            | {name: shared[name] for name in ("row", "dimension", "configuration")}
-            | {"x": dot["score"] + dot["right"] * (top - low) / DIMENSION_PLOT}
-            for dot in own
-        ]
+        side_of["dimension"] = side_of["label"]
+        shared = {name: side_of[name] for name in ("row", "dimension", "configuration")}
+        shared["configuration"] = as_label(side_of["configuration"])
+        wide = (top - low) / DIMENSION_PLOT
+        points += [dot | shared | {"x": dot["score"] + dot["right"] * wide} for dot in own]
+        figures = {name: side_of[name] for name in ("group", "label", "heading", "mean", "n")}
         delta = "" if side_of["estimate"] is None else format_signed(side_of["estimate"])
-        means.append(shared | {"mean": side_of["mean"], "n": side_of["n"], "delta": delta})
+        means.append(shared | figures | {"delta": delta})
     scale = alt.Scale(domain=[low, top], nice=False, zero=False)
     whole = list(range(ceil(low), floor(top) + 1)) if top - low < 20 else alt.Undefined
     axis = alt.Axis(title="score of a run (1–5)", values=whole, format="d")

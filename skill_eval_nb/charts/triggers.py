@@ -465,7 +465,7 @@ def rounds_answer(parts: Sequence[Rows]) -> str:
     best, first, rounds = _best(rows), rows[0], tied(len(rows), "round")
     if best is None:
         return f"No description is chosen in {rounds}"
-    side = "test" if best["test_score"] is not None else "train"
+    side = _chosen_by(best)
     score, before = f"{SIDES[side][0]} score {_between(best, side)}", first[f"{side}_score"]
     against = "" if before is None or best is first else f", against {before:.0%} of the first"
     return f"Of {rounds}, round {best['round']} is chosen: {score}{against}"

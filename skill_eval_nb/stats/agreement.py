@@ -552,9 +552,9 @@ def _rater_difference(
     both = ~np.isnan(apart)
     if not both.any():
         return None, None, None
-    outputs, where = np.unique(raters.outputs[both], return_index=True)
-    by_output = _means(apart[both], np.searchsorted(outputs, raters.outputs[both]))
-    by_eval = _means(by_output, np.unique(raters.evals[both][where], return_inverse=True)[1])
+    by_output = _means(apart[both], _from_zero(raters.outputs[both]))
+    evals = raters.evals[both][np.unique(raters.outputs[both], return_index=True)[1]]
+    by_eval = _means(by_output, _from_zero(evals))
     estimate = float(by_eval.mean())
     noise = eval_noise(by_eval)
     low, high = noise.interval(estimate, level) if noise else (None, None)
