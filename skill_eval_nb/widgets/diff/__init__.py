@@ -49,6 +49,8 @@ KINDS = {
     "How it was run": "",
 }
 """What can differ, and what to know of it."""
+OF_GRADING = ("Prompts", "Expectations", "Rubric dimensions", JUDGE)
+"""What makes deltas compare unlike things: other tasks, other checks, another judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,6 @@ class SetupDifference:
     about: str
     before: str | None
     after: str | None
-
-    @property
-    def touches_deltas(self) -> bool:
-        """Whether deltas are of unlike things: other tasks, other checks, another judge."""
-        of_grading = ("Prompts", "Expectations", "Rubric dimensions")
-        return self.kind in of_grading or self.about == JUDGE
 
 
 def unlike(ws: Workspace, pair: Pair) -> list[SetupDifference]:
@@ -112,11 +108,11 @@ def _alone(
     kind: str, pair: Pair, frame: pl.DataFrame, key: str, name: str
 ) -> list[SetupDifference]:
     """What stands in one iteration only."""
-    rows = (_of(frame, side) for side in pair)
-    a, b = (dict(zip(of[key], of[name], strict=True)) for of in rows)
-    gone = [SetupDifference(kind, name, name, None) for key, name in a.items() if key not in b]
-    return gone + [
-        SetupDifference(kind, name, None, name) for key, name in b.items() if key not in a
+    a, b = (_of(frame, side).unique(key, maintain_order=True) for side in pair)
+    gone, new = (mine.join(other, on=key, how="anti")[name] for mine, other in ((a, b), (b, a)))
+    return [
+        *(SetupDifference(kind, name, name, None) for name in gone),
+        *(SetupDifference(kind, name, None, name) for name in new),
     ]
 
 
@@ -214,9 +210,8 @@ def unlike_view(found: Sequence[SetupDifference], pair: Pair) -> Node:
             fine=True,
         )
     doubt = "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
-    sections: list[Child] = [
-        notice(doubt) if any(change.touches_deltas for change in found) else None
-    ]
+    touched = any({change.kind, change.about} & {*OF_GRADING} for change in found)
+    sections: list[Child] = [notice(doubt) if touched else None]
     for kind, note in KINDS.items():
         rows = [(change.about, *_change_cells(change)) for change in found if change.kind == kind]
         if rows:
@@ -262,26 +257,6 @@ def diff(ws: Any, a: str | None = None, b: str | None = None) -> Diff:
     return Diff(ws, a, b)
 
 
-def checked_pair(suites: Sequence[SkillRuns], request: Choice) -> Choice:
-    """A first choice as somebody wrote it: of the first skill that has these iterations.
-
-    Raises:
-        ValueError: for an iteration that is not there, or the same one twice.
-    """
-    a, b = request.baseline, request.configuration
-    names = set(request.sides)
-    known = {name for suite in suites for name in suite.configurations}
-    for name in names - known:
-        raise no_such("iteration", name, known)
-    if a is not None and a == b:
-        raise ValueError(f"Two different iterations are compared, not `{a}` with itself.")
-    mine = [suite for suite in suites if names <= set(suite.configurations)]
-    if names and not mine:
-        raise ValueError(f"`{a}` and `{b}` are not of one skill in one workspace.")
-    suite = suite_of([suite for suite in mine if len(suite.configurations) > 1], Choice())
-    return replace(request, workspace=suite.workspace, skill=suite.skill) if suite else request
-
-
 class Diff(Explorer):
     """What changed between two iterations, as a widget."""
 
@@ -308,7 +283,23 @@ class Diff(Explorer):
         super().__init__(ws, Choice(configuration=b, baseline=a))
 
     def _check_request(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
-        return checked_pair(suites, request)
+        """The first choice: of the first skill that has these iterations.
+
+        Raises:
+            ValueError: for an iteration that is not there, or the same one twice.
+        """
+        a, b = request.baseline, request.configuration
+        names = set(request.sides)
+        known = {name for suite in suites for name in suite.configurations}
+        for name in names - known:
+            raise no_such("iteration", name, known)
+        if a is not None and a == b:
+            raise ValueError(f"Two different iterations are compared, not `{a}` with itself.")
+        mine = [suite for suite in suites if names <= set(suite.configurations)]
+        if names and not mine:
+            raise ValueError(f"`{a}` and `{b}` are not of one skill in one workspace.")
+        suite = suite_of([suite for suite in mine if len(suite.configurations) > 1], Choice())
+        return replace(request, workspace=suite.workspace, skill=suite.skill) if suite else request
 
     def view(self) -> Child:
         """All of it."""
@@ -381,11 +372,11 @@ class Diff(Explorer):
             _skill_fact(self._compared),
             _flipped_fact(_count_flips(look)),
             _unlike_fact(self._unlike(look)),
-            ("!", "odd", SESSIONS),
+            _fact("!", "odd", SESSIONS),
         )
         return h(
             "div",
-            h("ul", [_fact_view(*fact) for fact in facts], cls="sen-diff-facts"),
+            h("ul", facts, cls="sen-diff-facts"),
             safely(summary, look),
             safely(self._each_against_its_baseline, look),
         )
@@ -439,41 +430,40 @@ def _count_flips(look: Look) -> list[int] | None:
     return [classes.count(turn) for turn in FLIPS]
 
 
-Fact = tuple[str, str, Child]
-"""A sign, how it stands out, and what is to be known."""
-COUNTING: Fact = ("…", "", waiting_note("Counting"))
+COUNTING = waiting_note("Counting")
 
 
-def _fact_view(sign: str, kind: str, words: Child) -> Node:
+def _fact(sign: str, kind: str, words: Child) -> Node:
+    """A sign, how it stands out, and what is to be known."""
     look = f"sen-diff-fact sen-diff-fact-{kind or 'same'}"
     return h("li", h("span", sign, cls=look, aria_hidden="true"), words)
 
 
-def _skill_fact(compared: SkillDiff | None) -> Fact:
+def _skill_fact(compared: SkillDiff | None) -> Node:
     if compared is None:
-        return "?", "odd", "The skill's files were not kept in both"
+        return _fact("?", "odd", "The skill's files were not kept in both")
     if not compared.files:
-        return "=", "", "The skill's files are the same"
+        return _fact("=", "", "The skill's files are the same")
     lines = [h("ins", f"+{compared.added:,}"), " ", h("del", f"−{compared.removed:,}"), " lines"]
-    return "≠", "", [f"The skill: {_differ(len(compared.files), 'file')}, ", *lines]
+    return _fact("≠", "", [f"The skill: {_differ(len(compared.files), 'file')}, ", *lines])
 
 
-def _flipped_fact(turned: Sequence[int] | None) -> Fact:
+def _flipped_fact(turned: Sequence[int] | None) -> Node:
     if turned is None:
-        return COUNTING
+        return _fact("…", "", COUNTING)
     failing, passing = turned
     if not failing and not passing:
-        return "=", "", "No expectation flipped"
+        return _fact("=", "", "No expectation flipped")
     words = f"{tied(failing, 'expectation')} newly failing, {passing:,} newly passing"
-    return "▼" if failing else "▲", "bad" if failing else "good", words
+    return _fact("▼", "bad", words) if failing else _fact("▲", "good", words)
 
 
-def _unlike_fact(found: Sequence[SetupDifference] | None) -> Fact:
+def _unlike_fact(found: Sequence[SetupDifference] | None) -> Node:
     if found is None:
-        return COUNTING
+        return _fact("…", "", COUNTING)
     if not found:
-        return "=", "", "Evals, expectations and models are the same"
-    return "!", "odd", f"{_differ(len(found), 'other thing')} beside the skill"
+        return _fact("=", "", "Evals, expectations and models are the same")
+    return _fact("!", "odd", f"{_differ(len(found), 'other thing')} beside the skill")
 
 
 def _differ(number: int, noun: str) -> str:
