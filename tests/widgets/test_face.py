@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
+from anywidget import AnyWidget
 
 from skill_eval_nb import widgets
+from skill_eval_nb.widgets.ui import Panel
+from skill_eval_nb.widgets.ui.panel import REDRAWS
 from tests.checkout import ROOT
 
 
@@ -27,3 +31,20 @@ def test_loading_the_package_behind_a_function_leaves_the_function() -> None:
 def test_any_other_name_is_none() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'draft'"):
         _ = widgets.draft
+
+
+def test_no_action_is_called_like_a_method_of_every_widget() -> None:
+    """Else it takes the place of what Jupyter calls, as `open` or `close`."""
+    for name in (
+        *(name for name in widgets.__all__ if "_" not in name),
+        "library",
+        "run",
+        "trigger",
+    ):
+        import_module(f"skill_eval_nb.widgets.{name}")
+    kinds, actions = [Panel], set()
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        actions |= {name for name, method in vars(kind).items() if hasattr(method, REDRAWS)}
+    assert len(actions) > 50
+    assert not [name for name in actions if hasattr(AnyWidget, name)]

@@ -5,7 +5,6 @@
 // has changed it since (`dirty`), the `timer` until it is sent, how many messages are `under_way`,
 // and the texts that Python may have (`known`).
 
-import { joined, storage } from "./kept.js";
 import { isFocused } from "./place.js";
 
 const AFTER_TYPING = 300; // ms without a key before what was typed is sent
@@ -203,4 +202,34 @@ export function controls({ body, root, records, attributesOf, guarded }, { ask, 
   }
 
   return { settle, typed, changed, left, forgive, groupOf, recover, flush, flushAll, leave };
+}
+
+// ── what is typed, kept in this browser until Python has said that it took it ─────────────────
+
+const storage = {
+  // `known`: the texts that Python may have, as far as this page knows.
+  keep(name, text, known) {
+    try {
+      localStorage.setItem(`sen:${name}`, JSON.stringify({ text, known: known.slice(-20) }));
+    } catch {} // a browser without storage: Python still takes what is typed
+  },
+
+  recall(name) {
+    try {
+      const { text, known } = JSON.parse(localStorage.getItem(`sen:${name}`));
+      return typeof text === "string" && Array.isArray(known) ? { text, known } : null;
+    } catch {
+      return null;
+    }
+  },
+
+  forget(name, text) {
+    if (storage.recall(name)?.text === text) localStorage.removeItem(`sen:${name}`);
+  },
+};
+
+// Text typed before the page or the kernel died, together with what Python has now.
+function joined(kept, now, manyLines) {
+  const isNews = now !== "" && !kept.known.includes(now) && !kept.text.startsWith(now);
+  return isNews && manyLines ? `${now}\n\n${kept.text}` : kept.text;
 }

@@ -26,9 +26,7 @@ from .tree import Child, Node, encode_tree, flat, h, html
 
 HERE = Path(__file__).parent
 
-SCRIPT_PARTS = (
-    "tree kept frames place asking controls files drawing finding focus acting view"
-).split()
+SCRIPT_PARTS = ("tree frames place asking controls files drawing finding focus acting view").split()
 """Each after those that it takes something from."""
 
 
@@ -164,14 +162,6 @@ class Panel(anywidget.AnyWidget):
         self.on_msg(self._heard)
         self.__ready = True
         self.show()
-
-    def __init_subclass__(cls, **given: Any) -> None:
-        super().__init_subclass__(**given)
-        for name, method in vars(cls).items():
-            if hasattr(method, REDRAWS) and hasattr(anywidget.AnyWidget, name):
-                raise TypeError(
-                    f"`{name}` is a method of every widget; no action can have the name."
-                )
 
     def view(self) -> Child:
         """What is to be seen, as a tree."""

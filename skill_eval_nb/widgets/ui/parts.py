@@ -10,7 +10,7 @@ from typing import Any
 from skill_eval_nb.text import count
 from skill_eval_nb.view import Block, Cards, Diff, Items, Mark, Pairs, Table, Text, Title
 
-from .tree import Child, Node, h
+from .tree import Child, Node, h, is_node
 
 Act = Sequence[Any]
 """An action's name, and what is handed to it before the value of a control."""
@@ -160,7 +160,7 @@ def table(
     right = set(numbers)
     looks = ["sen-n" if at in right else None for at in range(len(heads))]
     head = [h("th", words, scope="col", cls=cls) for words, cls in zip(heads, looks, strict=True)]
-    body = [row if _is_row(row) else table_row(row, looks) for row in rows]
+    body = [row if is_node(row) else table_row(row, looks) for row in rows]
     inside = h("thead", h("tr", head)), h("tbody", body)
     whole = h("table", caption and h("caption", caption), inside, **more)
     return frame(whole, caption or label, look)
@@ -168,8 +168,6 @@ def table(
 
 def table_row(cells: Sequence[Child], look: Sequence[str | None] = (), **more: Any) -> Node:
     """A row of a table; `look` is the class of each cell."""
-    if len(cells) < len(look):
-        raise ValueError(f"A row of {len(cells)} cells in a table of {len(look)} columns.")
     looks = [*look, *[None] * (len(cells) - len(look))]
     first, *others = zip(cells, looks, strict=True)
     return h(
@@ -268,10 +266,6 @@ def pill(words: str, kind: str = "") -> Node:
 
 def _names_with_labels(options: Options) -> Mapping[str, str]:
     return options if isinstance(options, Mapping) else {name: name for name in options}
-
-
-def _is_row(row: Any) -> bool:
-    return isinstance(row, list) and len(row) == 3 and row[0] == "tr" and isinstance(row[1], dict)
 
 
 KINDS = {"error": "bad", "warning": "odd", "info": ""}
@@ -406,8 +400,7 @@ def remark(text: object, *, cls: str = "sen-remark", what: str = "text") -> Node
     if len(whole) <= LONG:
         return h("p", prose(whole), cls=cls, dir="auto")
     words = f"{first(LONG, len(whole), 'character')} of this {what}; open to read on"
-    if len(whole) > LONGEST:
-        words = f"{first(LONG, len(whole), 'character')}; opens the first {LONGEST:,}"
+    words += f", to {LONGEST:,}" * (len(whole) > LONGEST)
     return h(
         "div",
         h("p", prose(whole[:LONG]), "…", cls=cls, dir="auto"),

@@ -1,15 +1,14 @@
 // Trees of plain values, as tree.py makes them: what may stand in one, and how two are compared.
 
 export const TAGS = new Set(
-  ("a b blockquote br button caption code col colgroup dd del details div dl dt em fieldset " +
-    "figcaption figure h3 h4 h5 h6 hr i iframe img input ins kbd label legend li mark ol optgroup " +
-    "option output p pre progress s section select small span strong sub summary sup table tbody " +
-    "td textarea tfoot th thead time tr ul").split(" "),
+  ("a b blockquote br button caption code dd del details div dl dt em fieldset h3 h4 h5 h6 " +
+    "hr i iframe img input ins kbd label legend li mark ol optgroup option p pre progress s " +
+    "section select small span strong summary table tbody td textarea th thead time tr ul").split(" "),
 );
 
 const ATTRIBUTES = new Set(
-  ("alt checked class cols colspan dir disabled for href id label lang max min multiple name open " +
-    "placeholder role rows rowspan scope selected spellcheck start step tabindex title type value " +
+  ("alt checked class colspan dir disabled for href id label lang max min name open " +
+    "placeholder role rows scope selected spellcheck start step tabindex title type value " +
     "width height").split(" "),
 );
 

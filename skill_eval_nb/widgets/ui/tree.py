@@ -23,19 +23,18 @@ Child: TypeAlias = "Node | Iterable[Child] | None"
 """What may be given for a child: None is left out, and many are put in one after another."""
 
 TAGS = frozenset(
-    "a b blockquote br button caption code col colgroup dd del details div dl dt em fieldset "
-    "figcaption figure h3 h4 h5 h6 hr i iframe img input ins kbd label legend li mark ol optgroup "
-    "option output p pre progress s section select small span strong sub summary sup table tbody "
-    "td textarea tfoot th thead time tr ul".split()
+    "a b blockquote br button caption code dd del details div dl dt em fieldset h3 h4 h5 h6 "
+    "hr i iframe img input ins kbd label legend li mark ol optgroup option p pre progress s "
+    "section select small span strong summary table tbody td textarea th thead time tr ul".split()
 )
 """Elements that a tree may have. None of them runs anything or fetches anything by itself."""
 
-EMPTY = frozenset("br col hr iframe img input textarea".split())
+EMPTY = frozenset("br hr iframe img input textarea".split())
 """Those of them with nothing inside: the text of a textarea is its `value`."""
 
 ATTRIBUTES = frozenset(
-    "alt checked class cols colspan dir disabled for href id label lang max min multiple name open "
-    "placeholder role rows rowspan scope selected spellcheck start step tabindex title type value "
+    "alt checked class colspan dir disabled for href id label lang max min name open "
+    "placeholder role rows scope selected spellcheck start step tabindex title type value "
     "width height".split()
 )
 """Attributes that a tree may have, beside `aria-…`."""

@@ -130,11 +130,3 @@ def test_a_click_inside_a_row_means_what_was_clicked(stage, plain) -> None:
     stage.page.get_by_text("the row").dblclick()  # marks a word
     assert plain.said[3:] == ["row"]
     assert stage.page.url.endswith("/")  # a link inside does not touch the page's address
-
-
-def test_no_action_may_be_called_like_a_method_of_every_widget() -> None:
-    with pytest.raises(TypeError, match="`open` is a method of every widget"):
-
-        class Bad(Panel):
-            @action
-            def open(self) -> None: ...
