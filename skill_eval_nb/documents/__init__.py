@@ -2,6 +2,7 @@
 
 from .base import Document, Fault, Faults, dump, to_json
 from .evals import (
+    AggregatedSuggestion,
     CheckLabel,
     Dimension,
     Eval,
@@ -32,6 +33,7 @@ from .results import (
     History,
     RunResult,
     Stats,
+    Version,
 )
 from .run import (
     GradedExpectation,
@@ -47,6 +49,7 @@ from .run import (
 )
 
 __all__ = [
+    "AggregatedSuggestion",
     "Analysis",
     "Benchmark",
     "BenchmarkMetadata",
@@ -86,6 +89,7 @@ __all__ = [
     "Timing",
     "TriggerQuery",
     "TriggerSet",
+    "Version",
     "dump",
     "find_broken_rates",
     "mend",

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from skill_eval_nb.improving import Change, Draft, try_out
 from skill_eval_nb.improving.drafting import Drafts as FirstDrafts
 from skill_eval_nb.improving.values import edit_draft
-from skill_eval_nb.stats.values import no_such
+from skill_eval_nb.stats.values import no_such, order_iterations
 from skill_eval_nb.tables import Workspace
 
 from ..ui import Child, Node, Panel, action, h, quiet_action, style
 from ..ui.parts import choose, notice, tabs, waiting_note
-from ..ui.source import Later, Source, tell_landed
+from ..ui.source import PATIENCE, Later, Source, tell_landed
 from ..ui.task import Task
 from .cards import (
     Card,
@@ -25,7 +25,6 @@ from .cards import (
     OpenedDrafts,
     changes,
     drafts_list,
-    iterations,
     suggestions_list,
 )
 
@@ -38,10 +37,6 @@ __all__ = ["Drafts", "drafts"]
 
 
 TABS = {"suggestions": "Suggestions", "drafts": "Drafts", "change": "Change of the evals"}
-
-
-PATIENCE = 0.3
-"""Seconds that a click waits for figures, before it is drawn without them."""
 
 
 def drafts(ws: Any, evals: str | os.PathLike[str] | None = None) -> Drafts:
@@ -81,7 +76,7 @@ class Drafts(Panel):
         self._evals = None if evals is None else Path(evals)
         self._stale = False
         self.source = Source(ws, self._read_anew)
-        latest = next(reversed(iterations(self.source.ws)), "")
+        latest = next(reversed(order_iterations(self.source.ws.polars("runs"))), "")
         self._seen = OpenedDrafts(latest, "suggestions" if self._first is None else "drafts")
         self._changed: dict[str, Card] = {}
         """By key the drafts that were decided, edited, or are to be judged."""
@@ -137,13 +132,9 @@ class Drafts(Panel):
     def _tab_names(self, work: DraftFigures, shown: Sequence[Card] | None) -> dict[str, str]:
         found = work.found()
         accepted = [card for card in self._changed.values() if card.decision == "accepted"]
-        counts = {
-            "suggestions": None if found is None else len(found.suggestions),
-            "drafts": None if shown is None else len(shown),
-            "change": len(accepted) or None,
-        }
+        counts = {"suggestions": found and found.suggestions, "drafts": shown, "change": accepted}
         return {
-            tab: words if counts[tab] is None else f"{words} ({counts[tab]:,})"
+            tab: f"{words} ({len(rows):,})" if (rows := counts[tab]) else words
             for tab, words in TABS.items()
         }
 
@@ -195,12 +186,7 @@ class Drafts(Panel):
     @action
     def decide(self, key: str, decision: Decision) -> None:
         """Accept or reject a draft; the same once more takes it back."""
-        card = self._card(key)
-        if decision == "accepted" and card.draft.missing:
-            raise ValueError(
-                f"{', '.join(card.draft.missing)} still has to be written: edit the draft first."
-            )
-        self._set(key, decision=None if card.decision == decision else decision)
+        self._set(key, decision=None if self._card(key).decision == decision else decision)
 
     @action
     def edit(self, key: str) -> None:
@@ -243,7 +229,7 @@ class Drafts(Panel):
 
     @action
     def judge(self, key: str) -> None:
-        """Have a drafted dimension judged on the stored outputs, within what was allowed."""
+        """Have a drafted dimension judged on the stored outputs, within its budget."""
         card, before = self._card(key), self._judgings.get(self._card(key).draft.key)
         if card.budget_usd is None:
             raise ValueError("Set a budget first.")
@@ -252,6 +238,7 @@ class Drafts(Panel):
         draft, ws = card.draft, self._at_work().ws
         given = {"judge_model": card.model or None, "budget_usd": card.budget_usd}
         self._judgings[draft.key] = Task(
+            "judging a draft",
             lambda report, stop: try_out(draft, ws, progress=report, stop=stop, **given),
             self.show,
             lambda _: self.show(),
@@ -279,8 +266,7 @@ class Drafts(Panel):
         if self._work is None:
             ws = self.source.ws
             evals = self._evals or Path(ws.path)
-            self._work = DraftFigures(ws, self._seen.iteration, evals, self._later)
-            self._work.first = self._first
+            self._work = DraftFigures(ws, self._seen.iteration, evals, self._later, self._first)
         return self._work
 
     def _cards_of(self, drafts: Sequence[Draft]) -> list[Card]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from skill_eval_nb.improving import Change, Draft, RunRef, aggregate, draft, preview, try_out
 from skill_eval_nb.improving.drafting import change_text, find_measured
-from skill_eval_nb.stats.values import natural
+from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.tables.frames import iterate_rows
 from skill_eval_nb.text import count, dollars, in_terms, some
 from skill_eval_nb.view import Mark, Text, blocks_of
@@ -164,27 +164,25 @@ def _rows_of(
 
 
 def _judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Iterator[Node]:
-    """The price and the button, or how far it is; nothing where no judge is needed."""
+    """The price and the button, or how far it is; nothing if no judge is needed."""
     if judging is not None and judging.running:
         now = judging.progress
-        done, total = (now.done, now.total) if now is not None else (0, 1)
-        spent = f": {done} of {total}, {dollars(now.spent_usd)} spent" if now is not None else " …"
-        yield h("p", f"Judging{spent}", role="status")
-        yield h("progress", value=done, max=total, aria_label="Judgings that ended")
+        done = f"{now.done} of {now.total}, {dollars(now.spent_usd)} spent"
+        yield h("p", f"Judging: {done}", role="status")
+        yield h("progress", value=now.share, max=1, aria_label="judgings that have ended")
         yield button("Stop", ("stop", card.key))
         return
     if judging is not None and judging.message:
         yield notice(judging.message)
     if tried.status == "priced":
-        most, budget = at_most(tried.price_usd), card.budget_usd
-        money = {"kind": "number", "min": 0, "step": "any"}
+        budget, money = card.budget_usd, {"kind": "number", "min": 0, "step": "any"}
         row = [
             entry("Judge's model", card.model, ("judge_with", card.key), placeholder="as before"),
             entry("Budget in US$", budget, ("spend", card.key), **money),
             button("Judge it", ("judge", card.key) if budget is not None else None),
         ]
         runs = count(tried.to_judge, "run")
-        yield h("div", h("p", f"A judge has to score it on {runs}: {most}."))
+        yield h("p", f"A judge has to score it on {runs}: {at_most(tried.price_usd)}.")
         yield h("div", row, cls="sen-row")
 
 
@@ -193,9 +191,11 @@ BEHIND = 30
 
 
 def tried_out(
-    tried: Tried | None, card: Card, judging: Task[Tried] | None, *, is_open: bool
+    work: DraftFigures, card: Card, seen: OpenedDrafts, judgings: Mapping[str, Task[Tried]]
 ) -> Child:
     """What the stored runs say to a draft."""
+    judging, is_open = judgings.get(card.draft.key), seen.opened == card.key
+    tried = (judging and judging.result) or work.try_draft(card.draft)
     if tried is None:
         return waiting_note("Trying it on the stored outputs")
     _, *blocks = blocks_of(tried)
@@ -242,7 +242,7 @@ def drafts_list(
     seen: OpenedDrafts,
     judgings: Mapping[str, Task[Tried]],
 ) -> Node:
-    """Those that are whole, those that lack something, and last those that quote the skill."""
+    """Those that are whole, the ones that quote the skill last; then those that lack something."""
     if work.first is not None and work.first.unasked:
         return notice(work.first.unasked)
     drafts = work.drafts()
@@ -261,20 +261,13 @@ def drafts_list(
         f"{tried if work.first is None else ''}Accept what convinces you: nothing is written "
         "before the next part says so."
     )
-    cards = [
-        (
-            work.first is None and _leaks(work, card),
-            _card_view(work, card, seen, judgings.get(card.draft.key)),
-        )
-        for card in kept
-    ]
-    whole = [card for leaks, card in cards if not leaks]
-    quoting = [card for leaks, card in cards if leaks]
+    kept = sorted(kept, key=lambda card: _leak_note(work, card) is not None)
+    cards = [_card_view(work, card, seen, judgings) for card in kept]
     groups = [
         _lacking_view(lacks, [_lacking_row(work, card, seen, judgings) for card in group], group)
         for lacks, group in lacking.items()
     ]
-    return h("div", h("p", how, cls="sen-soft"), waiting, whole, groups, quoting, more)
+    return h("div", h("p", how, cls="sen-soft"), waiting, cards, groups, more)
 
 
 NOUNS = {"dimensions": "dimension", "evals": "eval"}
@@ -312,11 +305,7 @@ def _lacking_row(
         act = ("write", card.key)
         line = entry("Wording", draft.new[0], act, aria_label=f"Wording: {name}")
         theirs = h("div", line, _card_buttons(card, name, edit=False), cls="sen-drafts-line")
-    fares = None
-    if not draft.missing:
-        judging, is_open = judgings.get(draft.key), seen.opened == card.key
-        tried = (judging and judging.result) or work.try_draft(draft)
-        fares = tried_out(tried, card, judging, is_open=is_open)
+    fares = tried_out(work, card, seen, judgings) if not draft.missing else None
     columns = h("div", h("div", mine), h("div", theirs, fares), cls="sen-columns")
     return h("li", columns, cls="sen-drafts-row", key=f"row-{card.key}")
 
@@ -328,28 +317,23 @@ def _card_pill(card: Card) -> tuple[str, str]:
     return word, looks.get(word, "")
 
 
-def _leaks(work: DraftFigures, card: Card) -> str:
-    drafts = work.drafts()
-    return drafts.say_leaks(card.draft) if drafts else ""
-
-
 def _leak_note(work: DraftFigures, card: Card) -> Node | None:
-    leaks = _leaks(work, card)
+    drafts = work.drafts()
+    leaks = drafts.say_leaks(card.draft) if drafts else ""
     return h("p", leaks, cls="sen-drafts-lacking") if leaks else None
 
 
 def _card_view(
-    work: DraftFigures, card: Card, seen: OpenedDrafts, judging: Task[Tried] | None
+    work: DraftFigures, card: Card, seen: OpenedDrafts, judgings: Mapping[str, Task[Tried]]
 ) -> Node:
     draft, name = card.draft, change_text(card.draft)
-    tried = (judging and judging.result) or work.try_draft(draft)
     words = name.removeprefix(f"{draft.kind} ")
     tags = [pill(draft.kind, KINDS.get(draft.kind, "")), h("strong", words[:1].upper() + words[1:])]
     if card.decision is not None:
         tags.append(pill(*_card_pill(card)))
     mine = [_what(card), _leak_note(work, card)]
     mine += [h("p", draft.why, cls="sen-soft", dir="auto"), _card_buttons(card, name)]
-    theirs = tried_out(tried, card, judging, is_open=seen.opened == card.key)
+    theirs = tried_out(work, card, seen, judgings)
     return h(
         "section",
         h("div", tags, cls="sen-row sen-middle"),
@@ -435,18 +419,12 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     )
 
 
-def iterations(ws: Workspace) -> list[str]:
-    """The iterations that have runs, in order."""
-    return sorted(ws.polars("runs")["iteration"].unique().to_list(), key=natural)
-
-
 class DraftFigures:
     """The figures of one choice of iterations; None stands for what is being counted."""
 
-    first: Drafts | None = None
-    """Drafts of a skill's first evals; None where drafts come from the runs."""
-
-    def __init__(self, ws: Workspace, iteration: str, evals: Path, later: Later) -> None:
+    def __init__(
+        self, ws: Workspace, iteration: str, evals: Path, later: Later, first: Drafts | None
+    ) -> None:
         """Nothing is counted yet.
 
         Args:
@@ -454,10 +432,11 @@ class DraftFigures:
             iteration: the one that is looked at; "" for all.
             evals: the suite's file, or a folder with it.
             later: what counts.
+            first: drafts of a skill's first evals; None if drafts come from the runs.
         """
         self.ws = ws.select(iteration=iteration) if iteration else ws
-        self.iterations = iterations(ws)
-        self.evals = evals
+        self.iterations = order_iterations(ws.polars("runs"))
+        self.evals, self.first = evals, first
         self._iteration, self._later = iteration, later
 
     def found(self) -> Aggregate | None:

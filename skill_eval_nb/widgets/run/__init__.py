@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.running.options import price_table
+from skill_eval_nb.running.spec import iterations_of
+from skill_eval_nb.stats.values import order_iterations
+from skill_eval_nb.workspace import NO_ITERATION
 
-from ..ui import Child, Node, action, h, quiet_action, style
-from ..ui.paid import MAKING, Launch, plan_card
-from ..ui.parts import place, soft, tabs
-from ..ui.source import Source
+from ..ui import Child, action, h, quiet_action, style
+from ..ui.paid import Launch, PaidPanel
+from ..ui.parts import place, soft
+from ..ui.source import PATIENCE, Source
+from ..ui.task import asking_card
 from .form import (
-    RUNNING,
     FixedArgs,
     Form,
     Proposal,
@@ -26,7 +30,15 @@ from .form import (
     proposal_view,
     with_design,
 )
-from .judge import JUDGING, JudgeTab, Judging
+from .judge import (
+    JUDGING,
+    JudgeForm,
+    begin_judging,
+    judge_form_view,
+    judge_plan_view,
+    judged_view,
+    preview_judging,
+)
 from .plan import (
     PlanPreview,
     Unfinished,
@@ -37,16 +49,7 @@ from .plan import (
     plan_view,
     unfinished_view,
 )
-from .progress import (
-    Observer,
-    Running,
-    WorkspaceTask,
-    begin,
-    ended_view,
-    errors_view,
-    running_view,
-    watch,
-)
+from .progress import Running, WorkspaceTask, begin, ended_view, errors_view, running_view, watch
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Job, Plan
@@ -85,44 +88,50 @@ def run_panel(
     return RunPanel(skill, evals, workspace, given)
 
 
-HERE = Path(__file__).parent
-RUN, JUDGE = "run", JUDGING
+RUN, JUDGE = "run", "judge"
 NO_SIDE = {"name": "", "folder": ""}
 
 
-class RunPanel(JudgeTab, Observer):
+class RunPanel(PaidPanel):
     """Plans runs and their price, starts them, shows how far they are, and goes on with them.
 
     What it does can be done in code as well: `sen.plan_runs`, `plan.start()`,
     `sen.judge_again`.
     """
 
-    _css = style(HERE / "run.css")
+    _css = style(Path(__file__).with_name("run.css"))
     label = "Run evals"
     TABS: ClassVar = {RUN: "Run evals", JUDGE: "Judge stored outputs again"}
 
     def __init__(self, skill: Any, evals: Any, workspace: Any, given: dict[str, Any]) -> None:
-        self.form, self._fixed = open_form(skill, evals, workspace, given)
-        self._given = (self.form, self._fixed)
+        form, self._fixed = self._given = open_form(skill, evals, workspace, given)
         self.home = home_of(self._fixed)
+        self.subject = self.home.name
         self._prices = price_table(given.get("prices"), [])
         self._tab = RUN
-        self._at: WorkspaceTask[Any] | None = None
+        self.tasks = {}
         self._side = NO_SIDE
         self._launch = Launch(
             self,
-            lambda: (self._part(RUNNING), self._fixed),
-            lambda inputs: make(*inputs),
+            form,
+            make,
             self._start,
-            planned=self._planned,
+            beside=lambda: (self._fixed,),
+            planned=self._propose_for_others,
         )
-        self.launches = {RUN: self._launch, JUDGE: self._begin_judge_tab()}
+        self._judging = Launch(
+            self,
+            JudgeForm(),
+            partial(preview_judging, self._prices),
+            lambda preview: begin_judging(self._prices, preview, *self._judging.inputs),
+            beside=lambda: (self.home, self._fixed),
+        )
+        self.launches = {RUN: self._launch, JUDGE: self._judging}
         self._unfinished: list[Unfinished] = []
         self._question = Question()
         self._proposal: Proposal | None = None
         self._proposed_for: tuple[str, ...] = ()
         self._ran: Running | None = None
-        self._end_is_shown = False
         self._looking, self._proposing = self.background(), self.background()
         self.source = Source(self.home, self._changed)
         super().__init__()
@@ -131,6 +140,10 @@ class RunPanel(JudgeTab, Observer):
         self._refresh_all()
 
     # ── the form ─────────────────────────────────────────────────────────────────────────────
+
+    def _set(self, **changed: Any) -> None:
+        self._launch.form = replace(self._launch.form, **changed)
+        self._form_changed()
 
     @action
     def set_bare(self, on: bool) -> None:
@@ -142,15 +155,15 @@ class RunPanel(JudgeTab, Observer):
         """Choose another executor; its models are those that were given with it, if any."""
         first = self._given[0]
         mine = first if first.executor == name else Form()
-        self._typed = frozenset()
+        self._launch.typed = frozenset()
         models = {"executor_model": mine.executor_model, "judge_model": mine.judge_model}
         self._set(executor=name, **models)
 
     @action
     def tick_configuration(self, name: str, on: bool) -> None:
         """Take a configuration in, or leave it out."""
-        chosen = _order_ticked(self.form.sides, self.form.configurations, name, on)
-        self._set(configurations=tuple(chosen))
+        form = self._launch.form
+        self._set(configurations=_order_ticked(form.sides, form.configurations, name, on))
 
     @quiet_action
     def name_side(self, part: str, value: str) -> None:
@@ -163,10 +176,11 @@ class RunPanel(JudgeTab, Observer):
         name, folder = self._side["name"], self._side["folder"]
         if not name or not folder:
             raise ValueError("Another configuration needs a name, and the folder of its skill.")
-        sides = {**self.form.sides, name: folder}
-        chosen = _order_ticked(sides, self.form.configurations, name, on=True)
+        form = self._launch.form
+        sides = {**form.sides, name: folder}
+        chosen = _order_ticked(sides, form.configurations, name, on=True)
         self._side = NO_SIDE
-        self._set(sides=sides, configurations=tuple(chosen))
+        self._set(sides=sides, configurations=chosen)
 
     @property
     def _evals(self) -> tuple[str, ...]:
@@ -178,9 +192,8 @@ class RunPanel(JudgeTab, Observer):
     @action
     def tick_eval(self, eval_id: str, on: bool) -> None:
         """Take an eval in, or leave it out."""
-        every = self._evals
-        ticked = every if self.form.evals_only is None else self.form.evals_only
-        chosen = tuple(_order_ticked(every, ticked, eval_id, on))
+        every, only = self._evals, self._launch.form.evals_only
+        chosen = _order_ticked(every, every if only is None else only, eval_id, on)
         self._set(evals_only=None if chosen == every else chosen)
 
     @action
@@ -191,20 +204,17 @@ class RunPanel(JudgeTab, Observer):
     @action
     def ask(self, name: str, value: Any) -> None:
         """Change the question that the next best design is to answer."""
-        now = self._question
-        if name == "effect":
-            if not isinstance(value, int | float) or not value > 0:
-                raise ValueError(f"The difference to detect is a number above 0, not {value}.")
-            value = value / 100 if now.is_rate else value
+        if name == "effect" and value and self._question.is_rate:
+            value = value / 100
         lost = {"effect": None} if name == "metric" else {}
-        self._question = replace(now, **lost | {name: value})
+        self._question = replace(self._question, **lost | {name: value})
         self._propose()
 
     @action
     def take_design(self, evals: int, runs: int, judgings: int) -> None:
         """Put a design into the form."""
-        self.form = with_design(self.form, (evals, runs, judgings), self._evals)
-        self._launch.replan()
+        form = with_design(self._launch.form, (evals, runs, judgings), self._evals)
+        self._refill(form, self._fixed)
 
     @action
     def go_on(self, number: int) -> None:
@@ -212,56 +222,86 @@ class RunPanel(JudgeTab, Observer):
         found = next((rest for rest in self._unfinished if rest.number == number), None)
         if found is None:
             raise LookupError(f"iteration-{number} lacks nothing any more.")
-        self._refill(found.preview.form, found.fixed)
+        self._refill(found.form, found.fixed)
 
     @action
-    def begin_anew(self, number: int) -> None:
-        """Leave an iteration as it is: the form is as the cell gave it, for the one after."""
+    def begin_anew(self) -> None:
+        """Plan a new iteration, with the settings that the cell gave."""
         form, fixed = self._given
-        self._refill(replace(form, iteration=number + 1), fixed)
+        self._refill(replace(form, iteration=max(iterations_of(self.home)) + 1), fixed)
 
     def _refill(self, form: Form, fixed: FixedArgs) -> None:
         """Put other settings of runs into the form."""
-        changed = {name: getattr(form, name) for name in RUNNING}
-        self._fixed, self.form = fixed, replace(self.form, **changed, unlimited=False)
+        self._launch.form, self._fixed = form, fixed
         self._launch.replan()
 
     # ── what is under way ────────────────────────────────────────────────────────────────────
 
     def _start(self, preview: PlanPreview) -> None:
-        plan, shown = preview.plan, preview.shown
+        plan, shown = preview.found, preview.shown
         assert plan is not None
-        self._at = self._ran = begin(self.home, lambda: Running(plan, shown))
+        begin(self.home, lambda: Running(plan, shown))
 
-    @property
-    def busy(self) -> str | None:
-        """What is under way; None where nothing is."""
-        if self._at is None or not self._at.running:
-            return None
-        return f"{self.home.name} is busy: it is {self._at.doing}."
+    def progressed(self, at: WorkspaceTask[Any]) -> None:
+        """Show how far it is; called from its thread."""
+        self.tasks = {**self.tasks, RUN if isinstance(at, Running) else JUDGE: at}
+        if isinstance(at, Running):
+            self._ran = at
+            if at.running:
+                self._launch.take(None)  # it is another one when it has ended
+                self._unfinished = []
+        self.show()
 
     # ── what is worked out ───────────────────────────────────────────────────────────────────
 
-    def _look_anew(self) -> None:
+    def _changed(self) -> None:
+        """The workspace was read anew: what depends on it is worked out when it is at rest."""
+        if not self.busy:
+            self._refresh_all()
+
+    def _refresh_all(self) -> None:
         """Work everything out anew, from what is on disk."""
         self._launch.replan(patience=0.0)
         self._propose(patience=0.0)
+        if self._tab == JUDGE:
+            self._refresh_tab(patience=0.0)
         form, fixed = self._given
+
+        def look() -> list[Unfinished]:
+            self._launch.planning.wait()
+            return find_unfinished(self.home, form, fixed)
 
         def take(found: list[Unfinished]) -> None:
             self._unfinished = found
-            if self._ran is None and self.form is form:  # nobody has asked for anything else yet
-                for rest in found[:1]:
-                    if rest.is_left and rest.preview.plan is not None and rest.at_it is None:
-                        self.go_on(rest.number)
+            if self._ran is None and self._launch.form is form:  # nobody has asked for more yet
+                for rest in filter(self._is_left, found[:1]):
+                    self.go_on(rest.number)
 
-        self._looking.begin(lambda: find_unfinished(self.home, form, fixed), take, patience=0.0)
+        self._looking.begin(look, take, patience=0.0)
 
-    def _planned(self) -> None:
+    def _is_left(self, rest: Unfinished) -> bool:
+        """Whether the newest iteration can be continued, but not with what the cell gave."""
+        can = rest.preview.found is not None and rest.at_it is None
+        own = self.plan is not None and self.plan.iteration == rest.number
+        return can and not own and rest.number == max(iterations_of(self.home))
+
+    def _refresh_tab(self, patience: float = PATIENCE) -> None:
+        if self._tab == JUDGE and self._judging.plan is None and len(self._iterations) > 1:
+            self._judging.set("part", self._iterations[-1])  # less to pay
+        super()._refresh_tab(patience)
+
+    @property
+    def _iterations(self) -> list[str]:
+        """The iterations that there are runs of."""
+        names = order_iterations(self.source.ws.polars("runs"))
+        return [name for name in names if name != NO_ITERATION]
+
+    def _propose_for_others(self) -> None:
+        """Propose anew, if the evals are others."""
         if self._launch.plan is not None and self._evals != self._proposed_for:
             self._propose(patience=0.0)
 
-    def _propose(self, **patience: float) -> None:
+    def _propose(self, patience: float = PATIENCE) -> None:
         evals = self._proposed_for = self._evals
         ws, question = self.source.ws, self._question
 
@@ -269,61 +309,84 @@ class RunPanel(JudgeTab, Observer):
             self._proposal = found
 
         self._proposing.begin(
-            lambda: best_design(ws, self.home, question, len(evals)), take, **patience
+            lambda: best_design(ws, self.home, question, len(evals)), take, patience
         )
 
     # ── what is seen ─────────────────────────────────────────────────────────────────────────
 
-    @property
-    def plan(self) -> Plan | None:
-        """The plan that is shown or carried out; None where something stands in its way."""
-        if isinstance(self._at, Running) and self._at.running:
-            return self._at.plan
-        return self._launch.plan.plan if self._launch.plan is not None else None
+    def draw_head(self) -> Child:
+        """What is run, and where to."""
+        name = self.plan.skill_name if self.plan is not None else Path(self._fixed.skill).name
+        return [h("h3", f"Run {name}"), soft(f"Runs go to {place(self.home)}")]
 
-    def _run_tab(self) -> Child:
-        """The tab's content."""
-        if isinstance(self._at, Running) and self._at.running:
-            return running_view(self._at)
+    def draw_running(self, task: Any) -> Child:
+        """The job or the judging while it goes on."""
+        if isinstance(task, Running):
+            return running_view(task)
+        return asking_card(task, task.progress, JUDGING, "judgings")
+
+    def draw_tab(self, task: Any) -> Child:
+        """The form, the plan, and how the last job or judging ended."""
+        return self._draw_run_tab(task) if self._tab == RUN else self._draw_judge_tab(task)
+
+    def _draw_run_tab(self, task: Running | None) -> Child:
         preview = self._launch.plan
-        ended = self._ran if self._end_is_shown else None
-        form = form_view(
-            self.form,
-            self._fixed,
-            preview.suite if preview is not None else None,
-            preview.no_sandbox if preview is not None else None,
-            self._launch.faults,
-            self._prices,
-            self._typed,
-        )
-        found = self._proposal
-        if found is not None:
-            found = replace(found, costs=preview is not None and preview.costs)
-        proposal = proposal_view(found, busy=self._proposing.busy)
+        costs = preview is not None and preview.costs
+        cards = [
+            form_view(self._launch, self._fixed, self._prices),
+            self._launch.plan_card(
+                lambda plan: self._draw_plan(plan, task),
+                preview and first_evals_hint(preview, self._launch.form, self._fixed),
+            ),
+            proposal_view(self._proposal, busy=self._proposing.busy, costs=costs),
+        ]
         return [
-            ended_view(ended) if ended is not None else None,
-            unfinished_view(self._unfinished, preview),
-            h("div", form, self._plan_card(ended), proposal, cls="sen-columns sen-launch"),
+            ended_view(task) if task is not None else None,
+            unfinished_view(self._unfinished, preview.found if preview is not None else None),
+            h("div", cards, cls="sen-columns sen-launch"),
         ]
 
-    def _plan_card(self, ended: Running | None) -> Node:
-        preview = self._launch.plan
-        content: Child = h("p", MAKING, role="status")
-        if preview is not None and preview.plan is None:
-            hint = "Fix the errors in the form."
-            content = [h("h4", "No plan yet"), h("p", hint), first_evals_hint(preview, self._fixed)]
-        elif preview is not None and preview.plan is not None:
-            # why runs errored stands beside the runs, where these are shown
-            why = None if ended is not None else errors_view(preview.errored)
-            go_on = preview.todo and preview.continues
-            label = f"Continue {go_on}" if go_on else "Start"
-            content = plan_view(preview.shown, [self._launch.row(label), why])
-        stale = " sen-stale" * (preview is not None and self._launch.current is None)
-        return plan_card(content, look=stale)
+    def _draw_plan(self, preview: PlanPreview, task: Running | None) -> Child:
+        # why runs errored stands beside the runs, where these are shown
+        why = None if task is not None else errors_view(preview.errored)
+        go_on = preview.todo and preview.continues
+        label = f"Continue {go_on}" if go_on else "Start"
+        return plan_view(preview.shown, [self._launch.row(preview, label), why])
+
+    def _draw_judge_tab(self, task: WorkspaceTask[Any] | None) -> Child:
+        launch = self._judging
+        path, prices = launch.form.path_in(self.home), self._prices
+        cards = [
+            judge_form_view(launch, self._iterations, prices),
+            launch.plan_card(
+                lambda plan: [
+                    judge_plan_view(plan.found, path, prices),
+                    launch.row(plan, "Judge again"),
+                ]
+            ),
+        ]
+        return [
+            judged_view(task) if task is not None else None,
+            h("div", cards, cls="sen-columns sen-asking", key="asking"),
+        ]
+
+    @action
+    def put_away(self) -> None:
+        """Put away how the last job or judging ended."""
+        self.tasks = {tab: task for tab, task in self.tasks.items() if tab != self._tab}
+
+    # ── for code ─────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan that is shown or carried out; None if something stands in its way."""
+        if self._ran is not None and self._ran.running:
+            return self._ran.plan
+        return self._launch.plan.found if self._launch.plan is not None else None
 
     @property
     def job(self) -> Job | None:
-        """The job that runs, or the last one; None where there was none."""
+        """The job that runs, or the last one; None if there was none."""
         return self._ran.job if self._ran is not None else None
 
     def start(self) -> Job:
@@ -338,69 +401,10 @@ class RunPanel(JudgeTab, Observer):
         assert self._ran is not None
         return self._ran.job
 
-    def stop(self, grace: float = 0.0) -> None:
-        """Stop what is under way, as the button does; what is finished stays.
 
-        Args:
-            grace: seconds that what is in flight has to end by itself.
-        """
-        if self._at is not None:
-            self._at.stop(grace)
-        self.show()
-
-    @action
-    def press_stop(self, grace: float) -> None:
-        """Stop what is under way."""
-        self.stop(grace)
-
-    @action
-    def put_away(self) -> None:
-        """Put away what is said of the last job or judging."""
-        if self._tab == JUDGE:
-            self._judged = None
-        else:
-            self._end_is_shown = False
-
-    def progressed(self, at: WorkspaceTask[Any]) -> None:
-        """Show how far it is; called from its thread."""
-        self._at = at
-        if isinstance(at, Running):
-            self._ran, self._end_is_shown = at, True
-            if at.running:
-                self._launch.take(None)  # it is another one when it has ended
-                self._unfinished = []
-        elif isinstance(at, Judging):
-            self._judged = at
-        self.show()
-
-    def _changed(self) -> None:
-        """The workspace was read anew: what rests on it is worked out when it is at rest."""
-        if self._at is None or not self._at.running:
-            self._refresh_all()
-
-    def _refresh_all(self) -> None:
-        self._look_anew()
-        self._refresh_tab(patience=0.0)
-
-    def _refresh_tab(self, **patience: float) -> None:
-        if self._tab == JUDGE and (self._at is None or not self._at.running):
-            self._preview_judging(**patience)
-
-    def view(self) -> Child:
-        """A tab for runs, and one for judging again."""
-        at, is_judge = self._at, self._tab == JUDGE
-        content = self._judge_tab() if is_judge else self._run_tab()
-        if at is not None and at.running and isinstance(at, Judging) is not is_judge:
-            content = h("p", f"This workspace is busy: it is {at.doing}.", role="status")
-        name = self.plan.skill_name if self.plan is not None else Path(str(self._fixed.skill)).name
-        return [
-            h("h3", f"Run {name}"),
-            soft(f"Runs go to {place(self.home)}"),
-            tabs(self.TABS, self._tab, ("tab",), content, label="what to do", page=self._page_id),
-        ]
-
-
-def _order_ticked(every: Iterable[str], ticked: Iterable[str], name: str, on: bool) -> list[str]:
+def _order_ticked(
+    every: Iterable[str], ticked: Iterable[str], name: str, on: bool
+) -> tuple[str, ...]:
     """Those that are ticked, in the order of all, once this one is or is not."""
     chosen = {*ticked, name} if on else {*ticked} - {name}
-    return [entry for entry in every if entry in chosen]
+    return tuple(entry for entry in every if entry in chosen)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,24 +17,14 @@ from skill_eval_nb.documents.sides import SIDES, WITH, WITHOUT
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in import EXECUTOR, JUDGE
 from skill_eval_nb.running import Executor, plan_runs
-from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read_journal
+from skill_eval_nb.running.journal import FINISHED, read_journal
 from skill_eval_nb.running.protocol import executor_names
 from skill_eval_nb.stats import plan
 from skill_eval_nb.stats.values import RUBRIC, UNITS, order_iterations
-from skill_eval_nb.text import brief, count, did_you_mean, dollars, in_terms
+from skill_eval_nb.text import brief, count, did_you_mean, dollars
 
 from ..ui import Child, Node, h
-from ..ui.paid import (
-    Field,
-    Models,
-    budget_setting,
-    controls,
-    fields_of,
-    form_card,
-    form_field,
-    models_with_prices,
-    unlimited_setting,
-)
+from ..ui.paid import Field, Launch, PaidForm, form_field, models_with_prices
 from ..ui.parts import button, choose, details, entry, frame, notice, soft, tick, ticks
 from ..ui.track import amount
 
@@ -42,14 +32,14 @@ if TYPE_CHECKING:
     from skill_eval_nb.running.suite import Suite
     from skill_eval_nb.tables import Workspace
 
+    from .plan import PlanPreview
 
-Folder = str | os.PathLike[str] | None
+
+Folder = str | os.PathLike[str]
 
 OFFLINE = "offline"
 STAND_IN = {"executor_model": EXECUTOR, "judge_model": JUDGE}
 """The offline executor's own models, which need not be chosen."""
-WHOLE = "all"
-"""The choice of every iteration."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +49,14 @@ class FixedArgs:
     Attributes:
         skill: the skill's folder.
         evals: the evals file; None for that of the skill.
-        workspace: the folder that runs go to; None for the one beside the skill.
+        workspace: the folder for the runs; None for the one beside the skill.
         executor: the executor that was given, by its name or itself.
         rest: limits, connection, prices, options of that executor.
     """
 
     skill: Folder
-    evals: Folder = None
-    workspace: Folder = None
+    evals: Folder | None = None
+    workspace: Folder | None = None
     executor: str | Executor = OFFLINE
     rest: Mapping[str, Any] = field(default_factory=dict)
 
@@ -76,23 +66,18 @@ SCRIPTS = "Run the scripts that evals have (custom_script), in the sandbox"
 
 
 @dataclass(frozen=True)
-class Form:
-    """What somebody has chosen so far; a number that is None was left empty.
+class Form(PaidForm):
+    """What is chosen; a number that is None was left empty.
 
     Attributes:
-        sides: the configurations that there are, each with the folder of its skill, or None.
-        configurations: the names of those that are to run.
-        evals_only: the ids of the evals that are to run; None for all, also of those to come.
-        unlimited: whether money may be spent without a budget.
-        part: the iteration whose runs are judged again, or WHOLE.
-        again: judgings to add to each of them.
-        rejudge_model: who adds them; None for the one that judged before.
-        rejudge_batch, rejudge_budget_usd, rejudge_unlimited, rejudge_concurrency: as for runs.
+        sides: all configurations, each with the folder of its skill, or None.
+        configurations: the names of those to run.
+        evals_only: the ids of the evals to run; None for all, also of those to come.
 
-    The others are called as `plan_runs` calls them.
+    The others are named as in `plan_runs`.
     """
 
-    sides: Mapping[str, Folder] = field(default_factory=dict)
+    sides: Mapping[str, Folder | None] = field(default_factory=dict)
     configurations: tuple[str, ...] = SIDES
     evals_only: tuple[str, ...] | None = None
     executor: str = OFFLINE
@@ -103,40 +88,23 @@ class Form:
     judgings: int | None = form_field("Judgings per run", default=1, least=0, needed=True)
     judge_per_dimension: bool = form_field("Judge each dimension in a separate call", "tick")
     judge_batch: bool = form_field(BATCHES, "tick")
-    budget_usd: float | None = budget_setting()
     concurrency: int | None = form_field("Concurrency", default=8, least=1, needed=True)
     seed: int | None = form_field("Seed of the order", default=0, least=0, needed=True)
     sandbox: str = "bubblewrap"
     allow_scripts: bool = form_field(SCRIPTS, "tick")
     retry_errored: bool = form_field("Do runs that errored again", "tick")
     iteration: int | None = form_field("Iteration", least=1, placeholder="as it fits")
-    unlimited: bool = unlimited_setting()
-    part: str = form_field("Runs of", "choice", default=WHOLE)
-    again: int | None = form_field("Judgings to add", default=1, least=1, needed=True)
-    rejudge_model: str | None = form_field("Judge's model", "model")
-    rejudge_batch: bool = form_field(BATCHES, "tick")
-    rejudge_budget_usd: float | None = budget_setting()
-    rejudge_concurrency: int | None = form_field("Runs at a time", default=8, least=1, needed=True)
-    rejudge_unlimited: bool = unlimited_setting()
 
 
-FIELDS = fields_of(Form)
 OPTIONS = tuple(inspect.signature(plan_runs).parameters)[3:]
 SHOWN = tuple(name for name in Form.__dataclass_fields__ if name in OPTIONS)
 """The options of `plan_runs` that the form shows."""
-RUNNING = ("sides", *SHOWN)
-"""Fields on which runs rest."""
-REJUDGING = (
-    *("part", "again", "rejudge_model"),
-    *("rejudge_batch", "rejudge_budget_usd", "rejudge_concurrency"),
-)
-"""Fields on which judging again rests."""
 
 
 def open_form(
-    skill: Folder, evals: Folder, workspace: Folder, given: Mapping[str, Any]
+    skill: Folder, evals: Folder | None, workspace: Folder | None, given: Mapping[str, Any]
 ) -> tuple[Form, FixedArgs]:
-    """The form as it is first shown, and what stands fast.
+    """The form as it is first shown, and what it does not show.
 
     Raises:
         TypeError: for an option that `plan_runs` does not have.
@@ -149,17 +117,16 @@ def open_form(
     rest = {name: value for name, value in given.items() if name not in SHOWN}
     executor = shown.get("executor", OFFLINE)
     shown["executor"] = name_of(executor)
-    sides: dict[str, Folder] = {WITH: skill, WITHOUT: None}
     names = shown.get("configurations", SIDES)
-    if isinstance(names, Mapping):
-        sides = dict(names)
+    sides = dict(names) if isinstance(names, Mapping) else {WITH: skill, WITHOUT: None}
     shown["configurations"] = (names,) if isinstance(names, str) else tuple(names)
     if not isinstance(looks := shown.get("looks") or "", str):
-        shown["looks"] = ", ".join(map(str, looks))
+        looks = ", ".join(map(str, looks))
     only = shown.get("evals_only")
     if only is not None:
         shown["evals_only"] = tuple(map(str, [only] if isinstance(only, str | int) else only))
-    return Form(sides=sides, **shown), FixedArgs(skill, evals, workspace, executor, rest)
+    form = Form(**shown | {"looks": looks, "sides": sides})
+    return form, FixedArgs(skill, evals, workspace, executor, rest)
 
 
 def options(form: Form, fixed: FixedArgs) -> dict[str, Any]:
@@ -168,14 +135,11 @@ def options(form: Form, fixed: FixedArgs) -> dict[str, Any]:
     >>> form, fixed = open_form("a-skill", None, None, {"runs": 2, "prices": "mine.json"})
     >>> given = options(form, fixed)
     >>> given["runs"], given["prices"], given["configurations"]
-    (2, 'mine.json', ('with_skill', 'without_skill'))
+    (2, 'mine.json', {'with_skill': 'a-skill', 'without_skill': None})
     """
     given = {name: getattr(form, name) for name in SHOWN} | dict(fixed.rest)
-    usual = {WITH: fixed.skill, WITHOUT: None}
-    if any(form.sides.get(name, "") != usual.get(name, "") for name in form.configurations):
-        given["configurations"] = {
-            name: form.sides[name] for name in form.configurations if name in form.sides
-        }
+    if form.sides.keys() >= {*form.configurations}:
+        given["configurations"] = {name: form.sides[name] for name in form.configurations}
     if form.executor == name_of(fixed.executor):
         return given | {"executor": fixed.executor}
     return {name: value for name, value in given.items() if name != "executor_options"}
@@ -186,19 +150,8 @@ def name_of(executor: str | Executor) -> str:
     return executor if isinstance(executor, str) else executor.name
 
 
-def fill_usual(form: Form) -> Form:
-    """The form with the usual numbers where they were left empty.
-
-    >>> fill_usual(Form(judgings=None, concurrency=2)) == Form(concurrency=2)
-    True
-    """
-    usual = Form()
-    lacks = [name for name, field in FIELDS.items() if field.needed and getattr(form, name) is None]
-    return replace(form, **{name: getattr(usual, name) for name in lacks})
-
-
 def with_design(form: Form, design: tuple[int, int, int], evals: tuple[str, ...]) -> Form:
-    """The form with so many evals, runs and judgings; `evals` are the ids of all there are.
+    """The form with so many evals, runs and judgings; `evals` are the ids of all.
 
     Evals that are ticked come first, then the others in the order of the suite.
 
@@ -212,82 +165,57 @@ def with_design(form: Form, design: tuple[int, int, int], evals: tuple[str, ...]
     return replace(form, evals_only=only, runs=runs, looks="", judgings=judgings)
 
 
-TERMS = {
-    "evals_only names no eval; leave it out for all of them": "no eval is chosen",
-    **{name: FIELDS[name].label for name in ("executor_model", "judge_model", "budget_usd")},
-    **{
-        f"{name} is": f"{FIELDS[name].label} is"
-        for name in ("runs", "looks", "judgings", "concurrency")
-    },
-    "judgings=0": "Judgings per run is 0",
-    "with allow_scripts=True": "if that is ticked in the form",
-    "raise budget_usd, or lower what a run may cost with limits=Limits(usd=…)": (
-        "raise the budget, or in code lower what a run may cost with limits="
+TERMS = (
+    ("evals_only names no eval; leave it out for all of them", "no eval is chosen"),
+    ("judgings=0", "Judgings per run is 0"),
+    ("with allow_scripts=True", "if that is ticked in the form"),
+    (
+        "raise budget_usd, or lower what a run may cost with limits=Limits(usd=…)",
+        "raise the budget, or in code lower what a run may cost with limits=",
     ),
-    'sandbox="none"': "Without a sandbox",
-}
+    ('sandbox="none"', "Without a sandbox"),
+)
 """What is said of arguments in Python, and how this form says it."""
 
 
-def in_labels(fault: str) -> str:
-    """What is said of an argument, by the label that the form has for it."""
-    return in_terms(fault, TERMS)
-
-
-def form_view(
-    form: Form,
-    fixed: FixedArgs,
-    suite: Suite | None,
-    no_sandbox: str | None,
-    faults: Sequence[str],
-    prices: Prices | None,
-    typed: Container[str],
-) -> Node:
+def form_view(launch: Launch[PlanPreview], fixed: FixedArgs, prices: Prices | None) -> Node:
     """The form.
 
     Args:
-        form: what is chosen.
+        launch: what is chosen, and what was planned for it.
         fixed: what was given in code.
-        suite: the evals that there are; None where they cannot be read, or not yet.
-        no_sandbox: why no sandbox works here; None where one does.
-        faults: what stands in its way.
         prices: of the models that are offered.
-        typed: fields of models that have room for any name.
     """
-    wrong = {
-        name for name in Form.__dataclass_fields__ if any(_is_of(name, fault) for fault in faults)
-    }
-    stated = suite.config.judge_model if suite is not None else None
-    unsaid = {"judge_model": f"{stated} (the suite's)"} if stated else {}
-    usual = (suite.config.runs_per_eval if suite is not None else None) or 3
-    usual = form.looks.rpartition(",")[2].strip() or usual
+    form, plan = launch.form, launch.plan
+    suite = plan.suite if plan is not None else None
+    stated = suite.config if suite is not None else None
+    usual = form.looks.rpartition(",")[2].strip() or (stated and stated.runs_per_eval) or 3
     known = models_with_prices(prices.models, prices) if prices else {}
+    unsaid = {}
+    if stated is not None and stated.judge_model:
+        unsaid = {"judge_model": f"{stated.judge_model} (the suite's)"}
     if form.executor == OFFLINE:
         known, unsaid = {}, STAND_IN
     names = dict.fromkeys([OFFLINE, *executor_names(), name_of(fixed.executor), form.executor])
-    mark = {"aria_invalid": "executor" in wrong or None}
+    wrong = any(fault.startswith("executor ") for fault in launch.faults) or None
+    act = ("set_executor",)
     pair = [
-        choose("Executor", list(names), form.executor, ("set_executor",), **mark),
+        choose("Executor", list(names), form.executor, act, aria_invalid=wrong),
         ticks("Configurations", list(form.sides), form.configurations, ("tick_configuration",)),
     ]
-    shown = replace(form, runs=usual if form.runs is None else form.runs)
-    numbers = controls(shown, ("runs", "judgings", "budget_usd", "concurrency"), wrong)
-    models = Models(known, typed, unsaid)
-    return form_card(
+    models = [
+        launch.control(name, options=known, placeholder=unsaid.get(name)) for name in STAND_IN
+    ]
+    numbers = map(launch.control, ("judgings", "budget_usd", "concurrency"))
+    return launch.form_card(
         "What to run",
-        map(in_labels, faults),
         h("div", pair, cls="sen-row sen-pair"),
-        h("div", controls(form, STAND_IN, wrong, models), cls="sen-row sen-pair"),
+        h("div", models, cls="sen-row sen-pair"),
         _eval_ticks(form, suite) if suite is not None else None,
-        h("div", numbers, cls="sen-row"),
-        _sandbox(form, suite, no_sandbox),
-        details("More settings", _more(form), key="more"),
+        h("div", launch.control("runs", placeholder=f"{usual}"), numbers, cls="sen-row"),
+        _sandbox(launch, suite, plan.no_sandbox if plan is not None else None),
+        details("More settings", _more(launch), key="more"),
     )
-
-
-def _is_of(name: str, fault: str) -> bool:
-    label = FIELDS[name].label if name in FIELDS else name
-    return fault.startswith((f"{name} ", f"{name}:", f"{name[:-1]} `", f"{label} "))
 
 
 def _eval_ticks(form: Form, suite: Suite) -> Node:
@@ -303,27 +231,29 @@ def _eval_ticks(form: Form, suite: Suite) -> Node:
     return h("div", shown, h("div", quick, cls="sen-quick"), cls="sen-evals")
 
 
-def _sandbox(form: Form, suite: Suite | None, missing: str | None) -> Iterator[Node]:
-    """Whether scripts may run, where some eval has one; what doing without a sandbox means."""
+def _sandbox(
+    launch: Launch[PlanPreview], suite: Suite | None, missing: str | None
+) -> Iterator[Node]:
+    """Whether scripts may run, if an eval has one; what doing without a sandbox means."""
     evals = suite.evals if suite is not None else ()
     if any(check.type == "custom_script" for eval_ in evals for check in eval_.checks):
-        yield h("div", controls(form, ["allow_scripts"]), key="scripts")
-    bare = form.sandbox == "none"
+        yield h("div", launch.control("allow_scripts"), key="scripts")
+    bare = launch.form.sandbox == "none"
     if missing is not None or bare:
         words = "Without a sandbox: an agent's commands can read and change anything I can"
         why = notice(missing) if missing and not bare else None
         yield h("div", why, tick(words, bare, ("set_bare",)), key="sandbox")
 
 
-def _more(form: Form) -> list[Node]:
+def _more(launch: Launch[PlanPreview]) -> list[Node]:
     """What is seldom changed."""
-    flags = controls(form, ("judge_per_dimension", "judge_batch", "retry_errored"))
     side = [
         entry("Configuration", None, ("name_side", "name"), placeholder="old_skill"),
         entry("Folder of its skill", None, ("name_side", "folder"), placeholder="skills/x-old"),
         button("Add", ("add_side",)),
     ]
-    numbers = controls(form, ("looks", "seed", "iteration"))
+    flags = map(launch.control, ("judge_per_dimension", "judge_batch", "retry_errored"))
+    numbers = map(launch.control, ("looks", "seed", "iteration"))
     return [
         h("div", flags, cls="sen-ticks"),
         h("div", numbers, cls="sen-row"),
@@ -336,15 +266,15 @@ Scope = Literal["suite", "population"]
 SCOPES: Mapping[str, str] = {"suite": "these evals", "population": "tasks like these"}
 
 USUAL = ("pass_rate", "structural_pass_rate", "rubric_weighted_mean")
-"""Columns of `runs` that are offered, where they have figures."""
+"""Columns of `runs` that are offered, if they have figures."""
 
 Design = Mapping[str, Any]
-"""A row of `stats.plan`: evals, runs and judgings, what they would tell, what they cost."""
+"""A row of `stats.plan`: evals, runs and judgings, what they would find, what they cost."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be told, and on what."""
+    """What is to be found, and on what."""
 
     metric: str = "pass_rate"
     effect: float | None = None
@@ -361,13 +291,11 @@ class Proposal:
     """A design to take.
 
     Attributes:
-        question: what it is to answer, complete.
+        question: the question that it answers, complete.
         metrics: what could be asked about.
-        design: the one to take, or the one that was run where none is enough; None where
-            nothing can be planned.
-        notes: what it rests on, in sentences.
-        costs: whether the form has a real model: what the stand-in came to is then no price.
-        most_evals: evals that the suite has: a design with more of them needs new ones.
+        design: the design, or what was run if none is enough; None if nothing can be planned.
+        notes: what it is based on, in sentences.
+        most_evals: evals of the suite: a design with more of them needs new ones.
     """
 
     question: Question
@@ -375,22 +303,16 @@ class Proposal:
     design: Design | None
     notes: str
     most_evals: int
-    costs: bool = True
-
-    @property
-    def enough(self) -> bool:
-        """Whether the design answers the question."""
-        return self.design is not None and self.design["chosen"]
 
 
 def best_design(ws: Workspace, home: Path, question: Question, most_evals: int) -> Proposal | None:
-    """The next best design, from the newest iteration; None where nothing was measured.
+    """The next best design, from the newest iteration; None if nothing was measured.
 
     Args:
         ws: the workspace, as polars frames.
         home: its folder.
-        question: what is to be told; what it leaves open is filled in.
-        most_evals: evals that the suite has.
+        question: what is to be found; what it leaves open is filled in.
+        most_evals: evals of the suite.
     """
     iteration = next(iter(order_iterations(ws.polars("runs"))[::-1]), None)
     if iteration is None:
@@ -413,29 +335,22 @@ def best_design(ws: Workspace, home: Path, question: Question, most_evals: int) 
         price_per_judging=_judging_price(home / iteration),
         max_evals=max(most_evals, 1),
     )
-    keys = ["workspace", "skill", "iteration", "configuration", "baseline", "metric"]
-    groups = [part.to_dicts() for part in found.partition_by(keys, maintain_order=True)]
-    rows = next((rows for rows in groups if rows[0]["n_evals"]), groups[0] if groups else [])
+    rows = found.to_dicts()
     if not rows:
         return None
     design = next((row for row in rows if row["n_evals"] is not None), None)
-    notes = f"From {iteration}. {rows[0]['note'] or ''}"
+    notes = f"From {iteration}. {(design or rows[0])['note'] or ''}"
     return Proposal(question, metrics, design, notes, most_evals)
 
 
 def _judging_price(folder: Path) -> float | None:
-    """US dollars that a judging of an iteration came to, by its journal; None where it has none."""
-    events = read_journal(folder).events if (folder / NAME).is_file() else []
-    launched = [event for event in events if event.get("event") == LAUNCHED]
-    judged = {event["launch"] for event in launched if event.get("step") == "judge"}
-    usd = [
-        event["usd"]
-        for event in events
-        if event.get("event") == FINISHED
-        and event.get("launch") in judged
-        and event.get("usd") is not None
-    ]
-    return sum(usd) / len(usd) if usd else None
+    """The mean US dollars of a judging of an iteration, by its journal; None if it has none."""
+    events = read_journal(folder).events
+    judged = {event["launch"] for event in events if event.get("step") == "judge"}
+    ended = [event for event in events if event.get("event") == FINISHED]
+    prices = [event.get("usd") for event in ended if event.get("launch") in judged]
+    known = [usd for usd in prices if usd is not None]
+    return sum(known) / len(known) if known else None
 
 
 NOTHING = (
@@ -444,11 +359,17 @@ NOTHING = (
 )
 
 
-def proposal_view(found: Proposal | None, *, busy: bool) -> Node:
-    """The proposal, or why there is none; `busy` is whether it is being looked for."""
+def proposal_view(found: Proposal | None, *, busy: bool, costs: bool) -> Node:
+    """The proposal, or why there is none.
+
+    Args:
+        found: the proposal.
+        busy: whether it is being looked for.
+        costs: whether the form has a real model: what the stand-in cost is then no price.
+    """
     content: Child = h("p", "Looking at what was measured…" if busy else NOTHING)
     if found is not None:
-        content = list(_proposal_nodes(found))
+        content = list(_proposal_nodes(found, costs=costs))
     return h(
         "section",
         h("h4", "The next best design"),
@@ -459,15 +380,20 @@ def proposal_view(found: Proposal | None, *, busy: bool) -> Node:
     )
 
 
-def _proposal_nodes(found: Proposal) -> Iterator[Node]:
+def _proposal_nodes(found: Proposal, *, costs: bool) -> Iterator[Node]:
     question, design, notes = found.question, found.design, found.notes
-    yield h("p", _sentence(found), cls="sen-says")
-    if design is not None and found.enough:
-        lacks, act = design["n_evals"] - found.most_evals, ("take_design", *_size(design))
-        new = h("span", f"needs {count(lacks, 'more eval')}", cls="sen-soft sen-small")
-        yield new if lacks > 0 else button("Put it into the form", act)
-        if not _price(found, design):
-            notes += " No price was measured there: the plan says it, once this is in the form."
+    if design is None:
+        yield h("p", "Nothing can be planned from what is there.", cls="sen-says")
+    else:
+        price = _price(design, costs=costs)
+        yield h("p", f"{_finding(design, question)}{price}.", cls="sen-says")
+        lacks = design["n_evals"] - found.most_evals
+        if design["chosen"] and lacks > 0:
+            yield h("span", f"needs {count(lacks, 'more eval')}", cls="sen-soft sen-small")
+        elif design["chosen"]:
+            yield button("Put it into the form", ("take_design", *_size(design)))
+            if not price:
+                notes += " No price was measured there: the plan says it, once this is in the form."
     effect = Field(f"of, in {'pp' if question.is_rate else 'points'}", "number", 0)
     shown = (100 if question.is_rate else 1) * (question.effect or 0)
     names = {name: metric(name).name for name in found.metrics}
@@ -481,19 +407,13 @@ def _proposal_nodes(found: Proposal) -> Iterator[Node]:
     yield soft(notes)
 
 
-def _sentence(found: Proposal) -> str:
-    design, meant = found.design, metric(found.question.metric)
-    if design is None:
-        return "Nothing can be planned from what is there."
+def _finding(design: Design, question: Question) -> str:
+    """A design, and the smallest difference that it would detect."""
     finds = "nothing for sure"
     if design["mde"] is not None:
-        finds = amount(meant, design["mde"]).removeprefix("+")
-    finds = f"{finds}{_price(found, design)}."
-    if found.enough:
-        return f"{size(design)} would detect {finds}"
-    wanted = amount(meant, found.question.effect or 0.0).removeprefix("+")
-    now = f"{size(design)}, as it is now, can detect {finds}"
-    return f"No plan of a usual size can detect {wanted}. {now}"
+        finds = amount(metric(question.metric), design["mde"]).removeprefix("+")
+    how = " would detect" if design["chosen"] else ", as it is now, can detect"
+    return f"{size(design)}{how} {finds}"
 
 
 def _size(design: Design) -> tuple[int, int, int]:
@@ -510,9 +430,9 @@ def size(design: Design) -> str:
     return " × ".join(count(number, noun) for number, noun in nouns)
 
 
-def _price(found: Proposal, design: Design) -> str:
+def _price(design: Design, *, costs: bool) -> str:
     """What a design costs, as the end of a sentence."""
     usd = design["price_usd"]
     if usd is not None and round(usd, 6):
         return f"; ~{dollars(usd)}"
-    return ", at no cost" if usd is not None and not found.costs else ""
+    return ", at no cost" if usd is not None and not costs else ""

@@ -1,4 +1,4 @@
-"""A job under way in a workspace: watched, shown, stopped, and what came of it."""
+"""A job under way in a workspace: watched, shown, stopped, and its result."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from skill_eval_nb.text import brief, clock, count, dollars
 from ..show.transcript import show_last_steps
 from ..ui import Child, Node, h
 from ..ui.parts import button, details, figure, pill, place, soft, table
-from ..ui.source import tell_landed
-from ..ui.task import Task, running_card
+from ..ui.source import Background, tell_landed
+from ..ui.task import HEADINGS, Task, ended_card, running_card
 from .plan import plan_view
 
 if TYPE_CHECKING:
@@ -42,61 +42,40 @@ log = logging.getLogger(__name__)
 
 _LOCK = threading.Lock()
 _AT: dict[Path, WorkspaceTask[Any]] = {}
-_OBSERVERS: weakref.WeakSet[Observer] = weakref.WeakSet()
+_WATCHING: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Panels, each of which shows what is under way in its `home`: see `watch`."""
 T = TypeVar("T")
 
 
-class Observer:
-    """Whoever shows what is under way in a workspace."""
-
-    home: Path
-
-    def progressed(self, at: WorkspaceTask[Any]) -> None:
-        """Show how far it is. Any thread may call it."""
-        raise NotImplementedError
-
-
 class WorkspaceTask(Task[T]):
-    """Something under way in a workspace: all panels of it show it, and others read what came."""
-
-    doing: str
-    """What is being done, after "is": "running iteration-1"."""
+    """Something under way in a workspace: all its panels show it, others read what has landed."""
 
     def __init__(
         self,
         home: Path,
+        doing: str,
         do: Callable[[Callable[[Any], None], threading.Event], T],
-        progress: Any = None,
+        progress: Any,
     ) -> None:
         self.home = home
-        self._landed, self._landed_at = 0, time.monotonic()
-        self._landing: threading.Thread | None = None
-        super().__init__(do, self._show_and_land, lambda _: self._conclude(), progress)
-
-    @property
-    def results(self) -> int:
-        """How much has come of it so far: when it changes, others have something to read."""
-        raise NotImplementedError
+        self._landed, self._landed_at = progress.share, time.monotonic()
+        self._landing = Background(lambda: None, lambda error: log.error("%s", error))
+        super().__init__(doing, do, self.show, lambda _: self._conclude(), progress)
 
     def conclude(self) -> None:
-        """Find out what came of it, once it has ended."""
+        """Work out the result once it has ended."""
 
-    def stop(self, grace: float = 0.0) -> None:  # noqa: ARG002 -- not all can wait
-        """Begin nothing new; what is in flight has `grace` seconds where it can."""
-        super().stop()
-
-    def _show_and_land(self) -> None:
-        self.show()
-        free = self._landing is None or not self._landing.is_alive()
-        if self.results != self._landed and free and time.monotonic() - self._landed_at >= LANDING:
-            self._landed, self._landed_at = self.results, time.monotonic()
-            self._landing = threading.Thread(target=tell_landed, args=[self.home], daemon=True)
-            self._landing.start()
+    def _take_progress(self, now: Any) -> None:
+        # in the thread of the work alone: no landing begins once that has ended
+        super()._take_progress(now)
+        late = time.monotonic() - self._landed_at >= LANDING
+        if now.share != self._landed and late and not self._landing.busy:
+            self._landed, self._landed_at = now.share, time.monotonic()
+            self._landing.begin(lambda: tell_landed(self.home), lambda _: None, 0.0)
 
     def _conclude(self) -> None:
         self.show()
-        if self._landing is not None:
-            self._landing.join()
+        self._landing.wait()
         tell_landed(self.home)
         try:
             self.conclude()
@@ -111,22 +90,19 @@ class WorkspaceTask(Task[T]):
         """Have it shown wherever its workspace is, unless another has begun there since."""
         if _AT.get(self.home, self) is not self:
             return
-        for observer in list(_OBSERVERS):
-            if observer.home == self.home:
-                observer.progressed(self)
+        for panel in list(_WATCHING):
+            if panel.home == self.home:
+                panel.progressed(self)
 
 
-U = TypeVar("U", bound=WorkspaceTask[Any])
-
-
-def watch(observer: Observer) -> WorkspaceTask[Any] | None:
-    """Tell it from now on; gives what is under way there already."""
+def watch(panel: Any) -> WorkspaceTask[Any] | None:
+    """Call its `progressed` from now on, in any thread; returns what is under way already."""
     with _LOCK:
-        _OBSERVERS.add(observer)
-        return _AT.get(observer.home)
+        _WATCHING.add(panel)
+        return _AT.get(panel.home)
 
 
-def begin(home: Path, start: Callable[[], U]) -> U:
+def begin(home: Path, start: Callable[[], WorkspaceTask[Any]]) -> None:
     """Begin something in a workspace where nothing is under way.
 
     Raises:
@@ -134,13 +110,12 @@ def begin(home: Path, start: Callable[[], U]) -> U:
     """
     with _LOCK:
         other = _AT.get(home)
-        if other is not None and other.running:  # what came of it may still be being found out
+        if other is not None and other.running:  # its result may still be worked out
             raise refuse(
                 f"{home.name} is busy: it is {other.doing}. Wait until it ends, or stop it"
             )
         _AT[home] = task = start()
     task.show()
-    return task
 
 
 LOOK = {
@@ -275,20 +250,25 @@ class Running(WorkspaceTask[None]):
             Refused: a skill has changed since the plan was made.
             OSError: the workspace cannot be written.
         """
-        self.doing = f"running iteration-{plan.iteration}"
         self.plan, self.shown, self.gently = plan, shown, False
         self.board = Board(plan)
         self.answers: list[Answer] | None = None
         self.job: Job = plan.start()
-        super().__init__(plan.workspace, self._poll_job, self.job.progress)
+        doing = f"running iteration-{plan.iteration}"
+        super().__init__(plan.workspace, doing, self._poll_job, self.job.progress)
 
     @property
-    def results(self) -> int:
-        """Runs that have ended."""
-        return self.progress.finished + self.progress.errored
+    def title(self) -> str:
+        """What is run."""
+        return f"iteration-{self.plan.iteration} of {self.plan.skill_name}"
+
+    @property
+    def left_seconds(self) -> float | None:
+        """As the job estimates it, step by step."""
+        return self.progress.left_seconds
 
     def conclude(self) -> None:
-        """Find out what the iteration says."""
+        """Work out what the iteration says."""
         ws = load(self.plan.workspace)
         self.answers = answer_headline(ws.select(iteration=f"iteration-{self.plan.iteration}"))
 
@@ -327,19 +307,18 @@ def running_view(at: Running) -> Node:
     """The job while it goes on."""
     now = at.progress
     live = h("div", _flight_list(now), at.board.view(), cls="sen-columns sen-live")
-    plan = details("The plan", plan_view(at.shown, None), key="plan")
     return running_card(
-        f"Running iteration-{at.plan.iteration} of {at.plan.skill_name}",
-        (now.share, "runs that have ended"),
+        at,
+        f"Running {at.title}",
+        "runs",
         _figures(now),
-        stopping=at.stopping,
-        stop=[_budget_bar(now), _stop_button(at)],
+        stop=_stop_button(at),
         below=[
             soft(f"So far, and without a verdict before {_name_next_verdict(at)}."),
             h("div", h("p", now.retrying), cls="sen-notice", key="retry") if now.retrying else None,
             live,
             problems(now, at.board.reasons),
-            plan,
+            details("The plan", plan_view(at.shown, None), key="plan"),
         ],
     )
 
@@ -365,26 +344,6 @@ def _figures(now: Progress) -> Iterator[Node]:
         yield figure(f"~{dollars(now.usd_per_run)}", "a run")
     if now.reserved_usd:
         yield figure(dollars(now.reserved_usd), "in flight at worst")
-    yield figure(clock(now.seconds), "time")
-    if now.status == "running" and now.left_seconds is not None:
-        yield figure(f"~{clock(now.left_seconds)}", "left")
-
-
-def _budget_bar(now: Progress) -> Node | None:
-    """How much of the budget is spent, and how much may be."""
-    if not now.ceiling_usd:
-        return None
-    spent = min(now.spent_usd / now.ceiling_usd, 1.0)
-    flying = min(now.reserved_usd / now.ceiling_usd, 1.0 - spent)
-    caption = (
-        f"{dollars(now.spent_usd)} of the budget of {dollars(now.ceiling_usd)} is spent, and "
-        f"{dollars(now.reserved_usd)} may be by what is in flight"
-    )
-    parts = [
-        h("span", cls=cls, style={"width": f"{share:.1%}"})
-        for cls, share in (("sen-spent", spent), ("sen-reserved", flying))
-    ]
-    return h("div", parts, cls="sen-money", role="img", aria_label=caption, title=caption)
 
 
 def _stop_button(at: Running) -> Node:
@@ -393,11 +352,11 @@ def _stop_button(at: Running) -> Node:
             f"Stopping: nothing new is begun{', and what is in flight may end' * at.gently}. What "
             "is finished stays on disk, and going on later does only what is missing."
         )
-        at_once = button("Stop at once", ("press_stop", 0.0)) if at.gently else None
+        at_once = button("Stop at once", ("stop",)) if at.gently else None
         return h("div", h("p", words, role="status"), at_once, key="stopping")
-    words, act = "Stop when what is in flight has ended", ("press_stop", LONG)
+    words, act = "Stop when what is in flight has ended", ("stop", LONG)
     ways = [
-        button("Stop", ("press_stop", 0.0), key="stop"),
+        button("Stop", ("stop",), key="stop"),
         button(words, act, kind="quiet", key="gently"),
     ]
     return h("div", ways, cls="sen-row sen-middle", key="stops")
@@ -448,28 +407,8 @@ def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
     return h("div", head, h("ul", news[-LATEST:]), before, cls="sen-notice", key="problems")
 
 
-HEADINGS = {
-    "done": ("Done", "good"),
-    "partial": ("The budget was reached", "odd"),
-    "stopped": ("Stopped", "odd"),
-    "failed": ("Failed", "bad"),
-}
-
-
-def ended_card(title: str, heading: tuple[str, str], summary: str, *content: Child) -> Node:
-    """What became of something: a word for it with its kind, figures, what to do next."""
-    head = [
-        h("h4", f"{title} "),
-        pill(*heading),
-        h("span", summary, cls="sen-soft"),
-        button("Put away", ("put_away",), kind="quiet"),
-    ]
-    row = h("div", head, cls="sen-row sen-middle")
-    return h("section", row, content, cls="sen-card sen-ended", role="status", key="ended")
-
-
 def ended_view(at: Running) -> Node:
-    """What became of the job, and what to do next."""
+    """How the job ended, and what to do next."""
     now = at.progress
     heading = HEADINGS.get(now.status, (now.status, "odd"))
     if now.errored and now.status == "done":
@@ -479,16 +418,16 @@ def ended_view(at: Running) -> Node:
     money += f" ({dollars(now.usd_per_run)} a run)" if now.usd_per_run else ""
     first = h("div", _verdict_lines(at), problems(now, at.board.reasons), _next(at))
     return ended_card(
-        f"iteration-{at.plan.iteration} of {at.plan.skill_name}",
+        at.title,
         heading,
-        f"{at.results:,} of {now.cells:,} runs, {money}, {clock(now.seconds)}",
+        f"{now.finished + now.errored:,} of {now.cells:,} runs, {money}, {clock(at.seconds)}",
         h("p", message, key="message") if message else None,
         h("div", first, at.board.view(), cls="sen-columns sen-came"),
     )
 
 
 def _verdict_lines(at: Running) -> Child:
-    if not at.results:
+    if not at.progress.share:
         return None
     if at.answers is None:
         return h("p", "Working out what the runs say…", key="verdict")

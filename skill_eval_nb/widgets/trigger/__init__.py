@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,23 +18,22 @@ from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, check_queries, write_description
 from skill_eval_nb.triggers.queries import set_in
 
-from ..ui import Child, Node, action, h, quiet_action, style
-from ..ui.paid import Launch, Models, PaidPanel, models_with_prices, plan_card
-from ..ui.parts import notice, tabs
+from ..ui import Child, action, h, quiet_action, style
+from ..ui.paid import Launch, PaidPanel, models_with_prices, preview_dry_run
+from ..ui.parts import notice
 from ..ui.source import tell_landed
 from ..ui.task import Task
 from .plan import (
-    DRAFTING,
     OFFLINE,
-    RUNNING,
-    SEARCHING,
-    Deps,
-    Form,
-    TriggerPreview,
+    Calls,
+    DraftForm,
+    RunForm,
+    SearchForm,
     drafting_view,
     measuring_form,
-    plan_work,
+    name_complete,
     search_form,
+    stored_runs,
 )
 from .queries import SHOWN, Grid, Stored, files_view, queries_view, tags_of
 from .results import (
@@ -51,7 +49,6 @@ from .results import (
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
     from skill_eval_nb.triggers import Measured, Optimised
-    from skill_eval_nb.triggers.queries import QueryDoubt
     from skill_eval_nb.workspace import PathLike
 
 __all__ = ["TriggerPanel", "trigger_panel"]
@@ -96,7 +93,7 @@ Given = str | os.PathLike[str] | Iterable[Query] | None
 """Queries, or the file of them, or nothing."""
 
 QUERIES, RUN, DESCRIPTION = "queries", "run", "description"
-BUSY = {RUN: "The queries are being run", DESCRIPTION: "A better description is being looked for"}
+DOING = {RUN: "running the queries", DESCRIPTION: "looking for a better description"}
 
 
 class TriggerPanel(PaidPanel):
@@ -108,6 +105,7 @@ class TriggerPanel(PaidPanel):
     _css = style(Path(__file__).with_name("trigger.css"))
     label = "Triggers"
     TABS: ClassVar = {QUERIES: "Queries", RUN: "Run", DESCRIPTION: "Description"}
+    FREE = QUERIES
 
     def __init__(
         self,
@@ -118,120 +116,99 @@ class TriggerPanel(PaidPanel):
         prices: Prices | None = None,
     ) -> None:
         found = read_skill(Path(skill).expanduser())
-        self.skill, self.skill_name = found.folder, found.name
-        self.form = Form()
-        self._known_prices = prices or load_prices()
-        self._deps = deps = Deps(self.skill, connection, prices)
+        self.skill, self.subject = found.folder, found.name
+        known = prices or load_prices()
+        self._models = models_with_prices([EXECUTOR, *known.models], known)
         self._tab = QUERIES
-        self._stored = Stored(self.skill, self.skill_name)
+        self._stored = Stored(self.skill, self.subject)
         self._importing, self._which = "", "all"
         self._message: str | None = None
         self._grid = self._begun_with(queries)
-        self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
+        calls = Calls(self.skill, connection, prices)
+        self._calls = {QUERIES: calls.draft, RUN: calls.measure, DESCRIPTION: calls.search}
+        self._drafting = Launch(
+            self,
+            DraftForm(),
+            lambda *inputs: preview_dry_run(calls.draft, inputs, worst="price_usd"),
+            self._draft,
+            beside=lambda: (self._running.form, self.queries),
+        )
+        self._running = Launch(
+            self,
+            RunForm(),
+            lambda *inputs: preview_dry_run(calls.measure, inputs, name_complete),
+            lambda _: self._begin(RUN),
+            beside=lambda: (self.queries,),
+        )
+        self._searching = Launch(
+            self,
+            SearchForm(),
+            lambda *inputs: preview_dry_run(calls.search, inputs),
+            lambda _: self._begin(DESCRIPTION),
+            beside=lambda: (self._running.form, self.queries),
+        )
         self.launches = {
-            QUERIES: self._launch(DRAFTING, deps.draft, self._draft, "draft_"),
-            RUN: self._launch(RUNNING, deps.measure, partial(self._begin, RUN)),
-            DESCRIPTION: self._launch(
-                SEARCHING, deps.search, partial(self._begin, DESCRIPTION), "search_"
-            ),
+            QUERIES: self._drafting,
+            RUN: self._running,
+            DESCRIPTION: self._searching,
         }
-        self._tasks: Mapping[str, Task[Any]] = {}  # by their tabs what was begun last
+        self.tasks = {}
         self._found: Optimised | None = None
         self._chosen, self._diff = "", ""
         self._unfit: str | None = None
         self._written: str | None = None
         super().__init__()
 
-    def _launch(
-        self,
-        names: Sequence[str],
-        call: Callable[..., Any],
-        start: Callable[[TriggerPreview], object],
-        budget: str = "",
-    ) -> Launch[TriggerPreview]:
-        """The way to something that costs; `names` are fields of the form on which it rests."""
-        return Launch(
-            self, lambda: (self._part(names), self.queries), partial(plan_work, call), start, budget
-        )
+    def draw_head(self) -> Child:
+        """Whose triggers they are."""
+        return h("h3", f"Triggers of {self.subject}")
 
-    def view(self) -> Child:
-        """The tabs."""
-        tab, task = self._tab, self._tasks.get(self._tab)
-        if task is not None and task.running:
-            content = running_view(BUSY[tab], task)
-        elif self.busy and tab != QUERIES:
-            content = h("p", self.busy, role="status")
-        else:
-            part = {QUERIES: self._queries_tab, RUN: self._run_tab, DESCRIPTION: self._search_tab}
-            content = part[tab]()
-        return [
-            h("h3", f"Triggers of {self.skill_name}"),
-            tabs(self.TABS, tab, ("tab",), content, label="parts", page=self._page_id),
-        ]
+    def draw_running(self, task: Any) -> Child:
+        """How far it is."""
+        return running_view(task)
 
-    def _refresh_tab(self, **_: float) -> None:
-        if not self.busy and self._tab != QUERIES:
-            self.launches[self._tab].replan()
-
-    def _form_changed(self) -> None:
-        if not self.busy:
-            self._tasks = {}  # how it ended is no longer of interest
-            if self._tab != QUERIES:
-                super()._form_changed()
+    def draw_tab(self, task: Any) -> Child:
+        """The queries; or a form, the plan, and the results."""
+        if self._tab == QUERIES:
+            return self._queries_tab()
+        return self._run_tab(task) if self._tab == RUN else self._search_tab(task)
 
     @action
     def set_executor(self, name: str) -> None:
         """Choose another executor; its model has to be chosen anew."""
-        self._typed -= {"model"}
-        self._set(executor=name, model=EXECUTOR if name == OFFLINE else None)
-
-    @property
-    def _models(self) -> Models:
-        """The models that are offered."""
-        prices = self._known_prices
-        return Models(models_with_prices([EXECUTOR, *prices.models], prices), self._typed)
+        self._running.typed = frozenset()
+        model = EXECUTOR if name == OFFLINE else None
+        self._running.form = replace(self._running.form, executor=name, model=model)
+        self._form_changed()
 
     # ── the runs of the set ──────────────────────────────────────────────────────────────────
 
     @property
     def measured(self) -> Measured | None:
-        """What the runs of these queries came to, looked up on disk; None where there are none.
+        """The runs of these queries, looked up on disk; None if there are none.
 
-        Its status is `partial` where some are missing.
+        Its status is `partial` if some are missing.
         """
-        launch = self.launches[RUN]
-        if not self.busy and launch.current is None:
-            inputs = self._part(RUNNING), self.queries
-            launch.take(plan_work(self._deps.measure, inputs), inputs)
-        return launch.plan.measured if launch.plan is not None else None
+        if not self.busy and self._running.current is None:
+            self._running.plan_now()
+        return stored_runs(self._running.plan)
 
-    @property
-    def busy(self) -> str | None:
-        """What goes on; None where nothing does."""
-        return next((f"{BUSY[tab]}." for tab, task in self._tasks.items() if task.running), None)
-
-    @action
-    def stop(self) -> None:
-        """Stop what goes on; what is there stays."""
-        for task in self._tasks.values():
-            task.stop()
-
-    def _begin(self, tab: str, _: object) -> None:
+    def _begin(self, tab: str) -> None:
         """Begin what a tab is for, with the form and the set as they are now."""
-        form, queries, self._written = self.form, self.queries, None
-        do = self._deps.measure if tab == RUN else self._deps.search
+        call, inputs, self._written = self._calls[tab], self.launches[tab].inputs, None
         task = Task(
-            lambda report, stop: do(form, queries, progress=report, stop=stop),
+            DOING[tab],
+            lambda report, stop: call(*inputs, progress=report, stop=stop),
             self.show,
             lambda task: self._end(tab, task),
         )
-        self._tasks = {**self._tasks, tab: task}
+        self.tasks = {**self.tasks, tab: task}
 
     def _end(self, tab: str, task: Task[Any]) -> None:
-        """Take what came of it, plan anew, and tell who looks at the same folder."""
+        """Take the result, plan anew, and tell the widgets that look at the same folder."""
         with self._lock:
             if tab == RUN:
-                self.form = replace(self.form, again=False)
+                self._running.form = replace(self._running.form, again=False)
             elif task.result is not None:
                 self._found = task.result
                 self._take(task.result.best_description)
@@ -240,24 +217,23 @@ class TriggerPanel(PaidPanel):
             tell_landed(task.result.folder)
         self.show()
 
-    def _run_tab(self) -> Child:
-        launch, task = self.launches[RUN], self._tasks.get(RUN)
-        plan = launch.plan
+    def _run_tab(self, task: Task[Any] | None) -> Child:
+        launch, found = self._running, stored_runs(self._running.plan)
         cards = [
-            measuring_form(self.form, self._models, launch.faults),
-            plan_card([run_plan_view(plan, self.form), launch.row()]),
+            measuring_form(launch, self._models),
+            launch.plan_card(lambda plan: [run_plan_view(launch, plan.found), launch.row(plan)]),
         ]
         return [
             ended_view(task),
             h("div", cards, cls="sen-columns"),
-            results_view(plan.measured) if plan is not None and plan.measured is not None else None,
+            results_view(found) if found is not None else None,
         ]
 
     # ── a better description ─────────────────────────────────────────────────────────────────
 
     @property
     def optimised(self) -> Optimised | None:
-        """What the last search for a better description came to; None before there was one."""
+        """The result of the last search for a better description; None before the first."""
         return self._found
 
     @action
@@ -278,7 +254,7 @@ class TriggerPanel(PaidPanel):
         write_description(self.skill, self._chosen, dry_run=False)
         self._written = f"The description is written to {self.skill / SKILL_FILE}."
         self._take(self._chosen)
-        self.launches[DESCRIPTION].replan()
+        self._searching.replan()
 
     def _take(self, description: str) -> None:
         """Choose a description, and look at what it would change."""
@@ -288,13 +264,15 @@ class TriggerPanel(PaidPanel):
         except (Refused, OSError) as error:
             self._unfit = str(error)
 
-    def _search_tab(self) -> Child:
-        task, launch = self._tasks.get(DESCRIPTION), self.launches[DESCRIPTION]
-        found, look = self._found, "main" if self._found is None else ""
+    def _search_tab(self, task: Task[Any] | None) -> Child:
+        launch, found = self._searching, self._found
+        look = "main" if found is None else ""
         writes = found is not None and found.status != "broken"
         cards = [
-            search_form(self.form, self._models, launch.faults),
-            plan_card([search_plan_view(launch.plan), launch.row(look=look)]),
+            search_form(launch, self._running.form, self._models),
+            launch.plan_card(
+                lambda plan: [search_plan_view(plan.found), launch.row(plan, look=look)]
+            ),
         ]
         return [
             notice(self._written, fine=True, key="written") if self._written else None,
@@ -309,20 +287,15 @@ class TriggerPanel(PaidPanel):
     @action
     def price_draft(self) -> None:
         """Find out what drafting would cost at most; nobody is asked."""
-        self.launches[QUERIES].replan()
+        self._drafting.replan()
 
     def _draft(self, _: object) -> None:
-        found = self._deps.draft(self.form, self.queries)
+        found = self._calls[QUERIES](*self._drafting.inputs)
         if found.unasked:
             raise refuse(found.unasked)
         with self._lock:  # somebody may be typing in the grid
             self._grid = self._grid.with_more(found)
             self._message = f"{count(len(found), 'query')} drafted."
-
-    def _drafts_part(self) -> Node:
-        launch = self.launches[QUERIES]
-        busy = launch.planning.busy or launch.starting.busy
-        return drafting_view(self.form, launch.current, self._models, busy=busy)
 
     # ── the set ──────────────────────────────────────────────────────────────────────────────
 
@@ -345,12 +318,6 @@ class TriggerPanel(PaidPanel):
     def queries(self) -> tuple[Query, ...]:
         """The set as it is in the grid, without rows that say nothing."""
         return self._grid.queries
-
-    def _doubts(self) -> tuple[QueryDoubt, ...]:
-        queries = self.queries
-        if self._checked[0] != queries:
-            self._checked = queries, check_queries(queries, self.skill_name)
-        return self._checked[1]
 
     def _put(self, grid: Grid) -> None:
         self._grid, self._message = grid, None
@@ -434,7 +401,7 @@ class TriggerPanel(PaidPanel):
         return [
             queries_view(
                 self._grid,
-                self._doubts(),
+                check_queries(self.queries, self.subject),
                 self._which,
                 keep=f"triggers {self.skill.absolute()}",
                 page=self._page_id,
@@ -445,5 +412,5 @@ class TriggerPanel(PaidPanel):
                 None if saved is None else saved != self.queries,
                 self._message,
             ),
-            self._drafts_part(),
+            drafting_view(self._drafting, self._running.form, self._models),
         ]

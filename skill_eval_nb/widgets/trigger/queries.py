@@ -52,13 +52,13 @@ class Grid:
 
     def changed(self, key: str, query: Query) -> Grid:
         """The same with another query in that row."""
-        self.row(key)
         return replace(self, rows={**self.rows, key: query})
 
     def without(self, key: str) -> Grid:
         """The same without that row, which can be put back."""
-        taken_out = [*self.rows].index(key), key, self.row(key)
-        return Grid({name: query for name, query in self.rows.items() if name != key}, taken_out)
+        query = self.row(key)
+        left = {name: other for name, other in self.rows.items() if name != key}
+        return Grid(left, ([*self.rows].index(key), key, query))
 
     def put_back(self) -> Grid:
         """The same with the row again that was taken out last."""
@@ -247,27 +247,19 @@ def files_view(path: Path, importing: str, unsaved: bool | None, message: str | 
         True: f"What is in the grid is not saved to {place(path)}.",
         False: f"All is as {place(path)} has it.",
     }[unsaved]
-    lines = [
-        ("Import from", importing, "import_from", button("Import", ("import_file",))),
-        (
-            "Save to",
-            place(path),
-            "save_to",
-            button("Save", ("save",) if unsaved is not False else None, kind="main"),
-        ),
-    ]
+    save = button("Save", ("save",) if unsaved is not False else None, kind="main")
     rows = [
-        h(
-            "div",
-            entry(label, value, (name,), spellcheck="false"),
-            press,
-            cls="sen-row sen-trig-path",
-        )
-        for label, value, name, press in lines
+        _path_row("Import from", importing, "import_from", button("Import", ("import_file",))),
+        _path_row("Save to", place(path), "save_to", save),
     ]
     done = soft(f"{message} " if message else None, state, role="status")
     look = "sen-card sen-trig-files"
     return h("section", rows, done, cls=look, aria_label="the file of the set")
+
+
+def _path_row(label: str, path: str, act: str, press: Node) -> Node:
+    line = entry(label, path, (act,), spellcheck="false")
+    return h("div", line, press, cls="sen-row sen-trig-path")
 
 
 def _sizes(grid: Grid) -> str:

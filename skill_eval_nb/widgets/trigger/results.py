@@ -1,9 +1,10 @@
-"""Runs of a set and searches for a better description: how far they are, what came of them."""
+"""Runs of a set and searches for a better description: how far they are, their results."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.running.asking import AskingProgress
@@ -16,7 +17,7 @@ from skill_eval_nb.view import Mark, Text, blocks_of
 
 from ..show.comparison import spans
 from ..ui import Child, Node, h
-from ..ui.paid import faults_view
+from ..ui.paid import Launch, Preview, faults_view
 from ..ui.parts import (
     blocks_view,
     button,
@@ -27,12 +28,10 @@ from ..ui.parts import (
     pill,
     place,
     soft,
-    tick,
-    waiting_note,
 )
-from ..ui.task import Task, running_card, time_figures
+from ..ui.task import NOT_BEGUN, Task, asking_card
 from ..ui.track import Axis, interval_track
-from .plan import Form, TriggerPreview, between
+from .plan import between
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +55,6 @@ LEGEND = (
 )
 THRESHOLD = 0.5
 """The rate from which on a query triggers."""
-REASONS = 8
-"""Reasons of errored runs that are shown."""
 
 
 def results_view(measured: Measured) -> Node:
@@ -83,7 +80,7 @@ def results_view(measured: Measured) -> Node:
         h("h4", title),
         map(_doubt, iterate_rows(measured.doubts)),
         map(_scores, iterate_rows(measured.scores)),
-        _errored([attempt for attempt in measured.attempts if attempt.outcome == "errored"]),
+        _errored(measured),
         soft(LEGEND),
         groups,
         aria_label="what was measured",
@@ -114,16 +111,13 @@ def _scores(row: Figures) -> Node:
     return h("div", h("div", tiles, cls="sen-job-figures"), soft(words))
 
 
-def _errored(errored: Sequence[Attempt]) -> Node | None:
-    if not errored:
+def _errored(measured: Measured) -> Node | None:
+    reasons = [attempt.reason for attempt in measured.attempts if attempt.outcome == "errored"]
+    if not reasons:
         return None
-    reasons = Counter(attempt.reason or "no reason is known" for attempt in errored)
-    items = [
-        h("li", f"{reason} ({number:,})", dir="auto")
-        for reason, number in reasons.most_common(REASONS)
-    ]
-    head = f"{count(len(errored), 'run')} errored: they are in no figure."
-    return notice(head, h("ul", items), key="errored")
+    why, times = Counter(reason or "no reason is known" for reason in reasons).most_common(1)[0]
+    head = f"{count(len(reasons), 'run')} errored: they are in no figure."
+    return notice(head, f"Most often, {times:,} times: {why}", key="errored")
 
 
 def _lane(row: Figures, attempts: Sequence[Attempt]) -> Node:
@@ -180,11 +174,8 @@ def _run(attempt: Attempt) -> str:
 WORK = h("h4", "What will be done")
 
 
-def run_plan_view(plan: TriggerPreview | None, form: Form) -> Child:
+def run_plan_view(launch: Launch[Preview], measured: Measured) -> Child:
     """How many runs, and what they cost."""
-    measured: Measured | None = plan.found if plan is not None else None
-    if measured is None:
-        return [WORK, waiting_note("The plan is being made") if plan is None else None]
     due, total = measured.price, len(measured.attempts)
     beside = ", ".join(measured.others) or "no other skill"
     left, cost = "all are there already.", "Nothing is missing that costs money."
@@ -193,14 +184,13 @@ def run_plan_view(plan: TriggerPreview | None, form: Form) -> Child:
         already = f" ({there:,} are there already)" if there else ""
         left = f"{count(due.attempts, 'run')} to make{already}, {count(due.calls, 'call')} at most."
         cost = f"Price: {due.usd}."
-    errored = sum(attempt.outcome == "errored" for attempt in measured.attempts)
-    again = f"Make the {count(errored, 'run')} that errored again"
-    size = f"{count(len(measured.queries), 'query')} × {form.runs} = {count(total, 'run')}"
+    errored = any(attempt.outcome == "errored" for attempt in measured.attempts)
+    size = f"{count(len(measured.queries), 'query')} × {launch.form.runs} = {count(total, 'run')}"
     return [
         WORK,
         h("p", h("b", size), f": {left}"),
         h("p", cost),
-        tick(again, form.again, ("set", "again")) if errored else None,
+        launch.control("again") if errored else None,
         soft(f"Other skills: {beside}. Kept in {place(measured.folder)}."),
     ]
 
@@ -216,7 +206,7 @@ def ended_view(task: Task[Any] | None) -> Node | None:
 
 
 def optimised_view(found: Optimised, chosen: str | None) -> Node:
-    """What came of a search; `chosen` is the description that would be written, if any."""
+    """The result of a search; `chosen` is the description that would be written, if any."""
     broken = faults_view(found.doubts, title="The measurement is broken: no search was made.")
     texts = blocks_view(block for block in blocks_of(found) if isinstance(block, Text | Mark))
     return h(
@@ -285,50 +275,29 @@ def _item(outcome: QueryOutcome) -> Node:
     return h("li", outcome.query.query, h("span", right, cls="sen-soft"), dir="auto")
 
 
-PROMISE = "Each run is written when it ends; what is there is not paid for again."
-STOPPING = "Stopping: nothing new is begun."
-DOING = {
-    "measuring": "Measuring round {round}",
-    "proposing": "A model proposes the description of round {round}",
-    "measuring again": "Measuring the winner on fresh runs",
+STEPS = {
+    "measuring": "Measuring round {round}. ",
+    "proposing": "A model proposes the description of round {round}. ",
+    "measuring again": "Measuring the winner on fresh runs. ",
 }
-
-
 KEPT = "What is there of it already is in this price, and is not paid for again."
 
 
-def search_plan_view(plan: TriggerPreview | None) -> Child:
+def search_plan_view(found: Optimised) -> Child:
     """How many runs at most, and what they cost."""
-    found: Optimised | None = plan.found if plan is not None else None
-    if found is None:
-        return [WORK, waiting_note("The plan is being made") if plan is None else None]
     texts = blocks_view(block for block in blocks_of(found) if isinstance(block, Text))
     return [WORK, texts, soft(f"Kept in {place(found.folder)}. {KEPT}")]
 
 
-def running_view(title: str, task: Task[Any]) -> Node:
+def running_view(task: Task[Any]) -> Node:
     """How far a run of the set or a search is: runs, money, time, rounds that have ended."""
-    now: AskingProgress | OptimisingProgress | None = task.progress
-    search = now if isinstance(now, OptimisingProgress) else None
-    runs = now.measuring if isinstance(now, OptimisingProgress) else now
-    figures = [
-        figure(f"{runs.done:,} of {runs.total:,}", "runs ended") if runs is not None else None,
-        figure(f"{runs.failed:,}", "errored", "bad") if runs is not None and runs.failed else None,
-        figure(dollars(now.spent_usd), "spent") if now is not None else None,
-        time_figures(task),
-    ]
-    doing = f"{DOING[search.doing].format(round=search.round)}. " if search is not None else ""
-    return running_card(
-        title,
-        (runs.share if runs is not None else 0.0, "runs that have ended"),
-        figures,
-        stopping=task.stopping,
-        below=[
-            soft(STOPPING if task.stopping else f"{doing}{PROMISE}", role="status"),
-            soft(f"Last: {runs.what}", dir="auto") if runs is not None else None,
-            rounds_view(search.steps) if search is not None else None,
-        ],
-    )
+    now: AskingProgress | OptimisingProgress = task.progress
+    title = f"{task.doing[:1].upper()}{task.doing[1:]}"
+    if isinstance(now, AskingProgress):
+        return asking_card(task, now, title, "runs")
+    runs = replace(now.measuring or NOT_BEGUN, spent_usd=now.spent_usd)
+    doing = STEPS[now.doing].format(round=now.round)
+    return asking_card(task, runs, title, "runs", doing, rounds_view(now.steps))
 
 
 def writing_view(file: Path, diff: str, unfit: str | None) -> Node:

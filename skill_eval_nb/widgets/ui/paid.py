@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from skill_eval_nb.models import Prices
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.stats.values import no_such
-from skill_eval_nb.text import dollars
+from skill_eval_nb.text import dollars, in_terms
 
 from .panel import Panel, action
-from .parts import Act, Options, button, choose, entry, field, tick
+from .parts import (
+    Act,
+    button,
+    choose,
+    entry,
+    field,
+    tabs,
+    tick,
+    waiting_note,
+)
 from .source import PATIENCE, Background
+from .task import Task
 from .tree import Child, Node, h
+
+# ── forms ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,39 +36,53 @@ class Field:
     """A field of a form.
 
     Attributes:
-        label: what it is called; faults of it are told by this name.
+        label: its name on the page, also in errors.
         kind: how it is set. A number that is left empty is None.
-        least, most: of a number.
+        least: the smallest value of a number.
         needed: whether it must not be left empty.
-        options: of a choice.
-        placeholder: what stands in an empty one.
+        options: by name what each choice is called.
+        placeholder: shown while it is empty; what it means to choose no model.
     """
 
     label: str
     kind: Literal["whole", "number", "text", "lines", "tick", "choice", "model"] = "whole"
     least: int | None = None
-    most: int | None = None
     needed: bool = False
-    options: Options = ()
+    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
     placeholder: str | None = None
 
-    def view(self, value: Any, act: Act, *, faulty: bool = False) -> Node:
-        """The control of it, but for a model's; the action is handed the value."""
+    def view(self, value: Any, act: Act, *, faulty: bool = False, typed: bool = False) -> Node:
+        """Its control; the action gets the value.
+
+        Args:
+            value: what it shows.
+            act: the action.
+            faulty: whether its value is wrong.
+            typed: whether the name of a model is typed instead of chosen.
+        """
         wrong = faulty or None
-        if self.kind == "tick":
-            return tick(self.label, bool(value), act)
-        if self.kind == "choice":
-            return choose(self.label, self.options, value, act, aria_invalid=wrong)
-        if self.kind == "lines":
-            look = {"rows": 3, "spellcheck": "false", "placeholder": self.placeholder}
-            return field(self.label, h("textarea", value=value, on={"change": tuple(act)}, **look))
+        match self.kind:
+            case "tick":
+                return tick(self.label, bool(value), act)
+            case "choice":
+                return choose(self.label, self.options, value, act, aria_invalid=wrong)
+            case "lines":
+                look = {"rows": 3, "spellcheck": "false", "placeholder": self.placeholder}
+                area = h("textarea", value=value, on={"change": tuple(act)}, **look)
+                return field(self.label, area)
+            case "model":
+                typed = typed or (value is not None and value not in self.options)
+                options = {"": self.placeholder or "choose one", **self.options, OTHER: OTHER}
+                chosen = OTHER if typed else value or ""
+                select = choose(self.label, options, chosen, act, aria_invalid=wrong)
+                line = entry("its name", value, act, spellcheck="false") if typed else None
+                return h("div", select, line, cls="sen-model")
         return entry(
             self.label,
             f"{value:g}" if isinstance(value, float) else value,
             act,
             kind="text" if self.kind == "text" else "number",
             min=self.least,
-            max=self.most,
             step="any" if self.kind == "number" else None,
             placeholder=self.placeholder,
             aria_invalid=wrong,
@@ -67,94 +93,74 @@ def form_field(label: str, kind: Any = "whole", *, default: Any = None, **more: 
     """A field of a form's dataclass, with its control; a tick is off at first.
 
     Args:
-        label: what it is called.
+        label: its name on the page.
         kind: how it is set.
-        default: its value at first.
+        default: its first value.
         **more: the rest of its `Field`.
     """
     first = False if kind == "tick" and default is None else default
     return dataclasses.field(default=first, metadata={"field": Field(label, kind, **more)})
 
 
-def budget_setting() -> Any:
-    """The most that something may cost, in US dollars."""
-    return form_field("Budget in US$", "number", least=0, placeholder="none")
+@dataclass(frozen=True, kw_only=True)
+class PaidForm:
+    """The settings of work that may cost.
+
+    Attributes:
+        budget_usd: the most that it may cost, in US dollars.
+        unlimited: whether it may cost any amount; no plan depends on it.
+    """
+
+    budget_usd: float | None = form_field("Budget in US$", "number", least=0, placeholder="none")
+    unlimited: bool = dataclasses.field(
+        default=False,
+        compare=False,
+        repr=False,
+        metadata={"field": Field("Without a budget", "tick")},
+    )
 
 
-def unlimited_setting() -> Any:
-    """Whether it may cost whatever it costs."""
-    return form_field("Without a budget", "tick")
+F = TypeVar("F", bound=PaidForm)
 
 
-def fields_of(form: Any) -> dict[str, Field]:
-    """The fields that a form has controls for, by their names in its dataclass."""
+def fields_of(form: PaidForm) -> dict[str, Field]:
+    """The fields of a form that have controls, by their names in its dataclass."""
     found = dataclasses.fields(form)
     return {each.name: each.metadata["field"] for each in found if "field" in each.metadata}
 
 
-@dataclass(frozen=True)
-class Models:
-    """The models that a form offers.
-
-    Attributes:
-        known: what each is called.
-        typed: fields with room for any other name, though theirs is known.
-        unsaid: by field what it means that none is chosen, where it means something.
-    """
-
-    known: Mapping[str, str]
-    typed: Container[str] = ()
-    unsaid: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-
-def controls(
-    form: Any, names: Iterable[str], wrong: Container[str] = (), models: Models | None = None
-) -> list[Node]:
-    """The controls of some fields; `wrong` are those with a fault."""
-    shown = []
-    for name in names:
-        control, value, faulty = fields_of(form)[name], getattr(form, name), name in wrong
-        if control.kind == "model" and models is not None:
-            shown.append(_model(control.label, name, value, models, faulty=faulty))
-        else:
-            shown.append(control.view(value, ("set", name), faulty=faulty))
-    return shown
-
-
-def empty(form: Any) -> tuple[str, ...]:
-    """What is to be said of numbers that were left empty though they are needed."""
-    found = []
-    for name, control in fields_of(form).items():
-        if control.needed and getattr(form, name) is None:
-            what = "whole number" if control.kind == "whole" else "number"
-            found.append(f"{control.label} is empty; it is a {what} of at least {control.least}")
-    return tuple(found)
-
-
-def faults_view(faults: Iterable[str], title: str = "") -> Node | None:
-    """What stands in the way."""
-    lines = [h("li", fault, dir="auto") for fault in faults]
-    if not lines:
-        return None
-    head = h("p", h("b", title)) if title else None
-    return h("div", head, h("ul", lines), cls="sen-notice sen-faults", role="alert", key="faults")
-
-
-def form_card(title: str, faults: Iterable[str], *content: Any) -> Node:
-    """A form in a card of its own, what stands in its way above."""
-    return h(
-        "section",
-        h("h4", title),
-        faults_view(faults),
-        *content,
-        cls="sen-card sen-form",
-        aria_label=title[:1].lower() + title[1:],
-        key="form",
+def fill_empty(form: F) -> tuple[F, tuple[str, ...]]:
+    """The form with the usual numbers where needed ones were left empty, and an error for each."""
+    needed = {name: field for name, field in fields_of(form).items() if field.needed}
+    lacks = {name: field for name, field in needed.items() if getattr(form, name) is None}
+    kinds = {"whole": "a whole number", "number": "a number"}
+    faults = tuple(
+        f"{field.label} is empty; it is {kinds[field.kind]} of at least {field.least}"
+        for field in lacks.values()
     )
+    usual = type(form)()
+    return replace(form, **{name: getattr(usual, name) for name in lacks}), faults
+
+
+def in_labels(fault: str, *forms: PaidForm, more: Iterable[tuple[str, str]] = ()) -> str:
+    """An error about arguments in Python, with the labels that forms have for them.
+
+    Args:
+        fault: the error.
+        forms: the forms.
+        more: other words of errors, each with what the forms say instead.
+    """
+    names = dict(more)
+    for name, setting in (item for form in forms for item in fields_of(form).items()):
+        if "_" in name and setting.kind != "tick":
+            names[name] = setting.label
+        elif setting.kind in ("whole", "number", "text"):
+            names[f"{name} is"] = f"{setting.label} is"
+    return in_terms(fault, names)
 
 
 OTHER = "another model…"
-"""The choice that opens room for any name."""
+"""The choice that makes room for any name."""
 
 
 def models_with_prices(names: Iterable[str], prices: Prices | None) -> dict[str, str]:
@@ -173,40 +179,334 @@ def models_with_prices(names: Iterable[str], prices: Prices | None) -> dict[str,
     return found
 
 
-def _model(label: str, name: str, value: str | None, models: Models, *, faulty: bool) -> Node:
-    """A choice among models, and room for any other name."""
-    typed = name in models.typed or (value is not None and value not in models.known)
-    options = {"": models.unsaid.get(name, "choose one"), **models.known, OTHER: OTHER}
-    act, wrong = ("set_model", name), faulty or None
-    select = choose(label, options, OTHER if typed else value or "", act, aria_invalid=wrong)
-    line = entry("its name", value, act, spellcheck="false") if typed else None
-    return h("div", select, line, cls="sen-model")
+# ── plan, price, start ───────────────────────────────────────────────────────────────────────────
+
+MAKING = "The plan is being made"
+OBSTACLE = "Fix the errors in the form first."
+NO_BUDGET = "This may cost money: give a budget, or tick “Without a budget”."
+ANEW = (
+    "What is on disk or in the form has changed since that was shown, so the plan was made "
+    "again: check it, and start."
+)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What would be done, as it is shown before anything is.
+
+    Attributes:
+        faults: what stands in its way.
+        found: what would be done; None if something stands in its way.
+        token: another one if somebody who looks at it would see something else.
+        complete: what to say if nothing is left to do; None if something is.
+        costs: whether money may be spent, as far as is known.
+    """
+
+    faults: tuple[str, ...] = ()
+    found: Any = None
+    token: str = ""
+    complete: str | None = None
+    costs: bool = False
+
+
+def make_token(*shown: object) -> str:
+    """The token of what is shown: the same for the same."""
+    return f"{hash(repr(shown)):x}"
+
+
+def preview_dry_run(
+    call: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    find_complete: Callable[[Any], str | None] = lambda _: None,
+    worst: str = "worst_usd",
+) -> Preview:
+    """What a call would do that takes `dry_run`.
+
+    Args:
+        call: spends and writes nothing with `dry_run=True`.
+        inputs: its arguments, forms among them.
+        find_complete: what to say of the result if nothing is left to do.
+        worst: the attribute of the result that has the most US dollars.
+    """
+    forms = [each for each in inputs if isinstance(each, PaidForm)]
+    if faults := tuple(fault for form in forms for fault in fill_empty(form)[1]):
+        return Preview(faults)
+    try:
+        found = call(*inputs, dry_run=True)
+    except Refused as error:
+        return Preview(tuple(in_labels(fault, *forms) for fault in error.faults))
+    return Preview(
+        found=found,
+        token=make_token(inputs, found),
+        complete=find_complete(found),
+        costs=getattr(found, worst) != 0,
+    )
+
+
+P = TypeVar("P", bound=Preview)
+
+
+class Launch(Generic[P]):
+    """The way from a form to work that costs: planned, priced, and started as it was shown.
+
+    Attributes:
+        form: what is chosen, a frozen `PaidForm`.
+        typed: its models whose names are typed instead of chosen.
+        plan: the last plan; None before the first.
+        planning, starting: what is being done for it.
+    """
+
+    def __init__(
+        self,
+        panel: PaidPanel,
+        form: Any,
+        make: Callable[..., P],
+        start: Callable[[P], object],
+        *,
+        beside: Callable[[], tuple[Any, ...]] = tuple,
+        planned: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Nothing is planned yet.
+
+        Args:
+            panel: the panel that shows it.
+            form: the settings at first.
+            make: makes a plan from the form and what is `beside` it; spends and writes nothing.
+            start: carries a plan out; returns at once.
+            beside: what else a plan depends on, as it is now.
+            planned: called after each plan.
+        """
+        self.form = form
+        self.typed: frozenset[str] = frozenset()
+        self.plan: P | None = None
+        self.planning, self.starting = panel.background(), panel.background()
+        self._planned_from: Any = None
+        self._panel, self._make, self._start = panel, make, start
+        self._beside, self._planned = beside, planned
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """The form, and what else a plan depends on."""
+        return self.form, *self._beside()
+
+    @property
+    def current(self) -> P | None:
+        """The plan, if it was made from what the form holds now."""
+        return self.plan if self._planned_from == self.inputs else None
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What stands in the way of what the form holds now, as far as it was planned."""
+        return self.current.faults if self.current is not None else ()
+
+    def set(self, name: str, value: Any) -> None:
+        """Set a field; a model by its name, or to OTHER for room to type any name."""
+        if fields_of(self.form)[name].kind == "model":
+            if value == OTHER:
+                self.typed |= {name}
+                return
+            self.typed -= {name}
+            value = value.strip() or None
+        self.form = replace(self.form, **{name: value})
+
+    def replan(self, patience: float = PATIENCE) -> None:
+        """Plan what the form holds."""
+        inputs = self.inputs
+        self.planning.begin(
+            lambda: self._make(*inputs), lambda plan: self.take(plan, inputs), patience
+        )
+
+    def plan_now(self) -> P:
+        """The plan of what the form holds, made at once."""
+        inputs = self.inputs
+        plan = self._make(*inputs)
+        self.take(plan, inputs)
+        return plan
+
+    def take(self, plan: P | None, inputs: Any = None) -> None:
+        """Show a plan that was made from this; None forgets it."""
+        self.plan, self._planned_from = plan, inputs
+        self._planned()
+
+    def why_not(self) -> str | None:
+        """Why it cannot be started now; None if it can."""
+        if busy := self._panel.busy:
+            return busy
+        plan = self.current
+        if self.planning.busy or plan is None:
+            return f"{MAKING}…"
+        if plan.faults:
+            return OBSTACLE
+        return plan.complete or (NO_BUDGET if plan.costs and not self._is_free else None)
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether there is a budget, or none is wanted."""
+        return self.form.unlimited or self.form.budget_usd is not None
+
+    def press(self, token: str) -> None:
+        """Start the plan that was shown with this token; a second click on it does nothing."""
+        if not self.starting.busy and not self._panel.busy:
+            self.starting.begin(lambda: self.start(token), lambda _: None)
+
+    def start(self, token: str | None = None) -> None:
+        """Start what is shown, if it is still what would be done.
+
+        A plan that is being made is waited for: if it comes to the same, a click holds.
+
+        Args:
+            token: of the plan that was pressed; any by default.
+
+        Raises:
+            Refused: something stands in the way, or it is another plan by now.
+        """
+        self.planning.wait()
+        if token is not None and (self.plan is None or self.plan.token != token):
+            raise refuse(ANEW)
+        if (why := self.why_not()) is not None:
+            raise refuse(why)
+        shown, now = self.plan, self.plan_now()
+        if now.faults:
+            raise Refused(now.faults)
+        if shown is None or shown.token != now.token:
+            raise refuse(ANEW)
+        self._start(now)
+
+    def control(self, name: str, **more: Any) -> Node:
+        """The control of a field; `more` is what its `Field` does not know by itself."""
+        setting = replace(fields_of(self.form)[name], **more)
+        faulty = any(fault.startswith(f"{setting.label} ") for fault in self.faults)
+        value, act = getattr(self.form, name), ("set", name)
+        return setting.view(value, act, faulty=faulty, typed=name in self.typed)
+
+    def form_card(self, title: str, *content: Child) -> Node:
+        """The form in a card of its own, what stands in its way above."""
+        return h(
+            "section",
+            h("h4", title),
+            faults_view(self.faults),
+            *content,
+            cls="sen-card sen-form",
+            aria_label=title[:1].lower() + title[1:],
+            key="form",
+        )
+
+    def plan_card(self, draw: Callable[[P], Child], instead: Child = None) -> Node:
+        """The card beside a form: what would be done, and its price.
+
+        Args:
+            draw: draws a plan that nothing stands in the way of.
+            instead: what stands below the sentence that there is no plan.
+        """
+        content: Child = waiting_note(MAKING)
+        if self.plan is not None:
+            content = [h("h4", "No plan yet"), h("p", OBSTACLE), instead]
+            content = content if self.plan.found is None else draw(self.plan)
+        stale = " sen-stale" * (self.plan is not None and self.current is None)
+        return h(
+            "section",
+            content,
+            cls=f"sen-card sen-plan-card{stale}",
+            aria_label="the plan and its price",
+            key="plan-card",
+        )
+
+    def row(self, plan: P, label: str = "Start", look: str = "main") -> Node:
+        """The button that starts it, why it cannot be started, a tick for no budget.
+
+        Args:
+            plan: what it starts.
+            label: of the button.
+            look: the kind of the button.
+        """
+        why, busy = self.why_not(), self.starting.busy
+        token = ("press", plan.token) if why is None and not busy else None
+        wanted = plan.costs and (self.form.unlimited or not self._is_free)
+        return h(
+            "div",
+            self.control("unlimited") if wanted else None,
+            button("Starting…" if busy else label, token, kind=look, key="start"),
+            h("span", why, cls="sen-soft", role="status", key="why") if why else None,
+            cls="sen-row sen-middle sen-start",
+            key="start-row",
+        )
+
+
+def faults_view(faults: Iterable[str], title: str = "") -> Node | None:
+    """What stands in the way."""
+    lines = [h("li", fault, dir="auto") for fault in faults]
+    if not lines:
+        return None
+    head = h("p", h("b", title)) if title else None
+    return h("div", head, h("ul", lines), cls="sen-notice sen-faults", role="alert", key="faults")
+
+
+def at_most(usd: float | None) -> str:
+    """What something costs at worst.
+
+    >>> at_most(0.0), at_most(None), at_most(1.234)
+    ('at no cost', 'no price is known', 'at most $1.23')
+    """
+    if usd is None:
+        return "no price is known"
+    return f"at most {dollars(usd)}" if usd else "at no cost"
+
+
+# ── the panel ────────────────────────────────────────────────────────────────────────────────────
 
 
 class PaidPanel(Panel):
-    """A panel of tabs with one form, and work that costs and goes on beside the page.
+    """A panel of tabs, each with work that costs and goes on while the page is used.
 
     Attributes:
         TABS: what each tab is called, by its name.
-        form: what is chosen, a frozen dataclass of settings.
+        FREE: the tab that is drawn whatever is under way, and first planned when asked.
+        subject: what is busy while something is under way.
         launches: by the name of a tab the way to what it does.
+        tasks: by the name of a tab what was begun there last.
     """
 
     TABS: ClassVar[Mapping[str, str]]
-    form: Any
+    FREE: ClassVar[str] = ""
+    subject: str
     launches: Mapping[str, Launch[Any]]
+    tasks: Mapping[str, Task[Any]]
     _tab: str
     _works: tuple[Background, ...] = ()
-    _typed: frozenset[str] = frozenset()
-    """Models with room for any name."""
+
+    def draw_head(self) -> Child:
+        """What stands above the tabs."""
+
+    def draw_running(self, task: Any) -> Child:
+        """What is under way in the tab that is shown."""
+
+    def draw_tab(self, task: Any) -> Child:
+        """The tab that is shown, while nothing is under way.
+
+        Args:
+            task: what was begun there last, if anything was.
+        """
+
+    def view(self) -> Child:
+        """The tabs."""
+        task = self.tasks.get(self._tab)
+        if task is not None and task.running:
+            content = self.draw_running(task)
+        elif self.busy and self._tab != self.FREE:
+            content = h("p", self.busy, role="status")
+        else:
+            content = self.draw_tab(task)
+        tabs_ = tabs(self.TABS, self._tab, ("tab",), content, label="parts", page=self._page_id)
+        return [self.draw_head(), tabs_]
 
     @property
     def busy(self) -> str | None:
-        """What is under way, in a sentence; None where nothing is."""
-        raise NotImplementedError
+        """What is under way, in a sentence; None if nothing is."""
+        doing = (task.doing for task in self.tasks.values() if task.running)
+        return next((f"{self.subject} is busy: it is {words}." for words in doing), None)
 
     def background(self) -> Background:
-        """What works beside the page; it is waited for in `settle`."""
+        """What works in a thread; it is waited for in `settle`."""
         self._works += (Background(self.show, self._fail),)
         return self._works[-1]
 
@@ -226,227 +526,36 @@ class PaidPanel(Panel):
         self._tab = name
         self._refresh_tab()
 
-    def _refresh_tab(self, **patience: float) -> None:
-        """Work out anew what the tab shows: what is on disk may have changed."""
-        raise NotImplementedError
-
-    def _part(self, names: Iterable[str]) -> Any:
-        """The form with these fields alone, the others as they are at first."""
-        return type(self.form)(**{name: getattr(self.form, name) for name in names})
-
-    def _set(self, **changed: Any) -> None:
-        self.form = replace(self.form, **changed)
-        self._form_changed()
+    def _refresh_tab(self, patience: float = PATIENCE) -> None:
+        """Plan again what the tab shows: what is on disk may have changed."""
+        launch = self.launches[self._tab]
+        if not self.busy and (self._tab != self.FREE or launch.plan is not None):
+            launch.replan(patience)
 
     def _form_changed(self) -> None:
         """What was planned for the form may no longer hold."""
-        launch = self.launches[self._tab]
-        if launch.current is None:  # or it is only said that no budget is wanted
-            launch.replan()
+        if self.launches[self._tab].current is None:  # or it was only said that no budget is wanted
+            self._refresh_tab()
 
     @action
     def set(self, name: str, value: Any) -> None:
-        """Set a number, a tick, a choice or a text of the form."""
-        setting = fields_of(self.form).get(name)
-        if setting is None or setting.kind == "model":
-            raise LookupError(f"The form has no `{name}` that could be set.")
-        self._set(**{name: value})
-
-    @action
-    def set_model(self, name: str, value: str) -> None:
-        """Choose a model, or that there is to be room for any name."""
-        setting = fields_of(self.form).get(name)
-        if setting is None or setting.kind != "model":
-            raise LookupError(f"The form has no model `{name}`.")
-        if value == OTHER:
-            self._typed |= {name}
-            return
-        self._typed -= {name}
-        self._set(**{name: value.strip() or None})
+        """Set a field of the form."""
+        self.launches[self._tab].set(name, value)
+        self._form_changed()
 
     @action
     def press(self, token: str) -> None:
         """Start what the tab shows, if it was shown with this token."""
         self.launches[self._tab].press(token)
 
-
-MAKING = "The plan is being made…"
-OBSTACLE = "Fix the errors in the form first."
-NO_BUDGET = "This may cost money: give a budget, or tick “Without a budget”."
-ANEW = (
-    "What is on disk or in the form has changed since that was shown, so the plan was made "
-    "again: check it, and start."
-)
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What would be done, as it is shown before anything is.
-
-    Attributes:
-        faults: what stands in its way.
-        token: another one where somebody who looks at it would see something else.
-        complete: what to say where nothing is left to do; None where something is.
-        costs: whether money may be spent, as far as is known.
-    """
-
-    faults: tuple[str, ...] = ()
-    token: str = ""
-    complete: str | None = None
-    costs: bool = False
-
-
-P = TypeVar("P", bound=Preview)
-
-
-class Launch(Generic[P]):
-    """The way from a form to work that costs: planned, priced, and started as it was shown.
-
-    Attributes:
-        plan: what was planned last; None before.
-        planning, starting: what is being done for it.
-    """
-
-    def __init__(
-        self,
-        panel: PaidPanel,
-        form: Callable[[], Any],
-        make: Callable[[Any], P],
-        start: Callable[[P], object],
-        budget: str = "",
-        planned: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Nothing is planned yet.
+    @action
+    def stop(self, grace: float = 0.0) -> None:
+        """Stop what is under way, as the button does; what is finished stays.
 
         Args:
-            panel: whose form it is.
-            form: all that a plan rests on, as it is now.
-            make: plans that, without spending or writing anything.
-            start: carries a plan out; returns at once.
-            budget: begins the names of `budget_usd` and `unlimited` in the panel's form.
-            planned: called once a plan was made.
+            grace: seconds that what is in flight has to end by itself.
         """
-        self.plan: P | None = None
-        self.planning, self.starting = panel.background(), panel.background()
-        self._planned_from: Any = None
-        self._panel, self._form, self._make, self._start = panel, form, make, start
-        self._budget, self._unlimited = f"{budget}budget_usd", f"{budget}unlimited"
-        self._planned = planned
-
-    @property
-    def current(self) -> P | None:
-        """The plan, where it was made for what the form now holds."""
-        return self.plan if self._planned_from == self._form() else None
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """What stands in the way of what the form now holds, as far as it was planned."""
-        return self.current.faults if self.current is not None else ()
-
-    @property
-    def _is_free(self) -> bool:
-        """Whether there is a budget, or none is wanted."""
-        form = self._panel.form
-        return getattr(form, self._unlimited, False) or getattr(form, self._budget) is not None
-
-    def replan(self, patience: float = PATIENCE) -> None:
-        """Plan what the form holds."""
-        form = self._form()
-        self.planning.begin(lambda: self._make(form), lambda plan: self.take(plan, form), patience)
-
-    def take(self, plan: P | None, form: Any = None) -> None:
-        """Show a plan that was made from this; None forgets it."""
-        self.plan, self._planned_from = plan, form
-        self._planned()
-
-    def why_not(self) -> str | None:
-        """Why it cannot be started now; None where it can."""
-        if busy := self._panel.busy:
-            return busy
-        plan = self.current
-        if self.planning.busy or plan is None:
-            return MAKING
-        if plan.faults:
-            return OBSTACLE
-        return plan.complete or (NO_BUDGET if plan.costs and not self._is_free else None)
-
-    def press(self, token: str) -> None:
-        """Start the plan that was shown with this token; a second click on it does nothing.
-
-        Raises:
-            Refused: it is another one by now.
-        """
-        if self.starting.busy or self._panel.busy:
-            return
-        if self.plan is None or self.plan.token != token:
-            raise refuse(ANEW)
-        self.starting.begin(lambda: self.start(token), lambda _: None)
-
-    def start(self, token: str | None = None) -> None:
-        """Start what is shown, if it is still what would be done.
-
-        A plan that is being made is waited for: where it comes to the same, a click holds.
-
-        Args:
-            token: of the plan that was pressed; any by default.
-
-        Raises:
-            Refused: something stands in the way, or it is another plan by now.
-        """
-        self.planning.wait()
-        if token is not None and (self.plan is None or self.plan.token != token):
-            raise refuse(ANEW)
-        if (why := self.why_not()) is not None:
-            raise refuse(why)
-        shown, form = self.plan, self._form()
-        now = self._make(form)
-        self.plan, self._planned_from = now, form
-        if now.faults:
-            raise Refused(now.faults)
-        if shown is None or shown.token != now.token:
-            raise refuse(ANEW)
-        self._start(now)
-
-    def row(self, label: str = "Start", look: str = "main") -> Node | None:
-        """The button that starts it, why it cannot be started, a tick for no budget.
-
-        Args:
-            label: of the button.
-            look: the kind of the button.
-        """
-        if self.plan is None:
-            return None
-        why, busy = self.why_not(), self.starting.busy
-        token = ("press", self.plan.token) if why is None and not busy else None
-        form = self._panel.form
-        wanted = self.plan.costs and (getattr(form, self._unlimited) or not self._is_free)
-        return h(
-            "div",
-            controls(form, [self._unlimited]) if wanted else None,
-            button("Starting…" if busy else label, token, kind=look, key="start"),
-            h("span", why, cls="sen-soft", role="status", key="why") if why else None,
-            cls="sen-row sen-middle sen-start",
-            key="start-row",
-        )
-
-
-def plan_card(content: Child, label: str = "the plan and its price", look: str = "") -> Node:
-    """The card beside a form: what would be done, and its price."""
-    return h(
-        "section",
-        content,
-        cls=f"sen-card sen-plan-card{look}",
-        aria_label=label,
-        key="plan-card",
-    )
-
-
-def at_most(usd: float | None) -> str:
-    """What something costs at worst.
-
-    >>> at_most(0.0), at_most(None), at_most(1.234)
-    ('at no cost', 'no price is known', 'at most $1.23')
-    """
-    if usd is None:
-        return "no price is known"
-    return f"at most {dollars(usd)}" if usd else "at no cost"
+        for task in self.tasks.values():
+            if task.running:
+                task.stop(grace)
+        self.show()

@@ -1,4 +1,4 @@
-"""Work that takes its time: in a thread of its own, watched and stopped."""
+"""Work that takes its time: in a thread of its own, watched and stopped, and how it ended."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic, Literal, TypeVar
 
+from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.threads import Stopped
-from skill_eval_nb.text import clock
+from skill_eval_nb.text import clock, dollars
 
-from .parts import button, figure, pill
+from .parts import button, figure, pill, soft
 from .tree import Child, Node, h
 
 T = TypeVar("T")
-
 
 BETWEEN = 0.2
 """Seconds at least between two times that progress is shown."""
@@ -25,37 +25,41 @@ TICK = 1.0
 
 log = logging.getLogger(__name__)
 
-Status = Literal["running", "done", "stopped", "failed"]
+
+NOT_BEGUN = AskingProgress(0, 0, 0, 0.0, "")
 
 
 class Task(Generic[T]):
-    """Something under way.
+    """Work that takes its time, in a thread of its own.
 
     Attributes:
-        status: how it is: `done` where it came to a result, `failed` where it raised.
+        doing: what it does, after "it is": "running iteration-1".
+        status: `done` if it came to a result, `failed` if it raised.
         stopping: whether somebody asked it to stop.
-        progress: the progress reported last; None before.
+        progress: the last progress; its `share` is how much is done, 0 to 1.
         result: None until there is one.
         message: why it ended without a result; None otherwise.
     """
 
     def __init__(
         self,
+        doing: str,
         do: Callable[[Callable[[Any], None], threading.Event], T],
         progressed: Callable[[], object],
         ended: Callable[[Any], object] = lambda _: None,
-        progress: Any = None,
+        progress: Any = NOT_BEGUN,
     ) -> None:
         """Begin it.
 
         Args:
-            do: the work, handed where to report progress (`share` of which is how much is done,
-                0 to 1), and what is set once it is to stop.
+            doing: what it does.
+            do: the work; it gets where to report progress, and what is set once it is to stop.
             progressed: called, in its thread, when there is progress to see.
-            ended: called with it, in its thread, once it does not go on.
-            progress: what there is at first.
+            ended: called with it, in its thread, once it is over.
+            progress: the progress at first.
         """
-        self.status: Status = "running"
+        self.doing = doing
+        self.status: Literal["running", "done", "stopped", "failed"] = "running"
         self.stopping = False
         self.progress = progress
         self.result: T | None = None
@@ -89,17 +93,17 @@ class Task(Generic[T]):
             return None
         return (time.monotonic() - since) * (1 - now) / (now - before)
 
-    def stop(self) -> None:
-        """Cancel what is in flight; what was written stays, and is not paid for again."""
+    def stop(self, grace: float = 0.0) -> None:  # noqa: ARG002 -- not all can wait
+        """Cancel what is in flight; what was written stays, and is not paid for again.
+
+        Args:
+            grace: seconds that what is in flight has to end by itself, if it can.
+        """
         self.stopping = True
         self._stop.set()
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until it is over, and everybody has been told; whether it came to that."""
-        return self.ended.wait(seconds)
-
     def _run_work(self) -> None:
-        status: Status = "done"
+        status: Literal["done", "stopped", "failed"] = "done"
         try:
             self.result = self._do(self._take_progress, self._stop)
         except Stopped:
@@ -136,40 +140,85 @@ def time_figures(task: Task[Any]) -> list[Node]:
 
 
 def running_card(
+    task: Task[Any],
     title: str,
-    bar: tuple[float, str],
+    noun: str,
     figures: Child,
     *,
-    stopping: bool,
-    doing: str = "running",
     stop: Child = None,
     below: Child = None,
 ) -> Node:
     """The card of something under way.
 
     Args:
-        title: what is under way.
-        bar: how much of it has ended, 0 to 1, and what a screen reader calls that.
-        figures: in a row below the bar.
-        stopping: whether it was asked to stop.
-        doing: what it does while it was not.
-        stop: the way to stop it; a button of the action `stop` where none is given.
+        task: what is under way.
+        title: what it is called.
+        noun: what ends one by one, in plural.
+        figures: in a row below the bar, before those of the time.
+        stop: the way to stop it; a button of the action `stop` if none is given.
         below: what stands below that.
     """
-    share, called = bar
+    stopping, ended = task.stopping, f"{noun} that have ended"
     return h(
         "section",
         h(
             "div",
             h("h4", f"{title} "),
-            pill("stopping", "odd") if stopping else pill(doing, "good"),
+            pill("stopping", "odd") if stopping else pill("running", "good"),
             cls="sen-row sen-middle",
         ),
-        h("progress", max="1", value=f"{share:.4f}", aria_label=called),
-        h("div", figures, cls="sen-job-figures"),
+        h("progress", max="1", value=f"{task.progress.share:.4f}", aria_label=ended),
+        h("div", figures, time_figures(task), cls="sen-job-figures"),
         stop or button("Stop", None if stopping else ("stop",), key="stop"),
         below,
         cls="sen-card sen-running",
         aria_label=title[:1].lower() + title[1:],
         key="running",
     )
+
+
+STOPPING = "Stopping: nothing new is begun."
+PROMISE = "Each is written when it ends; what is there is not paid for again."
+
+
+def asking_card(
+    task: Task[Any], now: AskingProgress, title: str, noun: str, doing: str = "", more: Child = None
+) -> Node:
+    """The card of questions to models that are under way.
+
+    Args:
+        task: what asks them.
+        now: how far it is.
+        title: what it is called.
+        noun: what ends one by one, in plural.
+        doing: what is done just now, in a sentence.
+        more: what stands below.
+    """
+    figures = [
+        figure(f"{now.done:,} of {now.total:,}", f"{noun} ended"),
+        figure(f"{now.failed:,}", "failed", "bad") if now.failed else None,
+        figure(dollars(now.spent_usd), "spent"),
+    ]
+    said = soft(STOPPING if task.stopping else f"{doing}{PROMISE}", role="status")
+    last = soft(f"Last: {now.what}", dir="auto") if now.what else None
+    return running_card(task, title, noun, figures, below=[said, last, more])
+
+
+HEADINGS = {
+    "done": ("Done", "good"),
+    "partial": ("The budget was reached", "odd"),
+    "stopped": ("Stopped", "odd"),
+    "failed": ("Failed", "bad"),
+}
+
+
+def ended_card(title: str, heading: tuple[str, str], summary: str, *content: Child) -> Node:
+    """How something ended: a word for it with its kind, figures, what to do next."""
+    head = [
+        h("h4", f"{title} "),
+        pill(*heading),
+        h("span", summary, cls="sen-soft"),
+        button("Put away", ("put_away",), kind="quiet"),
+    ]
+    row = h("div", head, cls="sen-row sen-middle")
+    return h("section", row, content, cls="sen-card sen-ended", role="status", key="ended")

@@ -12,13 +12,14 @@ from skill_eval_nb.models import Meter
 from skill_eval_nb.running import Execution, Task
 from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.widgets.run import RunPanel, run_panel
-from skill_eval_nb.widgets.trigger import TriggerPanel
 from skill_eval_nb.widgets.ui import Panel
+from skill_eval_nb.widgets.ui.paid import PaidPanel
 from tests.checkout import ROOT
 from tests.stand_in import RiggedStandIn
 from tests.widgets.trees import find, text
 
 P = TypeVar("P", bound=Panel)
+Q = TypeVar("Q", bound=PaidPanel)
 
 SMALL: dict[str, Any] = {"evals_only": ["1", "2"], "runs": 1}
 """Two evals on two sides, once each: four runs."""
@@ -56,10 +57,10 @@ def held(may: threading.Event) -> Offline:
     return Held()
 
 
-def ended(panel: RunPanel) -> RunPanel:
+def ended(panel: Q) -> Q:
     """The panel once what was begun there has ended, and everybody has been told."""
     settled(panel)
-    assert panel._at.ended.wait(120)
+    assert all(task.ended.wait(120) for task in panel.tasks.values())
     return settled(panel)
 
 
@@ -75,7 +76,7 @@ def button(panel: Panel, label: str) -> dict[str, Any]:
     return found[0][1]
 
 
-def fill(panel: RunPanel | TriggerPanel, **form: Any) -> None:
+def fill(panel: PaidPanel, **form: Any) -> None:
     """Set fields of the form, and wait for what comes of it."""
     for name, value in form.items():
         panel.do("set", name, value)

@@ -17,7 +17,6 @@ from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import (
     SMALL,
-    button,
     demo_skill,
     ended,
     fill,
@@ -106,14 +105,14 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
 def test_it_stops_and_keeps_what_was_written(ran: Path) -> None:
     panel = judging(ran, connection=SLOW)
     before = judgings(panel)
-    fill(panel, again=3, rejudge_concurrency=1)
+    fill(panel, again=3, concurrency=1)
     press(panel, "Judge again")
     other = panel_on(ran)
     assert "is busy: it is judging stored outputs" in shown(other)
     until(lambda: judgings(panel) > before)
     press(panel, "Stop")
     ended(panel)
-    assert panel._judged.status == "stopped"
+    assert panel.tasks["judge"].status == "stopped"
     kept = judgings(panel) - before
     assert 0 < kept < 3 * 4
     assert "The judgings that were written stay" in shown(panel)
@@ -121,12 +120,12 @@ def test_it_stops_and_keeps_what_was_written(ran: Path) -> None:
 
 def test_wrong_figures_and_an_empty_workspace_are_told(ran: Path, tmp_path: Path) -> None:
     panel = judging(ran)
-    fill(panel, again=0, rejudge_budget_usd=-2)
+    fill(panel, again=0, budget_usd=-2)
     assert text(find(panel.view(), role="alert")).splitlines() == [
         "Judgings to add is 0; it is a whole number of at least 1",
         "Budget in US$ is -2; it is a number of at least 0",
     ]
-    assert button(panel, "Judge again")["disabled"]
+    assert not find(panel.view(), tag="button", key="start")
     nothing = run_panel(ran, workspace=tmp_path / "empty")
     nothing.do("tab", "judge")
     settled(nothing)

@@ -35,11 +35,11 @@ def test_it_is_that_of_the_statistics_with_the_price_that_was_measured(tmp_path:
     found = best_design(runs(), tmp_path, Question(effect=0.1), 6)
     wanted = sen.stats.plan(runs(), metric="pass_rate", effect=0.1, scope="suite", max_evals=6)
     best = wanted.filter("chosen").row(0, named=True)
-    assert found.enough
+    assert found.design["chosen"]
     assert _size(found.design) == (best["n_evals"], best["n_runs"], best["n_judgings"])
     assert found.design["price_usd"] == pytest.approx(best["price_usd"])
     assert found.design["price_usd"] == pytest.approx(0.05 * 2 * 6 * best["n_runs"])
-    view = proposal_view(found, busy=False)
+    view = proposal_view(found, busy=False, costs=True)
     assert f"{size(found.design)} would detect" in text([view])
     take = [one for one in find([view], tag="button") if text([one]) == "Put it into the form"]
     assert take[0][1]["on"]["click"] == ("take_design", *_size(found.design))
@@ -47,9 +47,9 @@ def test_it_is_that_of_the_statistics_with_the_price_that_was_measured(tmp_path:
 
 def test_a_question_that_cannot_be_answered_says_so(tmp_path: Path) -> None:
     found = best_design(runs(), tmp_path, Question(effect=0.001), 6)
-    assert not found.enough
-    said = text([proposal_view(found, busy=False)]).replace("\xa0", " ")
-    assert "No plan of a usual size can detect 0.1 pp" in said
+    assert not found.design["chosen"]
+    said = text([proposal_view(found, busy=False, costs=True)]).replace("\xa0", " ")
+    assert "No design up to " in said
     assert "Put it into the form" not in said
 
 
@@ -61,5 +61,5 @@ def test_other_peoples_workspaces_have_their_dimensions_to_ask_about(tmp_path: P
     assert dimensions
     asked = best_design(ws, home, Question(dimensions[0]), 3)
     assert asked.question.effect == 0.5
-    assert "points" in text([proposal_view(asked, busy=False)])
+    assert "points" in text([proposal_view(asked, busy=False, costs=True)])
     assert best_design(sen.Workspace.from_tables({}), tmp_path, Question(), 3) is None

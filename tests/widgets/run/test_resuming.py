@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.running.journal import LOCK, hold_folders
-from skill_eval_nb.widgets.run.plan import form_of
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import (
@@ -107,18 +105,6 @@ def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_co
 INTERRUPTED = "The last time it was interrupted"
 
 
-def test_an_older_journal_without_what_was_asked_is_enough_where_all_evals_ran(
-    skill: Path,
-) -> None:
-    panel = panel_on(skill, runs=2)
-    assert panel.plan is not None
-    mark = panel.plan.fingerprint.event()["fingerprint"]
-    start = {"event": "started", "cells": 24, "ceiling_usd": 1.0}
-    form = form_of(mark, start, replace(panel.form, runs=None, concurrency=3), n_evals=6)
-    assert (form.runs, form.evals_only, form.budget_usd, form.concurrency) == (2, None, 1.0, 3)
-    assert form.configurations == ("with_skill", "without_skill")
-
-
 @pytest.mark.parametrize(
     ("doing", "told"),
     [
@@ -131,7 +117,7 @@ def test_a_job_that_was_killed_is_told_from_one_that_is_at_work(skill: Path, doi
     panel = panel_on(skill, runs=1)
     lines = [
         {"at": "2026-01-01T00:00:00Z", **panel.plan.fingerprint.event()},
-        {"event": "started", "cells": 12, "ceiling_usd": None},
+        {"event": "started", "ceiling_usd": None, "asked": panel.plan.asked},
     ]
     panel.plan.folder.mkdir(parents=True)
     journal = "".join(json.dumps(line) + "\n" for line in lines)

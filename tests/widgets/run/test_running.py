@@ -115,7 +115,7 @@ def test_going_on_waits_for_no_verdict(skill: Path, monkeypatch) -> None:
     panel = panel_on(skill, executor=slow(0.1), concurrency=1, **SMALL)
     panel.start()
     until(lambda: panel._ran.progress.finished == 1, 60)
-    before = panel._at
+    before = panel.tasks["run"]
     press(panel, "Stop")
     until(lambda: "Continue iteration-1" in shown(panel), 60)
     settled(panel)
@@ -125,7 +125,7 @@ def test_going_on_waits_for_no_verdict(skill: Path, monkeypatch) -> None:
     assert panel.fault is None
     told.set()
     assert before.ended.wait(60)
-    assert panel._at is not before, "it does not come back over what runs now"
+    assert panel.tasks["run"] is not before, "it does not come back over what runs now"
     ended(panel)
     assert "4 of 4 runs" in shown(panel)
 
@@ -151,8 +151,8 @@ def test_what_is_in_flight_is_seen_and_may_end_where_somebody_stops_gently(skill
     assert "/run-1" in text([lines])
     assert "execute" in text([lines])
     told = "\n".join(one[1]["aria-label"] for one in find(panel.view(), role="img"))
-    for part in ("in flight", "of the budget of $2.00 is spent"):
-        assert part in told
+    assert "in flight" in told
+    assert "spent of $2.00" in shown(panel)
     press(panel, "Stop when what is in flight has ended")
     assert button(panel, "Stop at once")
     assert "what is in flight may end" in shown(panel)

@@ -9,7 +9,7 @@ from typing import Any
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.trigger import TriggerPanel
 from tests.widgets.run import panels
-from tests.widgets.run.panels import button, fill, settled, shown
+from tests.widgets.run.panels import button, ended, fill, settled, shown
 
 ASKED = {
     "here is the git log since 2.3, please write the release notes": True,
@@ -43,10 +43,11 @@ def do(panel: TriggerPanel, *act: Any) -> None:
     assert panel.fault is None, panel.fault
 
 
-def through(panel: TriggerPanel, tab: str = "run", model: str = "stand-in") -> TriggerPanel:
+def through(panel: TriggerPanel, model: str = "stand-in", **form: Any) -> TriggerPanel:
     """The panel with queries run by another stand-in than the usual one."""
-    for act in (("tab", tab), ("set_executor", "messages-api"), ("set_model", "model", model)):
+    for act in (("tab", "run"), ("set_executor", "messages-api"), ("set", "model", model)):
         do(panel, *act)
+    fill(panel, **form)
     return panel
 
 
@@ -55,13 +56,6 @@ def press(panel: TriggerPanel, label: str) -> None:
     attributes = button(panel, label)
     assert not attributes.get("disabled"), f"{label!r} is disabled: {shown(panel)}"
     do(panel, *attributes["on"]["click"])
-
-
-def ended(panel: TriggerPanel) -> TriggerPanel:
-    """The panel once what goes on has ended."""
-    for work in panel._tasks.values():
-        assert work.wait(120)
-    return settled(panel)
 
 
 def run(panel: TriggerPanel, **form: Any) -> TriggerPanel:

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from tests.widgets.looks import NARROW, looked_at
+from tests.widgets.run.panels import ended
 from tests.widgets.stage import staged
-from tests.widgets.trigger.made import demo_skill, ended, panel_on
+from tests.widgets.trigger.made import demo_skill, panel_on
 
 TYPED = "what is new for our customers in this git log?"
 PATIENCE = 60_000

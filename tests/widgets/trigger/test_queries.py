@@ -14,14 +14,14 @@ from tests.widgets.trigger.made import do, panel_on, press
 def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     panel = panel_on(skill, connection=Connection(stand_in=RiggedStandIn(log=str(log))))
-    do(panel, "set_model", "draft_model", "claude-haiku-4-5")
-    fill(panel, draft_n=4)
+    do(panel, "set", "model", "claude-haiku-4-5")
+    fill(panel, n=4)
     press(panel, "What would it cost?")
     assert "at most $" in shown(panel)
     assert "give a budget" in shown(panel)
     assert button(panel, "Draft 4 queries").get("disabled")
     assert not log.exists()
-    fill(panel, draft_budget_usd=1.0)
+    fill(panel, budget_usd=1.0)
     press(panel, "Draft 4 queries")
     assert len(panel.queries) == 10
     assert any("near miss" in one.tags for one in panel.queries)
@@ -31,14 +31,15 @@ def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_pa
 
 def test_drafting_something_else_than_was_priced_is_refused(skill: Path) -> None:
     panel = panel_on(skill)
-    fill(panel, draft_n=4)
+    fill(panel, n=4)
     press(panel, "What would it cost?")
     assert "at no cost" in shown(panel)
-    fill(panel, draft_n=40)
-    panel.do("press", panel.launches["queries"].plan.token)
+    token = panel.launches["queries"].plan.token
+    fill(panel, n=40)
+    panel.do("press", token)
     until(lambda: panel.fault)
     assert len(panel.queries) == 6
     do(panel, "dismiss")
-    fill(panel, draft_n=None)
+    fill(panel, n=None)
     do(panel, "price_draft")
     assert "How many is empty" in shown(panel)

@@ -8,9 +8,9 @@ from skill_eval_nb.models import Connection
 from skill_eval_nb.triggers import Query, measure
 from tests.running.made_jobs import until
 from tests.stand_in import Fault, RiggedStandIn
-from tests.widgets.run.panels import button, fill, shown
+from tests.widgets.run.panels import button, ended, fill, shown
 from tests.widgets.trees import find, text
-from tests.widgets.trigger.made import ASKED, do, ended, panel_on, press, run, through
+from tests.widgets.trigger.made import ASKED, do, panel_on, press, run, through
 
 PRICED = "claude-haiku-4-5"
 
@@ -49,10 +49,10 @@ def test_a_new_panel_finds_what_there_is_and_only_what_is_missing_is_run(skill: 
     few = [Query(words, should) for words, should in ASKED.items()][2:4]
     run(panel_on(skill, few), runs=1)
     panel = panel_on(skill)
+    do(panel, "tab", "run")
     fill(panel, runs=1)
     found = panel.measured
     assert sum(one.outcome != "not run" for one in found.attempts) == 2
-    do(panel, "tab", "run")
     assert "4 runs to make (2 are there already)" in shown(panel)
     assert "2 of 6 runs, by stand-in" in shown(panel)
     press(panel, "Start")
@@ -88,13 +88,13 @@ def test_stopped_and_gone_on_with(skill: Path) -> None:
     panel = through_a(skill, latency=0.4)
     fill(panel, concurrency=1, runs=1)
     press(panel, "Start")
-    until(lambda: panel._tasks["run"].progress is not None)
+    until(lambda: panel.tasks["run"].progress.done)
     (bar,) = find(panel.view(), tag="progress")
     assert 0 < float(bar[1]["value"]) < 1
     assert "runs ended" in shown(panel)
     assert "Last: " in shown(panel)
     do(panel, "tab", "description")
-    assert "The queries are being run" in shown(panel)
+    assert "it is running the queries" in shown(panel)
     do(panel, "tab", "run")
     press(panel, "Stop")
     ended(panel)
@@ -124,5 +124,5 @@ def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> Non
     assert "3 runs to make" in shown(panel)
     press(panel, "Start")
     ended(panel)
-    assert not panel.form.again
+    assert not panel.launches["run"].form.again
     assert "all are there already" in shown(panel)

@@ -10,9 +10,9 @@ from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.triggers import Query
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
-from tests.widgets.run.panels import fill, shown
+from tests.widgets.run.panels import ended, fill, shown
 from tests.widgets.trees import find, text
-from tests.widgets.trigger.made import demo_skill, do, ended, panel_on, press, through
+from tests.widgets.trigger.made import demo_skill, do, panel_on, press, through
 
 POOR = "Makes an entry of a changelog."
 """A description of the demo skill that only one of these queries triggers."""
@@ -39,9 +39,10 @@ def skill(tmp_path: Path) -> Path:
     return found
 
 
-def searched(panel, **form):
-    do(panel, "tab", "description")
-    fill(panel, **{"runs": 1, "rounds": 2, "held_out": 0.4, "others": "none", **form})
+def searched(panel):
+    for tab, form in (("run", {"runs": 1, "others": "none"}), ("description", {"rounds": 2})):
+        do(panel, "tab", tab)
+        fill(panel, **form)
     press(panel, "Start")
     return ended(panel)
 
@@ -98,17 +99,17 @@ def test_a_file_that_was_changed_meanwhile_is_not_written_over(skill: Path) -> N
 def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None:
     slow = Connection(stand_in=RiggedStandIn(latency=0.1))
     panel = panel_on(skill, QUERIES, connection=slow)
-    through(panel, "description")
-    fill(panel, runs=1, others="none", concurrency=2)
+    through(panel, runs=1, others="none", concurrency=2)
+    do(panel, "tab", "description")
     press(panel, "Start")
-    until(lambda: (now := panel._tasks["description"].progress) and now.steps)
+    until(lambda: getattr(panel.tasks["description"].progress, "steps", ()))
     says = shown(panel)
-    assert "A better description is being looked for" in says
+    assert "Looking for a better description" in says
     assert "Round 1" in says
     assert "spent" in says
     assert find(panel.view(), key="round-1")
     do(panel, "tab", "run")
-    assert "A better description is being looked for" in shown(panel)
+    assert "it is looking for a better description" in shown(panel)
     do(panel, "tab", "description")
     press(panel, "Stop")
     ended(panel)
@@ -121,7 +122,7 @@ def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None
 def test_nothing_is_looked_for_on_a_broken_measurement(skill: Path) -> None:
     never = Connection(stand_in=StandIn(opens=0.0))
     panel = panel_on(skill, QUERIES, connection=never)
-    searched(through(panel, "description"))
+    searched(through(panel))
     found = panel.optimised
     assert found.status == "broken"
     (alarm,) = find(panel.view(), role="alert")

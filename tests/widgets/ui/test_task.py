@@ -14,7 +14,7 @@ PATIENCE = 30
 
 
 def begun(do, told=lambda: None, ended=lambda _: None) -> Task:
-    return Task(do, told, ended)
+    return Task("working", do, told, ended)
 
 
 @pytest.mark.parametrize(("error", "told"), [(OSError("full"), "full"), (OSError(), "OSError")])
@@ -23,7 +23,7 @@ def test_what_it_raises_is_said(error, told) -> None:
         raise error
 
     work = begun(do)
-    assert work.wait(PATIENCE)
+    assert work.ended.wait(PATIENCE)
     assert work.message == told
     assert not work.running
 
@@ -42,5 +42,5 @@ def test_what_is_left_is_told_from_what_was_done_since_the_first_word(monkeypatc
 
     work = begun(do)
     begins.set()
-    assert work.wait(PATIENCE)
+    assert work.ended.wait(PATIENCE)
     assert steps == [(10.0, None), (20.0, pytest.approx(10.0))]
