@@ -19,17 +19,7 @@ from ..ui.paid import Launch, PaidPanel
 from ..ui.parts import place, soft
 from ..ui.source import PATIENCE, Source
 from ..ui.task import asking_card
-from .form import (
-    FixedArgs,
-    Form,
-    Proposal,
-    Question,
-    best_design,
-    form_view,
-    open_form,
-    proposal_view,
-    with_design,
-)
+from .form import FixedArgs, Form, form_view, open_form
 from .judge import (
     JUDGING,
     JudgeForm,
@@ -49,10 +39,21 @@ from .plan import (
     plan_view,
     unfinished_view,
 )
-from .progress import Running, WorkspaceTask, begin, ended_view, errors_view, running_view, watch
+from .progress import (
+    Running,
+    WorkspaceTask,
+    answer_newest,
+    answers_view,
+    begin,
+    ended_view,
+    errors_view,
+    running_view,
+    watch,
+)
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Job, Plan
+    from skill_eval_nb.stats.verdict import Answer
 
 __all__ = ["RunPanel", "run_panel"]
 
@@ -117,7 +118,6 @@ class RunPanel(PaidPanel):
             make,
             self._start,
             beside=lambda: (self._fixed,),
-            planned=self._propose_for_others,
         )
         self._judging = Launch(
             self,
@@ -128,11 +128,9 @@ class RunPanel(PaidPanel):
         )
         self.launches = {RUN: self._launch, JUDGE: self._judging}
         self._unfinished: list[Unfinished] = []
-        self._question = Question()
-        self._proposal: Proposal | None = None
-        self._proposed_for: tuple[str, ...] = ()
+        self._answers: list[Answer] | None = None
         self._ran: Running | None = None
-        self._looking, self._proposing = self.background(), self.background()
+        self._looking, self._answering = self.background(), self.background()
         self.source = Source(self.home, self._changed)
         super().__init__()
         if (at := watch(self)) is not None:
@@ -202,19 +200,9 @@ class RunPanel(PaidPanel):
         self._set(evals_only=None if on else ())
 
     @action
-    def ask(self, name: str, value: Any) -> None:
-        """Change the question that the next best design is to answer."""
-        if name == "effect" and value and self._question.is_rate:
-            value = value / 100
-        lost = {"effect": None} if name == "metric" else {}
-        self._question = replace(self._question, **lost | {name: value})
-        self._propose()
-
-    @action
-    def take_design(self, evals: int, runs: int, judgings: int) -> None:
-        """Put a design into the form."""
-        form = with_design(self._launch.form, (evals, runs, judgings), self._evals)
-        self._refill(form, self._fixed)
+    def take_runs(self, runs: int) -> None:
+        """Put so many runs of each eval on each side into the form."""
+        self._set(runs=runs, looks="")
 
     @action
     def go_on(self, number: int) -> None:
@@ -249,7 +237,7 @@ class RunPanel(PaidPanel):
             self._ran = at
             if at.running:
                 self._launch.take(None)  # it is another one when it has ended
-                self._unfinished = []
+                self._unfinished, self._answers = [], None
         self.show()
 
     # ── what is worked out ───────────────────────────────────────────────────────────────────
@@ -262,7 +250,12 @@ class RunPanel(PaidPanel):
     def _refresh_all(self) -> None:
         """Work everything out anew, from what is on disk."""
         self._launch.replan(patience=0.0)
-        self._propose(patience=0.0)
+        ws = self.source.ws
+
+        def take_answers(found: list[Answer]) -> None:
+            self._answers = found
+
+        self._answering.begin(lambda: answer_newest(ws), take_answers, patience=0.0)
         if self._tab == JUDGE:
             self._refresh_tab(patience=0.0)
         form, fixed = self._given
@@ -296,22 +289,6 @@ class RunPanel(PaidPanel):
         names = order_iterations(self.source.ws.polars("runs"))
         return [name for name in names if name != NO_ITERATION]
 
-    def _propose_for_others(self) -> None:
-        """Propose anew, if the evals are others."""
-        if self._launch.plan is not None and self._evals != self._proposed_for:
-            self._propose(patience=0.0)
-
-    def _propose(self, patience: float = PATIENCE) -> None:
-        evals = self._proposed_for = self._evals
-        ws, question = self.source.ws, self._question
-
-        def take(found: Proposal | None) -> None:
-            self._proposal = found
-
-        self._proposing.begin(
-            lambda: best_design(ws, self.home, question, len(evals)), take, patience
-        )
-
     # ── what is seen ─────────────────────────────────────────────────────────────────────────
 
     def draw_head(self) -> Child:
@@ -331,17 +308,16 @@ class RunPanel(PaidPanel):
 
     def _draw_run_tab(self, task: Running | None) -> Child:
         preview = self._launch.plan
-        costs = preview is not None and preview.costs
         cards = [
             form_view(self._launch, self._fixed, self._prices),
             self._launch.plan_card(
                 lambda plan: self._draw_plan(plan, task),
                 preview and first_evals_hint(preview, self._launch.form, self._fixed),
             ),
-            proposal_view(self._proposal, busy=self._proposing.busy, costs=costs),
         ]
         return [
             ended_view(task) if task is not None else None,
+            answers_view(self._answers),
             unfinished_view(self._unfinished, preview.found if preview is not None else None),
             h("div", cards, cls="sen-columns sen-launch"),
         ]
@@ -367,7 +343,7 @@ class RunPanel(PaidPanel):
         ]
         return [
             judged_view(task) if task is not None else None,
-            h("div", cards, cls="sen-columns sen-asking", key="asking"),
+            h("div", cards, cls="sen-columns sen-launch", key="judging"),
         ]
 
     @action

@@ -1,36 +1,26 @@
-"""The form: what is chosen, what `plan_runs` is called with for it, and how it is shown.
-
-With it the next best design: what the runs that are there say would be enough, and its price.
-"""
+"""The form: what is chosen, what `plan_runs` is called with for it, and how it is shown."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.documents.sides import SIDES, WITH, WITHOUT
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in import EXECUTOR, JUDGE
 from skill_eval_nb.running import Executor, plan_runs
-from skill_eval_nb.running.journal import FINISHED, read_journal
 from skill_eval_nb.running.protocol import executor_names
-from skill_eval_nb.stats import plan
-from skill_eval_nb.stats.values import RUBRIC, UNITS, order_iterations
-from skill_eval_nb.text import brief, count, did_you_mean, dollars
+from skill_eval_nb.text import brief, did_you_mean
 
-from ..ui import Child, Node, h
-from ..ui.paid import Field, Launch, PaidForm, form_field, models_with_prices
-from ..ui.parts import button, choose, details, entry, frame, notice, soft, tick, ticks
-from ..ui.track import amount
+from ..ui import Node, h
+from ..ui.paid import Launch, PaidForm, form_field, models_with_prices
+from ..ui.parts import button, choose, details, entry, frame, notice, tick, ticks
 
 if TYPE_CHECKING:
     from skill_eval_nb.running.suite import Suite
-    from skill_eval_nb.tables import Workspace
 
     from .plan import PlanPreview
 
@@ -150,21 +140,6 @@ def name_of(executor: str | Executor) -> str:
     return executor if isinstance(executor, str) else executor.name
 
 
-def with_design(form: Form, design: tuple[int, int, int], evals: tuple[str, ...]) -> Form:
-    """The form with so many evals, runs and judgings; `evals` are the ids of all.
-
-    Evals that are ticked come first, then the others in the order of the suite.
-
-    >>> with_design(Form(evals_only=("b",)), (2, 3, 1), ("a", "b", "c")).evals_only
-    ('a', 'b')
-    """
-    n_evals, runs, judgings = design
-    ticked = form.evals_only or ()
-    first = sorted(evals, key=lambda eval_: eval_ not in ticked)[:n_evals]
-    only = tuple(eval_ for eval_ in evals if eval_ in first) if n_evals < len(evals) else None
-    return replace(form, evals_only=only, runs=runs, looks="", judgings=judgings)
-
-
 TERMS = (
     ("evals_only names no eval; leave it out for all of them", "no eval is chosen"),
     ("judgings=0", "Judgings per run is 0"),
@@ -259,180 +234,3 @@ def _more(launch: Launch[PlanPreview]) -> list[Node]:
         h("div", numbers, cls="sen-row"),
         h("div", side, cls="sen-row"),
     ]
-
-
-Scope = Literal["suite", "population"]
-
-SCOPES: Mapping[str, str] = {"suite": "these evals", "population": "tasks like these"}
-
-USUAL = ("pass_rate", "structural_pass_rate", "rubric_weighted_mean")
-"""Columns of `runs` that are offered, if they have figures."""
-
-Design = Mapping[str, Any]
-"""A row of `stats.plan`: evals, runs and judgings, what they would find, what they cost."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is to be found, and on what."""
-
-    metric: str = "pass_rate"
-    effect: float | None = None
-    scope: Scope = "suite"
-
-    @property
-    def is_rate(self) -> bool:
-        """Whether differences are percentage points, and not points of a scale."""
-        return UNITS.get(self.metric) == "rate"
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A design to take.
-
-    Attributes:
-        question: the question that it answers, complete.
-        metrics: what could be asked about.
-        design: the design, or what was run if none is enough; None if nothing can be planned.
-        notes: what it is based on, in sentences.
-        most_evals: evals of the suite: a design with more of them needs new ones.
-    """
-
-    question: Question
-    metrics: Sequence[str]
-    design: Design | None
-    notes: str
-    most_evals: int
-
-
-def best_design(ws: Workspace, home: Path, question: Question, most_evals: int) -> Proposal | None:
-    """The next best design, from the newest iteration; None if nothing was measured.
-
-    Args:
-        ws: the workspace, as polars frames.
-        home: its folder.
-        question: what is to be found; what it leaves open is filled in.
-        most_evals: evals of the suite.
-    """
-    iteration = next(iter(order_iterations(ws.polars("runs"))[::-1]), None)
-    if iteration is None:
-        return None
-    mine = ws.select(iteration=iteration)
-    runs, scores = mine.polars("runs"), mine.polars("rubric_scores").drop_nulls("score")
-    metrics = [name for name in USUAL if runs[name].is_not_null().any()]
-    metrics += [f"{RUBRIC}{name}" for name in sorted(scores["dimension"].unique().drop_nulls())]
-    if not metrics:
-        return None
-    if question.metric not in metrics:
-        question = replace(question, metric=metrics[0])
-    if not question.effect:
-        question = replace(question, effect=0.1 if question.is_rate else 0.5)
-    found = plan(
-        mine,
-        metric=question.metric,
-        effect=question.effect,
-        scope=question.scope,
-        price_per_judging=_judging_price(home / iteration),
-        max_evals=max(most_evals, 1),
-    )
-    rows = found.to_dicts()
-    if not rows:
-        return None
-    design = next((row for row in rows if row["n_evals"] is not None), None)
-    notes = f"From {iteration}. {(design or rows[0])['note'] or ''}"
-    return Proposal(question, metrics, design, notes, most_evals)
-
-
-def _judging_price(folder: Path) -> float | None:
-    """The mean US dollars of a judging of an iteration, by its journal; None if it has none."""
-    events = read_journal(folder).events
-    judged = {event["launch"] for event in events if event.get("step") == "judge"}
-    ended = [event for event in events if event.get("event") == FINISHED]
-    prices = [event.get("usd") for event in ended if event.get("launch") in judged]
-    known = [usd for usd in prices if usd is not None]
-    return sum(known) / len(known) if known else None
-
-
-NOTHING = (
-    "Nothing has been measured in this workspace yet, so nothing can be proposed. Two runs of "
-    "each eval on each side are enough for a first look at the noise."
-)
-
-
-def proposal_view(found: Proposal | None, *, busy: bool, costs: bool) -> Node:
-    """The proposal, or why there is none.
-
-    Args:
-        found: the proposal.
-        busy: whether it is being looked for.
-        costs: whether the form has a real model: what the stand-in cost is then no price.
-    """
-    content: Child = h("p", "Looking at what was measured…" if busy else NOTHING)
-    if found is not None:
-        content = list(_proposal_nodes(found, costs=costs))
-    return h(
-        "section",
-        h("h4", "The next best design"),
-        content,
-        cls="sen-card sen-proposal",
-        aria_label="the next best design",
-        key="proposal",
-    )
-
-
-def _proposal_nodes(found: Proposal, *, costs: bool) -> Iterator[Node]:
-    question, design, notes = found.question, found.design, found.notes
-    if design is None:
-        yield h("p", "Nothing can be planned from what is there.", cls="sen-says")
-    else:
-        price = _price(design, costs=costs)
-        yield h("p", f"{_finding(design, question)}{price}.", cls="sen-says")
-        lacks = design["n_evals"] - found.most_evals
-        if design["chosen"] and lacks > 0:
-            yield h("span", f"needs {count(lacks, 'more eval')}", cls="sen-soft sen-small")
-        elif design["chosen"]:
-            yield button("Put it into the form", ("take_design", *_size(design)))
-            if not price:
-                notes += " No price was measured there: the plan says it, once this is in the form."
-    effect = Field(f"of, in {'pp' if question.is_rate else 'points'}", "number", 0)
-    shown = (100 if question.is_rate else 1) * (question.effect or 0)
-    names = {name: metric(name).name for name in found.metrics}
-    yield h(
-        "div",
-        choose("To detect a difference in", names, question.metric, ("ask", "metric")),
-        effect.view(shown, ("ask", "effect")),
-        choose("on", SCOPES, question.scope, ("ask", "scope")),
-        cls="sen-row",
-    )
-    yield soft(notes)
-
-
-def _finding(design: Design, question: Question) -> str:
-    """A design, and the smallest difference that it would detect."""
-    finds = "nothing for sure"
-    if design["mde"] is not None:
-        finds = amount(metric(question.metric), design["mde"]).removeprefix("+")
-    how = " would detect" if design["chosen"] else ", as it is now, can detect"
-    return f"{size(design)}{how} {finds}"
-
-
-def _size(design: Design) -> tuple[int, int, int]:
-    return design["n_evals"], design["n_runs"], design["n_judgings"]
-
-
-def size(design: Design) -> str:
-    """A design in words.
-
-    >>> size({"n_evals": 3, "n_runs": 2, "n_judgings": 1})
-    '3 evals × 2 runs × 1 judging'
-    """
-    nouns = zip(_size(design), ("eval", "run", "judging"), strict=True)
-    return " × ".join(count(number, noun) for number, noun in nouns)
-
-
-def _price(design: Design, *, costs: bool) -> str:
-    """What a design costs, as the end of a sentence."""
-    usd = design["price_usd"]
-    if usd is not None and round(usd, 6):
-        return f"; ~{dollars(usd)}"
-    return ", at no cost" if usd is not None and not costs else ""

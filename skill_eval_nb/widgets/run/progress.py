@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,12 +16,12 @@ from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.spec import EXECUTE, EXECUTED, reason_errored
 from skill_eval_nb.stats.overview import answer_headline
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.tables import load
+from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.text import brief, clock, count, dollars
 
 from ..show.transcript import show_last_steps
-from ..ui import Child, Node, h
-from ..ui.parts import button, details, figure, pill, place, soft, table
+from ..ui import Node, h
+from ..ui.parts import button, details, figure, pill, place, soft, table, waiting_note
 from ..ui.source import Background, tell_landed
 from ..ui.task import HEADINGS, Task, ended_card, running_card
 from .plan import plan_view
@@ -29,6 +29,7 @@ from .plan import plan_view
 if TYPE_CHECKING:
     from skill_eval_nb.running import Cell, Job, Plan
     from skill_eval_nb.stats.verdict import Answer
+    from skill_eval_nb.tables import Workspace
     from skill_eval_nb.view import Block
 
 
@@ -62,9 +63,6 @@ class WorkspaceTask(Task[T]):
         self._landing = Background(lambda: None, lambda error: log.error("%s", error))
         super().__init__(doing, do, self.show, lambda _: self._conclude(), progress)
 
-    def conclude(self) -> None:
-        """Work out the result once it has ended."""
-
     def _take_progress(self, now: Any) -> None:
         # in the thread of the work alone: no landing begins once that has ended
         super()._take_progress(now)
@@ -77,10 +75,6 @@ class WorkspaceTask(Task[T]):
         self.show()
         self._landing.wait()
         tell_landed(self.home)
-        try:
-            self.conclude()
-        except Exception:
-            log.exception("the result is unknown")
         with _LOCK:
             if _AT.get(self.home) is self:
                 del _AT[self.home]
@@ -110,7 +104,7 @@ def begin(home: Path, start: Callable[[], WorkspaceTask[Any]]) -> None:
     """
     with _LOCK:
         other = _AT.get(home)
-        if other is not None and other.running:  # its result may still be worked out
+        if other is not None and other.running:
             raise refuse(
                 f"{home.name} is busy: it is {other.doing}. Wait until it ends, or stop it"
             )
@@ -235,7 +229,6 @@ class Running(WorkspaceTask[None]):
         plan: what is done.
         shown: what was shown of it.
         board: its runs.
-        answers: what the iteration says of each configuration; None before that is known.
         gently: whether what is in flight may end when it is stopped.
         job: what does it.
     """
@@ -252,7 +245,6 @@ class Running(WorkspaceTask[None]):
         """
         self.plan, self.shown, self.gently = plan, shown, False
         self.board = Board(plan)
-        self.answers: list[Answer] | None = None
         self.job: Job = plan.start()
         doing = f"running iteration-{plan.iteration}"
         super().__init__(plan.workspace, doing, self._poll_job, self.job.progress)
@@ -266,11 +258,6 @@ class Running(WorkspaceTask[None]):
     def left_seconds(self) -> float | None:
         """As the job estimates it, step by step."""
         return self.progress.left_seconds
-
-    def conclude(self) -> None:
-        """Work out what the iteration says."""
-        ws = load(self.plan.workspace)
-        self.answers = answer_headline(ws.select(iteration=f"iteration-{self.plan.iteration}"))
 
     def stop(self, grace: float = 0.0) -> None:
         """Begin nothing new; what is in flight has `grace` seconds."""
@@ -416,7 +403,7 @@ def ended_view(at: Running) -> Node:
     message = now.message if now.status != "stopped" else None
     money = dollars(now.spent_usd)
     money += f" ({dollars(now.usd_per_run)} a run)" if now.usd_per_run else ""
-    first = h("div", _verdict_lines(at), problems(now, at.board.reasons), _next(at))
+    first = h("div", problems(now, at.board.reasons), _next(at))
     return ended_card(
         at.title,
         heading,
@@ -424,22 +411,6 @@ def ended_view(at: Running) -> Node:
         h("p", message, key="message") if message else None,
         h("div", first, at.board.view(), cls="sen-columns sen-came"),
     )
-
-
-def _verdict_lines(at: Running) -> Child:
-    if not at.progress.share:
-        return None
-    if at.answers is None:
-        return h("p", "Working out what the runs say…", key="verdict")
-    kinds = {"helps": "good", "hurts": "bad"}
-    shown = []
-    for at_, answer in enumerate(at.answers):
-        row, _, reason = answer.claims[0]
-        word = row["verdict"] or "no verdict"
-        head = h("p", pill(word, kinds.get(word, "odd")), " ", h("b", answer.short))
-        beside = [reason if answer.lean else "", *(step for step, _ in answer.next_steps)]
-        shown.append(h("div", head, map(soft, filter(None, beside)), key=f"verdict-{at_}"))
-    return shown
 
 
 GO_ON = "What is finished stays; starting the plan again does only what is missing. "
@@ -461,3 +432,39 @@ def _next(at: Running) -> Node:
         *(h("code", f"sen.review({home})"), " the outputs."),
         cls="sen-next",
     )
+
+
+def answer_newest(ws: Workspace) -> list[Answer]:
+    """What the newest iteration says of each configuration; nothing if nothing was measured."""
+    iteration = next(reversed(order_iterations(ws.polars("runs"))), None)
+    return [] if iteration is None else answer_headline(ws.select(iteration=iteration))
+
+
+NOTHING = (
+    "Nothing has been compared in this workspace yet. Two runs of each eval on each side are "
+    "enough for a first look at the noise."
+)
+
+
+def answers_view(answers: Sequence[Answer] | None) -> Node:
+    """What the newest iteration says, and what would decide it.
+
+    Args:
+        answers: None while they are being worked out.
+    """
+    if not answers:
+        return waiting_note("Working out what the runs say") if answers is None else soft(NOTHING)
+    title = f"What {answers[0].row['iteration']} says"
+    lines = [h("div", _answer_nodes(answer), key=f"{at}") for at, answer in enumerate(answers)]
+    return h("section", h("h4", title), lines, cls="sen-card", aria_label=title, key="answers")
+
+
+def _answer_nodes(answer: Answer) -> Iterator[Node]:
+    row, _, reason = answer.claims[0]
+    word, kinds = row["verdict"] or "no verdict", {"helps": "good", "hurts": "bad"}
+    yield h("p", pill(word, kinds.get(word, "odd")), " ", h("b", answer.short))
+    if answer.lean:
+        yield soft(reason)
+    for words, of in answer.next_steps:
+        runs = of["next_runs"] if of["scope"] == "suite" else None
+        yield h("p", words, " ", runs and button("Put it into the form", ("take_runs", runs)))

@@ -264,7 +264,6 @@ class Launch(Generic[P]):
         start: Callable[[P], object],
         *,
         beside: Callable[[], tuple[Any, ...]] = tuple,
-        planned: Callable[[], object] = lambda: None,
     ) -> None:
         """Nothing is planned yet.
 
@@ -274,15 +273,13 @@ class Launch(Generic[P]):
             make: makes a plan from the form and what is `beside` it; spends and writes nothing.
             start: carries a plan out; returns at once.
             beside: what else a plan depends on, as it is now.
-            planned: called after each plan.
         """
         self.form = form
         self.typed: frozenset[str] = frozenset()
         self.plan: P | None = None
         self.planning, self.starting = panel.background(), panel.background()
         self._planned_from: Any = None
-        self._panel, self._make, self._start = panel, make, start
-        self._beside, self._planned = beside, planned
+        self._panel, self._make, self._start, self._beside = panel, make, start, beside
 
     @property
     def inputs(self) -> tuple[Any, ...]:
@@ -326,7 +323,6 @@ class Launch(Generic[P]):
     def take(self, plan: P | None, inputs: Any = None) -> None:
         """Show a plan that was made from this; None forgets it."""
         self.plan, self._planned_from = plan, inputs
-        self._planned()
 
     def why_not(self) -> str | None:
         """Why it cannot be started now; None if it can."""

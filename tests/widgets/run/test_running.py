@@ -107,29 +107,6 @@ def test_others_show_it_too_and_stop_it_which_says_what_is_kept(skill: Path) -> 
     assert not button(panel, "Continue iteration-1").get("disabled")
 
 
-def test_going_on_waits_for_no_verdict(skill: Path, monkeypatch) -> None:
-    told = threading.Event()
-    monkeypatch.setattr(
-        "skill_eval_nb.widgets.run.progress.answer_headline", lambda _: told.wait(60) and []
-    )
-    panel = panel_on(skill, executor=slow(0.1), concurrency=1, **SMALL)
-    panel.start()
-    until(lambda: panel._ran.progress.finished == 1, 60)
-    before = panel.tasks["run"]
-    press(panel, "Stop")
-    until(lambda: "Continue iteration-1" in shown(panel), 60)
-    settled(panel)
-    assert not before.ended.is_set()
-    press(panel, "Continue iteration-1")
-    settled(panel)
-    assert panel.fault is None
-    told.set()
-    assert before.ended.wait(60)
-    assert panel.tasks["run"] is not before, "it does not come back over what runs now"
-    ended(panel)
-    assert "4 of 4 runs" in shown(panel)
-
-
 def test_a_click_holds_while_the_plan_is_made_anew_and_comes_to_the_same(skill: Path) -> None:
     """Else whoever goes on as soon as a job has ended clicks in vain: its runs are read anew."""
     panel = panel_on(skill, **SMALL)
