@@ -116,7 +116,7 @@ class RunPanel(PaidPanel):
             self,
             form,
             make,
-            self._start,
+            lambda preview: begin(self.home, lambda: Running(preview)),
             beside=lambda: (self._fixed,),
         )
         self._judging = Launch(
@@ -138,10 +138,6 @@ class RunPanel(PaidPanel):
         self._refresh_all()
 
     # ── the form ─────────────────────────────────────────────────────────────────────────────
-
-    def _set(self, **changed: Any) -> None:
-        self._launch.form = replace(self._launch.form, **changed)
-        self._form_changed()
 
     @action
     def set_bare(self, on: bool) -> None:
@@ -225,11 +221,6 @@ class RunPanel(PaidPanel):
 
     # ── what is under way ────────────────────────────────────────────────────────────────────
 
-    def _start(self, preview: PlanPreview) -> None:
-        plan, shown = preview.found, preview.shown
-        assert plan is not None
-        begin(self.home, lambda: Running(plan, shown))
-
     def progressed(self, at: WorkspaceTask[Any]) -> None:
         """Show how far it is; called from its thread."""
         self.tasks = {**self.tasks, RUN if isinstance(at, Running) else JUDGE: at}
@@ -280,7 +271,8 @@ class RunPanel(PaidPanel):
 
     def _refresh_tab(self, patience: float = PATIENCE) -> None:
         if self._tab == JUDGE and self._judging.plan is None and len(self._iterations) > 1:
-            self._judging.set("part", self._iterations[-1])  # less to pay
+            form = self._judging.form
+            self._judging.form = replace(form, part=self._iterations[-1])  # less to pay
         super()._refresh_tab(patience)
 
     @property

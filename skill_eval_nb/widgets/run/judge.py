@@ -178,20 +178,16 @@ def judged_view(at: WorkspaceTask[JudgedAgain]) -> Node:
         message = (
             "The judgings that were written stay, and count. Judging again adds others to them."
         )
-    lost: Counter[str] = Counter()
     spent = now.spent_usd
-    if result is not None:
-        spent = spent if result.cost_usd is None else result.cost_usd
-        lost.update(f"failed: {failure.reason}" for failure in result.failed)
-        lost.update(f"left out: {run.reason}" for run in result.left_out)
-        lost.update(f"grading kept: {run.reason}" for run in result.kept)
-        lost.update([result.message] if result.message else [])
+    if result is not None and result.cost_usd is not None:
+        spent = result.cost_usd
+    _, *lost = repr(result).splitlines()  # after its counts
     command = h("code", f"sen.charts.variance_components(sen.load({place(at.home)!r}))")
     return ended_card(
         JUDGING,
         ("Not all of it", "odd") if partial else HEADINGS[at.status],
         f"{now.done:,} of {now.total:,} judgings, {dollars(spent)}, {clock(at.seconds)}",
         h("p", message),
-        h("ul", [h("li", f"{number:,} × {reason}") for reason, number in lost.items()]),
+        h("ul", [h("li", line) for line in lost]),
         h("p", "Next: ", command, " shows how much of the noise is the judge's.", cls="sen-next"),
     )

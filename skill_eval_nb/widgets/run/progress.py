@@ -24,13 +24,12 @@ from ..ui import Node, h
 from ..ui.parts import button, details, figure, pill, place, soft, table, waiting_note
 from ..ui.source import Background, tell_landed
 from ..ui.task import HEADINGS, Task, ended_card, running_card
-from .plan import plan_view
+from .plan import PlanPreview, plan_view
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Cell, Job, Plan
     from skill_eval_nb.stats.verdict import Answer
     from skill_eval_nb.tables import Workspace
-    from skill_eval_nb.view import Block
 
 
 SECONDS = 0.25
@@ -235,7 +234,7 @@ class Running(WorkspaceTask[None]):
 
     progress: Progress
 
-    def __init__(self, plan: Plan, shown: Mapping[str, Block]) -> None:
+    def __init__(self, preview: PlanPreview) -> None:
         """Start it.
 
         Raises:
@@ -243,11 +242,12 @@ class Running(WorkspaceTask[None]):
             Refused: a skill has changed since the plan was made.
             OSError: the workspace cannot be written.
         """
-        self.plan, self.shown, self.gently = plan, shown, False
-        self.board = Board(plan)
-        self.job: Job = plan.start()
-        doing = f"running iteration-{plan.iteration}"
-        super().__init__(plan.workspace, doing, self._poll_job, self.job.progress)
+        assert preview.found is not None
+        self.plan, self.shown, self.gently = preview.found, preview.shown, False
+        self.board = Board(self.plan)
+        self.job: Job = self.plan.start()
+        doing = f"running iteration-{self.plan.iteration}"
+        super().__init__(self.plan.workspace, doing, self._poll_job, self.job.progress)
 
     @property
     def title(self) -> str:

@@ -147,11 +147,8 @@ class TriggerPanel(PaidPanel):
             lambda _: self._begin(DESCRIPTION),
             beside=lambda: (self._running.form, self.queries),
         )
-        self.launches = {
-            QUERIES: self._drafting,
-            RUN: self._running,
-            DESCRIPTION: self._searching,
-        }
+        works = self._drafting, self._running, self._searching
+        self.launches = dict(zip(self.TABS, works, strict=True))
         self.tasks = {}
         self._found: Optimised | None = None
         self._chosen, self._diff = "", ""
@@ -177,9 +174,7 @@ class TriggerPanel(PaidPanel):
     def set_executor(self, name: str) -> None:
         """Choose another executor; its model has to be chosen anew."""
         self._running.typed = frozenset()
-        model = EXECUTOR if name == OFFLINE else None
-        self._running.form = replace(self._running.form, executor=name, model=model)
-        self._form_changed()
+        self._set(executor=name, model=EXECUTOR if name == OFFLINE else None)
 
     # ── the runs of the set ──────────────────────────────────────────────────────────────────
 
@@ -306,7 +301,7 @@ class TriggerPanel(PaidPanel):
         try:
             folder = self.skill if given is None else Path(given).expanduser()
             file = set_in(folder) if folder.is_dir() else folder
-            self._stored.choose(file)
+            self._stored.path = file
             return Grid().with_all(self._stored.read(file))
         except (Refused, NothingToLoad) as error:
             if given is not None:
@@ -386,7 +381,7 @@ class TriggerPanel(PaidPanel):
         """Choose the file that Save writes."""
         if not path.strip():
             raise refuse("A file needs a name.")
-        self._stored.choose(Path(path.strip()).expanduser())
+        self._stored.path = Path(path.strip()).expanduser()
 
     @action
     def save(self) -> None:

@@ -121,7 +121,6 @@ class Stored:
 
     Attributes:
         path: the file that Save writes.
-        saved: the queries that it holds, as far as is known; None before it was read or written.
     """
 
     def __init__(self, skill: Path, name: str) -> None:
@@ -132,9 +131,13 @@ class Stored:
             name: the skill's name, for sets of several skills.
         """
         self.path = skill / USUAL
-        self.saved: tuple[Query, ...] | None = None
         self._name = name
         self._known: dict[Path, tuple[bytes, tuple[Query, ...]]] = {}
+
+    @property
+    def saved(self) -> tuple[Query, ...] | None:
+        """The queries that it holds, as far as is known; None before it was read or written."""
+        return self._known.get(self.path.absolute(), (b"", None))[1]
 
     def read(self, file: Path) -> tuple[Query, ...]:
         """The queries of a file.
@@ -145,13 +148,7 @@ class Stored:
         before = read_bytes(file)
         queries = read_queries(file, skill=self._name)
         self._known[file.absolute()] = before, queries
-        self.choose(self.path)
         return queries
-
-    def choose(self, file: Path) -> None:
-        """Choose the file that Save writes."""
-        self.path = file
-        _, self.saved = self._known.get(file.absolute(), (b"", None))
 
     def write(self, queries: tuple[Query, ...]) -> None:
         """Write the queries to `path`; what else the file says stays.
@@ -168,7 +165,6 @@ class Stored:
                 raise refuse(f"{file} {how}: import it first, or choose another name")
         write_queries(file, queries)
         self._known[file] = read_bytes(file), queries
-        self.choose(self.path)
 
 
 SHOWN = {

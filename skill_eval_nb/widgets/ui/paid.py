@@ -296,16 +296,6 @@ class Launch(Generic[P]):
         """What stands in the way of what the form holds now, as far as it was planned."""
         return self.current.faults if self.current is not None else ()
 
-    def set(self, name: str, value: Any) -> None:
-        """Set a field; a model by its name, or to OTHER for room to type any name."""
-        if fields_of(self.form)[name].kind == "model":
-            if value == OTHER:
-                self.typed |= {name}
-                return
-            self.typed -= {name}
-            value = value.strip() or None
-        self.form = replace(self.form, **{name: value})
-
     def replan(self, patience: float = PATIENCE) -> None:
         """Plan what the form holds."""
         inputs = self.inputs
@@ -528,16 +518,24 @@ class PaidPanel(Panel):
         if not self.busy and (self._tab != self.FREE or launch.plan is not None):
             launch.replan(patience)
 
-    def _form_changed(self) -> None:
-        """What was planned for the form may no longer hold."""
-        if self.launches[self._tab].current is None:  # or it was only said that no budget is wanted
+    def _set(self, **changed: Any) -> None:
+        """Change the form; what was planned for it may no longer hold."""
+        launch = self.launches[self._tab]
+        launch.form = replace(launch.form, **changed)
+        if launch.current is None:  # or it was only said that no budget is wanted
             self._refresh_tab()
 
     @action
     def set(self, name: str, value: Any) -> None:
-        """Set a field of the form."""
-        self.launches[self._tab].set(name, value)
-        self._form_changed()
+        """Set a field of the form; a model by its name, or to OTHER for room to type any name."""
+        launch = self.launches[self._tab]
+        if fields_of(launch.form)[name].kind == "model":
+            if value == OTHER:
+                launch.typed |= {name}
+                return
+            launch.typed -= {name}
+            value = value.strip() or None
+        self._set(**{name: value})
 
     @action
     def press(self, token: str) -> None:
