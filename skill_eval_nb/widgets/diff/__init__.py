@@ -118,34 +118,22 @@ def _alone(
 
 def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterator[SetupDifference]:
     """Expectations of one iteration alone, and those of one id in other words."""
-    columns = ["eval_id", "layer", "expectation_id", "text", "eval_name"]
-    rows = [
-        [
-            row
-            for row in _of(checks, side).unique(columns, maintain_order=True).to_dicts()
-            if row["eval_id"] in shared
-        ]
-        for side in pair
-    ]
-    if not all(rows):
+    in_eval = ["eval_id", "layer"]
+    columns = [*in_eval, "expectation_id", "text", "eval_name"]
+    known = checks.unique(["iteration", *columns], maintain_order=True)
+    known = known.filter(known["eval_id"].is_in(list(shared))).select("iteration", *columns)
+    a, b = (_of(known, side) for side in pair)
+    if a.is_empty() or b.is_empty():
         return
-    known = [{key: row for row in of for key in _keys(row)} for of in rows]
-    for row in rows[0]:
-        others = [known[1][key] for key in _keys(row) if key in known[1]]
-        if not others:
-            yield SetupDifference("Expectations", row["eval_name"], row["text"], None)
-        elif row["expectation_id"] and all(other["text"] != row["text"] for other in others):
-            about = f"{row['eval_name']}, {row['expectation_id']}"
-            yield SetupDifference("Expectations", about, row["text"], others[0]["text"])
-    for row in rows[1]:
-        if not any(key in known[0] for key in _keys(row)):
-            yield SetupDifference("Expectations", row["eval_name"], None, row["text"])
-
-
-def _keys(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """What an expectation is known by in its eval: its id where it has one, and its text."""
-    names = {"id": row["expectation_id"], "text": row["text"]}
-    return [(row["eval_id"], row["layer"], by, name) for by, name in names.items() if name]
+    by_text, by_id = [*in_eval, "text"], [*in_eval, "expectation_id"]
+    gone, new = a.join(b, on=by_text, how="anti"), b.join(a, on=by_text, how="anti")
+    now = b.unique(by_id, keep="last").select(*by_id, after="text")
+    for row in gone.join(now, on=by_id, how="left", maintain_order="left").to_dicts():
+        named = f"{row['eval_name']}, {row['expectation_id']}"
+        about = row["eval_name"] if row["after"] is None else named
+        yield SetupDifference("Expectations", about, row["text"], row["after"])
+    for row in new.join(a, on=by_id, how="anti").to_dicts():
+        yield SetupDifference("Expectations", row["eval_name"], None, row["text"])
 
 
 def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:

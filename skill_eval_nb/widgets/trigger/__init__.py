@@ -12,7 +12,6 @@ from skill_eval_nb.models import load_prices
 from skill_eval_nb.models.stand_in import EXECUTOR
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import SKILL_FILE, read_skill
-from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables import NothingToLoad
 from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, check_queries, write_description
@@ -35,7 +34,7 @@ from .plan import (
     search_form,
     stored_runs,
 )
-from .queries import SHOWN, Grid, Stored, files_view, queries_view, tags_of
+from .queries import Grid, Stored, files_view, queries_view, tags_of
 from .results import (
     ended_view,
     optimised_view,
@@ -121,7 +120,7 @@ class TriggerPanel(PaidPanel):
         self._models = models_with_prices([EXECUTOR, *known.models], known)
         self._tab = QUERIES
         self._stored = Stored(self.skill, self.subject)
-        self._importing, self._which = "", "all"
+        self._importing = ""
         self._message: str | None = None
         self._grid = self._begun_with(queries)
         calls = Calls(self.skill, connection, prices)
@@ -322,7 +321,7 @@ class TriggerPanel(PaidPanel):
     @action
     def add_row(self) -> None:
         """Make room for another query."""
-        self._grid, self._which = self._grid.with_room(), "all"
+        self._grid = self._grid.with_room()
 
     @quiet_action
     def type(self, key: str, words: str) -> None:
@@ -346,13 +345,6 @@ class TriggerPanel(PaidPanel):
         """Put the query back that was taken out last."""
         self._put(self._grid.put_back())
 
-    @action
-    def show_rows(self, which: str) -> None:
-        """Choose which rows are shown."""
-        if which not in SHOWN:
-            raise no_such("choice of rows", which, SHOWN)
-        self._which = which
-
     # ── files ────────────────────────────────────────────────────────────────────────────────
 
     @quiet_action
@@ -374,7 +366,6 @@ class TriggerPanel(PaidPanel):
         new = len(self._grid.rows) - before
         there = f"; {len(found) - new:,} of them there already" if new < len(found) else ""
         self._message = f"{count(len(found), 'query')} imported{there}."
-        self._which = "all"
 
     @action
     def save_to(self, path: str) -> None:
@@ -397,7 +388,6 @@ class TriggerPanel(PaidPanel):
             queries_view(
                 self._grid,
                 check_queries(self.queries, self.subject),
-                self._which,
                 keep=f"triggers {self.skill.absolute()}",
                 page=self._page_id,
             ),

@@ -16,7 +16,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, read_queries, write_queries
 
 from ..ui import Node, h
-from ..ui.parts import button, choose, entry, notice, pill, place, soft, table
+from ..ui.parts import button, entry, notice, pill, place, soft, table
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.queries import QueryDoubt
@@ -167,13 +167,6 @@ class Stored:
         self._known[file] = read_bytes(file), queries
 
 
-SHOWN = {
-    "all": "all queries",
-    "should": "those that should trigger",
-    "not": "those that should not",
-    "doubtful": "those with a remark",
-}
-
 BESIDE = (1, 2)
 """Queries of a doubt whose message stands beside each; of more it stands above all."""
 LETTERS = 64
@@ -182,15 +175,12 @@ LINES = 8
 """Lines of a query that are shown at once."""
 
 
-def queries_view(
-    grid: Grid, doubts: Sequence[QueryDoubt], which: str, *, keep: str, page: str
-) -> Node:
+def queries_view(grid: Grid, doubts: Sequence[QueryDoubt], *, keep: str, page: str) -> Node:
     """The grid.
 
     Args:
         grid: the rows.
         doubts: what is to be said of the set.
-        which: the rows that are shown; a key of SHOWN.
         keep: what begins the names under which the page keeps what is typed.
         page: a name unlike that of any other panel in the notebook.
     """
@@ -200,19 +190,12 @@ def queries_view(
         for words in dict.fromkeys(doubt.queries):
             remark = h("li", pill(doubt.doubt, "odd"), message, dir="auto")
             remarks.setdefault(words, []).append(remark)
-    shown = {
-        "doubtful": lambda query: query.query in remarks,
-        "should": lambda query: query.should_trigger,
-        "not": lambda query: not query.should_trigger,
-    }.get(which, lambda _: True)
-    rows = [(key, query) for key, query in grid.rows.items() if shown(query)]
     body = [
         _row(at, key, query, remarks.get(query.query, ()), f"{keep} {key}", f"{page}-said-{key}")
-        for at, (key, query) in enumerate(rows, 1)
+        for at, (key, query) in enumerate(grid.rows.items(), 1)
     ]
     heads = ["Query", "Should trigger", "Tags, with commas", h("span", "Remove", cls="sen-unseen")]
-    look, choice = "sen-scroll sen-trig-high", choose("Show", SHOWN, which, ("show_rows",))
-    sizes = [h("p", _sizes(grid), cls="sen-trig-sizes"), choice if grid.rows else None]
+    look = "sen-scroll sen-trig-high"
     back = button("Put back what was removed", ("put_back",), key="put-back")
     ways = [
         button("Add a query", ("add_row",), key="add", leads=True),
@@ -222,7 +205,7 @@ def queries_view(
     return h(
         "div",
         [notice(doubt.message) for doubt in doubts if len(doubt.queries) not in BESIDE],
-        h("div", sizes, cls="sen-row sen-middle sen-spread"),
+        h("p", _sizes(grid)),
         table(heads, body, label="the queries", look=look, cls="sen-trig-grid") if body else None,
         None if grid.rows else nothing,
         h("div", ways, cls="sen-row"),
