@@ -19,7 +19,6 @@ from ..ui.paid import Launch, PaidPanel
 from ..ui.parts import place, soft
 from ..ui.source import PATIENCE, Source
 from ..ui.task import asking_card
-from .form import FixedArgs, Form, form_view, open_form
 from .judge import (
     JUDGING,
     JudgeForm,
@@ -30,12 +29,16 @@ from .judge import (
     preview_judging,
 )
 from .plan import (
+    FixedArgs,
+    Form,
     PlanPreview,
     Unfinished,
     find_unfinished,
     first_evals_hint,
+    form_view,
     home_of,
     make,
+    open_form,
     plan_view,
     unfinished_view,
 )

@@ -24,7 +24,7 @@ from ..ui import Node, h
 from ..ui.paid import Launch, PaidForm, Preview, form_field, models_with_prices, preview_dry_run
 from ..ui.parts import details, figure, notice, place
 from ..ui.task import HEADINGS, ended_card
-from .form import BATCHES, FixedArgs
+from .plan import BATCHES, FixedArgs
 from .progress import WorkspaceTask, begin
 
 WHOLE = "all"

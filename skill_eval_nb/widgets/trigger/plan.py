@@ -196,15 +196,6 @@ def search_form(launch: Launch[Preview], runs: RunForm, models: Mapping[str, str
     )
 
 
-def between(low: float | None, high: float | None) -> str:
-    """An interval; nothing if it is not known.
-
-    >>> between(0.2, 0.94), between(None, None)
-    ('20–94%', '')
-    """
-    return "" if low is None or high is None else f"{100 * low:.0f}–{high:.0%}"
-
-
 WHAT_IS_DRAFTED = (
     "From the skill's name and description and those of its neighbours: queries that "
     "should and should not pick it up, near misses above all. They come into the grid, "

@@ -31,7 +31,6 @@ from ..ui.parts import (
 )
 from ..ui.task import NOT_BEGUN, Task, asking_card
 from ..ui.track import Axis, interval_track
-from .plan import between
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,6 +108,15 @@ def _scores(row: Figures) -> Node:
         "should not. Intervals (95%) are for other queries like these."
     )
     return h("div", h("div", tiles, cls="sen-job-figures"), soft(words))
+
+
+def between(low: float | None, high: float | None) -> str:
+    """An interval; nothing if it is not known.
+
+    >>> between(0.2, 0.94), between(None, None)
+    ('20–94%', '')
+    """
+    return "" if low is None or high is None else f"{100 * low:.0f}–{high:.0%}"
 
 
 def _errored(measured: Measured) -> Node | None:
