@@ -55,7 +55,7 @@ OF_GRADING = ("Prompts", "Expectations", "Rubric dimensions", JUDGE)
 
 @dataclass(frozen=True, slots=True)
 class SetupDifference:
-    """Something that differs beside the skill.
+    """Something that differs besides the skill.
 
     Attributes:
         kind: a key of KINDS.
@@ -117,7 +117,7 @@ def _alone(
 
 
 def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterator[SetupDifference]:
-    """Expectations of one iteration alone, and those of one id in other words."""
+    """Expectations of one iteration alone, and those whose wording changed under the same id."""
     in_eval = ["eval_id", "layer"]
     columns = [*in_eval, "expectation_id", "text", "eval_name"]
     known = checks.unique(["iteration", *columns], maintain_order=True)
@@ -190,7 +190,7 @@ def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, s
 
 
 def unlike_view(found: Sequence[SetupDifference], pair: Pair) -> Node:
-    """All that differs beside the skill and the figures."""
+    """All that differs besides the skill and the figures."""
     if not found:
         return notice(
             "As far as the files show, nothing else differs: evals, prompts, expectations, rubric "
@@ -406,7 +406,7 @@ class Diff(Explorer):
 
 
 def _pair_of(look: Look) -> Pair:
-    return Pair(look.choice.baseline or "", look.choice.configuration or "")
+    return look.choice.baseline or "", look.choice.configuration or ""
 
 
 def _count_flips(look: Look) -> list[int] | None:
@@ -451,7 +451,7 @@ def _unlike_fact(found: Sequence[SetupDifference] | None) -> Node:
         return _fact("…", "", COUNTING)
     if not found:
         return _fact("=", "", "Evals, expectations and models are the same")
-    return _fact("!", "odd", f"{_differ(len(found), 'other thing')} beside the skill")
+    return _fact("!", "odd", f"{_differ(len(found), 'other thing')} besides the skill")
 
 
 def _differ(number: int, noun: str) -> str:

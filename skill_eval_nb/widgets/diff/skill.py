@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skill_eval_nb.documents.sides import is_without_skill, likeness
 from skill_eval_nb.improving import versions
@@ -82,11 +82,8 @@ def _compare_cached(old: str, new: str, before: State, after: State) -> SkillDif
     return SkillDiff(tuple(files), same)
 
 
-class Pair(NamedTuple):
-    """Two iterations of a skill, the one that is compared against first."""
-
-    a: str
-    b: str
+Pair = tuple[str, str]
+"""Two iterations of a skill, the one that is compared against first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ class Drafts(Panel):
         return self._wait_for(lambda work: work.change(self.accepted))
 
     def settle(self, seconds: float = 60) -> bool:
-        """Wait until nothing is being counted; whether it came to that."""
+        """Wait until nothing is being counted; whether that was reached."""
         return self._later.wait(seconds)
 
     def view(self) -> Child:
@@ -217,7 +217,7 @@ class Drafts(Panel):
 
     @action
     def judge_with(self, key: str, model: str) -> None:
-        """Say who is to judge a drafted dimension; "" for who judged before."""
+        """Choose the model that judges a drafted dimension; "" for the one that judged before."""
         self._set(key, model=model.strip())
 
     @action
@@ -252,7 +252,7 @@ class Drafts(Panel):
 
     @action
     def apply(self) -> None:
-        """Write the accepted drafts into the suite's file; the old one is kept beside it."""
+        """Write the accepted drafts into the suite's file; the old one is kept next to it."""
         self.written = change = self.change.write()
         for card in self._cards():
             if card.decision == "accepted":
@@ -294,7 +294,7 @@ class Drafts(Panel):
             return found
 
     def _read_anew(self) -> None:
-        """Runs have landed: whoever draws next takes them in, in whatever thread."""
+        """Runs have landed: the next drawing takes them in, in whatever thread that is."""
         self._stale = True
         self.show()
 

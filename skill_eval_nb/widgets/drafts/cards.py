@@ -57,7 +57,7 @@ class Card:
         draft: the draft, edited or not.
         decision: what was decided; None where nothing was.
         typed: what is being typed in place of its new items; None where it is not edited.
-        model: who is to judge it; "" for who judged before.
+        model: the model that is to judge it; "" for the one that judged before.
         budget_usd: the most that judging it may cost; None where nothing was said.
     """
 

@@ -200,7 +200,7 @@ class RunPanel(PaidPanel):
 
     @action
     def take_runs(self, runs: int) -> None:
-        """Put so many runs of each eval on each side into the form."""
+        """Put this number of runs per eval and side into the form."""
         self._set(runs=runs, looks="")
 
     @action
@@ -318,7 +318,7 @@ class RunPanel(PaidPanel):
         ]
 
     def _draw_plan(self, preview: PlanPreview, task: Running | None) -> Child:
-        # why runs errored stands beside the runs, where these are shown
+        # why runs errored is shown with the runs of the last job, if these are shown
         why = None if task is not None else errors_view(preview.errored)
         go_on = preview.todo and preview.continues
         label = f"Continue {go_on}" if go_on else "Start"

@@ -51,7 +51,7 @@ class FixedArgs:
     Attributes:
         skill: the skill's folder.
         evals: the evals file; None for that of the skill.
-        workspace: the folder for the runs; None for the one beside the skill.
+        workspace: the folder for the runs; None for the one next to the skill.
         executor: the executor that was given, by its name or itself.
         rest: limits, connection, prices, options of that executor.
     """
@@ -132,7 +132,7 @@ def open_form(
 
 
 def options(form: Form, fixed: FixedArgs) -> dict[str, Any]:
-    """What `plan_runs` is called with, beside skill, evals and workspace.
+    """The arguments of `plan_runs` besides skill, evals and workspace.
 
     >>> form, fixed = open_form("a-skill", None, None, {"runs": 2, "prices": "mine.json"})
     >>> given = options(form, fixed)
@@ -445,10 +445,10 @@ def _fields(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settings_of(folder: Path, skill: Path, runs: int) -> dict[str, Any]:
-    """What `run_panel` is given so that each eval of an iteration has so many runs a side.
+    """The arguments of `run_panel` with which each eval of an iteration gets `runs` runs a side.
 
-    With the settings of its last start, so that what is finished is not done again; there are none
-    of an iteration that another tool has run, and all runs are made anew.
+    They are the settings of its last start, so that what is finished is not done again. An
+    iteration that another tool has run has none, and all runs are made anew.
 
     Raises:
         ValueError: its journal was changed by something else.

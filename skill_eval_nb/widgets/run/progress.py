@@ -36,7 +36,7 @@ SECONDS = 0.25
 """Between two looks."""
 
 LANDING = 2.0
-"""Seconds at least between two times that the other widgets are told of new runs."""
+"""Least seconds between two times that the other widgets read new runs."""
 
 log = logging.getLogger(__name__)
 
@@ -214,7 +214,7 @@ def errors_view(reasons: Mapping[str, str]) -> Node | None:
 
 
 def _square_legend() -> Node:
-    """What the squares mean; they say it themselves to who cannot see them."""
+    """What the squares mean; a screen reader hears it from the squares themselves."""
     squares = [
         h("span", h("span", cls=f"sen-square {look}"), f" {state}") for state, look in LOOK.items()
     ]
@@ -278,10 +278,10 @@ class Running(WorkspaceTask[None]):
 
 
 LONG = 3600.0
-"""Seconds that what is in flight has to end by itself, where somebody stops gently."""
+"""Seconds that what is in flight has to end, if somebody stops gently."""
 
 FEW, STEPS = 4, 3
-"""So few runs in flight show so many of their last steps each; of more, each shows its last."""
+"""With at most FEW runs in flight, each shows its last STEPS steps; with more, its last one."""
 
 BEGINNING = 8.0
 """Seconds in which an executor that tells its steps has begun to."""
@@ -383,7 +383,7 @@ def _live_steps(flight: InFlight, most: int) -> Node | None:
 
 
 def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
-    """What went wrong, the last of it first to be seen; but for the reasons beside the runs."""
+    """What went wrong, the latest at once; without the reasons that are shown with the runs."""
     known = {f"{folder}: {reason}" for folder, reason in reasons.items()}
     news = [h("li", problem) for problem in now.problems if problem not in known]
     if not news:

@@ -168,7 +168,7 @@ class Stored:
 
 
 BESIDE = (1, 2)
-"""Queries of a doubt whose message stands beside each; of more it stands above all."""
+"""A doubt about this many queries is shown with each of them, others above the grid."""
 LETTERS = 64
 """Characters of a line of a query, about."""
 LINES = 8

@@ -359,7 +359,7 @@ class Launch(Generic[P]):
         self._start(now)
 
     def control(self, name: str, **more: Any) -> Node:
-        """The control of a field; `more` is what its `Field` does not know by itself."""
+        """The control of a field; `more` are parts of its `Field` that only the panel knows."""
         setting = replace(fields_of(self.form)[name], **more)
         faulty = any(fault.startswith(f"{setting.label} ") for fault in self.faults)
         value, act = getattr(self.form, name), ("set", name)
@@ -378,7 +378,7 @@ class Launch(Generic[P]):
         )
 
     def plan_card(self, draw: Callable[[P], Child], instead: Child = None) -> Node:
-        """The card beside a form: what would be done, and its price.
+        """The card next to a form: what would be done, and its price.
 
         Args:
             draw: draws a plan that nothing stands in the way of.
@@ -497,7 +497,7 @@ class PaidPanel(Panel):
         return self._works[-1]
 
     def settle(self, seconds: float = 60) -> bool:
-        """Wait until no work goes on, for one may begin another; whether it came to that."""
+        """Wait until no work goes on, for one may begin another; whether that was reached."""
         until = time.monotonic() + seconds
         while any(work.busy for work in self._works):
             if not all(work.wait(until - time.monotonic()) for work in self._works):
@@ -547,7 +547,7 @@ class PaidPanel(Panel):
         """Stop what is under way, as the button does; what is finished stays.
 
         Args:
-            grace: seconds that what is in flight has to end by itself.
+            grace: seconds that what is in flight has to end.
         """
         for task in self.tasks.values():
             if task.running:

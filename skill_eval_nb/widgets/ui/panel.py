@@ -55,7 +55,7 @@ def offer(name: str, get: Callable[[], Bytes]) -> str:
     """Let pages ask for bytes by this name; they are read when one does.
 
     Args:
-        name: another one for other bytes: a page that has those of a name keeps them.
+        name: another one for other bytes: a page keeps the bytes that it has of a name.
         get: gives the bytes and their media type.
 
     Returns:
@@ -152,7 +152,7 @@ class Panel(anywidget.AnyWidget):
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._page_id = f"sen-panel-{next(_NUMBERS)}"  # unlike that of any other in a notebook
-        self.__wanted = False  # another drawing, by whoever holds the lock
+        self.__wanted = False  # another drawing, by the thread that holds the lock
         self.__behind = False  # the page, after a quiet action: it is drawn for the next page
         self.__artist: int | None = None  # the thread that runs `view`
         self.__cannot_draw = False  # the fault is the view's own, and goes when a view succeeds
@@ -181,7 +181,7 @@ class Panel(anywidget.AnyWidget):
             self._draw_if_wanted()
 
     def settle(self, seconds: float = 60) -> bool:
-        """Wait until nothing is being worked out for what is shown; whether it came to that."""
+        """Wait until nothing is being worked out for what is shown; whether that was reached."""
         return seconds >= 0
 
     def do(self, name: str, *values: Any) -> None:

@@ -471,7 +471,7 @@ def verdict(passed: bool | None, *, label: str | None = None) -> Node:
 
 
 def strip(verdicts: Sequence[bool | None]) -> Node | None:
-    """All outcomes in a row, the words beside it say the same."""
+    """All outcomes in a row; the words next to it say the same."""
     if not 1 < len(verdicts) <= STRIP:
         return None
     cells = [h("i", cls=_VERDICTS[verdict][2]) for verdict in verdicts]

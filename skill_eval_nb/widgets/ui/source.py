@@ -1,4 +1,4 @@
-"""What a widget looks at, and what is worked out beside the page: figures, and other work."""
+"""What a widget looks at, and what is worked out in the background: figures, and other work."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Source:
 
 
 def tell_landed(folder: str | Path) -> None:
-    """Tell whoever looks at this workspace, or at a folder above or below it, to read it anew.
+    """Have the widgets that look at this workspace, or at a folder above or below it, read it anew.
 
     It is read once for all who look at the same. What goes wrong with one of them is logged, and
     the others hear of it all the same.
@@ -231,7 +231,7 @@ class Later:
             self._wanted.clear()
 
     def wait(self, seconds: float = 60) -> bool:
-        """Wait until nothing is being counted; whether it came to that."""
+        """Wait until nothing is being counted; whether that was reached."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._at_work, seconds)
 
@@ -264,7 +264,7 @@ class Later:
         found = _count_each(count, alike[:at_once])
         with self._changed:
             if state != self._state:
-                return  # of data that are no more: whoever wants it now has asked anew
+                return  # the data have changed, and what is still wanted was asked for anew
             for key in found:
                 self._wanted.pop(key, None)
             self._done.update(found)
@@ -308,11 +308,11 @@ class Background:
     def begin(
         self, work: Callable[[], T], take: Callable[[T], object], patience: float = PATIENCE
     ) -> None:
-        """Begin; returns when it is done, or after so many seconds.
+        """Begin; returns when it is done, or after `patience` seconds.
 
         Args:
             work: what to do, without touching what others see.
-            take: called with what came of it, unless something newer was begun since.
+            take: called with its result, unless something newer was begun since.
             patience: seconds.
         """
         self._turn += 1
@@ -336,7 +336,7 @@ class Background:
         done.wait(patience)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until all is done and told, at most so many seconds; whether it came to that."""
+        """Wait until all is done and shown, at most `seconds`; whether that was reached."""
         until = None if seconds is None else time.monotonic() + seconds
         done = None
         while done is not self._done:  # something newer may have been begun meanwhile

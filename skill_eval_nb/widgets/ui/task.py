@@ -97,7 +97,7 @@ class Task(Generic[T]):
         """Cancel what is in flight; what was written stays, and is not paid for again.
 
         Args:
-            grace: seconds that what is in flight has to end by itself, if it can.
+            grace: seconds that what is in flight has to end, if it can wait.
         """
         self.stopping = True
         self._stop.set()

@@ -27,7 +27,7 @@ TAGS = frozenset(
     "hr i iframe img input ins kbd label legend li mark ol optgroup option p pre progress s "
     "section select small span strong summary table tbody td textarea th thead time tr ul".split()
 )
-"""Elements that a tree may have. None of them runs anything or fetches anything by itself."""
+"""Elements that a tree may have. None of them runs or fetches anything of its own accord."""
 
 EMPTY = frozenset("br hr iframe img input textarea".split())
 """Those of them with nothing inside: the text of a textarea is its `value`."""

@@ -6,7 +6,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import versions
-from skill_eval_nb.widgets.diff.skill import Pair, compare, skill_pair
+from skill_eval_nb.widgets.diff.skill import compare, skill_pair
 from skill_eval_nb.widgets.explore.choice import suites_of, turned_workspace
 from tests.corpus.build import lay
 from tests.widgets.diff.made import workspace
@@ -31,7 +31,7 @@ def of(tmp_path):
 def chosen(ws, configuration="with_skill"):
     """The versions there are, and the names of the two that are compared."""
     (suite,) = suites_of(turned_workspace(ws), turned=True)
-    pair = Pair("iteration-1", "iteration-2")
+    pair = "iteration-1", "iteration-2"
     found = skill_pair(ws, suite, pair, configuration, {})
     return list(found.every), [one and one.name for one in (found.old, found.new)]
 
