@@ -243,16 +243,13 @@ def form_view(launch: Launch[PlanPreview], fixed: FixedArgs, prices: Prices | No
     stated = suite.config if suite is not None else None
     usual = form.looks.rpartition(",")[2].strip() or (stated and stated.runs_per_eval) or 3
     known = models_with_prices(prices.models, prices) if prices else {}
-    unsaid = {}
-    if stated is not None and stated.judge_model:
-        unsaid = {"judge_model": f"{stated.judge_model} (the suite's)"}
+    own = stated.judge_model if stated is not None else None
+    unsaid = {"judge_model": f"{own} (the suite's)"} if own else {}
     if form.executor == OFFLINE:
         known, unsaid = {}, STAND_IN
     names = dict.fromkeys([OFFLINE, *executor_names(), name_of(fixed.executor), form.executor])
-    wrong = any(fault.startswith("executor ") for fault in launch.faults) or None
-    act = ("set_executor",)
     pair = [
-        choose("Executor", list(names), form.executor, act, aria_invalid=wrong),
+        choose("Executor", list(names), form.executor, ("set_executor",)),
         ticks("Configurations", list(form.sides), form.configurations, ("tick_configuration",)),
     ]
     models = [
