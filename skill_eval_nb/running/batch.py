@@ -12,7 +12,7 @@ from .engine import Engine
 from .files import write_judging
 from .journal import SUBMITTED, Launch
 from .pool import JobFailed
-from .spec import JUDGINGS, Ended, Run
+from .spec import JUDGE, JUDGINGS, Ended, Run
 from .steps import case_of
 from .threads import several
 
@@ -197,7 +197,7 @@ class Batches:
         try:
             return await asyncio.to_thread(prepare_judgings)
         except Unjudged as error:
-            self._engine.end_unjudged(run, error.reason)
+            self._engine.end_ungraded(run, JUDGE, error.reason)
             return []
 
     async def _bring_batch(
@@ -245,7 +245,7 @@ class Batches:
     async def _end_run(self, run: Run, reason: str | None) -> None:
         engine = self._engine
         if reason is not None:
-            engine.end_unjudged(run, reason)
+            engine.end_ungraded(run, JUDGE, reason)
         elif not (lacks := engine.missing(run).judgings) or await engine.judge_alone(run, lacks):
             await engine.end(run)
 

@@ -31,7 +31,8 @@ from .files import Unwritable, clear, clear_error, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
 from .journal import DECIDED, ENDED, Journal, read_journal, sweep
 from .ledger import close_interrupted
-from .pool import JobFailed, warm_up
+from .pool import JobFailed
+from .protocol import calls_models
 from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Run, Spec
 from .spec import reason_errored as why_errored
 from .steps import CannotRun
@@ -115,7 +116,6 @@ class Driver:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._grace: float | None = None  # seconds, once somebody has asked to stop
         self._runs: list[Run] = []  # those that lack something
-        self._warm = False  # whether calls to a model are made from here
         self.journal = Journal(plan.folder, plan.fingerprint.event())
         try:
             self._open()
@@ -176,9 +176,7 @@ class Driver:
     def snapshot(self) -> Progress:
         """The job's current progress."""
         engine, ledger = self._engine, self._engine.ledger
-        budget, flying, rest = ledger.budget, ledger.flying, Counter[str]()
-        for missing in tuple(engine.rest.values()):
-            rest += missing
+        budget, flying, rest = ledger.budget, ledger.flying, engine.waiting
         return Progress(
             status=self.status,
             cells=self._needed,
@@ -206,14 +204,8 @@ class Driver:
         Raises:
             JobFailed: it could not continue.
         """
-        engine, plan, fatal = self._engine, self.plan, None
+        engine, fatal = self._engine, None
         try:
-            if self._runs:
-                here = self._pool is None
-                executes = here and any(run.missing.execute for run in self._runs)
-                judged = plan.judge is not None and (here or plan.judge_batch)
-                executor = plan.executor if executes else None
-                self._warm = warm_up(plan.connection, executor, judged=judged)
             run_alone(self._drive_engine())
         except BaseException as error:  # noqa: BLE001 -- reported and raised below
             if is_exiting():
@@ -228,15 +220,17 @@ class Driver:
 
     async def _drive_engine(self) -> None:
         self._loop = asyncio.get_running_loop()
-        engine = self._engine
+        engine, plan = self._engine, self.plan
+        executes = any(run.missing.execute for run in self._runs) and calls_models(plan.executor)
         async with engine:
-            if self._warm:  # making a client blocks the loop for a moment
+            # Making a client blocks the loop for a moment.
+            if self._pool is None and (executes or (self._runs and plan.judge is not None)):
                 with contextlib.suppress(ModelFault):  # whoever calls gets it again
                     await engine.connected()
             batches = Batches(engine, self._batches.values(), self._runs)
             if self._grace is not None:
                 engine.stop(self._grace)
-            for runs in self.plan.stages:
+            for runs in plan.stages:
                 due = [run for run in self._runs if run.cell.run_number <= runs]
                 self._runs = [run for run in self._runs if run.cell.run_number > runs]
                 await batches.make_all(due)

@@ -9,7 +9,6 @@ if nothing is in flight, the step is left out, and the job ends as partial.
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
@@ -18,26 +17,16 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from skill_eval_nb.text import dollars
+from skill_eval_nb.text import count, dollars
 
 from .budget import Budget, Halted
 from .files import STAGING, InTheWay, Unwritable, mark_errored, remove, work_folders
 from .journal import Journal
 from .ledger import Interrupted, Launched, Ledger, Lost
-from .pool import HALT, JobFailed, StepFailed, do_in_pool
-from .spec import (
-    CHECK,
-    EXECUTE,
-    GRADE,
-    JUDGE,
-    Ended,
-    Missing,
-    Order,
-    Run,
-    Spec,
-)
+from .pool import HALT, JobFailed, do_in_pool
+from .spec import CHECK, EXECUTE, GRADE, JUDGE, Ended, Missing, Order, Run, Spec
 from .spec import reason_errored as why_errored
-from .steps import CannotRun, case_of, check, execute, grade, judge
+from .steps import CannotRun, case_of, check, execute, failed_step, grade, judge
 from .threads import is_exiting, several
 
 if TYPE_CHECKING:
@@ -46,6 +35,8 @@ if TYPE_CHECKING:
 
     from .protocol import Skill
 
+NOUNS = {EXECUTE: "run", JUDGE: "judging"}
+"""What is paid for, by the step."""
 CHECKS = 4
 """Structural checks at a time; they call no model, but may run programs."""
 MOST_PROBLEMS = 100
@@ -60,7 +51,7 @@ class Engine:
         rest: for each run that has not ended, how many paid steps of each name are not begun.
         problems: what went wrong or stands out, in words.
         for_batch: the runs to judge by a batch.
-        short: the first step that did not fit the budget, and its worst price in US dollars.
+        short: the first thing that did not fit the budget, and its worst price in US dollars.
         stopping: whether nothing more is begun.
     """
 
@@ -176,10 +167,9 @@ class Engine:
 
     async def _check_run(self, run: Run) -> bool:
         ended = await self._do(Order(CHECK, run, self._terms), None)
-        if ended is None or ended.reason is None:
-            return ended is not None
-        mark_errored(run, f"check: {ended.reason}")
-        return self.end_errored(run, f"{run.cell.folder}: check: {ended.reason}")
+        if ended is not None and ended.reason is not None:
+            return self.end_ungraded(run, CHECK, ended.reason)
+        return ended is not None
 
     async def judge_alone(self, run: Run, numbers: Iterable[int]) -> bool:
         """Judge a run by calls; if a judging fails, the run is errored."""
@@ -188,7 +178,7 @@ class Engine:
         try:
             prepared, worst = await asyncio.to_thread(self._prepare, run)
         except Unjudged as error:
-            return self.end_unjudged(run, error.reason)
+            return self.end_ungraded(run, JUDGE, error.reason)
         self._dearest = max(self._dearest, worst)
         ends: list[Ended | None] = []
         reasons: list[str] = []
@@ -202,7 +192,7 @@ class Engine:
             reasons.extend([ended.reason] if ended is not None and ended.reason else [])
 
         await several(map(judge_once, numbers), self.plan.concurrency)
-        return self.end_unjudged(run, reasons[0]) if reasons else None not in ends
+        return self.end_ungraded(run, JUDGE, reasons[0]) if reasons else None not in ends
 
     def _prepare(self, run: Run) -> tuple[Prepared, float]:
         """A run prepared for judging, and the most that a judging may cost."""
@@ -222,10 +212,9 @@ class Engine:
             except Exception as error:
                 if is_exiting():
                     raise
-                trace = traceback.format_exc()
-                self.ledger.journal.add("trace", key=run.cell.key, traceback=trace)
-                reason = f"it could not be graded: {type(error).__name__}: {error}"
-                self.end_unjudged(run, reason)
+                failed = failed_step(error)
+                self.ledger.journal.add("trace", key=run.cell.key, traceback=failed.trace)
+                self.end_ungraded(run, JUDGE, f"it could not be graded: {failed.reason}")
                 return
             self.ledger.done[GRADE] += 1
         self._count(run, "finished")
@@ -243,7 +232,7 @@ class Engine:
                 # Judging what was paid for comes before executing more.
                 reservation = await self.ledger.budget.wait_for(worst, later=name == EXECUTE)
                 if reservation is None and not self._is_shut(name):
-                    self.short = self.short or (name, worst or 0.0)
+                    self.short = self.short or (NOUNS[name], worst or 0.0)
             if reservation is None:
                 return None
             rest, ended = self.rest.get(order.run.cell.key, Counter()), None
@@ -280,7 +269,7 @@ class Engine:
                     return await self._attempt_step(order, again, prepared)
                 except Lost as once_more:
                     error = once_more
-            return None if self.stopping else self._at_fault(order, str(error), None)
+            return None if self.stopping else self._note_error(order, Ended(str(error)))
 
     async def _attempt_step(
         self, order: Order, reservation: Budget | None, prepared: Prepared | None
@@ -306,7 +295,7 @@ class Engine:
             raise
 
     async def _come_to_end(self, order: Order, step: Launched, prepared: Prepared | None) -> Ended:
-        """Do a step here or in the pool; an error of a program makes its run errored."""
+        """Do a step here or in the pool."""
         try:
             if self._pool is not None:
                 ended = await do_in_pool(self._pool, order, step, self.ledger)
@@ -319,14 +308,9 @@ class Engine:
                 ended = await judge(order, step.meter(), await self.connected(), prepared)
         except (Lost, Unwritable, CannotRun, InTheWay, JobFailed):
             raise
-        except StepFailed as error:
-            return self._at_fault(order, str(error), error.trace)
         except Exception as error:  # noqa: BLE001 -- reported, with its trace
-            reason = f"{type(error).__name__}: {error}"
-            return self._at_fault(order, reason, traceback.format_exc())
-        if ended.reason is not None and order.step == JUDGE and is_exiting():
-            raise Interrupted
-        return ended
+            ended = failed_step(error)
+        return self._note_error(order, ended)
 
     def _lacks(self, order: Order) -> bool:
         """Whether a step whose worker was lost has written nothing."""
@@ -335,19 +319,20 @@ class Engine:
             return order.number in missing.judgings
         return missing.execute if order.step == EXECUTE else missing.check
 
-    def _at_fault(self, order: Order, reason: str, trace: str | None) -> Ended:
-        """The end of a step that failed by an error of a program: its run is errored."""
-        if is_exiting():
-            raise Interrupted
-        if order.step == EXECUTE:
-            mark_errored(order.run, reason)
-        return Ended(reason, trace)
+    def _note_error(self, order: Order, ended: Ended) -> Ended:
+        """Mark a run as errored if its execution failed before it could write that itself."""
+        if ended.reason is not None and ended.reason != why_errored(order.run.place):
+            if is_exiting():
+                raise Interrupted
+            if order.step == EXECUTE:
+                mark_errored(order.run, ended.reason)
+        return ended
 
     # ── how runs end ─────────────────────────────────────────────────────────────────────────
 
-    def end_unjudged(self, run: Run, reason: str) -> bool:
-        """Mark a run as errored because a judging failed."""
-        problem = f"judge: {reason}"
+    def end_ungraded(self, run: Run, step: str, reason: str) -> bool:
+        """Mark a run as errored because it could not be checked or judged."""
+        problem = f"{step}: {reason}"
         mark_errored(run, problem)
         return self.end_errored(run, f"{run.cell.folder}: {problem}")
 
@@ -370,25 +355,23 @@ class Engine:
             self.problems.append("and more: see the journal")
 
     @property
+    def waiting(self) -> Counter[str]:
+        """How many paid steps of each name are not begun; may be called from any thread."""
+        return sum(tuple(self.rest.values()), Counter())
+
+    @property
     def lacking(self) -> str | None:
         """What is missing because the budget was too small, and how much is needed; else None."""
         if self.short is None:
             return None
-        what, needs = self.short
-        budget, plan = self.ledger.budget, self.plan
-        left = [self.missing(run) for run in plan.todo]
-        runs, judgings = sum(run.execute for run in left), sum(len(run.judgings) for run in left)
-        worst = runs * (plan.limits.usd or 0.0) + judgings * self._dearest
-        done, spent = self.counts.total(), budget.spent_usd
-        guess = spent / done * (len(plan.needed) - done) if done else 0.0
-        about = f" (about {dollars(guess)} at this rate)" if done else ""
-        counted = ((runs, "runs"), (judgings, "judgings"))
-        missing = " and ".join(f"{number} {noun}" for number, noun in counted if number)
-        named = {EXECUTE: "run", JUDGE: "judging"}.get(what, what)
+        noun, needs = self.short
+        rest, budget = self.waiting, self.ledger.budget
+        worst = rest[EXECUTE] * (self.plan.limits.usd or 0.0) + rest[JUDGE] * self._dearest
+        missing = " and ".join(count(rest[name], NOUNS[name]) for name in NOUNS if rest[name])
         return (
             f"the budget of {dollars(budget.cap_usd or 0.0)} is too small: "
-            f"{dollars(spent)} is spent, and the next {named} may cost up to {dollars(needs)}. "
-            f"Missing: {missing}, which may cost up to {dollars(worst)} more{about}. "
-            f"Plan again with budget_usd of at least {dollars(spent + needs)}, and start: only "
-            "what is missing will be done"
+            f"{dollars(budget.spent_usd)} is spent, and the next {noun} may cost up to "
+            f"{dollars(needs)}. Missing: {missing}, which may cost up to {dollars(worst)} more. "
+            f"Plan again with budget_usd of at least {dollars(budget.spent_usd + needs)}, and "
+            "start: only what is missing will be done"
         )

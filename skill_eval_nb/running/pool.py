@@ -7,33 +7,22 @@ the run's files into the shared folder, and returns what it spent.
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Iterator
 from concurrent.futures import Executor as Pool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .budget import Budget, Halted, read_noted
 from .files import STAGING, InTheWay, Unwritable
 from .ledger import Launched, Ledger, Lost
-from .protocol import Executor
+from .protocol import calls_models
 from .spec import CHECK, EXECUTE, Ended, Order
-from .steps import CannotRun, check, execute, judge
+from .steps import CannotRun, check, execute, failed_step, judge
 from .threads import run_alone
 
-if TYPE_CHECKING:
-    from skill_eval_nb.models import Connection
-
-EXECUTORS = "skill_eval_nb.running.executors."
-"""The package of the executors that are known to call models through the SDK."""
-OURS: dict[str, type[Exception]] = {
-    error.__name__: error for error in (InTheWay, Unwritable, CannotRun)
-}
-"""The errors of steps, by name: not every exception can be sent between processes."""
 HALT = "halt"
 """A file in the staging folder: while it exists, a pool's workers make no calls."""
 
@@ -42,96 +31,53 @@ class JobFailed(RuntimeError):
     """The job could not continue; what was finished stays."""
 
 
-class StepFailed(Exception):
-    """A step failed in a worker by an error of a program; `trace` says where."""
-
-    def __init__(self, reason: str, trace: str) -> None:
-        super().__init__(reason)
-        self.trace = trace
+StepEnd = Ended | InTheWay | Unwritable | CannotRun | None
+"""How a step ended in a worker: also by an error that says more; None if it was halted."""
 
 
-def warm_up(connection: Connection, executor: Executor | None, *, judged: bool) -> bool:
-    """Import what calls to models need, if any are made from this process.
-
-    Args:
-        connection: how the models are reached.
-        executor: the executor that works here; None if none does. A third party's executor
-            imports the SDK itself if needed.
-        judged: whether a judge is called from here.
-
-    Returns:
-        Whether calls are made.
-    """
-    ours = executor is not None and type(executor).__module__.startswith(EXECUTORS)
-    if not (ours or judged):
-        return False
-    import_module("anthropic")
-    stand_in = connection.stand_in or getattr(executor, "stand_in", None)
-    if stand_in is not None:
-        import_module("skill_eval_nb.models.stand_in.app")
-    if judged:
-        import_module("skill_eval_nb.grading.judge")
-    return True
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerResult:
-    """What a worker returns.
-
-    Attributes:
-        ended: how the step ended; None if it was halted or raised an error.
-        spent_usd: the most US dollars that it can have cost.
-        tokens: tokens that it used.
-        priced: whether every call had a known price.
-        raised: the name of the error that it raised, its message, and its traceback.
-    """
-
-    ended: Ended | None
-    spent_usd: float = 0.0
-    tokens: int = 0
-    priced: bool = True
-    raised: tuple[str, str, str] | None = None
-
-
-def work_step(order: Order, meter: Budget | None, notes: str | None, halt: str) -> WorkerResult:
+def work_step(
+    order: Order, meter: Budget | None, notes: Path, halt: Path
+) -> tuple[StepEnd, Budget | None]:
     """Do a step in a worker; this is what is sent there.
 
     Args:
         order: the step.
         meter: what it may spend; None for a step that costs nothing.
-        notes: the file that notes what it can have cost; None if `meter` is.
+        notes: the file that notes what it can have cost.
         halt: a file that stops all further calls once it exists.
+
+    Returns:
+        How it ended, and the meter, closed.
 
     Raises:
         BegunBefore: another worker began this step and was lost.
     """
-    if meter is None or notes is None:
-        ended, raised = _caught(order, None)
-        return WorkerResult(ended, raised=raised)
-    meter.note_in(Path(notes), Path(halt))
+    if meter is None:
+        return _end_of_step(order, None), None
+    meter.note_in(notes, halt)
     try:
-        ended, raised = _caught(order, meter)
+        return _end_of_step(order, meter), meter
     finally:
         meter.close()
-    priced = meter.cost_usd is not None
-    return WorkerResult(ended, meter.worst_usd, meter.usage.total, priced, raised)
 
 
-def _caught(order: Order, meter: Budget | None) -> tuple[Ended | None, tuple[str, str, str] | None]:
+def _end_of_step(order: Order, meter: Budget | None) -> StepEnd:
     try:
         if order.step == CHECK:
-            return check(order), None
+            return check(order)
+        if order.step == EXECUTE and calls_models(order.plan.executor):
+            import_module("anthropic")  # this takes a moment, which is not the run's
         assert meter is not None
-        executor = order.plan.executor if order.step == EXECUTE else None
-        warm_up(order.plan.connection, executor, judged=executor is None)
-        return run_alone(_alone(order, meter)), None
+        return run_alone(_call_models(order, meter))
     except Halted:
-        return None, None
+        return None
+    except (InTheWay, Unwritable, CannotRun) as error:
+        return error
     except Exception as error:  # noqa: BLE001 -- sent back, with its trace
-        return None, (type(error).__name__, str(error), traceback.format_exc())
+        return failed_step(error)
 
 
-async def _alone(order: Order, meter: Budget) -> Ended:
+async def _call_models(order: Order, meter: Budget) -> Ended:
     if order.step == EXECUTE:
         return await execute(order, meter)
     from skill_eval_nb.models import connect
@@ -146,14 +92,12 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
     Raises:
         Lost: it was lost with its worker.
         Halted: the worker stopped at its next call, as the job asked.
-        StepFailed: it failed by an error of a program.
         JobFailed: the pool takes no more work.
-        Exception: one of `OURS`, as the step raised it.
+        InTheWay, Unwritable, CannotRun: as the step raised it.
     """
     reservation = step.reservation
     meter = reservation.copy_rest() if reservation is not None else None
-    notes = str(step.notes) if meter is not None else None
-    call = partial(work_step, order, meter, notes, str(ledger.home / STAGING / HALT))
+    call = partial(work_step, order, meter, step.notes, ledger.home / STAGING / HALT)
     try:
         future = pool.submit(call)
     except RuntimeError as error:
@@ -161,7 +105,7 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
             f"the pool takes no more work: {error}. Start the plan again with a new pool"
         ) from error
     try:
-        result: WorkerResult = await asyncio.wrap_future(future)
+        ended, meter = await asyncio.wrap_future(future)
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if reservation is not None and reservation.cap_usd is not None:
@@ -174,16 +118,15 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
     except Exception as error:
         _count_lost(step)
         raise Lost(f"the worker was lost: {type(error).__name__}: {error}") from error
-    if reservation is not None:
-        reservation.count(result.spent_usd)
-        ledger.tokens += result.tokens
-        ledger.priced = ledger.priced and result.priced
-    if result.raised is not None:
-        name, words, trace = result.raised
-        raise OURS[name](words) if name in OURS else StepFailed(f"{name}: {words}", trace)
-    if result.ended is None:
+    if reservation is not None and meter is not None:
+        reservation.count(meter.worst_usd)
+        ledger.tokens += meter.usage.total
+        ledger.priced = ledger.priced and meter.cost_usd is not None
+    if isinstance(ended, Exception):
+        raise ended
+    if ended is None:
         raise Halted
-    return result.ended
+    return ended
 
 
 def _count_lost(step: Launched) -> None:

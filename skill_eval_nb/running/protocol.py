@@ -248,6 +248,11 @@ class Executor(Protocol):
         ...
 
 
+def calls_models(executor: Executor) -> bool:
+    """Whether an executor is one of ours: each of these calls models through the SDK."""
+    return type(executor).__module__.startswith(f"{__package__}.executors.")
+
+
 GROUP = "skill_eval_nb.executors"
 """The entry point group; each entry has a name and a callable that makes an executor, usually a
 class.

@@ -164,6 +164,11 @@ def _iso_time(seconds: float) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def failed_step(error: Exception) -> Ended:
+    """The end of a step by an error of a program; call it where the error is handled."""
+    return Ended(f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
 OVER = 30.0
 """Seconds beyond its limit after which an executor is cut off."""
 

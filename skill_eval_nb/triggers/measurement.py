@@ -29,12 +29,12 @@ from skill_eval_nb.running.files import STAGING, remove
 from skill_eval_nb.running.journal import ENDED, Journal, read_journal, sweep
 from skill_eval_nb.running.ledger import Ledger, close_interrupted
 from skill_eval_nb.running.options import executor_of, figures, worker_of
-from skill_eval_nb.running.pool import EXECUTORS, warm_up
 from skill_eval_nb.running.protocol import (
     Executor,
     Limits,
     Refused,
     SandboxKind,
+    calls_models,
     find_unpriced,
     gather_refusals,
 )
@@ -518,11 +518,11 @@ class Measurement:
             cap = None if budget_usd is None else price.cap_usd
             budget = Budget(budget_usd, self.prices, self.spent_usd)
             ledger = Ledger(home, journal, budget, lambda: None)
-            calls = warm_up(setting.connection, setting.executor, judged=False)
             # In random order, so that the runs of each query are spread over the whole time.
             random.Random(seed).shuffle(due)  # noqa: S311 -- an order, no secret
 
             async def make_all() -> None:
+                calls = calls_models(setting.executor)
                 connected = connect(setting.connection) if calls else nullcontext()
                 async with connected as client:
                     work = (self._make(each, ledger, cap, client) for each in due)
@@ -666,7 +666,8 @@ def measure(
     known = prices or load_prices()
     faults += find_unpriced([worker], known, budget_usd)
     reached = connection or reached_from(runner, worker)
-    if not dry_run and type(runner).__module__.startswith(EXECUTORS) and (why := reached.why_not()):
+    calls = runner is not None and not dry_run and calls_models(runner)
+    if calls and (why := reached.why_not()):
         faults.append(why)
     offer = None
     with gather_refusals(faults):

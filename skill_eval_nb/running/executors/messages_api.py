@@ -288,7 +288,7 @@ class MessagesApi:
         listed = tools(task.skills, self.command.seconds)
         recording.begin(task.model, listed, task.skills)
         try:
-            toolbox = self._make_toolbox(task, listed)
+            toolbox = self._make_toolbox(task)
             connected = nullcontext(task.client) if task.client else connect(task.connection)
             async with connected as client:
                 request = common_fields(task, listed, effort=self.effort, thinking=self.thinking)
@@ -312,14 +312,13 @@ class MessagesApi:
             out_of_turns=out_of_turns,
         )
 
-    def _make_toolbox(self, task: Task, listed: list[dict[str, Any]]) -> Toolbox:
+    def _make_toolbox(self, task: Task) -> Toolbox:
         if (reason := self.why_not(task.sandbox)) is not None:
             raise SandboxMissing(reason)
         skills = [stage_for_agent(skill, task.sandbox, task.scratch) for skill in task.skills]
         for skill in skills:
             skill.text  # noqa: B018 (read it now: if that fails, it is not the agent's fault)
-        schemas = {tool["name"]: tool["input_schema"] for tool in listed}
-        return Toolbox(task, skills, schemas, self.command, self.result_chars)
+        return Toolbox(task, skills, self.command, self.result_chars)
 
     def _used(self, task: Task, toolbox: Toolbox | None) -> bool | None:
         return None if task.skill is None else toolbox is not None and toolbox.skill_used

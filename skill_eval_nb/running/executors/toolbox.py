@@ -10,7 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from skill_eval_nb import skill_md
 from skill_eval_nb.grading.sandbox import Box, BoxLimits, Ran, arun, python, used
@@ -45,7 +48,42 @@ fits the task, open it before you begin, and follow it.
 
 {listed}"""
 
-_FILE = "The file's path, absolute or from the working folder."
+_Path = Annotated[str, Meta(description="The file's path, absolute or from the working folder.")]
+_Number = Annotated[int, Meta(ge=1)] | UnsetType
+
+
+class _Arguments(msgspec.Struct, forbid_unknown_fields=True):
+    pass
+
+
+class _Bash(_Arguments):
+    command: Annotated[str, Meta(description="The command.")]
+
+
+class _Read(_Arguments):
+    file_path: _Path
+    offset: _Number = UNSET
+    limit: _Number = UNSET
+
+
+class _Write(_Arguments):
+    file_path: _Path
+    content: Annotated[str, Meta(description="The whole text.")]
+
+
+class _Edit(_Arguments):
+    file_path: _Path
+    old_string: Annotated[str, Meta(description="What is replaced.")]
+    new_string: Annotated[str, Meta(description="What takes its place.")]
+    replace_all: bool | UnsetType = UNSET
+
+
+class _Skill(_Arguments):
+    skill: Annotated[str, Meta(description="Its name.")]
+
+
+TOOLS = {"Bash": _Bash, "Read": _Read, "Write": _Write, "Edit": _Edit, "Skill": _Skill}
+"""The tools by name, each with its arguments."""
 
 
 def tools(skills: Sequence[Skill], seconds: float) -> list[dict[str, Any]]:
@@ -55,72 +93,36 @@ def tools(skills: Sequence[Skill], seconds: float) -> list[dict[str, Any]]:
         skills: the skills to list, in this order.
         seconds: how long a command may take.
     """
+    skills_listed = _SKILL.format(listed=_list_skills(skills))
+    texts = (_BASH.format(seconds=seconds), _READ, _WRITE, _EDIT, skills_listed)
     return [
-        _tool("Bash", _BASH.format(seconds=seconds), {"command": _text("The command.")}),
-        _tool(
-            "Read",
-            _READ,
-            {
-                "file_path": _text(_FILE),
-                "offset": {"type": "integer", "minimum": 1},
-                "limit": {"type": "integer", "minimum": 1},
-            },
-            optional=("offset", "limit"),
-        ),
-        _tool("Write", _WRITE, {"file_path": _text(_FILE), "content": _text("The whole text.")}),
-        _tool(
-            "Edit",
-            _EDIT,
-            {
-                "file_path": _text(_FILE),
-                "old_string": _text("What is replaced."),
-                "new_string": _text("What takes its place."),
-                "replace_all": {"type": "boolean"},
-            },
-            optional=("replace_all",),
-        ),
-        _tool("Skill", _SKILL.format(listed=_list_skills(skills)), {"skill": _text("Its name.")}),
+        {"name": name, "description": text, "input_schema": _schema(arguments)}
+        for (name, arguments), text in zip(TOOLS.items(), texts, strict=True)
     ]
 
 
-def fault(schema: Mapping[str, Any], given: object) -> str | None:
+def _schema(arguments: type[_Arguments]) -> dict[str, Any]:
+    [schema] = msgspec.json.schema_components([arguments])[1].values()
+    del schema["title"]
+    return schema
+
+
+def fault(tool: str, given: object) -> str | None:
     """What is wrong with the arguments of a tool; None if nothing is.
 
-    >>> schema = tools((), 60)[0]["input_schema"]
-    >>> fault(schema, {"command": "ls"}) is None
+    >>> fault("Bash", {"command": "ls"}) is None
     True
-    >>> fault(schema, {"cmd": "ls"})
-    '`command` is missing; there is no `cmd` (it takes `command`)'
+    >>> fault("Bash", {"cmd": "ls"})
+    'Object contains unknown field `cmd`'
     """
-    if not isinstance(given, Mapping):
-        return f"its arguments are {_kind(given)}, not an object"
-    known = schema["properties"]
-    faults = [f"`{name}` is missing" for name in schema["required"] if name not in given]
-    for name, value in given.items():
-        if name not in known:
-            names = ", ".join(f"`{name}`" for name in known)
-            faults.append(f"there is no `{name}` (it takes {names})")
-        elif _kind(value) != known[name]["type"]:
-            faults.append(f"`{name}` is of type {_kind(value)}, not {known[name]['type']}")
-        elif isinstance(value, int) and value < known[name].get("minimum", value):
-            faults.append(f"`{name}` is {value}, below {known[name]['minimum']}")
-    return "; ".join(faults) or None
-
-
-def _tool(
-    name: str, description: str, properties: dict[str, Any], optional: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": [property_ for property_ in properties if property_ not in optional],
-        "additionalProperties": False,
-    }
-    return {"name": name, "description": description, "input_schema": schema}
-
-
-def _text(description: str) -> dict[str, Any]:
-    return {"type": "string", "description": description}
+    try:
+        msgspec.convert(given, TOOLS[tool])
+        json.dumps(given, ensure_ascii=False).encode()
+    except msgspec.ValidationError as error:
+        return str(error)
+    except UnicodeEncodeError:
+        return "its arguments have half of a surrogate pair in them"
+    return None
 
 
 def _list_skills(skills: Sequence[Skill]) -> str:
@@ -128,11 +130,6 @@ def _list_skills(skills: Sequence[Skill]) -> str:
         return "No skills are installed."
     lines = [f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills]
     return "\n".join(["Skills:", *lines])
-
-
-def _kind(value: object) -> str:
-    kinds = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
-    return "null" if value is None else kinds.get(type(value), "object")
 
 
 @dataclass(frozen=True)
@@ -217,14 +214,12 @@ class Toolbox:
         self,
         task: Task,
         offered: Sequence[StagedSkill],
-        schemas: Mapping[str, Mapping[str, Any]],
         limits: BoxLimits,
         characters: int,
     ) -> None:
         self.skill_used = False
         self._offered = {skill.skill.name: skill for skill in offered}
         self._wanted = None if task.skill is None else self._offered[task.skill.name]
-        self._schemas = schemas
         self._characters = characters
         temporary = task.scratch / "tmp"
         temporary.mkdir(parents=True, exist_ok=True)
@@ -249,13 +244,10 @@ class Toolbox:
             SandboxMissing: no sandbox works here.
             OSError: the working folder cannot be used.
         """
-        schema = self._schemas.get(name) if isinstance(name, str) else None
-        if schema is None:
-            return ToolResult(
-                f"There is no tool {name!r}. There are {', '.join(self._schemas)}.",
-                True,  # noqa: FBT003
-            )
-        wrong = fault(schema, given) or _unsayable_fault(given)
+        if not isinstance(name, str) or name not in TOOLS:
+            there = f"There is no tool {name!r}. There are {', '.join(TOOLS)}."
+            return ToolResult(there, is_error=True)
+        wrong = fault(name, given)
         if wrong is not None or not isinstance(given, Mapping):
             return ToolResult(f"The tool was not used: {wrong}.", is_error=True)
         if name == "Skill":
@@ -263,7 +255,7 @@ class Toolbox:
         result = await (
             self._run_bash(given["command"], seconds)
             if name == "Bash"
-            else self._file(str(name), given, seconds)
+            else self._file(name, given, seconds)
         )
         text = cap_text(result.text, self._characters)
         if self._wanted is not None and skill_md.shows_body(text, self._wanted.body):
@@ -347,15 +339,6 @@ def cap_text(text: str, most: int) -> str:
     head, tail = text[: room * 2 // 3], text[-(room // 3) :]
     left_out = len(text) - len(head) - len(tail)
     return f"{head}\n[… {left_out:,} of {len(text):,} characters are left out here …]\n{tail}"
-
-
-def _unsayable_fault(given: object) -> str | None:
-    """Why arguments cannot be passed on; None if they can."""
-    try:
-        json.dumps(given, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return "its arguments have half of a surrogate pair in them"
-    return None
 
 
 def _answer(ran: Ran) -> ToolResult | None:
