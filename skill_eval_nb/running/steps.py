@@ -324,13 +324,7 @@ def _fill(order: Order, execution: Execution, staging: Path, began: float, secon
     run, plan = order.run, order.plan
     collected = collect(staging, run.eval.inputs)
     timing = timing_of(execution, began, seconds, plan.executor_model, plan.executor.name)
-    transcript = as_markdown(
-        run.eval.definition.prompt,
-        execution.events,
-        execution.reason,
-        timing,
-        execution.skill_used,
-    )
+    transcript = as_markdown(run.eval.definition.prompt, execution, timing)
     # Transcripts are readable only by the user.
     write_atomic(staging / "transcript.jsonl", as_lines(execution.events), private=True)
     content = transcript.encode("utf-8", "backslashreplace")

@@ -307,7 +307,7 @@ class MessagesApi:
             events=tuple(recording.events),
             usage=tally.usage,
             cost_usd=cost,
-            skill_used=self._used(task, toolbox),
+            skill_used=None if task.skill is None else bool(toolbox and toolbox.skill_used),
             final_text=text,
             out_of_turns=out_of_turns,
         )
@@ -319,6 +319,3 @@ class MessagesApi:
         for skill in skills:
             skill.text  # noqa: B018 (read it now: if that fails, it is not the agent's fault)
         return Toolbox(task, skills, self.command, self.result_chars)
-
-    def _used(self, task: Task, toolbox: Toolbox | None) -> bool | None:
-        return None if task.skill is None else toolbox is not None and toolbox.skill_used

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from skill_eval_nb import skill_md
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, Ran, arun, python, used
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, arun, python, used
 
 from ..protocol import SandboxKind, Skill, Task
 
@@ -263,15 +263,10 @@ class Toolbox:
         return ToolResult(text, result.is_error)
 
     def _open(self, skill: str) -> ToolResult:
-        if not self._offered:
-            return ToolResult(
-                f"There is no skill {skill!r}: no skills are installed.", is_error=True
-            )
         found = self._offered.get(skill.strip().removeprefix("/"))
         if found is None:
-            there = ", ".join(map(repr, self._offered))
-            verb = "is" if len(self._offered) == 1 else "are"
-            return ToolResult(f"There is no skill {skill!r}. There {verb} {there}.", is_error=True)
+            there = ", ".join(map(repr, self._offered)) or "none"
+            return ToolResult(f"There is no skill {skill!r}. Skills: {there}.", is_error=True)
         self.skill_used |= found is self._wanted
         return ToolResult(found.opened)  # never shortened: the skill is what is tested
 
@@ -281,11 +276,11 @@ class Toolbox:
         argv, stdin = [_shell(), "-c", command], b""
         if len(command.encode()) > _LONGEST:
             argv, stdin = [_shell(), "-c", _THROUGH_A_FILE, _shell()], command.encode()
-        ran = await arun(self._box_within_limits(seconds), argv, stdin)
+        kept = self._box.limits.output_bytes
+        ran = await arun(self._box_now(seconds, kept), argv, stdin)
         failed = ran.ended != "exit" or ran.exit_code != 0
         texts = [_decode_output(ran.stdout), _decode_output(ran.stderr)]
         if ran.cut:
-            kept = self._box.limits.output_bytes
             texts.append(f"[Of each stream only the first {kept:,} bytes were kept.]")
         if failed or ran.left:
             texts.append(f"[{ran.message if failed else ran.left_words}]")
@@ -296,35 +291,28 @@ class Toolbox:
         if name == "Read":
             request["input"]["characters"] = self._characters - 200  # leaves room for a note
         argv = [python(self._box.kind), "-I", "-S", "-c", _file_program()]
-        limits = self._box_within_limits(seconds)
         # line numbers and escapes make the text longer, and it is cut by lines, not by bytes
-        limits = dataclasses.replace(
-            limits,
-            limits=dataclasses.replace(limits.limits, output_bytes=16 * self._characters + 65536),
-        )
-        ran = await arun(limits, argv, json.dumps(request).encode())
-        answer = _answer(ran)
-        if answer is None:
+        box = self._box_now(seconds, 16 * self._characters + 65536)
+        ran = await arun(box, argv, json.dumps(request).encode())
+        try:
+            answer = json.loads(ran.stdout)
+            return ToolResult(answer["text"], answer["is_error"])
+        except (ValueError, KeyError, TypeError):  # it was ended before it answered, or failed
             errors = _decode_output(ran.stderr).strip().rpartition("\n")[2]
             return ToolResult(f"{errors}\n[{ran.message}]".lstrip(), is_error=True)
-        return answer
 
-    def _box_within_limits(self, seconds: float) -> Box:
+    def _box_now(self, seconds: float, output_bytes: int) -> Box:
         """The box for one command, with what is left of the run's time and disk space."""
-        limits = self._box.limits
-        used_now, before = used(self._box), self._before
-        # even with no space left, a command that frees some may run
-        left = max(limits.disk_bytes - (used_now.bytes - before.bytes), 0)
-        entries = max(limits.entries - (used_now.entries - before.entries), 0)
-        return dataclasses.replace(
-            self._box,
-            limits=dataclasses.replace(
-                limits,
-                seconds=min(limits.seconds, max(seconds, 0.1)),
-                disk_bytes=left,
-                entries=entries,
-            ),
+        limits, now, before = self._box.limits, used(self._box), self._before
+        left = dataclasses.replace(
+            limits,
+            seconds=min(limits.seconds, max(seconds, 0.1)),
+            output_bytes=output_bytes,
+            # even with no space left, a command that frees some may run
+            disk_bytes=max(limits.disk_bytes - (now.bytes - before.bytes), 0),
+            entries=max(limits.entries - (now.entries - before.entries), 0),
         )
+        return dataclasses.replace(self._box, limits=left)
 
 
 def cap_text(text: str, most: int) -> str:
@@ -339,15 +327,6 @@ def cap_text(text: str, most: int) -> str:
     head, tail = text[: room * 2 // 3], text[-(room // 3) :]
     left_out = len(text) - len(head) - len(tail)
     return f"{head}\n[… {left_out:,} of {len(text):,} characters are left out here …]\n{tail}"
-
-
-def _answer(ran: Ran) -> ToolResult | None:
-    """The answer of the program in the box; None if it was ended before that, or failed."""
-    try:
-        answer = json.loads(ran.stdout)
-        return ToolResult(answer["text"], answer["is_error"])
-    except (ValueError, KeyError, TypeError):
-        return None
 
 
 @cache

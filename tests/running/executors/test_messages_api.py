@@ -202,7 +202,7 @@ def test_what_is_refused_changes_nothing_and_is_told(used):
         "Expected `str`, got `array` - at `$.command`": use("Bash", command=["touch", "ran"]),
         "Expected `int` >= 1 - at `$.offset`": read("x", offset=0),
         "There is no tool 'Browse'. There are Bash, Read, Write, Edit, Skill.": use("Browse"),
-        "There is no skill 'any': no skills are installed.": use("Skill", skill="any"),
+        "There is no skill 'any'. Skills: none.": use("Skill", skill="any"),
         "surrogate": bash("echo \ud800"),
         "a character NUL": bash("echo a\0b"),
         "null byte": write("a\0b", ""),
