@@ -5,6 +5,7 @@ It also repeats the checks of layer 1 on them, without running anything.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.run import CHECK_FAILED, STRUCTURAL
 from skill_eval_nb.grading.structural import OF_TRANSCRIPT, check, expectations_of
+from skill_eval_nb.text import some
 from skill_eval_nb.workspace import (
     UNSTATED,
     EvalKey,
@@ -236,50 +238,40 @@ same; it differs and was kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictChange:
-    """A check whose stored verdict and new verdict differ; None: not scored."""
-
-    check: str
-    stored: bool | None
-    found: bool | None
-    evidence: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class CheckedRun:
     """A checked run: what was found, and what happened to its structural.json."""
 
     folder: Path
     structural: Structural
     outcome: Outcome
-    differs: tuple[VerdictChange, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StoredChecks:
-    """The result of checking stored runs; `problems` says what was left out, and why."""
+    """The result of checking stored runs.
+
+    `problems` says what was left out and what differs, and why.
+    """
 
     runs: tuple[CheckedRun, ...]
     problems: tuple[Problem, ...]
-
-    @property
-    def checked(self) -> int:
-        """How many runs were checked."""
-        return len(self.runs)
-
-    @property
-    def written(self) -> int:
-        """How many structural.json files were written or replaced."""
-        return sum(run.outcome in ("written", "replaced") for run in self.runs)
 
     @property
     def kept(self) -> tuple[CheckedRun, ...]:
         """The runs whose structural.json differs and was kept."""
         return tuple(run for run in self.runs if run.outcome == "kept")
 
-    def __str__(self) -> str:
-        """The result in words, line by line."""
-        return "\n".join(_result_lines(self))
+    def __repr__(self) -> str:
+        """The result in numbers, for notebooks and the shell."""
+        checks = (check for run in self.runs for check in run.structural.expectations)
+        marks = Counter(check.passed for check in checks)
+        written = sum(run.outcome in ("written", "replaced") for run in self.runs)
+        return (
+            f"{len(self.runs)} runs checked: {marks[True]} checks passed, {marks[False]} failed, "
+            f"{marks[None]} not scored\n"
+            f"{written} structural.json written, {len(self.kept)} kept that differ, "
+            f"{len(self.problems)} problems"
+        )
 
 
 def grade_stored(
@@ -338,8 +330,8 @@ def grade_stored(
             if (broken.evidence or "").startswith(CHECK_FAILED):
                 message = f"{_name(broken)}: {broken.evidence}"
                 problems.add("error", "check-failed", str(run.folder), message)
-        if (checked_run := _settle_structural(run, found, force, problems)) is not None:
-            checked.append(checked_run)
+        if (outcome := _settle_structural(run, found, force, problems)) is not None:
+            checked.append(CheckedRun(run.folder, found, outcome))
     return StoredChecks(tuple(checked), tuple(dict.fromkeys(problems)))
 
 
@@ -368,29 +360,20 @@ def _to_check(run: StoredRun, problems: Problems) -> Path | None:
 
 def _settle_structural(
     run: StoredRun, found: Structural, force: bool, problems: Problems
-) -> CheckedRun | None:
-    """Write what was found, or keep what is there."""
+) -> Outcome | None:
+    """Write what was found, or keep what is there; None if it cannot be written."""
     folder = run.folder
     file = folder / "structural.json"
     outcome: Outcome = "written"
-    differs: tuple[VerdictChange, ...] = ()
     if file.exists():
         stored = load_document(str(file), Structural, problems)
-        differs = tuple(_verdict_changes(stored, found)) if stored is not None else ()
-        if stored is not None and not differs and _says_same_of_gate(stored, found):
-            return CheckedRun(folder, found, "same")
+        differs = ["it is unreadable"] if stored is None else [*_verdict_changes(stored, found)]
+        if not differs:
+            return "same"
         if not force:
-            changes = (
-                ", ".join(_change(differ) for differ in differs[:5])
-                or "its gate, or it is unreadable"
-            )
-            problems.add(
-                "warning",
-                "differs",
-                str(file),
-                f"kept, though checking gives something else: {changes}; force=True replaces it",
-            )
-            return CheckedRun(folder, found, "kept", differs)
+            change = f"checking gives something else: {some(differs, 5)}; force=True replaces it"
+            problems.add("warning", "differs", str(file), f"kept, though {change}")
+            return "kept"
         outcome = "replaced"
     try:
         with hold_folders([run.home], "a check of stored outputs"):
@@ -398,60 +381,26 @@ def _settle_structural(
             grading = load_if_there(f"{folder}/grading.json", Grading, problems)
             if grading is not None and grading.layer == STRUCTURAL:
                 write_atomic(folder / "grading.json", unjudged_json(folder, found))
-    except OSError as error:
-        problems.add("error", "not-written", str(file), f"not written: {error.strerror or error}")
+    except (OSError, Refused) as error:
+        reason = getattr(error, "strerror", None) or error
+        problems.add("error", "not-written", str(file), f"not written: {reason}")
         return None
-    except Refused as error:
-        problems.add("error", "not-written", str(file), f"not written: {error}")
-        return None
-    return CheckedRun(folder, found, outcome, differs)
-
-
-def _verdict_changes(stored: Structural, found: Structural) -> Iterator[VerdictChange]:
-    """The checks whose verdicts differ; a check that is on one side only is one of them."""
-    before = {_name(expectation): expectation for expectation in stored.expectations}
-    for expectation in found.expectations:
-        old = before.pop(_name(expectation), None)
-        if old is None or old.passed != expectation.passed:
-            yield VerdictChange(
-                _name(expectation),
-                old.passed if old else None,
-                expectation.passed,
-                expectation.evidence,
-            )
-    for name, old in before.items():
-        yield VerdictChange(name, old.passed, None, "no such check is in the suite")
-
-
-def _name(expectation: GradedExpectation) -> str:
-    return expectation.id or expectation.text
-
-
-def _says_same_of_gate(stored: Structural, found: Structural) -> bool:
-    return stored.gate_passed is None or stored.gate_passed == found.gate_passed
+    return outcome
 
 
 _WORDS = {True: "passed", False: "failed", None: "not scored"}
 
 
-def _change(difference: VerdictChange) -> str:
-    return f"{difference.check} (there {_WORDS[difference.stored]}, now {_WORDS[difference.found]})"
+def _verdict_changes(stored: Structural, found: Structural) -> Iterator[str]:
+    """The checks whose verdicts differ, in words; also a check that is on one side only."""
+    before = {_name(check): check.passed for check in stored.expectations}
+    now = {_name(check): check.passed for check in found.expectations}
+    for name in {**now, **before}:
+        if name not in now or name not in before or before[name] != now[name]:
+            yield f"{name} (there {_WORDS[before.get(name)]}, now {_WORDS[now.get(name)]})"
+    if stored.gate_passed not in (None, found.gate_passed):
+        yield "its gate"
 
 
-def _result_lines(result: StoredChecks) -> Iterator[str]:
-    marks = [
-        expectation.passed for run in result.runs for expectation in run.structural.expectations
-    ]
-    yield (
-        f"{result.checked} runs checked: {marks.count(True)} checks passed, "
-        f"{marks.count(False)} failed, {marks.count(None)} not scored"
-    )
-    yield f"{result.written} structural.json written, {len(result.kept)} kept that differ"
-    for run in result.kept:
-        yield f"  {run.folder}: {', '.join(map(_change, run.differs)) or 'the gate differs'}"
-    left_out = [problem for problem in result.problems if problem.message.startswith("not checked")]
-    if left_out:
-        yield f"{len(left_out)} runs not checked:"
-        for message in dict.fromkeys(problem.message for problem in left_out):
-            paths = [problem.path for problem in left_out if problem.message == message]
-            yield f"  {len(paths)} {message.removeprefix('not checked: ')}, such as {paths[0]}"
+def _name(expectation: GradedExpectation) -> str:
+    return expectation.id or expectation.text
