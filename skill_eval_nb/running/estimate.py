@@ -176,8 +176,7 @@ class Estimate:
     @property
     def usd(self) -> Span | None:
         """US dollars; None if a price is not known."""
-        known = [part.usd for part in self.parts if part.usd is not None]
-        return sum(known, NOTHING) if len(known) == len(self.parts) else None
+        return _sum_known([part.usd for part in self.parts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +252,10 @@ def estimate_runs(
 ) -> CostPart:
     """The estimate for the runs of a configuration, from measured runs or else from assumptions."""
     number = len(uses)
-    calls, tokens, usd = _sum_uses(uses, prices, model, batch=batch)
+    low, high = sum((use.low for use in uses), Usage()), sum((use.high for use in uses), Usage())
+    calls, tokens = Span(low.calls, high.calls), Span(low.total, high.total)
+    spans = [use.usd(prices, model, batch=batch) for use in uses] if prices.known(model) else [None]
+    usd = _sum_known(spans)
     if measured is None or len(measured.tokens) < ENOUGH:
         return CostPart(what, number, calls, tokens, usd)
     if len(measured.usd) >= ENOUGH and usd is not None:
@@ -291,14 +293,10 @@ def assumptions(parts: Sequence[CostPart], executor: str, prices: str) -> Iterat
     yield f"prices of {prices}"
 
 
-def _sum_uses(
-    uses: Sequence[Use], prices: Prices, model: str, *, batch: bool = False
-) -> tuple[Span, Span, Span | None]:
-    low, high = sum((use.low for use in uses), Usage()), sum((use.high for use in uses), Usage())
-    spans = [use.usd(prices, model, batch=batch) for use in (*uses, Use(Usage(), Usage()))]
+def _sum_known(spans: Sequence[Span | None]) -> Span | None:
+    """The sum; None if one is not known."""
     known = [span for span in spans if span is not None]
-    usd = sum(known, NOTHING) if len(known) == len(spans) else None
-    return Span(low.calls, high.calls), Span(low.total, high.total), usd
+    return sum(known, NOTHING) if len(known) == len(spans) else None
 
 
 def _spread(values: Sequence[float]) -> Span:

@@ -196,14 +196,7 @@ class Job:
         self._driver = driver
         self._ended: Future[Progress] = Future()
         self._ended.set_running_or_notify_cancel()
-        self._thread = threading.Thread(
-            target=self._run_driver, name="skill-eval-nb job", daemon=True
-        )
-
-    def begin(self) -> Job:
-        """Start the thread; `Plan.start` has done so."""
-        self._thread.start()
-        return self
+        threading.Thread(target=self._run_driver, name="skill-eval-nb job", daemon=True).start()
 
     def wait(self, timeout: float | None = None) -> Progress:
         """Wait until the job has ended, or for `timeout` seconds.

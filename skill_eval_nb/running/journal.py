@@ -20,8 +20,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -237,9 +237,9 @@ def _begin(path: Path, planned: Mapping[str, Any]) -> None:
     A folder without the first line would be taken for somebody else's.
     """
     path.parent.parent.mkdir(parents=True, exist_ok=True)
-    half = Path(tempfile.mkdtemp(prefix=f".{path.parent.name}.", dir=path.parent.parent))
+    half = path.parent.with_name(f".{path.parent.name}.{secrets.token_hex(4)}")
+    half.mkdir()
     try:
-        half.chmod(0o777 & ~_umask())  # mkdtemp makes it private
         (half / path.name).touch(0o600)  # the journal says what was paid for
         (half / path.name).write_bytes(_line(planned))
         half.rename(path.parent)
@@ -247,12 +247,6 @@ def _begin(path: Path, planned: Mapping[str, Any]) -> None:
         shutil.rmtree(half, ignore_errors=True)
         if not path.exists():  # else another start was faster
             raise
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _line(fields: Mapping[str, Any]) -> bytes:

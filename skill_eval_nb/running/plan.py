@@ -195,7 +195,7 @@ class Plan(Spec, Shown):
 
         if pool is None and (why := self.no_key):
             raise refuse(why)
-        return Job(Driver(self, pool, on_progress)).begin()
+        return Job(Driver(self, pool, on_progress))
 
     @property
     def no_key(self) -> str | None:

@@ -261,29 +261,17 @@ class.
 
 def executor_names() -> tuple[str, ...]:
     """The names of all installed executors, in alphabetical order."""
-    return tuple(sorted(_registered_entries().names))
-
-
-def _registered_entries() -> EntryPoints:
-    """The entries of our group, looked up again only if something was installed since.
-
-    Looking them up opens every installed package, which takes a tenth of a second each time that a
-    form is drawn.
-    """
-    return _cached_entries(tuple((place, _changed_at(place)) for place in sys.path))
+    return tuple(sorted(_find_entries(tuple(sys.path)).names))
 
 
 @lru_cache(maxsize=1)
-def _cached_entries(_: tuple[tuple[str, int], ...]) -> EntryPoints:
+def _find_entries(_: tuple[str, ...]) -> EntryPoints:
+    """The entries of our group on a module path.
+
+    Looking for them opens every installed package, which would take a tenth of a second each time
+    that a form is drawn.
+    """
     return entry_points(group=GROUP)
-
-
-def _changed_at(place: str) -> int:
-    """When something was last added to a folder on the module path."""
-    try:
-        return Path(place).stat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 def executor(name: str, **options: Any) -> Executor:
@@ -297,13 +285,13 @@ def executor(name: str, **options: Any) -> Executor:
         ValueError: no executor has this name, it cannot be imported, it does not take
             these options, or what it makes is not an executor.
     """
-    found = _registered_entries().select(name=name)
+    found = _find_entries(tuple(sys.path)).select(name=name)
     if not found:
         raise ValueError(
             f"{no_such('executor', name, executor_names())}. Others are registered under the "
             f"entry point group `{GROUP}`"
         )
-    entry = next(iter(found))
+    [entry, *_] = found
     try:
         factory = entry.load()
     except (ImportError, AttributeError) as error:

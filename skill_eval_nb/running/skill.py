@@ -20,43 +20,19 @@ from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 from .protocol import Refused, Skill, refuse
 
 OF_EVALS = (
-    "evals.json",
-    "*.json.[0-9]*.bak",
-    "skill.md.[0-9]*.bak",
-    "eval_metadata.json",
-    "grading*.json",
-    "structural.json",
-    "benchmark*.json",
-    "benchmark.md",
-    "feedback*.json",
-    "eval_feedback*.json",
-    "*trigger*eval*",
-    "*eval*trigger*",
-    "*eval_queries*",
-    "*eval-queries*",
-    "*eval_set*",
-    "*eval-set*",
-)
+    "evals.json *.json.[0-9]*.bak skill.md.[0-9]*.bak eval_metadata.json "
+    "grading*.json structural.json benchmark*.json benchmark.md feedback*.json eval_feedback*.json "
+    "*trigger*eval* *eval*trigger* *eval_queries* *eval-queries* *eval_set* *eval-set*"
+).split()
 """Files that say how outputs are judged, or were, wherever they are."""
 
 FOLDERS_OF_EVALS = ("*-workspace", "iteration-[0-9]*")
 """Folders that are never part of the skill, wherever they are."""
 
 OF_TOOLS = (
-    ".git",
-    ".hg",
-    ".svn",
-    ".DS_Store",
-    "__pycache__",
-    "*.pyc",
-    ".ipynb_checkpoints",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".ruff_cache",
-    ".venv",
-    ".skill-eval-nb*",
-    ".????????????????.tmp",
-)
+    ".git .hg .svn .ds_store __pycache__ *.pyc .ipynb_checkpoints .mypy_cache .pytest_cache "
+    ".ruff_cache .venv .skill-eval-nb* .????????????????.tmp"
+).split()
 """What programs leave behind, including this one; a history may also contain the evals."""
 
 
@@ -140,7 +116,7 @@ def _walk(root: Path, folder: Path, excluded: set[Path], found: Contents) -> Ite
 def _is_apart(root: Path, path: Path, excluded: set[Path]) -> bool:
     """Whether a file or folder is not part of the skill, by its name or the caller's choice."""
     name = path.name.lower()
-    if any(fnmatchcase(name, pattern.lower()) for pattern in OF_TOOLS):
+    if any(fnmatchcase(name, pattern) for pattern in OF_TOOLS):
         return True
     if not path.is_symlink() and path.resolve() in excluded:
         return True
