@@ -6,14 +6,13 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from skill_eval_nb.text import clock, count, dollars, visible
-from skill_eval_nb.view import NO_FORMULAS
+from skill_eval_nb.view import Block, Items, Mark, Text, frame_html
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -267,13 +266,6 @@ SECONDS = 0.25
 SHOWN = 12
 """This many runs in flight have a line; the rest are only counted."""
 
-STYLE = """
-.sen-job {font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;max-width:960px}
-.sen-job progress {display:block;width:100%;height:14px;margin:4px 0 6px;accent-color:#0072b2}
-.sen-job ul {list-style:none;margin:0;padding:0;opacity:.75;font-variant-numeric:tabular-nums}
-.sen-job p {margin:4px 0 0;overflow-wrap:anywhere}
-"""
-
 
 def watch(job: Job, console: Console | None = None) -> Progress:
     """Show a job until it has ended; interrupting stops it, and what is finished is kept.
@@ -299,45 +291,31 @@ def watch(job: Job, console: Console | None = None) -> Progress:
 
 def page(progress: Progress) -> str:
     """The job at one moment, as HTML."""
-    flights = "".join(
-        f"<li>{escape(flight.step)} {clock(flight.seconds)} {escape(visible(flight.folder))}</li>"
-        for flight in progress.in_flight[:SHOWN]
-    )
-    rest = len(progress.in_flight) - SHOWN
-    more = f"<li>and {rest} more</li>" if rest > 0 else ""
-    problems = "".join(f"<p>{escape(visible(problem))}</p>" for problem in progress.problems[-3:])
-    head = escape(visible(str(progress))).replace("\n", "<br>")
-    return (
-        f"<style>{STYLE}</style><div class='sen-job {NO_FORMULAS}'>{head}"
-        f"<progress max='1' value='{progress.share:.4f}' aria-label='runs that have ended'>"
-        f"</progress><ul>{flights}{more}</ul>{problems}</div>"
-    )
+    bar = f"<progress max='1' value='{progress.share:.4f}' aria-label='runs that have ended'>"
+    inside = "".join(block.html() for block in _progress_blocks(progress))
+    return frame_html(f"{bar}</progress>{inside}", "progress {display:block;width:100%}")
 
 
 def picture(progress: Progress) -> RenderableType:
     """The job at one moment, for a terminal."""
+    from rich import text
     from rich.console import Group
     from rich.progress_bar import ProgressBar
-    from rich.table import Table
-    from rich.text import Text
 
-    flights = Table.grid(padding=(0, 2, 0, 0))
-    for flight in progress.in_flight[:SHOWN]:
-        flights.add_row(
-            f"  {flight.step}",
-            clock(flight.seconds),
-            Text(visible(flight.folder), overflow="ellipsis"),
-        )
-    bar = ProgressBar(total=1.0, completed=progress.share)
-    parts: list[RenderableType] = [Text(visible(str(progress))), bar, flights]
-    more = len(progress.in_flight) - SHOWN
-    if more > 0:
-        parts.append(Text(f"  and {more} more", style="dim"))
-    if progress.problems:
-        parts.append(
-            Text(visible(f"  {progress.problems[-1]}"), style="yellow", overflow="ellipsis")
-        )
-    return Group(*parts)
+    lines = (line for block in _progress_blocks(progress) for line in block.lines())
+    return Group(text.Text("\n".join(lines)), ProgressBar(total=1.0, completed=progress.share))
+
+
+def _progress_blocks(progress: Progress) -> Iterator[Block]:
+    for line in str(progress).splitlines():
+        yield Text(visible(line))
+    flights = [
+        f"{flight.step} {clock(flight.seconds)} {visible(flight.folder)}"
+        for flight in progress.in_flight[:SHOWN]
+    ]
+    yield Items(flights, soft=True, more=len(progress.in_flight) - SHOWN)
+    for problem in progress.problems[-3:]:
+        yield Mark("warning", "problem", visible(problem))
 
 
 def _in_a_notebook() -> bool:
