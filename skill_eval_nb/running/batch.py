@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from .budget import Budget
 from .engine import Engine
 from .files import write_judging
-from .journal import SUBMITTED, Launch
+from .journal import SUBMITTED, Ended, Launch
 from .pool import JobFailed
-from .spec import JUDGE, JUDGINGS, Ended, Run
+from .spec import JUDGE, JUDGINGS, Run
 from .steps import case_of
 from .threads import several
 

@@ -1,6 +1,6 @@
 """The driver: opens a plan's iteration, carries the plan out in a thread, and concludes.
 
-It is the only writer of the journal. `engine` makes a run, and `ledger` accounts for each step.
+It is the only writer of the journal. `engine` makes a run.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from .budget import Budget
 from .engine import Engine
 from .files import Unwritable, clear, clear_error, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
-from .journal import DECIDED, ENDED, Journal, read_journal, sweep
-from .ledger import close_interrupted
+from .journal import DECIDED, ENDED, Journal, close_interrupted, read_journal, sweep
 from .pool import JobFailed
 from .protocol import calls_models
 from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Run, Spec
@@ -137,7 +136,8 @@ class Driver:
             suite=mark,
             asked=plan.asked,
         )
-        interrupted, self._batches = close_interrupted(journal, plan.folder)
+        interrupted, self._batches = close_interrupted(journal)
+        clear(plan.folder)
         waiting = sum(batch.worst_usd or 0.0 for batch in self._batches.values())
         spent = max(read_journal(plan.folder).spent_usd - waiting, 0.0)
         budget = Budget(plan.budget_usd, plan.prices, spent)

@@ -21,10 +21,9 @@ from skill_eval_nb.text import count, dollars
 
 from .budget import Budget, Halted
 from .files import STAGING, InTheWay, Unwritable, mark_errored, remove, work_folders
-from .journal import Journal
-from .ledger import Interrupted, Launched, Ledger, Lost
+from .journal import Ended, Interrupted, Journal, Launched, Ledger, Lost
 from .pool import HALT, JobFailed, do_in_pool
-from .spec import CHECK, EXECUTE, GRADE, JUDGE, Ended, Missing, Order, Run, Spec
+from .spec import CHECK, EXECUTE, GRADE, JUDGE, Missing, Order, Run, Spec
 from .spec import reason_errored as why_errored
 from .steps import CannotRun, case_of, check, execute, failed_step, grade, judge
 from .threads import is_exiting, several

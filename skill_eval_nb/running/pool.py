@@ -17,9 +17,9 @@ from typing import Any
 
 from .budget import Budget, Halted, read_noted
 from .files import STAGING, InTheWay, Unwritable
-from .ledger import Launched, Ledger, Lost
+from .journal import Ended, Launched, Ledger, Lost
 from .protocol import calls_models
-from .spec import CHECK, EXECUTE, Ended, Order
+from .spec import CHECK, EXECUTE, Order
 from .steps import CannotRun, check, execute, failed_step, judge
 from .threads import run_alone
 

@@ -78,11 +78,9 @@ def under_way(path: Path) -> dict[str, Any] | None:
 
 def fits(state: dict[str, Any], judge: Judge, path: Path) -> None:
     """Refuse to continue a batch of another judge."""
-    mine = _plain(judge)
-    theirs = {name: state["judge"].get(name) for name in mine}
-    differs = [name for name in mine if mine[name] != theirs[name]]
-    if differs:
-        stated = ", ".join(f"{name}={theirs[name]!r}" for name in differs)
+    theirs = ((name, mine, state["judge"].get(name)) for name, mine in _plain(judge).items())
+    stated = ", ".join(f"{name}={their!r}" for name, mine, their in theirs if their != mine)
+    if stated:
         raise refuse(
             f"a batch is under way with other settings ({stated}): call judge_again with those "
             f"to collect it first, or cancel it and remove {path}"
@@ -146,14 +144,8 @@ async def judge_in_batch(job: Rejudging) -> None:
         write_atomic(path, to_json({"ids": ids, "judge": asdict(job.judge), "items": kept}))
 
     async with job.terms.reach([job.judge.model]) as client:
-        usd = worst_usd(judgings, money.prices)
-        capped = money.budget.cap_usd is not None
-        reservation = money.budget.allot(usd if capped else None)
-        if reservation is None:  # only if it was submitted under a larger budget before
-            raise refuse(
-                f"the batch in {path} may cost ${usd:.2f}: budget_usd must hold that, since it is "
-                "under way already"
-            )
+        # What was submitted before will be billed, even if the budget is smaller now.
+        reservation = money.budget.take_up(worst_usd(judgings, money.prices))
         if state is None:
             note(None)
         try:

@@ -186,21 +186,6 @@ class Order:
     launch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a step ended.
-
-    Attributes:
-        reason: why it errored, in words for the user; None if it did not.
-        trace: where in the code, if a program and not a model failed.
-        seconds: wall clock.
-    """
-
-    reason: str | None = None
-    trace: str | None = None
-    seconds: float = 0.0
-
-
 SNAPSHOTS = "skill-snapshot"
 """The folder of an iteration with the skills as they were offered."""
 

@@ -35,7 +35,7 @@ from .files import (
     write,
     write_judging,
 )
-from .journal import notes_of
+from .journal import Ended, notes_of
 from .protocol import Execution, Executor, Refused, Task
 from .spec import (
     CHECKED,
@@ -44,7 +44,6 @@ from .spec import (
     EXECUTED,
     GRADED,
     JUDGINGS,
-    Ended,
     Order,
     Run,
     Spec,
@@ -194,12 +193,8 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
     trace = None
     began, clock = time.time(), time.perf_counter()
     try:
-        folders = (staging, scratch, run.eval.inputs)
-        if run.eval.inputs:
-            ready = asyncio.to_thread(call_writer, make_ready, *folders)
-            await to_the_end(ready, then_go=True)
-        else:  # making two folders takes less time than waiting for a thread
-            call_writer(make_ready, *folders)
+        ready = asyncio.to_thread(call_writer, make_ready, staging, scratch, run.eval.inputs)
+        await to_the_end(ready, then_go=True)
         task = Task(
             prompt=run.eval.definition.prompt,
             folder=staging / "outputs",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import os
@@ -32,6 +31,7 @@ from skill_eval_nb.documents import (
     parse,
 )
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared
+from skill_eval_nb.text import did_you_mean
 from skill_eval_nb.workspace.names import slug
 
 from .journal import NAME
@@ -121,7 +121,10 @@ def _find_inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[In
             _input(file, f"{name}/{file.relative_to(path).as_posix()}", text, hidden)
             for file in files
         ]
-    raise refuse(_missing_file_text(text, name, roots))
+    looked = " and ".join(str(root) for root in roots)
+    names = [entry.name for root in roots for entry in (root / name).parent.glob("*")]
+    meant = did_you_mean(PurePosixPath(name).name, names)
+    raise refuse(f"input file `{text}` does not exist in {looked}.{meant}")
 
 
 def _relative_path(text: str) -> str:
@@ -157,20 +160,6 @@ def _input(path: Path, name: str, text: str, hidden: set[Path]) -> Input:
     if not path.is_file() or not os.access(path, os.R_OK):
         raise refuse(f"input file `{text}`: {path} cannot be read as a file")
     return Input(path.resolve(), name, _digest(path), path.stat().st_size)
-
-
-def _missing_file_text(text: str, name: str, roots: Sequence[Path]) -> str:
-    """The message about a missing file: the nearest name in its folder."""
-    for root in roots:
-        there = (root / name).parent
-        if there.is_dir():
-            names = [entry.name for entry in there.iterdir()]
-            near = difflib.get_close_matches(PurePosixPath(name).name, names, n=1)
-            if near:
-                folder = PurePosixPath(name).parent
-                return f"input file `{text}` does not exist; did you mean `{folder / near[0]}`?"
-    looked = " and ".join(str(root) for root in roots)
-    return f"input file `{text}` does not exist in {looked}"
 
 
 def _digest(path: Path) -> str:

@@ -25,9 +25,16 @@ from skill_eval_nb.running.estimate import (
     RESULTS_A_TURN,
     TOKENS_A_TURN,
 )
-from skill_eval_nb.running.files import STAGING, remove
-from skill_eval_nb.running.journal import ENDED, Journal, read_journal, sweep
-from skill_eval_nb.running.ledger import Ledger, close_interrupted
+from skill_eval_nb.running.files import STAGING, clear, remove
+from skill_eval_nb.running.journal import (
+    ENDED,
+    Ended,
+    Journal,
+    Ledger,
+    close_interrupted,
+    read_journal,
+    sweep,
+)
 from skill_eval_nb.running.options import executor_of, figures, worker_of
 from skill_eval_nb.running.protocol import (
     Executor,
@@ -39,7 +46,6 @@ from skill_eval_nb.running.protocol import (
     gather_refusals,
 )
 from skill_eval_nb.running.skill import folder_beside
-from skill_eval_nb.running.spec import Ended
 from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
@@ -408,7 +414,8 @@ def take_up(journal: Journal, home: Path) -> None:
     sweep(home)
     for queried in home.glob("query-*"):
         sweep(queried, 0)
-    close_interrupted(journal, home)
+    close_interrupted(journal)
+    clear(home)
 
 
 WHY = {

@@ -187,7 +187,7 @@ REFUSED = {
     "does not name a file": ["", ".", "a\0b"],
     "through a link": ["link.txt", "linked/secret.txt", "around"],
     "link": ["dangling"],
-    "did you mean `evals/files/log.txt`": ["evals/files/logg.txt"],
+    "Did you mean `log.txt`": ["evals/files/logg.txt"],
     "does not exist": ["nowhere/x.txt"],
     "no executor may see": ["SKILL.md", "evals", "trigger-eval-set.json", "innocent.txt"],
 }

@@ -17,6 +17,7 @@ from skill_eval_nb.running.journal import (
     LOCK,
     Held,
     Journal,
+    close_interrupted,
     hold_folders,
     hold_paid_folders,
     notes_of,
@@ -24,7 +25,6 @@ from skill_eval_nb.running.journal import (
     read_journal,
     sweep,
 )
-from skill_eval_nb.running.ledger import close_interrupted
 from skill_eval_nb.workspace.jobs import read_job
 from tests.corpus.build import lay
 
@@ -136,7 +136,7 @@ def test_what_a_kill_left_open_costs_the_same_before_the_next_start_and_after(
         noted.write_text(notes)
     assert read_journal(iteration).costs == {"k": usd}
     journal = opened(tmp_path)
-    close_interrupted(journal, iteration)
+    close_interrupted(journal)
     journal.close()
     record = read_journal(iteration)
     assert (record.costs, record.open) == ({"k": usd}, {})
