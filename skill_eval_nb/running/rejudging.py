@@ -16,8 +16,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.documents import Faults, Judging, NotJSON, parse, to_json
+from skill_eval_nb.documents import Judging
 from skill_eval_nb.grading.judge import Judge, Unjudged, prepare, worst
 from skill_eval_nb.models import (
     BudgetSpent,
@@ -53,7 +55,30 @@ def name_of(folder: Path, home: Path) -> str:
     return folder.relative_to(home).as_posix() if folder.is_relative_to(home) else str(folder)
 
 
-def under_way(path: Path) -> dict[str, Any] | None:
+class BatchItem(msgspec.Struct):
+    """A judging in a batch: the name of its run, and its number."""
+
+    run: str
+    number: int
+
+
+class Begun(msgspec.Struct):
+    """What an unfinished call has begun.
+
+    Attributes:
+        judge: the settings of its judge.
+        runs: how many judgings each run is to have, by its name; in `judging.json`.
+        ids: of the batch, once there are any; in `batch.json`, as is the rest.
+        items: the judgings of the batch.
+    """
+
+    judge: dict[str, Any]
+    runs: dict[str, int] = {}
+    ids: list[str] = []
+    items: list[BatchItem] = []
+
+
+def under_way(path: Path) -> Begun | None:
     """The pending batch; None if there is none.
 
     Raises:
@@ -62,12 +87,10 @@ def under_way(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        state = parse(read_bytes(path), Faults())
-        ids = state["ids"]
-        whole = {"judge", "items"} <= set(state)
-    except (NotJSON, KeyError, TypeError) as error:
+        state = msgspec.json.decode(read_bytes(path), type=Begun)
+    except msgspec.DecodeError as error:
         raise refuse(f"{path} is not what was written there; look at it ({error})") from error
-    if not ids or not whole:
+    if not state.ids:
         raise refuse(
             f"a batch may have been submitted, and was interrupted before its id was kept in "
             f"{path}. Look among the batches of your account whether it is there and cancel it; "
@@ -76,9 +99,9 @@ def under_way(path: Path) -> dict[str, Any] | None:
     return state
 
 
-def fits(state: dict[str, Any], judge: Judge, path: Path) -> None:
+def fits(state: Begun, judge: Judge, path: Path) -> None:
     """Refuse to continue a batch of another judge."""
-    theirs = ((name, mine, state["judge"].get(name)) for name, mine in _plain(judge).items())
+    theirs = ((name, mine, state.judge.get(name)) for name, mine in _plain(judge).items())
     stated = ", ".join(f"{name}={their!r}" for name, mine, their in theirs if their != mine)
     if stated:
         raise refuse(
@@ -93,11 +116,10 @@ def wanted_before(path: Path, judge: Judge) -> dict[str, int]:
     Empty if there was none, or it was for another judge.
     """
     try:
-        state = parse(read_bytes(path), Faults())
-        runs = state["runs"] if state["judge"] == _plain(judge) else {}
-        return {str(run): int(number) for run, number in runs.items()}
-    except (OSError, NotJSON, LookupError, TypeError, ValueError, AttributeError):
-        return {}  # as if it had ended: somebody has changed the file
+        goals = msgspec.json.decode(read_bytes(path), type=Begun)
+    except (OSError, msgspec.DecodeError):  # as if it had ended: somebody has changed the file
+        return {}
+    return goals.runs if goals.judge == _plain(judge) else {}
 
 
 def want(path: Path, judge: Judge, runs: Mapping[str, int]) -> None:
@@ -106,7 +128,7 @@ def want(path: Path, judge: Judge, runs: Mapping[str, int]) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    write_atomic(path, to_json({"judge": _plain(judge), "runs": dict(runs)}))
+    write_atomic(path, msgspec.json.encode({"judge": _plain(judge), "runs": runs}))
 
 
 def _plain(judge: Judge) -> Any:
@@ -121,59 +143,57 @@ async def judge_in_batch(job: Rejudging) -> None:
         ModelFault: the batch was not accepted, or cannot be reached; then it continues.
     """
     path, money = job.home / FILE, job.money
-    state = under_way(path)
     by_name = {name_of(task.run.folder, job.home): task for task in job.work}
-    if state is not None:
-        fits(state, job.judge, path)
-        items = [(item["run"], item["number"]) for item in state["items"]]
-    else:
-        items = [(name, number) for name, task in by_name.items() for number in task.numbers]
-    money.total = len(items)
-    ids = [] if state is None else list(state["ids"])
-    judgings = await _judgings(job, items, by_name, ids)
-    if state is None:
+    lacking = [BatchItem(name, number) for name in by_name for number in by_name[name].numbers]
+    state = under_way(path) or Begun(_plain(job.judge), items=lacking)
+    fits(state, job.judge, path)
+    money.total = len(state.items)
+    judgings, is_new = await _judgings(job, state, by_name), not state.ids
+    if is_new:
         judgings = _take_affordable(job, judgings)
-        items = [(name_of(each.of.run.folder, job.home), each.number) for each in judgings]
+        state.items = [
+            BatchItem(name_of(each.of.run.folder, job.home), each.number) for each in judgings
+        ]
     if not judgings:
         path.unlink(missing_ok=True)
         return
 
     def note(batch_id: str | None) -> None:
-        ids.extend([] if batch_id is None else [batch_id])
-        kept = [{"run": run, "number": number} for run, number in items]
-        write_atomic(path, to_json({"ids": ids, "judge": asdict(job.judge), "items": kept}))
+        state.ids += [] if batch_id is None else [batch_id]
+        write_atomic(path, msgspec.json.encode(state))
 
     async with job.terms.reach([job.judge.model]) as client:
         # What was submitted before will be billed, even if the budget is smaller now.
         reservation = money.budget.take_up(worst_usd(judgings, money.prices))
-        if state is None:
+        if is_new:
             note(None)
         try:
-            results = await bring_results(
-                client, judgings, reservation, ",".join(ids) or None, note
-            )
+            ids = ",".join(state.ids) or None
+            results = await bring_results(client, judgings, reservation, ids, note)
         except (ModelFault, BudgetSpent) as fault:
-            if not ids and not getattr(fault, "sent", False):
+            if not state.ids and not getattr(fault, "sent", False):
                 path.unlink()  # it was certainly not accepted: nothing is pending
             raise
         finally:
             reservation.close()
-        await _settle_all(client, job, judgings, results, ",".join(ids))
+        await _settle_all(client, job, judgings, results, ",".join(state.ids))
     path.unlink()
 
 
 async def _judgings(
-    job: Rejudging, items: list[tuple[str, int]], by_name: dict[str, JudgeTask], ids: list[str]
+    job: Rejudging, state: Begun, by_name: dict[str, JudgeTask]
 ) -> list[BatchedJudging[JudgeTask]]:
     """The missing judgings whose outputs can be read."""
     judgings: list[BatchedJudging[JudgeTask]] = []
-    for place, run in enumerate(dict.fromkeys(run for run, _ in items)):
+    ids = ",".join(state.ids)
+    for place, run in enumerate(dict.fromkeys(item.run for item in state.items)):
         if (task := by_name.get(run)) is None:
             job.message = f"{run} is in the batch, but no longer exists"
             continue
-        names = {number: f"r{place}-j{number}-p" for name, number in items if name == run}
+        numbers = (item.number for item in state.items if item.run == run)
+        names = {number: f"r{place}-j{number}-p" for number in numbers}
         written = {judging.batch for judging in task.before.judgings.values()}  # by an earlier call
-        lacks = [n for n in names if not ids or f"{','.join(ids)}/{names[n]}0" not in written]
+        lacks = [n for n in names if not ids or f"{ids}/{names[n]}0" not in written]
         try:
             ready = await asyncio.to_thread(prepare, job.judge, task.case)
             judgings += [batch_judging(task, ready, number, names[number]) for number in lacks]
