@@ -106,7 +106,7 @@ def optimise(
     cannot be told apart, the shorter or earlier one is kept.
 
     The score that decided flatters the winner, so the winner is measured once more, on new runs
-    of the held-out queries: that is `best_score`. It is free of lucky runs, but not of luck in
+    of the held-out queries: that is `best`. It is free of lucky runs, but not of luck in
     which queries were held out; its interval says how much that may matter.
 
     A score is the share of runs that were right; runs that errored do not count. SKILL.md is not
@@ -234,17 +234,17 @@ def optimise(
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(planned, notes=(*planned.notes, *begun))
     with hold_paid_folders([base / KEPT], "a search for a description", into=[base / KEPT, kept]):
-        found = work.run_search()
+        work.run_search()
         done = replace(
             planned,
-            status=found.status,
-            steps=tuple(replace(step, is_best=step is found.best) for step in found.steps),
-            best_description=found.best.description if found.best is not None else present,
-            best=found.fresh.test if found.fresh is not None else None,
-            why=found.why,
-            ended=found.ended,
+            status=work.status,
+            steps=tuple(replace(step, is_best=step is work.best) for step in work.steps),
+            best_description=work.best.description if work.best is not None else present,
+            best=work.fresh.test if work.fresh is not None else None,
+            why=work.why,
+            ended=work.ended,
             cost_usd=work.money.cost_usd,
         )
-        if found.steps:
+        if work.steps:
             done.write(kept)
     return done

@@ -141,19 +141,9 @@ class Optimised(Shown):
     notes: tuple[str, ...] = ()
 
     @property
-    def best_score(self) -> float | None:
-        """The winner's share of right runs, 0-1, on new runs; None if they were not made."""
-        return None if self.best is None else self.best.score
-
-    @property
     def selected(self) -> Score | None:
         """The score that decided; it flatters the winner."""
         return next((step.test for step in self.steps if step.is_best), None)
-
-    @property
-    def selected_score(self) -> float | None:
-        """The score that decided, as a share, 0-1."""
-        return None if self.selected is None else self.selected.score
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -191,7 +181,7 @@ class Optimised(Shown):
             best_description=self.best_description,
             iterations=steps,
             **_ends("best", self.best),
-            selected_score=self.selected_score,
+            selected_score=self.selected and self.selected.score,
             why=self.why,
             skill_name=self.skill_name,
         )
@@ -259,7 +249,6 @@ class SearchOver(Exception):
 
     def __init__(self, reason: str, *, halt: bool = False) -> None:
         super().__init__(reason)
-        self.reason = reason
         self.halt = halt
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models.ask import (
@@ -335,26 +335,7 @@ PATIENCE = 2
 """A search ends after this many rounds without a better train score."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What a search found.
-
-    Attributes:
-        steps: the descriptions that were measured, in order.
-        best: the one that was chosen; None if none was measured.
-        why: why it was chosen, in words.
-        fresh: its results on new runs of the held-out queries; None if they were not made.
-        ended: why the search ended, in words.
-        status: `partial` if anything but its own rules ended it, such as the budget;
-            `broken` where the first measurement cannot be trusted.
-    """
-
-    steps: tuple[Step, ...]
-    best: Step | None
-    why: str
-    fresh: Step | None
-    ended: str
-    status: Literal["done", "partial", "broken"]
+NOTHING = "Nothing was measured."
 
 
 @dataclass(kw_only=True)
@@ -367,12 +348,23 @@ class Search:
     Attributes:
         present: the current description, which is measured first.
         rounds: the most descriptions to measure, including the current one.
-        steps: those measured so far.
+        steps: those measured so far, in order.
+        best: the one that was chosen; None if none was measured.
+        why: why it was chosen, in words.
+        fresh: its results on new runs of the held-out queries; None if they were not made.
+        ended: why the search ended, in words.
+        status: `partial` if anything but its own rules ended it, such as the budget;
+            `broken` where the first measurement cannot be trusted.
     """
 
     present: str
     rounds: int = 5
     steps: list[Step] = field(default_factory=list)
+    best: Step | None = None
+    why: str = NOTHING
+    fresh: Step | None = None
+    ended: str = ""
+    status: Literal["done", "partial", "broken"] = "done"
 
     def measure(self, description: str, *, fresh: bool = False) -> Step:
         """Measure a description; with `fresh`, on new runs of the held-out queries only.
@@ -390,30 +382,30 @@ class Search:
         """
         raise NotImplementedError
 
-    def run_search(self) -> SearchResult:
+    def run_search(self) -> Self:
         """Measure and propose until the end, choose, and measure the choice once more."""
-        over = None
+        over, lacking = None, None
         try:
-            ended = self._try_descriptions()
+            self.ended = self._try_descriptions()
         except SearchOver as error:
-            over, ended = error, error.reason
-        steps = tuple(self.steps)
-        if not steps:
-            return SearchResult((), None, NOTHING, None, ended, "partial")
-        if over is None and steps[0].broken is not None:
-            return SearchResult(steps, steps[0], steps[0].broken, None, ended, "broken")
-        best, why = choose(steps)
-        fresh, lacking = None, None
+            over, self.ended, self.status = error, str(error), "partial"
+        if not self.steps:
+            return self
+        first = self.steps[0]
+        if over is None and first.broken is not None:
+            self.best, self.why, self.status = first, first.broken, "broken"
+            return self
+        self.best, self.why = choose(self.steps)
         if over is None or not over.halt:
             try:
-                fresh = self.measure(best.description, fresh=True)
-                lacking = fresh.lacking
+                self.fresh = self.measure(self.best.description, fresh=True)
+                lacking = self.fresh.lacking
             except SearchOver as error:
-                lacking = error.reason
+                lacking = str(error)
         if lacking is not None:
-            ended = f"{ended}; the last measurement was not finished: {lacking}"
-        status = "done" if over is None and lacking is None else "partial"
-        return SearchResult(steps, best, why, fresh, ended, status)
+            self.ended += f"; the last measurement was not finished: {lacking}"
+            self.status = "partial"
+        return self
 
     def _try_descriptions(self) -> str:
         """Measure and propose in turn; returns why it ended."""
@@ -446,9 +438,6 @@ class Search:
         if self.rounds == 1:
             return "only one round was wanted"
         return f"all {self.rounds} rounds were made"
-
-
-NOTHING = "Nothing was measured."
 
 
 def _score_train(step: Step) -> float:

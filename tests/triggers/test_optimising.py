@@ -71,7 +71,7 @@ def test_the_better_description_is_found_and_measured_afresh_on_held_out_queries
     assert [one.description for one in found.steps] == [PRESENT, better]
     assert [one.is_best for one in found.steps] == [False, True]
     assert found.best_description == better
-    assert found.best_score == found.selected_score == 1
+    assert found.best.score == found.selected.score == 1
     assert found.steps[0].test.score == pytest.approx(0.75, abs=0.1)
     assert found.why.startswith("Round 2 is chosen. Round 2 seems better than the current")
     assert found.ended == "every train query passes in round 2"
