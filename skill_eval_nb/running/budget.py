@@ -154,9 +154,7 @@ class Budget(Tally):
 
     def copy_rest(self) -> Budget:
         """A budget of what is left, to send to where the step runs; see `count`."""
-        with self.lock:
-            left = self._left()
-            return Budget(None if left is None else max(left, 0) / UNIT, self.prices)
+        return Budget(self.left_usd, self.prices)
 
     def note_in(self, path: Path, halt: Path = Path()) -> None:
         """From now on, note the most that can have been spent, before each call is sent.

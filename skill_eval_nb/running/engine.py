@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 from skill_eval_nb.text import count, dollars
 
 from .budget import Budget, Halted
-from .files import STAGING, InTheWay, Unwritable, mark_errored, remove, work_folders
+from .files import STAGING, InTheWay, Unwritable, mark_errored
 from .journal import Ended, Interrupted, Journal, Launched, Ledger, Lost
 from .pool import HALT, JobFailed, do_in_pool
 from .spec import CHECK, EXECUTE, GRADE, JUDGE, Missing, Order, Run, Spec
@@ -273,25 +273,14 @@ class Engine:
     async def _attempt_step(
         self, order: Order, reservation: Budget | None, prepared: Prepared | None
     ) -> Ended | None:
-        run = order.run
-        data = {"number": order.number} if order.number else {}
-        step = None
-        try:
-            opened = self.ledger.step(
-                order.step, run.cell.key, run.cell.folder, reservation, **data
-            )
+        cell, data = order.run.cell, {"number": order.number} if order.number else {}
+        opened = self.ledger.step(order.step, cell.key, cell.folder, reservation, **data)
+        with suppress(Halted):
             async with opened as step:
                 order = replace(order, launch=step.number)
                 step.ended = await self._come_to_end(order, step, prepared)
                 return step.ended
-        except (asyncio.CancelledError, Halted) as error:
-            if step is not None:  # it was closed first: a worker that continues sees that
-                for path in work_folders(run.iteration, run.cell.key, step.number):
-                    with suppress(OSError):  # the next start removes it
-                        remove(path)
-            if isinstance(error, Halted):
-                return None
-            raise
+        return None
 
     async def _come_to_end(self, order: Order, step: Launched, prepared: Prepared | None) -> Ended:
         """Do a step here or in the pool."""

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,6 +41,8 @@ from skill_eval_nb.grading.judge import Case, Judge, Prepared, Unjudged, worst
 from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.grading.structural.types import is_checked
 from skill_eval_nb.models import BudgetSpent, Client, Usage
+from skill_eval_nb.text import count, dollars
+from skill_eval_nb.view import Block, Shown, Text, Title, reasons
 from skill_eval_nb.workspace import write_atomic
 
 from .asking import Account, Terms
@@ -446,8 +448,8 @@ def _skill_names(workspace: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedAgain:
+@dataclass(frozen=True, slots=True, repr=False)
+class JudgedAgain(Shown):
     """The result of judging stored runs again.
 
     Attributes:
@@ -482,22 +484,19 @@ class JudgedAgain:
     before: Mapping[str, int] = field(default_factory=dict)
     message: str = ""
 
-    def __repr__(self) -> str:
-        """What a notebook shows: the counts, and every reason once."""
-        usd = self.worst_usd if self.status == "dry run" else self.cost_usd
-        cost = "a price is not known" if usd is None else f"${usd:.4f}"
-        runs = len({folder for folder, _ in self.judged})
-        lines = [f"{self.status}: {len(self.judged)} judgings of {runs} runs, {cost}"]
+    def _blocks(self) -> Iterator[Block]:
         if self.status == "dry run":
-            lines = [f"dry run: {self.n_missing} judgings by {self.model}, {cost} at most"]
-        reasons = [
-            *(("failed", failure.reason) for failure in self.failed),
-            *(("left out", run.reason) for run in self.left_out),
-            *(("kept", run.reason) for run in self.kept),
-        ]
-        for what, reason in dict.fromkeys(reasons):
-            lines.append(f"{what}: {reasons.count((what, reason))} × {reason}")
-        return "\n".join([*lines, self.message] if self.message else lines)
+            most = dollars(self.worst_usd)
+            made = count(self.n_missing, "judging")
+            yield Title(f"dry run: {made} by {self.model}, {most} at most")
+        else:
+            runs = len({folder for folder, _ in self.judged})
+            made = f"{count(len(self.judged), 'judging')} of {count(runs, 'run')}"
+            yield Title(f"{self.status}: {made}, {dollars(self.cost_usd)}")
+        kinds = {"failed": self.failed, "left out": self.left_out, "kept": self.kept}
+        why = [(kind, each.reason) for kind in kinds for each in kinds[kind]]
+        yield reasons(why, "What was not done")
+        yield Text(self.message)
 
 
 @dataclass

@@ -193,16 +193,15 @@ def executor_of(
     if sandbox not in ("bubblewrap", "none"):
         faults.append(f'sandbox is {sandbox!r}; it is "bubblewrap" or "none"')
         sandbox = "bubblewrap"
-    if isinstance(given, str):
+    runner = given
+    if isinstance(runner, str):
         try:
-            runner = make_executor(given, **options)
+            runner = make_executor(runner, **options)
         except ValueError as error:
             faults.append(str(error))
             return None
-    else:
-        runner = given
-        if options:
-            faults.append("executor_options are for an executor given by its name; leave them out")
+    elif options:
+        faults.append("executor_options are for an executor given by its name; leave them out")
     if not isinstance(runner, Executor):
         faults.append(f"{runner!r} is not an executor: it lacks `name`, `why_not` or `execute`")
         return None

@@ -111,6 +111,8 @@ def _labelled(path: str) -> TriggerSet | None:
     return document if labelled else None
 
 
+SPLITS: dict[str | None, Literal["train", "test"]] = {"train": "train", "test": "test"}
+"""What a set may use a query for."""
 NONE = frozenset(("", "none", "null", "no skill"))
 """What is expected, in a set for several skills, if none of them should be picked up."""
 
@@ -153,7 +155,7 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
     if fault := _unlabelled(document.queries, labels, skill):
         raise refuse(f"{file} {fault}")
     return tuple(
-        Query(query.query, bool(label), tuple(query.tags), _split(query))
+        Query(query.query, bool(label), tuple(query.tags), SPLITS.get(query.split))
         for query, label in zip(document.queries, labels, strict=True)
     )
 
@@ -210,10 +212,6 @@ def _unlabelled(
     )
 
 
-def _split(query: TriggerQuery) -> Literal["train", "test"] | None:
-    return "train" if query.split == "train" else "test" if query.split == "test" else None
-
-
 def write_queries(path: PathLike, queries: Iterable[Query]) -> Path:
     """Write a trigger set in one step; `read_queries` gives it back.
 
@@ -267,7 +265,7 @@ def _row(row: TriggerQuery | None, query: Query) -> TriggerQuery:
     row.should_trigger = query.should_trigger
     if tuple(row.tags) != query.tags:
         row.tags = list(query.tags)
-    if query.split is not None or row.split in ("train", "test"):
+    if query.split is not None or row.split in SPLITS:
         row.split = query.split
     return row
 
