@@ -23,7 +23,7 @@ from skill_eval_nb.models.ask import Answered, Question, Unanswered, ask
 from skill_eval_nb.text import dollars
 
 from .budget import Budget
-from .journal import hold_paid_folders
+from .journal import hold_folders, make_ready
 from .protocol import Refused, find_number_faults, find_unpriced
 from .threads import in_thread, several, to_the_end
 
@@ -305,9 +305,9 @@ def answers_of(
     worst = worst_usd([item.question for item in missing.values()], terms.known_prices)
     if terms.dry_run or not missing:
         return Answers(before, frozenset(before), worst_usd=worst)
-    with hold_paid_folders(
-        {item.folder for item in missing.values() if item.folder is not None}, doing
-    ):
+    folders = {item.folder for item in missing.values() if item.folder is not None}
+    with hold_folders(folders, doing):
+        make_ready(folders)
         before, missing = look()
         answers = ask_all([*missing.values()], terms)
     values = before | answers.values

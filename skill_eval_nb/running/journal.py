@@ -511,27 +511,6 @@ def hold_folders(folders: Iterable[Path], doing: str) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def hold_paid_folders(
-    folders: Iterable[Path], doing: str, *, into: Iterable[Path] | None = None
-) -> Iterator[None]:
-    """Lock folders like `hold_folders`, and make sure that what is paid for can be stored.
-
-    Args:
-        folders: the folders to lock.
-        doing: what is being done there, for the message to others.
-        into: the folders to be written; the same ones if not given. They need not exist yet.
-
-    Raises:
-        Held: another process has locked one of them.
-        Refused: one of them cannot be written.
-    """
-    folders = list(folders)
-    with hold_folders(folders, doing):
-        make_ready(folders if into is None else into)
-        yield
-
-
 def make_ready(folders: Iterable[Path]) -> None:
     """Delete half-written files in folders, and test that the folders can be written.
 

@@ -169,19 +169,9 @@ def _same(scores: dict[str, RubricScore], judgings: Sequence[Judging]) -> bool:
 
 def _as_judging(grading: Grading) -> Judging:
     """A grading as the one judging that it is."""
-    noted = grading.timing
-    return Judging(
-        judging=1,
-        judge_model=grading.judge_model,
-        rubric_scores=dict(grading.rubric_scores),
-        rubric_summary=grading.rubric_summary,
-        expectations=list(grading.expectations),
-        claims=list(grading.claims),
-        user_notes_summary=grading.user_notes_summary,
-        eval_feedback=grading.eval_feedback,
-        seconds=noted.grader_duration_seconds if noted is not None else None,
-        timestamp=grading.timestamp,
-    )
+    fields = {name: getattr(grading, name) for name in _JUDGED if name != "summary"}
+    seconds = grading.timing.grader_duration_seconds if grading.timing is not None else None
+    return Judging(judging=1, seconds=seconds, **fields)
 
 
 def preserve(before: ExistingGrades) -> None:

@@ -354,9 +354,7 @@ def _budget_advice(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]
             "lets more"
         )
     if usd is not None and left < usd.high:
-        which, sure = ("low", "will") if left < usd.low else ("high", "may")
-        estimate = usd.low if which == "low" else usd.high
         yield (
-            f"{named} is below the {which} estimate, ${estimate:,.2f}: the job {sure} end as "
-            "partial; it can be continued with more"
+            f"{named} is below the estimate, {usd.dollars}: the job may end as partial; it can be "
+            "continued with more"
         )

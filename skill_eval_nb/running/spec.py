@@ -149,14 +149,12 @@ class Run:
     Attributes:
         cell: its name.
         eval: its eval.
-        iteration: the iteration's folder.
         place: its own folder.
         missing: the steps that it lacked when it was checked.
     """
 
     cell: Cell
     eval: PlannedEval
-    iteration: Path
     place: Path
     missing: Missing
 
@@ -357,7 +355,7 @@ class Spec:
         eval_ = next(eval_ for eval_ in self.evals if eval_.id == cell.eval_id)
         place = self.workspace / cell.folder
         missing = self.lacks(eval_, place, retry_errored=self.retry_errored)
-        return Run(cell, eval_, self.folder, place, missing)
+        return Run(cell, eval_, place, missing)
 
     def lacks(self, eval_: PlannedEval, place: Path, *, retry_errored: bool = False) -> Missing:
         """What a run of an eval lacks now; as for `state`."""

@@ -185,11 +185,11 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
         Unwritable: the workspace cannot be written.
     """
     run, plan = order.run, order.plan
-    refuse_strangers(run.place, run.iteration)
+    refuse_strangers(run.place, plan.folder)
     why = plan.executor.why_not(plan.sandbox)
     if why is not None:
         raise CannotRun(f"executor `{plan.executor.name}` cannot run here: {why}")
-    staging, scratch = work_folders(run.iteration, run.cell.key, order.launch)
+    staging, scratch = work_folders(order.plan.folder, run.cell.key, order.launch)
     trace = None
     began, clock = time.time(), time.perf_counter()
     try:
@@ -281,7 +281,7 @@ def _put_in_place(order: Order, execution: Execution, began: float, seconds: flo
     is returned.
     """
     run = order.run
-    staging, scratch = work_folders(run.iteration, run.cell.key, order.launch)
+    staging, scratch = work_folders(order.plan.folder, run.cell.key, order.launch)
     trace = None
     try:
         _fill(order, execution, staging, began, seconds)
@@ -299,7 +299,7 @@ def _put_in_place(order: Order, execution: Execution, began: float, seconds: flo
         _fill(order, failed, staging, began, seconds)
     if execution.status == "errored":
         _unless_given_up(order)
-    put_in_place(staging, run.iteration, run.place)
+    put_in_place(staging, order.plan.folder, run.place)
     with contextlib.suppress(OSError):  # a process of the executor may still be writing there
         remove(scratch)
     return trace
@@ -311,7 +311,7 @@ def _unless_given_up(order: Order) -> None:
     Raises:
         Halted: the job has closed this launch.
     """
-    if not notes_of(order.run.iteration, order.launch).exists():
+    if not notes_of(order.plan.folder, order.launch).exists():
         raise Halted
 
 

@@ -12,7 +12,7 @@ from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models import Connection, Prices, load_prices
 from skill_eval_nb.models.ask import ATTEMPTS
 from skill_eval_nb.running.asking import Terms, worst_usd
-from skill_eval_nb.running.journal import hold_paid_folders
+from skill_eval_nb.running.journal import hold_folders, make_ready
 from skill_eval_nb.running.options import executor_of
 from skill_eval_nb.running.protocol import (
     Executor,
@@ -233,7 +233,8 @@ def optimise(
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(planned, notes=(*planned.notes, *begun))
-    with hold_paid_folders([base / KEPT], "a search for a description", into=[base / KEPT, kept]):
+    with hold_folders([base / KEPT], "a search for a description"):
+        make_ready([base / KEPT, kept])
         work.run_search()
         done = replace(
             planned,

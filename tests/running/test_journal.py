@@ -19,7 +19,6 @@ from skill_eval_nb.running.journal import (
     Journal,
     close_interrupted,
     hold_folders,
-    hold_paid_folders,
     notes_of,
     probe,
     read_journal,
@@ -31,14 +30,14 @@ from tests.corpus.build import lay
 
 def test_whoever_comes_second_is_told_who_is_at_it(tmp_path):
     folder = tmp_path / "new" / "answers"
-    with hold_paid_folders([folder], "a comparison"):
+    with hold_folders([folder], "a comparison"):
         told = rf"a comparison is already running in {folder} by this process, since 20\d\d-"
         with pytest.raises(Held, match=told), hold_folders([tmp_path, folder], "another"):
             pytest.fail("it was not held")
         with hold_folders([tmp_path], "what has nothing to do with it"):
             pass
     assert list(folder.iterdir()) == []
-    with hold_paid_folders([folder, folder], "a comparison"):
+    with hold_folders([folder, folder], "a comparison"):
         pass
 
 

@@ -189,21 +189,6 @@ class AgentLoop:
         )
 
 
-def common_fields(
-    task: Task, tools: list[dict[str, Any]], *, effort: str | None, thinking: bool
-) -> dict[str, Any]:
-    """The part that all requests of a run share."""
-    return {
-        "model": task.model,
-        "max_tokens": task.limits.output_tokens,
-        "system": [{"type": "text", "text": SYSTEM, **_MARK}],
-        "tools": tools,
-        "metadata": {"user_id": task.key},
-        **({} if effort is None else {"output_config": {"effort": effort}}),
-        **({"thinking": {"type": "adaptive"}} if thinking else {}),
-    }
-
-
 def mark_for_cache(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The messages, with cache marks on the user's last two.
 
@@ -291,7 +276,7 @@ class MessagesApi:
             toolbox = self._make_toolbox(task)
             connected = nullcontext(task.client) if task.client else connect(task.connection)
             async with connected as client:
-                request = common_fields(task, listed, effort=self.effort, thinking=self.thinking)
+                request = self._common_fields(task, listed)
                 work = AgentLoop(task, request, client, tally, toolbox, recording)
                 text = await work.done()
         except (AgentStopped, BudgetSpent, ModelFault, SandboxMissing) as fault:
@@ -311,6 +296,18 @@ class MessagesApi:
             final_text=text,
             out_of_turns=out_of_turns,
         )
+
+    def _common_fields(self, task: Task, tools: list[dict[str, Any]]) -> dict[str, Any]:
+        """The part that all requests of a run share."""
+        return {
+            "model": task.model,
+            "max_tokens": task.limits.output_tokens,
+            "system": [{"type": "text", "text": SYSTEM, **_MARK}],
+            "tools": tools,
+            "metadata": {"user_id": task.key},
+            **({} if self.effort is None else {"output_config": {"effort": self.effort}}),
+            **({"thinking": {"type": "adaptive"}} if self.thinking else {}),
+        }
 
     def _make_toolbox(self, task: Task) -> Toolbox:
         if (reason := self.why_not(task.sandbox)) is not None:
