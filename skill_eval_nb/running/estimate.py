@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import quantiles
 
@@ -18,43 +18,25 @@ from .spec import ERRORED, EXECUTED, Spec
 from .suite import PlannedEval
 
 
-@dataclass(slots=True)
-class PastRuns:
-    """What the runs of a configuration used, as far as it was measured.
-
-    Attributes:
-        tokens: tokens read and written, for each run.
-        usd: US dollars, for each run.
-        calls: calls of the model, for each run.
-    """
-
-    tokens: list[float] = field(default_factory=list)
-    usd: list[float] = field(default_factory=list)
-    calls: list[float] = field(default_factory=list)
-
-
-def measure_past_runs(workspace: Path, model: str) -> dict[str, PastRuns]:
+def measure_past_runs(workspace: Path, model: str) -> dict[str, list[Timing]]:
     """What a model's runs in a workspace used, by configuration.
 
     Only complete runs count, and only in folders as this toolkit writes them:
     iteration-N/eval-…/CONFIGURATION/run-R.
     """
-    found: dict[str, PastRuns] = {}
+    found: dict[str, list[Timing]] = {}
     for path in sorted(workspace.glob(f"iteration-*/eval-*/*/run-*/{EXECUTED}")):
         try:
             timing, _ = mend(parse(read_bytes(path), Faults()), Timing)
         except (NotJSON, OSError):
             continue  # the tables say what is wrong with it; here it is just not measured
-        if timing.model != model or timing.status == ERRORED:
-            continue
-        costs = found.setdefault(path.parent.parent.name, PastRuns())
-        if timing.total_tokens:
-            costs.tokens.append(timing.total_tokens)
-        if timing.cost_usd is not None:
-            costs.usd.append(timing.cost_usd)
-        if timing.model_calls:
-            costs.calls.append(timing.model_calls)
+        if timing.model == model and timing.status != ERRORED:
+            found.setdefault(path.parent.parent.name, []).append(timing)
     return found
+
+
+def _known_costs(past: Iterable[Timing]) -> list[float]:
+    return [timing.cost_usd for timing in past if timing.cost_usd is not None]
 
 
 CHARS_PER_TOKEN = (4.5, 3.0)
@@ -246,7 +228,7 @@ def estimate_runs(
     uses: Sequence[Use],
     prices: Prices,
     model: str,
-    measured: PastRuns | None = None,
+    past: Sequence[Timing] = (),
     *,
     batch: bool = False,
 ) -> CostPart:
@@ -256,15 +238,15 @@ def estimate_runs(
     calls, tokens = Span(low.calls, high.calls), Span(low.total, high.total)
     spans = [use.usd(prices, model, batch=batch) for use in uses] if prices.known(model) else [None]
     usd = _sum_known(spans)
-    if measured is None or len(measured.tokens) < ENOUGH:
+    measured = [timing.total_tokens for timing in past if timing.total_tokens]
+    if len(measured) < ENOUGH:
         return CostPart(what, number, calls, tokens, usd)
-    if len(measured.usd) >= ENOUGH and usd is not None:
-        usd = _spread(measured.usd) * number
-    if len(measured.calls) >= ENOUGH:
-        calls = _spread(measured.calls) * number
-    return CostPart(
-        what, number, calls, _spread(measured.tokens) * number, usd, len(measured.tokens)
-    )
+    costs, asked = _known_costs(past), [timing.model_calls for timing in past if timing.model_calls]
+    if len(costs) >= ENOUGH and usd is not None:
+        usd = _spread(costs) * number
+    if len(asked) >= ENOUGH:
+        calls = _spread(asked) * number
+    return CostPart(what, number, calls, _spread(measured) * number, usd, len(measured))
 
 
 def assumptions(parts: Sequence[CostPart], executor: str, prices: str) -> Iterator[str]:
@@ -329,7 +311,7 @@ LEAST_USD = 0.05
 """The lowest limit of a run's cost that is derived from an estimate, in US dollars."""
 
 
-def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
+def estimate_of(plan: Spec, known: Mapping[str, Sequence[Timing]]) -> Estimate:
     """What the missing steps may cost; `known` is the result of `measure_past_runs`."""
     todo = plan.todo
     parts = []
@@ -339,7 +321,7 @@ def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
             for run in todo
             if run.cell.configuration == side.name and run.missing.execute
         ]
-        past = known.get(side.name)
+        past = known.get(side.name, ())
         parts.append(estimate_runs(side.name, uses, plan.prices, plan.executor_model, past))
     judging = [
         of_judging(run.eval, per_dimension=plan.judge_per_dimension)
@@ -355,7 +337,7 @@ def estimate_of(plan: Spec, known: Mapping[str, PastRuns]) -> Estimate:
     return Estimate(tuple(parts), tuple(texts))
 
 
-def limit_runs(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:
+def limit_runs(plan: Spec, known: Mapping[str, Sequence[Timing]]) -> Spec:
     """Under a budget, each run has a limit in dollars: four times the high estimate.
 
     The estimate is that of the most expensive run of the plan, or what such a run has cost before
@@ -370,7 +352,7 @@ def limit_runs(plan: Spec, known: Mapping[str, PastRuns]) -> Spec:
         for use in [of_run(eval_, side.skill, plan.executor.name, plan.limits)]
         if (span := use.usd(plan.prices, plan.executor_model)) is not None
     ]
-    past = [usd for name in plan.configurations if name in known for usd in known[name].usd]
+    past = [usd for name in plan.configurations for usd in _known_costs(known.get(name, ()))]
     is_free = bool(priced) and not any((*priced, *past))
     usd = 0.0 if is_free else max(LEAST_USD, 4 * max((*priced, *past), default=0.0))
     return replace(plan, limits=replace(plan.limits, usd=round(usd, 4)))

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.documents import Judging
+from skill_eval_nb.documents import Judging, Timing
 from skill_eval_nb.grading.judge import Judge, Unjudged, prepare, worst
 from skill_eval_nb.models import (
     BudgetSpent,
@@ -35,7 +35,7 @@ from skill_eval_nb.workspace.folders import OWN
 
 from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures
 from .batch import BatchedJudging, NoJudging, batch_judging, bring_results, judging_from, worst_usd
-from .estimate import CostPart, PastRuns, estimate_runs, of_judging
+from .estimate import CostPart, estimate_runs, of_judging
 from .journal import hold_folders, make_ready
 from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, work_of
 from .protocol import Refused, refuse
@@ -413,7 +413,7 @@ def _worst_usd(job: Rejudging, *, batch: bool) -> float | None:
 
 def _estimate(job: Rejudging, *, batch: bool) -> CostPart:
     """What missing judgings may come to: as those by this model did, if there are enough."""
-    uses, past, prices, model = [], PastRuns(), job.money.prices, job.judge.model
+    uses, past, prices, model = [], list[Timing](), job.money.prices, job.judge.model
     for task in job.work:
         run = task.run
         assert run.eval is not None
@@ -421,14 +421,12 @@ def _estimate(job: Rejudging, *, batch: bool) -> CostPart:
         planned = PlannedEval(run.eval_id, run.eval_name, "", run.eval, (), (), judged)
         use = of_judging(planned, per_dimension=job.judge.per_dimension)
         uses += [use] * len(task.numbers)
-        mine = (made for made in task.before.judgings.values() if made.judge_model == model)
-        for made in mine:
-            if (used := made.usage) is None:
-                continue
-            past.tokens.append(sum(getattr(used, name) or 0 for name in TOKENS))
-            past.calls.append(used.calls or 1)
-            past.usd += [] if made.cost_usd is None else [made.cost_usd]
-    return estimate_runs("judging", uses, prices, model, None if batch else past, batch=batch)
+        for made in task.before.judgings.values():
+            if made.judge_model == model and (used := made.usage) is not None:
+                tokens = sum(getattr(used, name) or 0 for name in TOKENS)
+                calls, cost = used.calls or 1, made.cost_usd
+                past.append(Timing(total_tokens=tokens, model_calls=calls, cost_usd=cost))
+    return estimate_runs("judging", uses, prices, model, () if batch else past, batch=batch)
 
 
 def _judge(

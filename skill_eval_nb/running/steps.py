@@ -293,9 +293,7 @@ def _put_in_place(order: Order, execution: Execution, began: float, seconds: flo
         remove(staging)
         (staging / "outputs").mkdir(parents=True)
         reason = f"its outputs could not be collected: {type(error).__name__}: {error}"
-        failed = Execution(
-            "errored", reason, (), execution.usage, execution.cost_usd, execution.skill_used, ""
-        )
+        failed = replace(execution, status="errored", reason=reason, events=())
         _fill(order, failed, staging, began, seconds)
     if execution.status == "errored":
         _unless_given_up(order)
