@@ -317,64 +317,62 @@ def check_queries(queries: Iterable[Query], skill: str | None = None) -> tuple[Q
     given = tuple(queries)
     if not given:
         return (QueryDoubt("no queries", "There are no queries: write some, or draft them."),)
-    return (
-        *_one_class(given),
-        *_contradictions(given),
-        *_empty(given),
-        *_twice(given),
-        *_nearly_twice(given),
-        *_given_away(given, skill),
-        *_few(given),
-    )
+    found = [*_doubt_all(given, skill)]
+    for should, verb in ((True, "should"), (False, "should not")):
+        own = [query for query in given if query.should_trigger is should]
+        found += _doubt_class(own, verb, "recall" if should else "precision")
+    return tuple(sorted(found, key=lambda doubt: ORDER.index(doubt.doubt)))
 
 
-def _one_class(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
-    classes = {query.should_trigger for query in queries}
-    for should, name, verb, figure in (
-        (True, "no positives", "should", "recall"),
-        (False, "no negatives", "should not", "precision"),
-    ):
-        if should not in classes:
-            what = f"There is no query that {verb} trigger: nothing can be known of {figure}. "
-            yield QueryDoubt(name, what + "Add some, mainly near misses.")
+ORDER = ("no positives", "no negatives", "contradiction", "empty")
+ORDER += ("twice", "nearly twice", "gives away", "few")
+"""The doubts about a set, the worst first."""
 
 
-def _contradictions(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
+def _doubt_all(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDoubt]:
     for same in _by_words(queries):
         if len({query.should_trigger for query in same}) > 1:
             what = f"{in_quotes(same[0].query)} should trigger and should not. "
             yield _doubt("contradiction", what + "One of the two is wrong: remove it.", same)
-
-
-def _empty(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
-    blank = [query for query in queries if not plain(query.query)]
-    if blank:
+    if blank := [query for query in queries if not plain(query.query)]:
         what = f"{_queries(len(blank))} without words: no skill can be picked up for it. "
         yield _doubt("empty", what + "Remove them.", blank)
+    named = [query for query in queries if skill and gives_away(query.query, skill)]
+    if skill and named:
+        what = f"The skill's own name, {in_quotes(skill)}, stands in {_queries(len(named))}, such "
+        why = (
+            f"as {in_quotes(named[0].query)}: the name gives it away, so the description is not "
+            "tested. Ask as somebody who has never heard of the skill would."
+        )
+        yield _doubt("gives away", what + why, named)
 
 
-def _twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
-    for should in (True, False):
-        for same in _by_words([query for query in queries if query.should_trigger is should]):
-            if len(same) > 1:
-                what = (
-                    f"{in_quotes(same[0].query)} is there {len(same)} times, and counts as often. "
-                )
-                yield _doubt("twice", what + "Keep one.", same)
+def _doubt_class(own: Sequence[Query], verb: str, figure: str) -> Iterator[QueryDoubt]:
+    """The doubts about the queries of one class.
 
-
-def _nearly_twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
-    """Only within a class: a near miss should be close to a query that should trigger."""
-    for should in (True, False):
-        own = [query for query in queries if query.should_trigger is should]
-        for places in _together(alike([query.query for query in own])):
-            same = [own[place] for place in places]
-            more = f", and {len(same) - 2} more with them" if len(same) > 2 else ""
-            what = (
-                f"{in_quotes(same[0].query)} and {in_quotes(same[1].query)} say nearly "
-                f"the same{more}."
-            )
-            yield _doubt("nearly twice", f"{what} Reword one of them.", same)
+    Only within a class may none be nearly the same: a near miss should be close to a query that
+    should trigger. With n queries that are all right, Wilson's lower limit is n / (n + z²).
+    """
+    if not own:
+        what = f"There is no query that {verb} trigger: nothing can be known of {figure}. "
+        name = "no positives" if verb == "should" else "no negatives"
+        yield QueryDoubt(name, what + "Add some, mainly near misses.")
+    for same in _by_words(own):
+        if len(same) > 1:
+            what = f"{in_quotes(same[0].query)} is there {len(same)} times, and counts as often. "
+            yield _doubt("twice", what + "Keep one.", same)
+    for places in _together(alike([query.query for query in own])):
+        same = [own[place] for place in places]
+        both = " and ".join(in_quotes(query.query) for query in same[:2])
+        more = f", and {len(same) - 2} more with them" if len(same) > 2 else ""
+        what = f"{both} say nearly the same{more}. Reword one of them."
+        yield _doubt("nearly twice", what, same)
+    number = len({plain(query.query) for query in own})
+    if 0 < number < FEW:
+        sure = number / (number + _Z**2)
+        what = f"Only {_queries(number)} {verb} trigger: even where all come out right, their "
+        why = f"share is known only as above {sure:.0%}. Add {FEW - number} or more."
+        yield QueryDoubt("few", what + why)
 
 
 def _together(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -388,30 +386,6 @@ def _together(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
         touched = [group for group in found if not group.isdisjoint(pair)]
         found = [group for group in found if group not in touched] + [set(pair).union(*touched)]
     return sorted(map(sorted, found))
-
-
-def _given_away(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDoubt]:
-    named = [query for query in queries if skill and gives_away(query.query, skill)]
-    if skill and named:
-        what = (
-            f"The skill's own name, {in_quotes(skill)}, stands in {_queries(len(named))}, such as "
-        )
-        why = (
-            f"{in_quotes(named[0].query)}: the name gives it away, so the "
-            "description is not tested. Ask as somebody who has never heard of the skill would."
-        )
-        yield _doubt("gives away", what + why, named)
-
-
-def _few(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
-    """Wilson's lower limit, if all of n are right, is n / (n + z²)."""
-    for should, verb in ((True, "should"), (False, "should not")):
-        number = len({plain(query.query) for query in queries if query.should_trigger is should})
-        if 0 < number < FEW:
-            sure = number / (number + _Z**2)
-            what = f"Only {_queries(number)} {verb} trigger: even where all come out right, their "
-            why = f"share is known only as above {sure:.0%}. Add {FEW - number} or more."
-            yield QueryDoubt("few", what + why)
 
 
 def _by_words(queries: Sequence[Query]) -> list[list[Query]]:
