@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 from typing import Any, Literal, NamedTuple, get_args
@@ -133,8 +134,9 @@ def price_of(attempts: Iterable[Attempt], setting: MeasureConfig, prices: Prices
         return Price(len(uses), calls, CostRange(None, None, None), None)
     costs = [[prices.cost(use, model) or 0.0 for use in three] for three in uses]
     low, high = (sum(cost[at] for cost in costs) for at in (0, 1))
-    cap = round(max((cost[1] + cost[2] for cost in costs), default=0.0), 4)
-    cap = cap if limits.usd is None else limits.usd
+    cap = limits.usd
+    if cap is None:
+        cap = round(max((cost[1] + cost[2] for cost in costs), default=0.0), 4)
     return Price(len(uses), calls, CostRange(low, high, len(uses) * cap), cap)
 
 
@@ -281,14 +283,8 @@ class Measured(Shown):
         schema = {"query": string, "should_trigger": pl.Boolean, "tags": texts, "split": string}
         schema |= {"run": pl.Int64, **dict.fromkeys(("outcome", "reason", "instead"), string)}
         schema |= {"opened": texts, "seconds": number, "cost_usd": number}
-        of_query, of_attempt = list(schema)[:4], list(schema)[4:]
-        rows = [
-            (
-                *(getattr(attempt.query, name) for name in of_query),
-                *(getattr(attempt, name) for name in of_attempt),
-            )
-            for attempt in self.attempts
-        ]
+        of_query, of_attempt = attrgetter(*list(schema)[:4]), attrgetter(*list(schema)[4:])
+        rows = [(*of_query(attempt.query), *of_attempt(attempt)) for attempt in self.attempts]
         return frame_of_rows(schema, rows)
 
     @cached_property
@@ -540,7 +536,7 @@ class Measurement:
                 status: Status = "partial" if self.left_out else "done"
             except Stopped:
                 status = "stopped"
-            message = self._say_end(status, budget_usd, cap)
+            message = self._say_end(status, cap)
             remove(home / STAGING)
             journal.add(ENDED, status=status, message=message)
             return self.write_result(status, message, price)
@@ -571,16 +567,13 @@ class Measurement:
             what = f"{attempt.outcome}: {brief(attempt.query.query, LONGEST)}"
             self.progress(AskingProgress(done, total, failed, ledger.budget.spent_usd, what))
 
-    def _say_end(self, status: Status, budget_usd: float | None, cap_usd: float | None) -> str:
+    def _say_end(self, status: Status, cap_usd: float | None) -> str:
         """How it ended, in a sentence."""
         if status == "stopped":
             return "it was stopped; measure again to make the missing attempts"
         if status == "partial":
-            return (
-                f"the budget of {dollars(budget_usd or 0.0)} is too small for "
-                f"{count(self.left_out, 'more attempt')}, each {dollars(cap_usd or 0.0)} at worst; "
-                "measure again with a higher budget to make them"
-            )
+            missing = f"{count(self.left_out, 'more attempt')}, each {dollars(cap_usd)} at worst"
+            return f"the budget is too small for {missing}; raise it to make them"
         return f"{count(len(self.attempts), 'attempt')}{self.say_errored()}"
 
     def say_errored(self) -> str:

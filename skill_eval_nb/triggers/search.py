@@ -30,7 +30,6 @@ from skill_eval_nb.models.ask import (
 from skill_eval_nb.running.asking import AskingProgress, Item, Terms, ask_all, worst_usd
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.threads import Stopped
-from skill_eval_nb.text import count, dollars
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
@@ -513,6 +512,7 @@ class Money:
 
 FRESH = "fresh"
 """The series of the last measurement, which never decides a choice."""
+RESERVE = " (money is set aside for the last measurement)"
 NO_ROUND = "the budget is probably too small for another round and the last measurement"
 
 
@@ -557,13 +557,14 @@ class PaidSearch(Search):
         doubts = measured.doubts.to_dicts() if first else []
         # If no run of the first round was scored, the doubts say why.
         done, tells = measured.status == "done", first or any(outcome.right for outcome in asked)
+        reserve = "" if fresh or measured.status != "partial" else RESERVE
         return Step(
             0,
             description,
             asked,
             train=scores.get("train"),
             test=scores.get("test"),
-            lacking=None if done and tells else self._say_lacking(measured, fresh),
+            lacking=None if done and tells else measured.message + reserve,
             doubts=tuple(doubt["message"] for doubt in doubts),
             broken=" ".join(doubt["message"] for doubt in doubts if doubt["broken"]) or None,
         )
@@ -584,19 +585,6 @@ class PaidSearch(Search):
             raise SearchOver(str(error), halt=True) from error
         finally:
             self.money.costs[request.key] = read_proposal(self.folder, request.key).spent_usd
-
-    def _say_lacking(self, measured: Measured, fresh: bool) -> str:
-        """Why a measurement is incomplete."""
-        if measured.status != "partial":
-            return measured.message
-        # The measurement knew only a part of the budget.
-        missing = sum(attempt.outcome == "not run" for attempt in measured.attempts)
-        reserve = "" if fresh else ", as money is set aside for the last measurement"
-        return (
-            f"the budget is too small for {count(missing, 'more attempt')}{reserve}, each "
-            f"{dollars(self.money.cap_usd or 0.0)} at worst; start again with a higher budget to "
-            "make them"
-        )
 
     def _heed(self) -> None:
         if self.terms.stop is not None and self.terms.stop.is_set():

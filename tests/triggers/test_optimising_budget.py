@@ -84,7 +84,8 @@ def test_the_ceiling_holds_and_the_last_measurement_has_its_money(tmp_path, whol
         assert found.status == "partial"
         assert found.best_description == PRESENT
     if share == 0.02:
-        assert "too small for 32 more attempts, as money is set aside" in found.ended
+        assert "too small for 32 more attempts, each $0.02 at worst" in found.ended
+        assert found.ended.endswith("(money is set aside for the last measurement)")
 
 
 def test_with_more_money_it_goes_on_and_pays_for_nothing_twice(tmp_path, whole):
