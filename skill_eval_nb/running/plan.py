@@ -18,7 +18,7 @@ from skill_eval_nb.text import brief, count, dollars, some
 from skill_eval_nb.view import Block, Card, Cards, Items, Mark, Pairs, Shown, Table, Text, Title
 from skill_eval_nb.workspace.jobs import read_job, read_settings
 
-from .estimate import Estimate, estimate_of, limit_runs, measure_past_runs
+from .estimate import CostPart, Estimate, estimate_of, limit_runs, measure_past_runs
 from .job import Job, Progress
 from .options import (
     Skills,
@@ -33,7 +33,7 @@ from .options import (
     sides_of,
 )
 from .protocol import Executor, Limits, Refused, SandboxKind, find_unpriced, refuse
-from .spec import Run, Spec, choose_iteration, make_cells, mark_plan
+from .spec import Spec, choose_iteration, make_cells, mark_plan
 
 HEADS = ("part", "how many", "calls", "tokens", "US dollars")
 
@@ -62,7 +62,7 @@ def name_blocks(
         *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
     ]
     yield "counts", Cards(counts)
-    yield "size", Text(_plan_size(plan, todo))
+    yield "size", Text(_plan_size(plan))
     marked = [(Mark("warning", "look"), warning) for warning in warnings]
     yield "warnings", Table(("", ""), marked, "Look at this before starting")
     yield "settings", Pairs(tuple(_setting_rows(plan)), "What is run")
@@ -80,7 +80,7 @@ def name_blocks(
     yield "start", Text(last)
 
 
-def _plan_size(plan: Spec, todo: tuple[Run, ...]) -> str:
+def _plan_size(plan: Spec) -> str:
     runs = max((cell.run_number for cell in plan.cells), default=0)
     factors = (
         count(len(plan.evals), "eval"),
@@ -89,11 +89,7 @@ def _plan_size(plan: Spec, todo: tuple[Run, ...]) -> str:
     )
     judged = f", {count(plan.judgings, 'judging')} each" if plan.judge is not None else ""
     most = " at most" * bool(plan.looks)
-    whole = f"{' × '.join(factors)} = {count(len(plan.cells), 'run')}{most}{judged}"
-    if len(todo) == len(plan.cells) and all(run.missing.execute for run in todo):
-        return whole
-    done = len(plan.needed) - len(todo)
-    return f"{whole}; {done:,} done, {len(todo):,} to do"
+    return f"{' × '.join(factors)} = {count(len(plan.cells), 'run')}{most}{judged}"
 
 
 def _setting_rows(plan: Spec) -> Iterator[tuple[str, str]]:
@@ -117,15 +113,9 @@ def _setting_rows(plan: Spec) -> Iterator[tuple[str, str]]:
     times = f"{count(limits.turns, 'turn')}, {limits.seconds:,.0f} s"
     yield "limits of a run", f"{times}, {limits.output_tokens:,} tokens an answer{money}"
     yield "sandbox", "none: commands are not kept in" if plan.sandbox == "none" else plan.sandbox
-    yield "budget", _budget_text(plan)
+    limit = "none" if plan.budget_usd is None else dollars(plan.budget_usd)
+    yield "budget", f"{limit}; {dollars(plan.spent_usd)} is spent"
     yield "at a time", f"{count(plan.concurrency, 'step')}, order by seed {plan.seed}"
-
-
-def _budget_text(plan: Spec) -> str:
-    spent = plan.spent_usd
-    if plan.budget_usd is None:
-        return f"none; {dollars(spent)} is spent" if spent else "none"
-    return dollars(plan.budget_usd) + (f", of which {dollars(spent)} is spent" if spent else "")
 
 
 def _judge_text(plan: Spec) -> str:
@@ -141,13 +131,13 @@ def _judge_text(plan: Spec) -> str:
 
 def _estimate_rows(whole: Estimate) -> Iterator[tuple[str, str, str, str, str]]:
     parts = [part for part in whole.parts if part.number]
+    if len(parts) > 1:
+        parts.append(CostPart("together", 0, whole.calls, whole.tokens, whole.usd))
     for part in parts:
-        number = count(part.number, "judging" if part.what == "judging" else "run")
+        noun = "judging" if part.what == "judging" else "run"
+        number = count(part.number, noun) if part.number else ""
         usd = part.usd.dollars if part.usd is not None else "no price known"
         yield part.what, number, str(part.calls), str(part.tokens), usd
-    if len(parts) > 1:
-        usd = whole.usd.dollars if whole.usd is not None else "unknown"
-        yield "together", "", str(whole.calls), str(whole.tokens), usd
 
 
 KEYED = ("claude-code", "messages-api")

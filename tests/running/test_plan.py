@@ -195,7 +195,7 @@ def test_the_estimate_is_of_what_is_missing_and_what_was_spent_counts(tmp_path):
     assert "everything is done" in repr(rest)
     more = plan(tmp_path, **options, runs=4)
     assert more.estimate.usd.high == pytest.approx(first.estimate.usd.high / 3)
-    assert "$20.00, of which $19.50 is spent" in repr(more)
+    assert "$20.00; $19.50 is spent" in repr(more)
     assert any("$0.50 that is left of the budget" in one for one in more.warnings)
 
 
