@@ -355,6 +355,6 @@ def _budget_advice(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]
         )
     if usd is not None and left < usd.high:
         yield (
-            f"{named} is below the estimate, {usd.dollars}: the job may end as partial; it can be "
-            "continued with more"
+            f"{named} may be too little: the estimate is {usd.dollars}. The job would then end as "
+            "partial; it can be continued with more"
         )
