@@ -373,10 +373,10 @@ def ask_once(
     worst, cost = answers.worst_usd, answers.cost_usd
     if item.key in answers.values:
         return PaidAnswer(answers.values[item.key], worst, cost)
-    if item.key in answers.failed:
-        return PaidAnswer(None, worst, cost, answers.failed[item.key].reason)
     model = question.model
-    if price is None:
+    if item.key in answers.failed:
+        why = answers.failed[item.key].reason
+    elif price is None:
         why = f"{model} was not asked: its price is not known; add it to the table of prices"
     else:
         hint = "this was a dry run" if terms.dry_run else "give budget_usd to ask it"

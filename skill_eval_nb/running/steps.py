@@ -336,14 +336,11 @@ def grade(run: Run) -> Ended:
     from skill_eval_nb.grading.grades import grade as put_together
 
     clock = time.perf_counter()
-    numbered = sorted(
-        (int(path.stem), path)
-        for path in (run.place / JUDGINGS).glob("*.json")
-        if path.stem.isdecimal()
-    )
+    judgings = (path for path in (run.place / JUDGINGS).glob("*.json") if path.stem.isdecimal())
+    numbered = sorted(judgings, key=lambda path: int(path.stem))
     grading = put_together(
         read_document(run.place / CHECKED, Structural),
-        [read_document(path, Judging) for _, path in numbered],
+        [read_document(path, Judging) for path in numbered],
         read_document(run.place / "metrics.json", Metrics),
         read_document(run.place / EXECUTED, Timing),
         dimensions=run.eval.dimensions,

@@ -337,22 +337,20 @@ def grade_stored(
 
 def _to_check(run: StoredRun, problems: Problems) -> Path | None:
     """The outputs of a run that can be checked; what is left out is a problem."""
-    timing, outputs, wanted = None, run.outputs, expectations_of(run.eval) if run.eval else []
+    outputs, wanted = run.outputs, expectations_of(run.eval) if run.eval else []
     if run.transcript is not None and all(check.type in OF_TRANSCRIPT for check in wanted):
         outputs = outputs or run.folder / "outputs"  # no check reads it
-    if run.eval is not None and outputs is not None and wanted:
-        timing = load_if_there(f"{run.folder}/timing.json", Timing, problems)
-    errored = timing is not None and timing.says_error
     if run.eval is None:
         what = "no-definition", "nothing defines its eval; give the suite as `evals`"
     elif not wanted:
         what = "nothing-to-check", "its eval has no structural checks"
     elif outputs is None:
         what = "no-outputs", "it has no stored outputs"
-    elif errored and not (run.folder / "structural.json").exists():
-        what = "errored-run", "the run ended in an error"
     else:
-        return outputs
+        timing = load_if_there(f"{run.folder}/timing.json", Timing, problems)
+        if timing is None or not timing.says_error or (run.folder / "structural.json").exists():
+            return outputs
+        what = "errored-run", "the run ended in an error"
     severity = "info" if what[0] == "nothing-to-check" else "warning"
     problems.add(severity, what[0], str(run.folder), f"not checked: {what[1]}")
     return None

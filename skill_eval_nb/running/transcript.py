@@ -48,7 +48,7 @@ def code(value: Any) -> str:
     return f"`{plain or '?'}`"
 
 
-def _of_events(told: Iterable[Told], final: Step | None) -> Iterator[str]:
+def _of_events(told: Iterable[Told]) -> Iterator[str]:
     """The events in Markdown, in their order, with a heading for each answer."""
     last = 0
     for _, at, steps, turn in told:
@@ -56,20 +56,7 @@ def _of_events(told: Iterable[Told], final: Step | None) -> Iterator[str]:
             last = turn
             yield f"## Turn {turn}{_since(at)}"
         for step in steps:
-            if step is final:
-                yield "### Final message"
             yield from _of_step(step)
-
-
-def _last_words(told: Iterable[Told]) -> Step | None:
-    """The step with the agent's last words; None if it called a tool after them."""
-    final = None
-    for one in told:
-        if any(step.who == "call" for step in one.steps):
-            final = None
-        else:
-            final = next((step for step in one.steps if step.who == "agent"), final)
-    return final
 
 
 def _since(at: float | None) -> str:
@@ -139,7 +126,7 @@ def as_markdown(prompt: str, execution: Execution, timing: Timing) -> str:
     told = [*read_steps(execution.events, "({}, see transcript.jsonl)")]
     steps = [step for one in told for step in one.steps]
     pieces = ["# Transcript", "\n".join(_about(steps, execution, timing))]
-    pieces += ["## Prompt", fence_text(prompt), *_of_events(told, _last_words(told))]
+    pieces += ["## Prompt", fence_text(prompt), *_of_events(told)]
     if execution.status == "errored":
         pieces += ["## Errored", fence_text(execution.reason or "no reason was given")]
     return "\n\n".join(pieces) + "\n"

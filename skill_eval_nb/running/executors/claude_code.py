@@ -130,7 +130,7 @@ async def converse(
     process: Process,
     prompt: str,
     box: Box,
-    stopped: asyncio.Future[str],
+    stopped: asyncio.Future[str | None],
     enough: Callable[[], bool] = lambda: False,
 ) -> str | None:
     """Start the harness, give it the prompt, and wait; at the end none of its processes is left.
@@ -139,24 +139,21 @@ async def converse(
         process: the harness, not started yet.
         prompt: passed word for word: commands and file names in it are just text.
         box: its limits are watched, including the time.
-        stopped: done, with the reason, if the run must be ended from outside.
+        stopped: done, with the reason, if the run must be ended from outside; with None, if it
+            may end now.
         enough: called after each message: whether the run may end now.
 
     Returns:
         Why it was ended, in words; None if it ended by itself, or `enough` ended it.
     """
     watch = await asyncio.to_thread(Watch, box)  # first, to see what is there before the harness
-    known = asyncio.Event()
-    talking = asyncio.create_task(_talk(process, prompt, enough, known))
+    talking = asyncio.create_task(_talk(process, prompt, enough, stopped))
     watching = asyncio.create_task(_watch_limits(process, watch))
     waiting = asyncio.ensure_future(asyncio.shield(stopped))
     ending = asyncio.create_task(process.silent.wait())
-    knowing = asyncio.create_task(known.wait())
-    tasks = (talking, watching, waiting, ending, knowing)
+    tasks = (talking, watching, waiting, ending)
     try:
         await asyncio.wait(tasks, timeout=box.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
-        if knowing.done():
-            return None
         if stopped.done():
             return stopped.result()
         if ending.done():  # the SDK notices that at once, unless it waits for an answer
@@ -179,7 +176,10 @@ async def converse(
 
 
 async def _talk(
-    process: Process, prompt: str, enough: Callable[[], bool], known: asyncio.Event
+    process: Process,
+    prompt: str,
+    enough: Callable[[], bool],
+    stopped: asyncio.Future[str | None],
 ) -> str | None:
     """Let the SDK lead the conversation; the process keeps the messages."""
     from claude_agent_sdk import ClaudeAgentOptions, query
@@ -188,8 +188,8 @@ async def _talk(
     try:
         async for _ in query(prompt=prompt, options=options, transport=cast("Any", process)):
             ON_RETRY.get()(retry_of(process.lines))
-            if enough():
-                known.set()  # `converse` then ends the harness, and with it this conversation
+            if enough() and not stopped.done():
+                stopped.set_result(None)  # `converse` ends the harness, and this conversation
     except Exception as fault:  # noqa: BLE001 -- the SDK raises plain ones, too
         if process.over:  # its messages and its exit code say more
             return None

@@ -421,7 +421,7 @@ class Relay:
 
     Attributes:
         ended: done, with the reason in words, once no further call can succeed because the budget
-            is spent or the key is refused. Then the run must be ended.
+            is spent or the key is refused. Then the run must be ended. With None, it may end.
         turned_away: what was not passed on, each thing once, in order; limited in number.
     """
 
@@ -432,7 +432,7 @@ class Relay:
         output_tokens: int,
         meter: Meter,
     ) -> None:
-        self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self.turned_away: dict[str, None] = {}
         self._http, self._base_url, self._credentials = server
         self._model = model
