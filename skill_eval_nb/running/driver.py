@@ -69,17 +69,12 @@ def write_suite(plan: Spec) -> tuple[str | None, list[str]]:
         return None, [f"{target.parent} is not a folder, so the suite is not kept in the workspace"]
     data = read_bytes(path) if path.name == SUITE.name else _as_suite(plan)
     mark = hashlib.sha256(data).hexdigest()
-    if target.is_file():
-        there = read_bytes(target)
-        if there == data:
-            return mark, []
-        if not is_ours(plan.workspace, hashlib.sha256(there).hexdigest()):
-            problem = (
-                f"{target} is another suite than {path}, and is left as it is: the tables may "
-                "describe the evals by it"
-            )
-            return None, [problem]
-    write_atomic(target, data)
+    there = read_bytes(target) if target.is_file() else data
+    if there != data and not is_ours(plan.workspace, hashlib.sha256(there).hexdigest()):
+        left = f"{target} is another suite than {path}, and is left as it is"
+        return None, [f"{left}: the tables may describe the evals by it"]
+    if there != data or not target.is_file():
+        write_atomic(target, data)
     return mark, []
 
 

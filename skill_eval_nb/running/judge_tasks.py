@@ -329,25 +329,23 @@ class LeftOut:
 def work_of(runs: Iterable[StoredRun]) -> tuple[list[JudgeTask], list[LeftOut]]:
     """The runs that can be judged, and the others with the reason."""
     runs = list(runs)
-    shared = {folder for folder, many in Counter(run.folder for run in runs).items() if many > 1}
     work: list[JudgeTask] = []
     left: list[LeftOut] = []
-    skills = {workspace: _skill_names(workspace) for workspace in {run.workspace for run in runs}}
+    number = Counter(run.folder for run in runs)
     sides: dict[Path, set[str]] = {}
     for run in runs:
         sides.setdefault(run.workspace, set()).add(run.configuration)
+    skills = {workspace: _skill_names(workspace) for workspace in sides}
     for run in runs:
+        shared = "several runs share this folder" if number[run.folder] > 1 else None
         try:
-            reason = (
-                "several runs share this folder" if run.folder in shared else _why_not_judged(run)
-            )
-            if reason is None:
+            if (reason := shared or _why_not_judged(run)) is None:
                 case = case_of(run, skills[run.workspace], tuple(sides[run.workspace]))
                 work.append(JudgeTask(run, case, read_existing(run.folder)))
-                continue
         except UnreadableGrading as error:
             reason = str(error)
-        left.append(LeftOut(run.folder, reason))
+        if reason is not None:
+            left.append(LeftOut(run.folder, reason))
     return work, left
 
 
@@ -429,13 +427,9 @@ def _skill_names(workspace: Path) -> tuple[str, ...]:
         except (NotJSON, OSError):  # it is told by the loader; here it only names the skill
             continue
         if isinstance(raw, dict):
-            metadata = raw.get("metadata")
-            names += [
-                document["skill_name"]
-                for document in (raw, metadata)
-                if isinstance(document, dict) and isinstance(document.get("skill_name"), str)
-            ]
-    return tuple(dict.fromkeys(name for name in names if name))
+            stated = (raw, raw.get("metadata"))
+            names += [str(one.get("skill_name") or "") for one in stated if isinstance(one, dict)]
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

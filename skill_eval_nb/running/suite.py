@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import count
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -404,11 +404,16 @@ def _give_ids(letter: str, given: Sequence[T], kind: str, eval_: str, faults: li
     taken = set(stated)
     named = []
     for place, entry in enumerate(given, 1):
-        numbers = (f"{letter}{number}" for number in count(place))
-        id_ = entry.id or next(number for number in numbers if number not in taken)
-        taken.add(id_)
+        id_ = entry.id or _take_free((f"{letter}{number}" for number in count(place)), taken)
         named.append(msgspec.structs.replace(entry, id=id_))
     return named
+
+
+def _take_free(names: Iterable[str], taken: set[str]) -> str:
+    """The first of the names that is free; from now on it is taken."""
+    name = next(name for name in names if name not in taken)
+    taken.add(name)
+    return name
 
 
 def _once(kind: str, names: Sequence[str], eval_: str, faults: list[str]) -> None:
@@ -450,12 +455,7 @@ def folder_names(evals: Sequence[tuple[str, str]]) -> list[str]:
         number = str(int(id_)) if id_.isdecimal() else str(place)
         rest = slug(name)[:LONGEST_NAME].strip("-")
         first = f"eval-{number}" + ("" if rest in ("", f"eval-{number}") else f"-{rest}")
-        others = (f"{first}-{n}" for n in count(2))
-        folder = (
-            first if first not in taken else next(other for other in others if other not in taken)
-        )
-        taken.add(folder)
-        names.append(folder)
+        names.append(_take_free(chain([first], (f"{first}-{n}" for n in count(2))), taken))
     return names
 
 
