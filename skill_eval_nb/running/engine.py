@@ -172,13 +172,16 @@ class Engine:
 
     async def judge_alone(self, run: Run, numbers: Iterable[int]) -> bool:
         """Judge a run by calls; if a judging fails, the run is errored."""
-        from skill_eval_nb.grading.judge import Unjudged
+        from skill_eval_nb.grading.judge import Unjudged, prepare, worst
 
+        assert self.judge is not None
         try:
-            prepared, worst = await asyncio.to_thread(self._prepare, run)
+            prepared = await asyncio.to_thread(prepare, self.judge, case_of(run, self.plan))
         except Unjudged as error:
             return self.end_ungraded(run, JUDGE, error.reason)
-        self._dearest = max(self._dearest, worst)
+        most = await asyncio.to_thread(worst, prepared)
+        usd = self.plan.prices.cost(most, self.judge.model) or 0.0
+        self._dearest = max(self._dearest, usd)
         ends: list[Ended | None] = []
         reasons: list[str] = []
 
@@ -186,20 +189,12 @@ class Engine:
             if reasons:
                 return  # the run is errored: pay no more for it
             order = Order(JUDGE, run, self._terms, number=number)
-            ended = await self._do_paid(order, worst, prepared)
+            ended = await self._do_paid(order, usd, prepared)
             ends.append(ended)
             reasons.extend([ended.reason] if ended is not None and ended.reason else [])
 
         await several(map(judge_once, numbers), self.plan.concurrency)
         return self.end_ungraded(run, JUDGE, reasons[0]) if reasons else None not in ends
-
-    def _prepare(self, run: Run) -> tuple[Prepared, float]:
-        """A run prepared for judging, and the most that a judging may cost."""
-        from skill_eval_nb.grading.judge import prepare, worst
-
-        assert self.judge is not None
-        prepared = prepare(self.judge, case_of(run, self.plan))
-        return prepared, self.plan.prices.cost(worst(prepared), self.judge.model) or 0.0
 
     async def end(self, run: Run, *, graded: bool = False) -> None:
         """Grade a run that has all its verdicts."""

@@ -109,15 +109,14 @@ def sides_of(
 
 def _misnaming_fault(name: str) -> str | None:
     """Why a configuration cannot have this name: it would be read as something else."""
-    if not _NAME.fullmatch(name):
-        return (
-            f"configuration {name!r} names a folder: it must begin with a letter or digit and "
-            "contain only letters, digits, `_`, `-` and `.`"
-        )
-    other = is_container(name) or is_iteration(name) or is_eval(name) or name == SNAPSHOTS
-    if other or run_number(name) is not None or name in ("inputs", "judgings"):
-        return f"configuration `{name}` has the name of another folder of a workspace"
-    return None
+    other = is_container(name) or is_iteration(name) or is_eval(name)
+    other = other or run_number(name) is not None or name in (SNAPSHOTS, "inputs", "judgings")
+    if _NAME.fullmatch(name) and not other:
+        return None
+    return (
+        f"configuration {name!r} names a folder: it must begin with a letter or digit, have only "
+        "letters, digits, `_`, `-` and `.`, and not be the name of another folder of a workspace"
+    )
 
 
 def evals_of(

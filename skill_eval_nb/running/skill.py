@@ -153,12 +153,6 @@ def _add_link(root: Path, path: Path, excluded: set[Path], found: Contents) -> N
         found.links[inside] = os.path.relpath(target, path.parent)
 
 
-_CHANGED = (
-    "the skill at {source.folder} has changed since the plan was made. Plan again: it becomes a "
-    "new iteration"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class SkillSource:
     """A skill on disk, and which of its files are offered.
@@ -257,7 +251,8 @@ def stage(
     target = Path(to)
     source = read_skill(skill_dir, evals_path, apart=[*apart, target])
     if expected is not None and source.digest != expected:
-        raise refuse(_CHANGED.format(source=source))
+        changed = f"the skill at {source.folder} has changed since the plan was made"
+        raise refuse(f"{changed}. Plan again: it becomes a new iteration")
     if not target.exists():
         _copy_skill(source, target)
     copied = digest(target, contents(target))

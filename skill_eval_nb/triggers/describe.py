@@ -46,7 +46,11 @@ def with_description(skill_md: bytes, description: str) -> bytes:
     start, end = _place(inner)
     old, comment = _value_and_comment(inner[start:end])
     new = inner[:start] + quoted(description) + comment + inner[start + len(old) :]
-    if not _has_fields(new, found | {"description": description}):
+    try:
+        alone = repr(fields(new)) == repr(found | {"description": description})
+    except BadSkill:
+        alone = False
+    if not alone:
         raise refuse("the description in SKILL.md cannot be changed alone; write it on one line")
     return (before + new + after).encode()
 
@@ -86,13 +90,6 @@ def _place(inner: str) -> tuple[int, int]:
             "written out"
         )
     return start, end
-
-
-def _has_fields(inner: str, wanted: Any) -> bool:
-    try:
-        return repr(fields(inner)) == repr(wanted)
-    except BadSkill:
-        return False
 
 
 def _value_and_comment(value: str) -> tuple[str, str]:
