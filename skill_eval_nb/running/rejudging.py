@@ -21,13 +21,7 @@ import msgspec
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Judging, Timing
 from skill_eval_nb.grading.judge import Judge, Unjudged, prepare, worst
-from skill_eval_nb.models import (
-    BudgetSpent,
-    Client,
-    Connection,
-    ModelFault,
-    Prices,
-)
+from skill_eval_nb.models import BudgetSpent, Client, Connection, ModelFault, Prices
 from skill_eval_nb.models.batches import Results
 from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_atomic
@@ -176,7 +170,14 @@ async def judge_in_batch(job: Rejudging) -> None:
             raise
         finally:
             reservation.close()
-        await _settle_all(client, job, judgings, results, ",".join(state.ids))
+        for judging in judgings:
+            try:
+                made = await _judge_by_results(client, job, judging, results)
+            except Unjudged as error:
+                job.fail(judging.of, judging.number, error.reason)
+            else:
+                made.batch = f"{','.join(state.ids)}/{next(iter(judging.requests))}"
+                await job.keep(judging.of, made)
     path.unlink()
 
 
@@ -216,23 +217,6 @@ def _take_affordable(
         else:
             fitting.append(judging)
     return fitting
-
-
-async def _settle_all(
-    client: Client,
-    job: Rejudging,
-    judgings: list[BatchedJudging[JudgeTask]],
-    results: Results,
-    batch_id: str,
-) -> None:
-    for judging in judgings:
-        try:
-            made = await _judge_by_results(client, job, judging, results)
-        except Unjudged as error:
-            job.fail(judging.of, judging.number, error.reason)
-        else:
-            made.batch = f"{batch_id}/{next(iter(judging.requests))}"
-            await job.keep(judging.of, made)
 
 
 async def _judge_by_results(

@@ -23,7 +23,7 @@ from skill_eval_nb.grading.sandbox.limits import Watch
 from skill_eval_nb.models import Meter, Tally, load_prices
 from skill_eval_nb.models.client import ON_RETRY, Retry
 
-from ..protocol import ON_EVENTS, Execution, Limits, Skill, Task
+from ..protocol import ON_EVENTS, Execution, Skill, Task
 from . import harness as program
 from .harness import Process, handed_over, make_place
 from .relay import Relay
@@ -31,29 +31,19 @@ from .relay import Relay
 _LONGEST = 600
 
 
-def reason_of(
-    lines: Sequence[Mapping[str, Any]],
-    limits: Limits,
-    skills: Sequence[Skill],
-    *,
-    calls: int,
-    exit_code: int | None,
-    complaint: str,
-) -> str | None:
+def reason_of(process: Process, task: Task, calls: int) -> str | None:
     """Why a run cannot be graded after its harness has ended; None if it can.
 
     Args:
-        lines: the messages of the harness.
-        limits: what the run might use.
-        skills: the skills on offer.
+        process: the harness.
+        task: what it had to do.
         calls: how many answers of the model there were.
-        exit_code: the harness's exit code.
-        complaint: the end of its standard error.
     """
+    lines, limits = process.lines, task.limits
     result = next((line for line in reversed(lines) if line.get("type") == "result"), None)
     if result is None:
-        output = f" It said: {_short(complaint)}" if complaint else ""
-        return f"The harness ended with code {exit_code} and without a result.{output}"
+        output = f" It said: {_short(process.complaint)}" if process.complaint else ""
+        return f"The harness ended with code {process.exit_code} and without a result.{output}"
     kind = result.get("subtype")
     if kind == "error_max_turns":
         return f"The agent had not finished after {limits.turns} turns, its limit."
@@ -69,7 +59,7 @@ def reason_of(
     if calls == 0:
         return f"The harness answered by itself and asked no model: {_short(_result_text(result))}"
     there = _offered_skills(lines)
-    missing = [f"`{skill.name}`" for skill in skills if skill.name not in there]
+    missing = [f"`{skill.name}`" for skill in task.skills if skill.name not in there]
     if missing:
         return f"The harness did not offer the skill {', '.join(missing)}; it could not read it."
     return None
@@ -176,10 +166,7 @@ async def converse(
 
 
 async def _talk(
-    process: Process,
-    prompt: str,
-    enough: Callable[[], bool],
-    stopped: asyncio.Future[str | None],
+    process: Process, prompt: str, enough: Callable[[], bool], stopped: asyncio.Future[str | None]
 ) -> str | None:
     """Let the SDK lead the conversation; the process keeps the messages."""
     from claude_agent_sdk import ClaudeAgentOptions, query
@@ -339,17 +326,10 @@ class ClaudeCode:
                 reason = await self._run_harness(task, body, tally, ran)
         except (OSError, LookupError, ValueError) as fault:
             reason = f"The run could not be prepared: {fault}"
-        lines = ran.process.lines if ran.process is not None else []
-        left = ran.process.left if ran.process is not None else 0
-        if reason is None and ran.process is not None and not ran.enough:
-            reason = reason_of(
-                lines,
-                task.limits,
-                task.skills,
-                calls=tally.usage.calls,
-                exit_code=ran.process.exit_code,
-                complaint=ran.process.complaint,
-            )
+        process = ran.process
+        lines, left = (process.lines, process.left) if process is not None else ([], 0)
+        if reason is None and process is not None and not ran.enough:
+            reason = reason_of(process, task, tally.usage.calls)
         events = events_of(lines)
         skill = task.skill
         return Execution(

@@ -211,11 +211,7 @@ class Toolbox:
     """Uses tools for the model, and knows whether the task's skill was opened."""
 
     def __init__(
-        self,
-        task: Task,
-        offered: Sequence[StagedSkill],
-        limits: BoxLimits,
-        characters: int,
+        self, task: Task, offered: Sequence[StagedSkill], limits: BoxLimits, characters: int
     ) -> None:
         self.skill_used = False
         self._offered = {skill.skill.name: skill for skill in offered}
