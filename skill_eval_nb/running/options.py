@@ -156,19 +156,12 @@ def looks_of(
 
 
 def figures(
-    faults: list[str],
-    runs: int | None,
-    judgings: int,
-    concurrency: int,
-    iteration: int | None,
-    budget_usd: float | None,
-    limits: Limits,
+    faults: list[str], limits: Limits, budget_usd: float | None, judgings: int = 0, **counts: Any
 ) -> None:
-    """Check every number."""
-    least = {"runs": (runs, 1), "judgings": (judgings, 0), "concurrency": (concurrency, 1)}
-    least |= {"iteration": (iteration, 1), "limits.turns": (limits.turns, 1)}
-    least |= {"limits.output_tokens": (limits.output_tokens, 1)}
-    faults += find_number_faults(least, budget_usd)
+    """Check every number; `counts` are at least 1."""
+    counts |= {"limits.turns": limits.turns, "limits.output_tokens": limits.output_tokens}
+    least = {name: (count, 1) for name, count in counts.items()}
+    faults += find_number_faults(least | {"judgings": (judgings, 0)}, budget_usd)
     for name, amount in {"limits.usd": limits.usd, "limits.seconds": limits.seconds}.items():
         if amount is not None and not (is_amount(amount) and amount):
             faults.append(f"{name} is {amount!r}; it is a number above 0")

@@ -275,7 +275,8 @@ def plan_runs(
     sides = sides_of(configurations, main, suite, home, faults)
     chosen = evals_of(suite, evals_only, faults)
     planned = looks_of(looks, runs, len(chosen), faults)
-    figures(faults, runs, judgings, concurrency, iteration, budget_usd, limits or Limits())
+    counts = {"runs": runs, "concurrency": concurrency, "iteration": iteration}
+    figures(faults, limits or Limits(), budget_usd, judgings, **counts)
     table = price_table(prices, faults)
     runner = executor_of(executor, executor_options or {}, sandbox, faults)
     reached = connection or Connection(stand_in=getattr(runner, "stand_in", None))

@@ -659,7 +659,7 @@ def measure(
     listed = list(queries)
     allowed = limits or Limits(turns=TURNS, seconds=SECONDS)
     faults = faults_of(listed)
-    figures(faults, runs, 0, concurrency, None, budget_usd, allowed)
+    figures(faults, allowed, budget_usd, runs=runs, concurrency=concurrency)
     runner = executor_of(executor, {}, sandbox, faults)
     stand_in = getattr(runner, "stand_in", None) or getattr(connection, "stand_in", None)
     worker = worker_of(runner, model, stand_in, faults, name="model")
