@@ -29,7 +29,7 @@ from .budget import Budget
 from .engine import Engine
 from .files import Unwritable, clear, clear_error, remove, unwritable
 from .job import OnProgress, Progress, Status, estimate_left
-from .journal import DECIDED, ENDED, Journal, close_interrupted, read_journal, sweep
+from .journal import DECIDED, ENDED, Journal, Ledger, close_interrupted, read_journal, sweep
 from .pool import JobFailed
 from .protocol import calls_models
 from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Run, Spec
@@ -136,7 +136,8 @@ class Driver:
         waiting = sum(batch.worst_usd or 0.0 for batch in self._batches.values())
         spent = max(read_journal(plan.folder).spent_usd - waiting, 0.0)
         budget = Budget(plan.budget_usd, plan.prices, spent)
-        self._engine = Engine(plan, self._pool, journal, budget, skills, self._report)
+        ledger = Ledger(plan.folder, journal, budget, self._report)
+        self._engine = Engine(plan, self._pool, ledger, skills)
         self._engine.problems += [*odd, *interrupted]
         runs = [plan.run_of(cell) for cell in plan.needed]
         self._needed = len(runs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from concurrent.futures import Executor as Pool
 from contextlib import AsyncExitStack, suppress
@@ -21,7 +21,7 @@ from skill_eval_nb.text import count, dollars
 
 from .budget import Budget, Halted
 from .files import STAGING, InTheWay, Unwritable, mark_errored
-from .journal import Ended, Interrupted, Journal, Launched, Ledger, Lost
+from .journal import Ended, Interrupted, Launched, Ledger, Lost
 from .pool import HALT, JobFailed, do_in_pool
 from .spec import CHECK, EXECUTE, GRADE, JUDGE, Missing, Order, Run, Spec
 from .spec import reason_errored as why_errored
@@ -55,24 +55,18 @@ class Engine:
     """
 
     def __init__(
-        self,
-        plan: Spec,
-        pool: Pool | None,
-        journal: Journal,
-        budget: Budget,
-        skills: dict[str, Skill | None],
-        changed: Callable[[], None],
+        self, plan: Spec, pool: Pool | None, ledger: Ledger, skills: dict[str, Skill | None]
     ) -> None:
         self.plan, self.judge = plan, plan.judge
         self._terms = replace(plan, cells=(), evals=(), suite=replace(plan.suite, evals=()))
-        self.ledger = Ledger(plan.folder, journal, budget, changed)
+        self.ledger = ledger
         self.counts: Counter[str] = Counter()
         self.rest: dict[str, Counter[str]] = {}
         self.problems: list[str] = []
         self.for_batch: list[Run] = []
         self.short: tuple[str, float] | None = None
         self.stopping = False
-        self._pool, self._skills, self._changed = pool, skills, changed
+        self._pool, self._skills = pool, skills
         self._places = asyncio.Semaphore(plan.concurrency)
         self._checks = ThreadPoolExecutor(CHECKS, "skill-eval-nb check")
         self._stack = AsyncExitStack()
@@ -328,7 +322,7 @@ class Engine:
     def _count(self, run: Run, became: str) -> None:
         self.counts[became] += 1
         self.rest.pop(run.cell.key, None)
-        self._changed()
+        self.ledger.changed()
 
     def report(self, text: str) -> None:
         """Keep a problem, in words."""

@@ -353,6 +353,7 @@ class Ledger:
         done: how many steps ended, by name.
         tokens: that all steps used.
         priced: whether every call had a known price.
+        changed: called when something has changed.
     """
 
     def __init__(
@@ -362,7 +363,7 @@ class Ledger:
         self.took = dict(journal.record.seconds)
         self.done: Counter[str] = Counter()
         self.tokens, self.priced = 0, True
-        self._changed = changed
+        self.changed = changed
         self._flying: dict[int, Launched] = {}
 
     @property
@@ -399,7 +400,7 @@ class Ledger:
         )
         ON_RETRY.set(partial(self._note_retry, step))
         ON_EVENTS.set(partial(setattr, step, "events"))
-        self._changed()
+        self.changed()
         event, told = CANCELLED, dict[str, Any]()
         try:
             yield step
@@ -418,13 +419,13 @@ class Ledger:
                 self.journal.add(event, launch=number, usd=usd, **told)
                 step.notes.unlink(missing_ok=True)
             self._flying.pop(number, None)
-            self._changed()
+            self.changed()
 
     def _note_retry(self, step: Launched, retry: Retry | None) -> None:
         """Keep the retry of a step's call, until it is over."""
         if retry != step.retry:
             step.retry = retry
-            self._changed()
+            self.changed()
 
     def _count_end(self, name: str, ended: Ended) -> tuple[str, dict[str, Any]]:
         """Count a step that was not cut off; returns its event and values for the journal."""
