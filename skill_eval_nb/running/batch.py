@@ -159,8 +159,7 @@ class Batches:
             judgings: list[BatchedJudging[Run]] = []
             for run in (plan.run_of(cell) for cell in plan.cells if cell.key in numbers):
                 judgings += await self._prepare_run(run, numbers[run.cell.key])
-            ids = ",".join(ledger.journal.record.batches[launch.number])
-            ends = await self._bring_batch(judgings, reservation, launch.number, ids)
+            ends = await self._bring_batch(judgings, reservation, launch)
             await self._go_on({key: ends[key] for key in ends if key in self.held})
 
     async def _judge(self, runs: list[Run]) -> None:
@@ -201,13 +200,11 @@ class Batches:
             return []
 
     async def _bring_batch(
-        self,
-        judgings: Sequence[BatchedJudging[Run]],
-        reservation: Budget,
-        number: int | None = None,
-        ids: str | None = None,
+        self, judgings: list[BatchedJudging[Run]], reservation: Budget, before: Launch | None = None
     ) -> dict[str, tuple[Run, str | None]]:
         """Wait for a batch, write its judgings, and only then close its launch.
+
+        It was submitted before if its launch is given.
 
         Returns:
             The runs by their keys, each with the reason if it cannot be judged.
@@ -215,7 +212,8 @@ class Batches:
         from skill_eval_nb.models import ModelFault
 
         engine, ledger = self._engine, self._engine.ledger
-        folder = engine.plan.folder.name
+        folder, number = engine.plan.folder.name, before.number if before is not None else None
+        ids = ",".join(ledger.journal.record.batches[number]) if number is not None else None
         names = [name for judging in judgings for name in judging.requests]
         data = {"requests": names} if number is None else {}
         ends: dict[str, tuple[Run, str | None]] = {}

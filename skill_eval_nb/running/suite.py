@@ -35,7 +35,7 @@ from skill_eval_nb.text import did_you_mean
 from skill_eval_nb.workspace.names import slug
 
 from .journal import NAME
-from .protocol import Refused, refuse
+from .protocol import Refused, gather_refusals, refuse
 from .skill import OF_EVALS, SKILL_FILE
 
 
@@ -76,10 +76,8 @@ def find_inputs(
     hidden = {path.resolve() for path in forbidden}
     found: dict[str, Input] = {}
     for text in stated:
-        try:
+        with gather_refusals(faults):
             found.update((input_.name, input_) for input_ in _find_inputs(text, roots, hidden))
-        except Refused as error:
-            faults += error.faults
     if faults:
         raise Refused(faults)
     return tuple(found[name] for name in sorted(found))
