@@ -223,13 +223,15 @@ class Driver:
             if self._pool is None and (executes or (self._runs and plan.judge is not None)):
                 with contextlib.suppress(ModelFault):  # whoever calls gets it again
                     await engine.connected()
-            batches = Batches(engine, self._batches.values(), self._runs)
+            make_all = engine.make_all
+            if plan.judge_batch or self._batches:
+                make_all = Batches(engine, self._batches.values(), self._runs).make_all
             if self._grace is not None:
                 engine.stop(self._grace)
             for runs in plan.stages:
                 due = [run for run in self._runs if run.cell.run_number <= runs]
                 self._runs = [run for run in self._runs if run.cell.run_number > runs]
-                await batches.make_all(due)
+                await make_all(due)
                 if engine.stopping or engine.short or await self._is_decided_at(runs):
                     break
 
