@@ -33,7 +33,7 @@ from .options import (
     sides_of,
 )
 from .protocol import Executor, Limits, Refused, SandboxKind, find_unpriced, refuse
-from .spec import Spec, choose_iteration, make_cells, mark_plan
+from .spec import Run, Spec, choose_iteration, make_cells, mark_plan
 
 HEADS = ("part", "how many", "calls", "tokens", "US dollars")
 
@@ -62,7 +62,7 @@ def name_blocks(
         *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
     ]
     yield "counts", Cards(counts)
-    yield "size", Text(_plan_size(plan))
+    yield "size", Text(_plan_size(plan, todo))
     marked = [(Mark("warning", "look"), warning) for warning in warnings]
     yield "warnings", Table(("", ""), marked, "Look at this before starting")
     yield "settings", Pairs(tuple(_setting_rows(plan)), "What is run")
@@ -80,7 +80,7 @@ def name_blocks(
     yield "start", Text(last)
 
 
-def _plan_size(plan: Spec) -> str:
+def _plan_size(plan: Spec, todo: tuple[Run, ...]) -> str:
     runs = max((cell.run_number for cell in plan.cells), default=0)
     factors = (
         count(len(plan.evals), "eval"),
@@ -89,7 +89,9 @@ def _plan_size(plan: Spec) -> str:
     )
     judged = f", {count(plan.judgings, 'judging')} each" if plan.judge is not None else ""
     most = " at most" * bool(plan.looks)
-    return f"{' × '.join(factors)} = {count(len(plan.cells), 'run')}{most}{judged}"
+    done = len(plan.needed) - len(todo)
+    state = f"; {done:,} done, {len(todo):,} to do" if done else ""
+    return f"{' × '.join(factors)} = {count(len(plan.cells), 'run')}{most}{judged}{state}"
 
 
 def _setting_rows(plan: Spec) -> Iterator[tuple[str, str]]:
@@ -114,7 +116,7 @@ def _setting_rows(plan: Spec) -> Iterator[tuple[str, str]]:
     yield "limits of a run", f"{times}, {limits.output_tokens:,} tokens an answer{money}"
     yield "sandbox", "none: commands are not kept in" if plan.sandbox == "none" else plan.sandbox
     limit = "none" if plan.budget_usd is None else dollars(plan.budget_usd)
-    yield "budget", f"{limit}; {dollars(plan.spent_usd)} is spent"
+    yield "budget", f"{limit}; {dollars(spent)} is spent" if (spent := plan.spent_usd) else limit
     yield "at a time", f"{count(plan.concurrency, 'step')}, order by seed {plan.seed}"
 
 
