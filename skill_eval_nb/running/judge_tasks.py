@@ -18,7 +18,6 @@ import msgspec
 
 from skill_eval_nb.disk import leads_out, read_bytes
 from skill_eval_nb.documents import (
-    Dimension,
     Document,
     Expectation,
     Faults,
@@ -185,12 +184,7 @@ def preserve(before: ExistingGrades) -> None:
         write_judging(before.folder, number, before.judgings[number])
 
 
-def regrade_run(
-    before: ExistingGrades,
-    new: dict[int, Judging],
-    expectations: Sequence[Expectation],
-    dimensions: Sequence[Dimension],
-) -> None:
+def regrade_run(task: JudgeTask) -> None:
     """Rebuild grading.json from the old and the new judgings.
 
     Fields that are not made from judgings stay as they were, as do unknown fields.
@@ -199,16 +193,17 @@ def regrade_run(
         OSError: it cannot be written.
         UnreadableGrading: a document beside it cannot be read.
     """
-    if before.keep is not None or not new:
+    before, case = task.before, task.case
+    if before.keep is not None or not task.new:
         return
     folder = before.folder
-    every = {**before.judgings, **new}
+    every = {**before.judgings, **task.new}
     new_grading = grade(
         document(folder / "structural.json", Structural),
-        [align_judging(every[number], expectations) for number in sorted(every)],
+        [align_judging(every[number], case.expectations) for number in sorted(every)],
         document(folder / "metrics.json", Metrics),
         document(folder / "timing.json", Timing),
-        dimensions=dimensions,
+        dimensions=case.dimensions,
     )
     grading = before.grading
     if grading is None:
@@ -570,5 +565,5 @@ def settle(task: JudgeTask, number: int) -> None:
     """
     preserve(task.before)
     write_judging(task.run.folder, number, task.new[number])
-    regrade_run(task.before, task.new, task.case.expectations, task.case.dimensions)
+    regrade_run(task)
     clear_error(task.run.folder)

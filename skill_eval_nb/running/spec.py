@@ -74,44 +74,6 @@ class Missing:
         return self != Missing()
 
 
-def state(
-    folder: Path,
-    judgings: int,
-    has_structural: bool,
-    has_judged: bool,
-    *,
-    gate: bool = True,
-    retry_errored: bool = False,
-) -> Missing:
-    """The steps that a run lacks.
-
-    Args:
-        folder: the run's folder; it may not exist yet.
-        judgings: how many judgings it should have.
-        has_structural: whether its eval has structural expectations.
-        has_judged: whether its eval has something for a judge: expectations or a rubric.
-        gate: whether a failed critical expectation skips the judge.
-        retry_errored: whether a run that errored lacks what it errored in; it is done
-            otherwise.
-    """
-    wanted = tuple(range(1, judgings + 1)) if has_judged else ()
-    everything = Missing(execute=True, check=has_structural, judgings=wanted, grade=bool(wanted))
-    if not (folder / EXECUTED).is_file():
-        return everything
-    failed = reason_errored(folder)
-    if failed is not None and not retry_errored:
-        return Missing()
-    if failed is not None and not failed.startswith(AFTER_RUN):
-        return everything
-    passed = _object(folder / CHECKED) if has_structural else {}
-    if passed is None:
-        return Missing(check=True, judgings=wanted, grade=bool(wanted))
-    if gate and passed.get("gate_passed") is False:
-        return Missing()
-    lacks = tuple(n for n in wanted if not (folder / JUDGINGS / f"{n}.json").is_file())
-    return Missing(judgings=lacks, grade=bool(wanted) and (bool(lacks) or _is_older(folder)))
-
-
 def reason_errored(folder: Path) -> str | None:
     """Why a run errored, in words; None if it did not, or was not executed yet."""
     timing = _object(folder / EXECUTED) or {}
@@ -358,9 +320,31 @@ class Spec:
         return Run(cell, eval_, place, missing)
 
     def lacks(self, eval_: PlannedEval, place: Path, *, retry_errored: bool = False) -> Missing:
-        """What a run of an eval lacks now; as for `state`."""
-        has = eval_.has_structural, eval_.has_judged
-        return state(place, self.judgings, *has, gate=self.gate, retry_errored=retry_errored)
+        """The steps that a run of an eval lacks.
+
+        Args:
+            eval_: its eval.
+            place: its folder; it may not exist yet.
+            retry_errored: whether a run that errored lacks what it errored in; it is done
+                otherwise.
+        """
+        wanted = tuple(range(1, self.judgings + 1)) if eval_.has_judged else ()
+        after_checks = Missing(judgings=wanted, grade=bool(wanted))
+        everything = dataclasses.replace(after_checks, execute=True, check=eval_.has_structural)
+        if not (place / EXECUTED).is_file():
+            return everything
+        failed = reason_errored(place)
+        if failed is not None and not retry_errored:
+            return Missing()
+        if failed is not None and not failed.startswith(AFTER_RUN):
+            return everything
+        passed = _object(place / CHECKED) if eval_.has_structural else {}
+        if passed is None:
+            return dataclasses.replace(after_checks, check=True)
+        if self.gate and passed.get("gate_passed") is False:
+            return Missing()
+        lacks = tuple(n for n in wanted if not (place / JUDGINGS / f"{n}.json").is_file())
+        return Missing(judgings=lacks, grade=bool(wanted) and (bool(lacks) or _is_older(place)))
 
     def staged(self, configuration: str) -> Skill | None:
         """A configuration's skill, copied into the iteration; None if it offers none.

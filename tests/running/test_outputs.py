@@ -8,9 +8,11 @@ import json
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.files import (
@@ -21,7 +23,6 @@ from skill_eval_nb.running.files import (
     remove,
     work_folders,
 )
-from skill_eval_nb.running.spec import state
 from skill_eval_nb.running.suite import find_inputs
 from tests.corpus.build import lay
 from tests.running.made_jobs import job_plan
@@ -119,11 +120,14 @@ def test_a_disk_that_is_full_is_told_from_a_run_that_failed(tmp_path, monkeypatc
 
 
 def test_the_steps_follow_the_files(tmp_path):
-    def lacks(judgings: int = 2, *, gate: bool = True) -> tuple[str, ...]:
-        given = {"has_structural": True, "has_judged": True, "gate": gate}
-        return steps_of(state(tmp_path, judgings, **given))
+    made, place = job_plan(tmp_path), tmp_path / "run"
 
-    lay(tmp_path, {"outputs/x.json": {}})  # without timing.json the run is not there
+    def lacks(judgings: int = 2, *, gate: bool = True) -> tuple[str, ...]:
+        config = structs.replace(made.suite.config, structural_gate=gate)
+        own = replace(made, judgings=judgings, suite=replace(made.suite, config=config))
+        return steps_of(own.lacks(own.evals[0], place))
+
+    lay(place, {"outputs/x.json": {}})  # without timing.json the run is not there
     every = ("execute", "check", "judge 1", "judge 2", "grade")
     assert lacks() == every
     for name, missing in {
@@ -133,14 +137,13 @@ def test_the_steps_follow_the_files(tmp_path):
         "judgings/1.json": ("grade",),
         "grading.json": (),
     }.items():
-        lay(tmp_path, {name: {}})
+        lay(place, {name: {}})
         assert lacks() == missing, name
-    assert not state(tmp_path, 2, has_structural=True, has_judged=True)
     assert lacks(3) == ("judge 3", "grade")
-    os.utime(tmp_path / "grading.json", ns=(10**18, 10**18))  # it is older than a judging
+    os.utime(place / "grading.json", ns=(10**18, 10**18))  # it is older than a judging
     assert lacks() == ("grade",)
-    lay(tmp_path, {"structural.json": {"gate_passed": False}})
-    (tmp_path / "grading.json").unlink()
+    lay(place, {"structural.json": {"gate_passed": False}})
+    (place / "grading.json").unlink()
     assert lacks() == ()
     assert lacks(gate=False) == ("grade",)
 
