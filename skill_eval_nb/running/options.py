@@ -217,25 +217,10 @@ def worker_of(
     return given or None
 
 
-def models_of(
-    runner: Executor | None,
-    executor_model: str | None,
-    judge_model: str | None,
-    suite: Suite | None,
-    judged: bool,
-    faults: list[str],
-) -> tuple[str | None, str | None]:
-    """The executor's model and the judge's."""
-    stand_in = getattr(runner, "stand_in", None)
-    worker = worker_of(runner, executor_model, stand_in, faults, name="executor_model")
+def judge_of(given: str | None, suite: Suite | None, stand_in: Any) -> str | None:
+    """The model that judges: the given one, else the stand-in's own, else the suite's."""
     stated = suite.config.judge_model if suite is not None else None
-    judge = judge_model or (stated if stand_in is None else JUDGE)
-    if judge is None and judged and runner is not None:
-        faults.append(
-            "judge_model is not given, and the suite states none: name a model, another one than "
-            "the executor's, or set judgings=0"
-        )
-    return worker, judge
+    return given or (stated if stand_in is None else JUDGE)
 
 
 def give_advice(plan: Spec, usd: Span | None) -> Iterator[str]:

@@ -26,11 +26,12 @@ from .options import (
     executor_of,
     figures,
     give_advice,
+    judge_of,
     looks_of,
-    models_of,
     price_table,
     read_all,
     sides_of,
+    worker_of,
 )
 from .protocol import Executor, Limits, Refused, SandboxKind, find_unpriced, refuse
 from .spec import Run, Spec, choose_iteration, make_cells, mark_plan
@@ -281,9 +282,16 @@ def plan_runs(
     figures(faults, limits or Limits(), budget_usd, judgings, **counts)
     table = price_table(prices, faults)
     runner = executor_of(executor, executor_options or {}, sandbox, faults)
-    reached = connection or Connection(stand_in=getattr(runner, "stand_in", None))
+    stand_in = getattr(runner, "stand_in", None)
+    reached = connection or Connection(stand_in=stand_in)
     judged = judgings > 0 and any(eval_.has_judged for eval_ in chosen)
-    worker, judge = models_of(runner, executor_model, judge_model, suite, judged, faults)
+    worker = worker_of(runner, executor_model, stand_in, faults, name="executor_model")
+    judge = judge_of(judge_model, suite, stand_in)
+    if judge is None and judged and runner is not None:
+        faults.append(
+            "judge_model is not given, and the suite states none: name a model, another one than "
+            "the executor's, or set judgings=0"
+        )
     if table is not None:
         faults += find_unpriced((worker, judge if judged else None), table, budget_usd)
     if main is None or suite is None or home is None or faults:
