@@ -119,7 +119,7 @@ class Driver:
 
     def _open(self) -> None:
         plan, journal = self.plan, self.journal
-        skills = {side.name: plan.staged(side.name) for side in plan.sides}
+        skills = {side.name: plan.staged(side) for side in plan.sides}
         tidy(plan)
         mark, odd = write_suite(plan)
         write_metadata(plan)
@@ -136,7 +136,7 @@ class Driver:
         waiting = sum(batch.worst_usd or 0.0 for batch in self._batches.values())
         spent = max(read_journal(plan.folder).spent_usd - waiting, 0.0)
         budget = Budget(plan.budget_usd, plan.prices, spent)
-        ledger = Ledger(plan.folder, journal, budget, self._report)
+        ledger = Ledger(journal, budget, self._report)
         self._engine = Engine(plan, self._pool, ledger, skills)
         self._engine.problems += [*odd, *interrupted]
         runs = [plan.run_of(cell) for cell in plan.needed]

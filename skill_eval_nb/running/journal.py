@@ -356,10 +356,8 @@ class Ledger:
         changed: called when something has changed.
     """
 
-    def __init__(
-        self, home: Path, journal: Journal, budget: Budget, changed: Callable[[], None]
-    ) -> None:
-        self.home, self.journal, self.budget = home, journal, budget
+    def __init__(self, journal: Journal, budget: Budget, changed: Callable[[], None]) -> None:
+        self.home, self.journal, self.budget = journal.path.parent, journal, budget
         self.took = dict(journal.record.seconds)
         self.done: Counter[str] = Counter()
         self.tokens, self.priced = 0, True

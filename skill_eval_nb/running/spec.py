@@ -346,25 +346,19 @@ class Spec:
         lacks = tuple(n for n in wanted if not (place / JUDGINGS / f"{n}.json").is_file())
         return Missing(judgings=lacks, grade=bool(wanted) and (bool(lacks) or _is_older(place)))
 
-    def staged(self, configuration: str) -> Skill | None:
+    def staged(self, side: Side) -> Skill | None:
         """A configuration's skill, copied into the iteration; None if it offers none.
 
         The copy is made on first use.
 
         Raises:
             Refused: the skill has changed since the plan was made.
-            KeyError: there is no such configuration.
         """
-        sides = {side.name: side.skill for side in self.sides}
-        source = sides[configuration]
+        source, copy = side.skill, self.folder / SNAPSHOTS / side.name
         if source is None:
             return None
         return stage(
-            source.folder,
-            self.suite.path,
-            self.folder / SNAPSHOTS / configuration,
-            apart=[self.workspace],
-            expected=source.digest,
+            source.folder, self.suite.path, copy, apart=[self.workspace], expected=source.digest
         )
 
 

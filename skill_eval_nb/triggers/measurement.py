@@ -520,7 +520,7 @@ class Measurement:
             take_up(journal, home)
             cap = None if budget_usd is None else price.cap_usd
             budget = Budget(budget_usd, self.prices, self.spent_usd)
-            ledger = Ledger(home, journal, budget, lambda: None)
+            ledger = Ledger(journal, budget, lambda: None)
             # In random order, so that the runs of each query are spread over the whole time.
             random.Random(seed).shuffle(due)  # noqa: S311 -- an order, no secret
 
