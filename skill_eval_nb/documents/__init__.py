@@ -2,7 +2,6 @@
 
 from .base import Document, Fault, Faults, dump, to_json
 from .evals import (
-    AggregatedSuggestion,
     CheckLabel,
     Dimension,
     Eval,
@@ -33,7 +32,6 @@ from .results import (
     History,
     RunResult,
     Stats,
-    Version,
 )
 from .run import (
     GradedExpectation,
@@ -49,7 +47,6 @@ from .run import (
 )
 
 __all__ = [
-    "AggregatedSuggestion",
     "Analysis",
     "Benchmark",
     "BenchmarkMetadata",
@@ -89,7 +86,6 @@ __all__ = [
     "Timing",
     "TriggerQuery",
     "TriggerSet",
-    "Version",
     "dump",
     "find_broken_rates",
     "mend",

@@ -29,17 +29,13 @@ class Document(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True, d
 
 
 def says(
-    meaning: str,
-    *,
-    also: tuple[str, ...] = (),
-    unit: str | None = None,
-    inline: bool = False,
+    meaning: str, *, also: str = "", unit: str | None = None, inline: bool = False
 ) -> msgspec.Meta:
     """Declare what a field means.
 
     Args:
         meaning: one line; it becomes the field's description in the JSON Schema.
-        also: other names under which people write this field, best first.
+        also: other names under which people write this field, best first, with blanks between.
         unit: `rate`, `seconds`, `milliseconds`, `usd`, `tokens`, … if it has one; `id` for
             a number that is a name: outside of its limits it is still of use.
         inline: the field's own fields may stand directly in the object that should hold it.
@@ -70,7 +66,7 @@ Score = Annotated[float, msgspec.Meta(ge=1, le=5)]
 
 @dataclass(slots=True)
 class Origin:
-    """Where a document came from: its raw JSON value and what became of it.
+    """Where a document came from: its raw JSON value and how it was read.
 
     `keys` maps each raw key that we know to its field, `converted` holds, for the fields
     whose value had to be converted, the field's value as `dump` gave it then, and
@@ -84,14 +80,9 @@ class Origin:
     unwritten: dict[str, Any]
 
 
-def attach_value(document: Document, name: str, value: Any) -> None:
-    """Keep something beside a document's fields; it is not written to files."""
-    vars(document)[name] = value
-
-
 def remember(document: Document, origin: Origin) -> None:
-    """Attach to `document` if it came from."""
-    attach_value(document, "origin", origin)
+    """Keep beside a document's fields where it came from; it is not written to files."""
+    vars(document)["origin"] = origin
 
 
 def origin_of(document: Document) -> Origin | None:
@@ -190,7 +181,7 @@ class Declared:
             others = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
             self.inner = others[0] if len(others) == 1 else kind
         self.takes = frozenset(_types_taken_as_is(kind))
-        self.also: tuple[str, ...] = extra.get("also", ())
+        self.also: list[str] = extra.get("also", "").split()
         self.unit: str | None = extra.get("unit")
         self.inline: bool = extra.get("inline", False)
 
@@ -313,7 +304,7 @@ class Fault:
 
 
 MOST_UNUSED = 50
-"""So many of the parts of a file that were not used are named."""
+"""How many of the parts of a file that were not used are named."""
 
 
 class Faults(list[Fault]):
@@ -337,7 +328,7 @@ class Faults(list[Fault]):
     def collapsed(self) -> list[Fault]:
         """The faults, if those that differ in list positions alone are counted together.
 
-        Of parts that were not used so many are named; the rest are counted.
+        Only the first parts that were not used are named; the rest are counted.
         """
         groups: dict[tuple[str, str, str, str], list[Fault]] = {}
         for fault in self:

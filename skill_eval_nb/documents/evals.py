@@ -34,12 +34,10 @@ class StructuralExpectation(Document):
         ),
     ]
     id: Annotated[str | None, says("its id within the eval: S1, S2, …")] = None
-    description: Annotated[
-        str | None, says("what it checks, for people", also=("text", "name"))
-    ] = None
+    description: Annotated[str | None, says("what it checks, for people", also="text name")] = None
     critical: Annotated[bool, says("failing it fails the gate, and the judge is skipped")] = False
-    pattern: Annotated[str | None, says("glob of the files to look at", also=("path",))] = None
-    match: Annotated[str | None, says("text to look for", also=("value",))] = None
+    pattern: Annotated[str | None, says("glob of the files to look at", also="path")] = None
+    match: Annotated[str | None, says("text to look for", also="value")] = None
     match_any: Annotated[list[str], says("texts of which one is enough")] = []
     match_regex: Annotated[str | None, says("Python regular expression to look for")] = None
     except_context: Annotated[list[str], says("texts that exempt a match near them")] = []
@@ -58,9 +56,7 @@ class Dimension(Document):
     id: Annotated[str | None, says("its id within the eval: Q1, Q2, …")] = None
     description: Annotated[str | None, says("what it measures and why that matters")] = None
     weight: Annotated[Amount, says("weight in the weighted mean")] = 1.0
-    scoring: Annotated[
-        dict[str, str], says("anchors: what a 1, a 3 and a 5 look like", also=("anchors",))
-    ] = {}
+    scoring: Annotated[dict[str, str], says("what a 1, a 3 and a 5 look like", also="anchors")] = {}
 
 
 class QualityRubric(Document):
@@ -72,40 +68,24 @@ class QualityRubric(Document):
 class Eval(Document):
     """One eval: a prompt, and what its output is to be."""
 
-    prompt: Annotated[
-        str, says("the task", also=("task", "task_prompt", "query", "input", "question"))
-    ]
-    id: Annotated[
-        str | int | None, says("unique within the suite", also=("eval_id", "case_id"))
-    ] = None
-    name: Annotated[str | None, says("for people", also=("eval_name", "title"))] = None
+    prompt: Annotated[str, says("the task", also="task task_prompt query input question")]
+    id: Annotated[str | int | None, says("unique within the suite", also="eval_id case_id")] = None
+    name: Annotated[str | None, says("for people", also="eval_name title")] = None
     expected_output: Annotated[
-        str | None,
-        says("what success looks like", also=("expected", "expected_behavior", "ground_truth")),
+        str | None, says("what success looks like", also="expected expected_behavior ground_truth")
     ] = None
-    files: Annotated[
-        list[str], says("input files, relative to the skill", also=("input_file",))
-    ] = []
+    files: Annotated[list[str], says("input files, relative to the skill", also="input_file")] = []
     expectations: Annotated[
         list[Expectation],
-        says(
-            "what a judge verifies",
-            also=("assertions", "expected_behaviors", "expected_behavior"),
-        ),
+        says("what a judge verifies", also="assertions expected_behaviors expected_behavior"),
     ] = []
-    structural_expectations: Annotated[
-        list[StructuralExpectation], says("layer 1: deterministic checks")
-    ] = []
-    quality_rubric: Annotated[
-        QualityRubric | None, says("layer 2: the rubric", also=("rubric",))
-    ] = None
-    tags: Annotated[list[str], says("categories", also=("category",))] = []
+    structural_expectations: Annotated[list[StructuralExpectation], says("layer 1")] = []
+    quality_rubric: Annotated[QualityRubric | None, says("layer 2", also="rubric")] = None
+    tags: Annotated[list[str], says("categories", also="category")] = []
     weight: Annotated[Amount, says("weight in the suite's score")] = 1.0
     skill: Annotated[
         str | None,
-        says(
-            "the skill, where a suite is of several", also=("skill_name", "skill_dir", "skill_path")
-        ),
+        says("the skill, where a suite is of several", also="skill_name skill_dir skill_path"),
     ] = None
 
 
@@ -129,8 +109,8 @@ class Evals(Document):
 
     plain: ClassVar[str | None] = "evals"
 
-    evals: Annotated[list[Eval], says("the evals", also=("cases", "test_cases", "scenarios"))]
-    skill_name: Annotated[str | None, says("the skill", also=("skill", "target_skill"))] = None
+    evals: Annotated[list[Eval], says("the evals", also="cases test_cases scenarios")]
+    skill_name: Annotated[str | None, says("the skill", also="skill target_skill")] = None
     eval_config: Annotated[EvalConfig | None, says("settings")] = None
     version: Annotated[str | None, says("version of the suite")] = None
 
@@ -138,42 +118,30 @@ class Evals(Document):
 class EvalMetadata(Document):
     """Which eval the runs below this folder are of, and what is checked there."""
 
-    eval_id: Annotated[str | int | None, says("the eval's id", also=("id", "case_id"))] = None
-    eval_name: Annotated[str | None, says("for people", also=("name",))] = None
-    prompt: Annotated[str | None, says("the task that was given", also=("task_prompt", "task"))] = (
-        None
-    )
-    assertions: Annotated[list[Expectation], says("what is checked", also=("expectations",))] = []
-    configuration: Annotated[
-        str | None, says("the configuration", also=("config", "condition"))
-    ] = None
-    model: Annotated[str | None, says("the model that ran", also=("executor_model",))] = None
+    eval_id: Annotated[str | int | None, says("the eval's id", also="id case_id")] = None
+    eval_name: Annotated[str | None, says("for people", also="name")] = None
+    prompt: Annotated[str | None, says("the task that was given", also="task_prompt task")] = None
+    assertions: Annotated[list[Expectation], says("what is checked", also="expectations")] = []
+    configuration: Annotated[str | None, says("the configuration", also="config condition")] = None
+    model: Annotated[str | None, says("the model that ran", also="executor_model")] = None
     skill: OwnSkill = None
 
 
 class TriggerQuery(Document):
     """A query, whether the skill should be picked up for it, and whether it was."""
 
-    query: Annotated[str, says("what the user says", also=("prompt", "input", "text"))]
+    query: Annotated[str, says("what the user says", also="prompt input text")]
     should_trigger: Annotated[bool | None, says("whether the skill should be picked up")]
-    id: Annotated[str | int | None, says("its id in the set", also=("query_id",))] = None
-    triggered: Annotated[Count | None, says("runs that picked it up", also=("trigger_count",))] = (
-        None
-    )
-    runs: Annotated[Count | None, says("runs of this query", also=("run_count",))] = None
+    id: Annotated[str | int | None, says("its id in the set", also="query_id")] = None
+    triggered: Annotated[Count | None, says("runs that picked it up", also="trigger_count")] = None
+    runs: Annotated[Count | None, says("runs of this query", also="run_count")] = None
     trigger_rate: Annotated[Rate | None, says("triggered / runs")] = None
     split: Annotated[str | None, says("train or test")] = None
-    tags: Annotated[list[str], says("what kind of query it is", also=("tag",))] = []
+    tags: Annotated[list[str], says("what kind of query it is", also="tag")] = []
     expected: Annotated[
-        str | None,
-        says(
-            "which skill should be picked up, where a set is for several",
-            also=("expected_skill",),
-        ),
+        str | None, says("the skill that should be picked up", also="expected_skill")
     ] = None
-    description: Annotated[
-        str | None, says("the description, or what it is called, where a set has several")
-    ] = None
+    description: Annotated[str | None, says("the description, where a set has several")] = None
 
     @property
     def rate(self) -> float | None:
@@ -230,12 +198,9 @@ class TriggerSet(Document):
 
     queries: Annotated[
         list[TriggerQuery],
-        says(
-            "the queries",
-            also=("query_results", "results", "evals", "cases", "test_cases", "tests", "prompts"),
-        ),
+        says("the queries", also="query_results results evals cases test_cases tests prompts"),
     ]
-    skill_name: Annotated[str | None, says("the skill", also=("skill", "target_skill"))] = None
+    skill_name: Annotated[str | None, says("the skill", also="skill target_skill")] = None
     description: Annotated[str | None, says("the description that was measured")] = None
 
 
@@ -256,9 +221,7 @@ class Optimization(Document):
     """The result of a search for a better description."""
 
     best_description: Annotated[str, says("the winner")]
-    iterations: Annotated[
-        list[OptimizationStep], says("what was tried, in order", also=("history",))
-    ]
+    iterations: Annotated[list[OptimizationStep], says("what was tried, in order", also="history")]
     best_score: Annotated[Rate | None, says("the winner's score")] = None
     best_low: Annotated[Rate | None, says("lower end of its 95 % interval")] = None
     best_high: Annotated[Rate | None, says("upper end of its 95 % interval")] = None
@@ -274,22 +237,18 @@ class CheckLabel(Document):
 
     text: Annotated[str, says("what was checked, word for word as the grading has it")]
     passed: Annotated[bool | None, says("whether it passed; null where nobody could tell")]
-    sampled: Annotated[
-        bool, says("whether the check was drawn at random, whatever the judge said of it")
-    ] = False
+    sampled: Annotated[bool, says("whether the check was drawn at random")] = False
 
 
 class Review(Document):
     """What a human said of one run; an empty text means that it was fine."""
 
-    run_id: Annotated[str, says("the run: eval-0-with_skill, …", also=("run", "id"))]
-    feedback: Annotated[str, says("the review", also=("comment", "text"))] = ""
+    run_id: Annotated[str, says("the run: eval-0-with_skill, …", also="run id")]
+    feedback: Annotated[str, says("the review", also="comment text")] = ""
     timestamp: Annotated[str | None, says("when, ISO 8601")] = None
     scores: Annotated[dict[str, Score], says("the human's scores by rubric dimension, 1-5")] = {}
     labels: Annotated[list[CheckLabel], says("the human's verdicts on single checks")] = []
-    reviewed: Annotated[
-        bool, says("false where only checks of the run were labelled, and nothing said of it")
-    ] = True
+    reviewed: Annotated[bool, says("false where only checks of the run were labelled")] = True
 
 
 class Feedback(Document):
@@ -303,12 +262,8 @@ class SuggestionSource(Document):
     """What a grader said in one run, word for word."""
 
     reason: Annotated[str, says("what was said")]
-    kind: Annotated[
-        str | None, says("critique, vague, missing_coverage or suggested; null: not known")
-    ] = None
-    expectation: Annotated[
-        str | None, says("what it is about, in the grader's words; null for a missing one")
-    ] = None
+    kind: Annotated[str | None, says("critique, vague, missing_coverage or suggested")] = None
+    expectation: Annotated[str | None, says("what it is about, in the grader's words")] = None
     workspace: Annotated[str | None, says("the workspace of the run")] = None
     skill: Annotated[str | None, says("the skill of the run")] = None
     iteration: Annotated[str | int | None, says("the iteration of the run")] = None
@@ -323,13 +278,9 @@ class AggregatedSuggestion(Document):
 
     reason: Annotated[str, says("why the evals should change")]
     frequency: Annotated[Count, says("number of runs that said it")] = 1
-    assertion: Annotated[
-        str | None, says("id or text of the expectation; null for a missing one")
-    ] = None
+    assertion: Annotated[str | None, says("the expectation's id or text; null if missing")] = None
     action: Annotated[str | None, says("what to do about it")] = None
-    kind: Annotated[
-        str | None, says("the sources' most frequent kind; null where nothing says it")
-    ] = None
+    kind: Annotated[str | None, says("the sources' most frequent kind")] = None
     evals: Annotated[list[str | int], says("ids of the evals whose runs said it")] = []
     sources: Annotated[list[SuggestionSource], says("every wording, with its run")] = []
 
@@ -341,8 +292,5 @@ class SuggestionAggregate(Document):
     skill_name: Annotated[str | None, says("the skill")] = None
     iteration: Annotated[str | int | None, says("the iteration")] = None
     total_runs: Annotated[Count | None, says("runs that were read")] = None
-    threshold: Annotated[
-        Rate | None,
-        says("distance of wordings that counts as the same; null: not grouped by wording"),
-    ] = None
+    threshold: Annotated[Rate | None, says("largest distance of wordings that count as one")] = None
     merged_by: Annotated[str | None, says("model that merged further; null where none did")] = None

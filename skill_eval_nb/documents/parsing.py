@@ -75,10 +75,10 @@ _REPAIRS = (
 """Outside of strings: what is wrong, what it becomes, and how it is told."""
 
 MOST_DEEP = 200
-"""Objects and lists inside of each other, of which none that people write has so many."""
+"""How deep objects and lists may lie inside of each other; nobody writes them deeper."""
 
 _NAMED = 8
-"""So many of the keys that were given twice are named."""
+"""How many of the keys that were given twice are named."""
 
 
 class NotJSON(ValueError):

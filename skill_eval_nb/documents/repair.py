@@ -40,7 +40,7 @@ UNUSABLE: Any = object()
 """What a reader gives if there was nothing to use; the fault is already noted."""
 
 MOST_VALUES = 50_000
-"""So many values are looked at for repair. Larger files are read if they are as documented."""
+"""How many values are looked at for repair. Larger files are read if they are as documented."""
 
 MOST_MEMBERS = 5_000
 """No object that people write has more keys: such a one is not looked at for repair."""
@@ -52,7 +52,7 @@ MOST_KEYS = 200
 def is_too_large(raw: Any) -> bool:
     """Whether a plain JSON value has more in it than is looked at for repair.
 
-    It is gone through no further than that.
+    It is read no further than that.
     """
     found, waiting = 0, [raw]
     while waiting and found <= MOST_VALUES:

@@ -22,10 +22,8 @@ from .run import (
 class Stats(Document):
     """Mean, sample standard deviation, smallest and largest of a figure over runs."""
 
-    mean: Annotated[float | int | None, says("mean", also=("average", "avg"))] = None
-    stddev: Annotated[
-        float | int | None, says("sample standard deviation", also=("std", "std_dev", "sd"))
-    ] = None
+    mean: Annotated[float | int | None, says("mean", also="average avg")] = None
+    stddev: Annotated[float | int | None, says("standard deviation", also="std std_dev sd")] = None
     min: Annotated[float | int | None, says("smallest")] = None
     max: Annotated[float | int | None, says("largest")] = None
 
@@ -33,21 +31,19 @@ class Stats(Document):
 class RunResult(Document):
     """The figures of one run."""
 
-    pass_rate: Annotated[
-        Rate | None, says("passed / total", also=("score", "coverage", "accuracy"))
-    ] = None
+    pass_rate: Annotated[Rate | None, says("passed / total", also="score coverage accuracy")] = None
     passed: Annotated[
-        Count | None, says("expectations that passed", also=("assertions_passed", "pass_count"))
+        Count | None, says("expectations that passed", also="assertions_passed pass_count")
     ] = None
     failed: Annotated[
-        Count | None, says("expectations that failed", also=("assertions_failed", "fail_count"))
+        Count | None, says("expectations that failed", also="assertions_failed fail_count")
     ] = None
     total: Annotated[
-        Count | None, says("expectations in all", also=("assertions_total", "total_assertions"))
+        Count | None, says("expectations in all", also="assertions_total total_assertions")
     ] = None
     time_seconds: RunSeconds = None
     duration_ms: RunMilliseconds = None
-    tokens: Annotated[Count | None, says("tokens", also=("total_tokens",))] = None
+    tokens: Annotated[Count | None, says("tokens", also="total_tokens")] = None
     tool_calls: ToolCalls = None
     errors: Annotated[Count | None, says("errors on the way")] = None
     cost_usd: Cost = None
@@ -58,53 +54,39 @@ class BenchmarkRun(Document):
     """One run as the benchmark states it."""
 
     configuration: Annotated[
-        str, says("with_skill, without_skill, …", also=("config", "condition", "variant", "arm"))
+        str, says("with_skill, without_skill, …", also="config condition variant arm")
     ]
     eval_id: Annotated[
-        str | int | None, says("the eval", also=("case_id", "test_case_id", "test_id", "id"))
+        str | int | None, says("the eval", also="case_id test_case_id test_id id")
     ] = None
-    eval_name: Annotated[
-        str | None, says("for people", also=("name", "case_name", "eval", "case"))
-    ] = None
+    eval_name: Annotated[str | None, says("for people", also="name case_name eval case")] = None
     run_number: Annotated[
-        Count | None,
-        says("1, 2, …", also=("run", "run_index", "repetition", "repeat", "sample_index")),
+        Count | None, says("1, 2, …", also="run run_index repetition repeat sample_index")
     ] = None
-    result: Annotated[RunResult | None, says("the figures", also=("summary",), inline=True)] = None
-    status: Annotated[
-        str | None,
-        says("how the run ended, such as `error`", also=("run_status", "execution_status")),
-    ] = None
+    result: Annotated[RunResult | None, says("the figures", also="summary", inline=True)] = None
+    status: Annotated[str | None, says("how it ended", also="run_status execution_status")] = None
     expectations: Annotated[
         list[GradedExpectation],
-        says("the verdicts", also=("assertion_results", "assertion_details", "assertions")),
+        says("the verdicts", also="assertion_results assertion_details assertions"),
     ] = []
     notes: Annotated[list[str], says("what the executor flagged")] = []
-    rubric_scores: Annotated[
-        dict[str, RubricScore], says("dimension to score", also=("quality",))
-    ] = {}
-    model: Annotated[str | None, says("the model that ran", also=("executor_model",))] = None
-    harness: Annotated[str | None, says("what ran the prompt", also=("agent", "executor"))] = None
+    rubric_scores: Annotated[dict[str, RubricScore], says("by dimension", also="quality")] = {}
+    model: Annotated[str | None, says("the model that ran", also="executor_model")] = None
+    harness: Annotated[str | None, says("what ran the prompt", also="agent executor")] = None
     skill: OwnSkill = None
 
 
 class BenchmarkMetadata(Document):
     """What the benchmark is of."""
 
-    skill_name: Annotated[str | None, says("the skill", also=("skill",))] = None
+    skill_name: Annotated[str | None, says("the skill", also="skill")] = None
     skill_path: Annotated[str | None, says("where the skill was")] = None
-    executor_model: Annotated[
-        str | None, says("the model that ran", also=("model", "model_requested"))
-    ] = None
-    harness: Annotated[str | None, says("what ran the prompts", also=("agent", "executor"))] = None
+    executor_model: Annotated[str | None, says("the model", also="model model_requested")] = None
+    harness: Annotated[str | None, says("what ran the prompts", also="agent executor")] = None
     analyzer_model: Annotated[str | None, says("the model that graded or analysed")] = None
-    timestamp: Annotated[
-        str | None, says("when, ISO 8601", also=("generated_at", "created_at"))
-    ] = None
+    timestamp: Annotated[str | None, says("when, ISO 8601", also="generated_at created_at")] = None
     evals_run: Annotated[list[str | int], says("the evals")] = []
-    runs_per_configuration: Annotated[Count | None, says("runs of each eval a configuration")] = (
-        None
-    )
+    runs_per_configuration: Annotated[Count | None, says("runs of an eval on a side")] = None
     iteration: Annotated[str | int | None, says("the iteration")] = None
 
 
@@ -116,27 +98,24 @@ class ConfigurationSummary(Document):
     """What a benchmark states of one configuration, or (under `delta`) of the difference."""
 
     pass_rate: Annotated[
-        Stated, says("pass rate, 0 to 1", unit="rate", also=("mean_pass_rate", "avg_pass_rate"))
+        Stated, says("pass rate, 0 to 1", unit="rate", also="mean_pass_rate avg_pass_rate")
     ] = None
     rubric_normalized: Annotated[Stated, says("rubric score, 0.2 to 1", unit="rate")] = None
-    overall_efficiency: Annotated[
-        Stated, says("mean of structural pass rate and rubric", unit="rate")
-    ] = None
+    overall_efficiency: Annotated[Stated, says("mean of checks and rubric", unit="rate")] = None
     consistency: Annotated[float | None, says("1 - stddev / mean of overall_efficiency")] = None
     time_seconds: Annotated[
         Stated,
         says(
             "seconds",
             unit="seconds",
-            also=("duration_seconds", "mean_time_seconds", "avg_duration_seconds", "avg_time"),
+            also="duration_seconds mean_time_seconds avg_duration_seconds avg_time",
         ),
     ] = None
     tokens: Annotated[
-        Stated,
-        says("tokens", unit="tokens", also=("mean_total_tokens", "mean_tokens", "avg_tokens")),
+        Stated, says("tokens", unit="tokens", also="mean_total_tokens mean_tokens avg_tokens")
     ] = None
-    tool_calls: Annotated[Stated, says("tool calls", also=("mean_tool_calls",))] = None
-    cost_usd: Annotated[Stated, says("what a run cost", unit="usd", also=("avg_cost_usd",))] = None
+    tool_calls: Annotated[Stated, says("tool calls", also="mean_tool_calls")] = None
+    cost_usd: Annotated[Stated, says("what a run cost", unit="usd", also="avg_cost_usd")] = None
     rubric_dimensions: Annotated[dict[str, Stats], says("dimension to its scores")] = {}
 
 
@@ -153,7 +132,7 @@ class Benchmark(Document):
     runs: Annotated[list[BenchmarkRun], says("the runs")]
     run_summary: Annotated[dict[str, ConfigurationSummary], says("configuration to figures")] = {}
     notes: Annotated[
-        list[str], says("the analyst's remarks", also=("analyst_notes", "analyst_observations"))
+        list[str], says("the analyst's remarks", also="analyst_notes analyst_observations")
     ] = []
 
 
@@ -207,25 +186,21 @@ class Comparison(Document):
     """
 
     winner: Annotated[str, says("A, B or tie")]
-    reasoning: Annotated[str | None, says("why", also=("summary",))] = None
+    reasoning: Annotated[str | None, says("why", also="summary")] = None
     rubric: Annotated[dict[str, SideRubric], says("side to scores")] = {}
     output_quality: Annotated[dict[str, OutputQuality], says("side to quality")] = {}
     expectation_results: Annotated[dict[str, ExpectationResults], says("side to results")] = {}
     comparison_id: Annotated[str | None, says("its id")] = None
     timestamp: Annotated[str | None, says("when, ISO 8601")] = None
-    eval_id: Annotated[str | int | None, says("the eval", also=("test_case_id",))] = None
+    eval_id: Annotated[str | int | None, says("the eval", also="test_case_id")] = None
     version_a: Annotated[str | int | None, says("version behind A")] = None
     version_b: Annotated[str | int | None, says("version behind B")] = None
     configuration_a: Annotated[str | None, says("configuration behind A")] = None
     configuration_b: Annotated[str | None, says("configuration behind B")] = None
     key_differentiators: Annotated[list[str], says("what made the difference")] = []
     pair: Annotated[str | None, says("opaque id of the two runs, whatever their order")] = None
-    order: Annotated[
-        Count | None, says("1 or 2: in which of its two orders the pair was shown")
-    ] = None
-    repetition: Annotated[Count | None, says("1, 2, …: how often it was shown in this order")] = (
-        None
-    )
+    order: Annotated[Count | None, says("in which of its two orders it was shown: 1, 2")] = None
+    repetition: Annotated[Count | None, says("which showing in this order: 1, 2, …")] = None
     runs: Annotated[dict[str, ComparedRun], says("side to the run behind it")] = {}
     judge_model: Annotated[str | None, says("the model that compared")] = None
     shown: Annotated[dict[str, Shown], says("side to what the comparator was shown of it")] = {}
@@ -233,9 +208,7 @@ class Comparison(Document):
     usage: Annotated[JudgingUsage | None, says("tokens of this comparison")] = None
     cost_usd: Cost = None
     seconds: Annotated[Seconds | None, says("time that this comparison took")] = None
-    fingerprint: Annotated[
-        str | None, says("SHA-256 of what was shown and asked, of the model and the repetition")
-    ] = None
+    fingerprint: Annotated[str | None, says("SHA-256 of what was asked of which model")] = None
 
 
 class ComparisonSummary(Document):
@@ -292,9 +265,7 @@ class Version(Document):
 
     version: Annotated[str, says("v0, v1, …")]
     parent: Annotated[str | None, says("the version it was made from")] = None
-    expectation_pass_rate: Annotated[
-        Rate | None, says("pass rate from grading", also=("pass_rate",))
-    ] = None
+    expectation_pass_rate: Annotated[Rate | None, says("its pass rate", also="pass_rate")] = None
     grading_result: Annotated[str | None, says("baseline, won, lost or tie")] = None
     is_current_best: Annotated[bool | None, says("whether it is the best so far")] = None
     iteration: Annotated[str | None, says("the iteration that its runs are of")] = None
@@ -306,7 +277,7 @@ class Version(Document):
 class History(Document):
     """The lineage of a skill's versions."""
 
-    iterations: Annotated[list[Version], says("the versions, oldest first", also=("versions",))]
+    iterations: Annotated[list[Version], says("the versions, oldest first", also="versions")]
     skill_name: Annotated[str | None, says("the skill")] = None
     started_at: Annotated[str | None, says("when the improving began, ISO 8601")] = None
     current_best: Annotated[str | None, says("version that is the best so far")] = None

@@ -14,31 +14,24 @@ from .parsing import ERRORED
 from .sides import UNSTATED
 
 SECONDS_NAMES = (
-    *("duration_seconds", "total_duration_seconds", "elapsed_seconds", "total_seconds"),
-    *("time_seconds", "wall_seconds", "total_time_seconds", "wall_time_seconds"),
-    *("wall_clock_seconds", "seconds", "duration_s", "elapsed_s", "wall_s", "time_s"),
-    *("duration_sec", "elapsed_sec", "secs", "sec", "duration", "elapsed", "wall_time"),
-    "wall_clock",
+    "duration_seconds total_duration_seconds elapsed_seconds total_seconds time_seconds "
+    "wall_seconds total_time_seconds wall_time_seconds wall_clock_seconds seconds duration_s "
+    "elapsed_s wall_s time_s duration_sec elapsed_sec secs sec duration elapsed wall_time "
+    "wall_clock"
 )
 """Names that people give to the time of a run; one without a unit is in seconds, too."""
 
 RunSeconds = Annotated[Seconds | None, says("time of the run", also=SECONDS_NAMES)]
 RunMilliseconds = Annotated[
-    Amount | None,
-    says("the same in milliseconds", unit="milliseconds", also=("elapsed_ms", "avg_ms", "ms")),
+    Amount | None, says("in milliseconds", unit="milliseconds", also="elapsed_ms avg_ms ms")
 ]
 ToolCalls = Annotated[
-    dict[str, Count | None] | Count | None,
-    says("calls by tool, or their sum", also=("tool_uses",)),
+    dict[str, Count | None] | Count | None, says("calls by tool, or their sum", also="tool_uses")
 ]
-Cost = Annotated[Amount | None, says("what it cost", unit="usd", also=("total_cost_usd", "cost"))]
-SkillUsed = Annotated[bool | None, says("whether the skill was opened", also=("skill_loaded",))]
-OwnSkill = Annotated[
-    str | None, says("the skill, where a file is of several", also=("skill_name",))
-]
-RefusedAnswers = Annotated[
-    list[str], says("what was wrong with answers that had to be asked for again")
-]
+Cost = Annotated[Amount | None, says("what it cost", unit="usd", also="total_cost_usd cost")]
+SkillUsed = Annotated[bool | None, says("whether the skill was opened", also="skill_loaded")]
+OwnSkill = Annotated[str | None, says("the skill, where a file is of several", also="skill_name")]
+RefusedAnswers = Annotated[list[str], says("what was wrong with answers that were refused")]
 """Fields that several documents have, each with all names that people give to it."""
 
 
@@ -49,32 +42,19 @@ class Metrics(Document):
     """
 
     tool_calls: ToolCalls = None
-    total_tool_calls: Annotated[Count | None, says("calls in all", also=("tool_use_count",))] = None
-    total_steps: Annotated[
-        Count | None, says("major steps", also=("steps", "num_turns", "turns"))
-    ] = None
+    total_tool_calls: Annotated[Count | None, says("calls in all", also="tool_use_count")] = None
+    total_steps: Annotated[Count | None, says("major steps", also="steps num_turns turns")] = None
     files_created: Annotated[list[str], says("output files")] = []
-    errors_encountered: Annotated[Count | None, says("errors on the way", also=("errors",))] = None
+    errors_encountered: Annotated[Count | None, says("errors on the way", also="errors")] = None
     output_chars: Annotated[Count | None, says("characters of the output files")] = None
     transcript_chars: Annotated[Count | None, says("characters of the transcript")] = None
     cost_usd: Cost = None
     skill_used: SkillUsed = None
-    left_out: Annotated[
-        list[str], says("what lay among the outputs and was not kept, with the reason")
-    ] = []
+    left_out: Annotated[list[str], says("outputs that were not kept, with the reason")] = []
 
 
-TEXT_NAMES = (
-    "description",
-    "expectation",
-    "assertion",
-    "name",
-    "criterion",
-    "statement",
-    "check",
-    "expected",
-)
-
+TEXT_NAMES = "description expectation assertion name criterion statement check expected"
+"""Other names of what is checked."""
 
 STRUCTURAL = "structural"
 """The `layer` of a grading that repeats structural.json, as no judge looked at the run."""
@@ -89,20 +69,14 @@ class GradedExpectation(Document):
     text: Annotated[str, says("what was checked", also=TEXT_NAMES)]
     passed: Annotated[
         bool | None,
-        says(
-            "whether it passed; null where it was not scored",
-            also=("result", "met", "grade", "verdict", "status", "pass", "outcome", "success"),
-        ),
+        says("whether it passed", also="result met grade verdict status pass outcome success"),
     ]
-    evidence: Annotated[
-        str | None,
-        says("what the verdict rests on", also=("details", "reason", "reasoning", "explanation")),
-    ] = None
+    evidence: Annotated[str | None, says("why", also="details reason reasoning explanation")] = None
     id: Annotated[str | None, says("the expectation's id in the suite")] = None
     type: Annotated[str | None, says("kind of check, where it is a deterministic one")] = None
     critical: Annotated[bool | None, says("whether failing it fails the gate")] = None
     confidence: Annotated[str | None, says("how sure the grader is: high, medium or low")] = None
-    notes: Annotated[str | None, says("the grader's remarks", also=("note",))] = None
+    notes: Annotated[str | None, says("the grader's remarks", also="note")] = None
 
 
 class Summary(Document):
@@ -110,21 +84,16 @@ class Summary(Document):
 
     passed: Annotated[
         Count | None,
-        says(
-            "expectations that passed",
-            also=("pass_count", "assertions_passed", "pass", "total_passed"),
-        ),
+        says("expectations that passed", also="pass_count assertions_passed pass total_passed"),
     ] = None
     failed: Annotated[
-        Count | None,
-        says("expectations that failed", also=("fail_count", "assertions_failed", "fail")),
+        Count | None, says("expectations that failed", also="fail_count assertions_failed fail")
     ] = None
     total: Annotated[
-        Count | None,
-        says("expectations in all", also=("assertions_total", "total_assertions", "count")),
+        Count | None, says("expectations in all", also="assertions_total total_assertions count")
     ] = None
     pass_rate: Annotated[
-        Rate | None, says("passed / total", also=("overall_score", "score", "coverage", "accuracy"))
+        Rate | None, says("passed / total", also="overall_score score coverage accuracy")
     ] = None
 
 
@@ -133,12 +102,8 @@ class RubricScore(Document):
 
     plain: ClassVar[str | None] = "score"
 
-    score: Annotated[
-        Score | None, says("1 (poor) to 5 (excellent); null where the judge gave none")
-    ]
-    evidence: Annotated[
-        str | None, says("why this score", also=("reason", "reasoning", "justification", "notes"))
-    ] = None
+    score: Annotated[Score | None, says("1 (poor) to 5 (excellent); null: none was given")]
+    evidence: Annotated[str | None, says("why", also="reason reasoning justification notes")] = None
     weight: Annotated[Amount | None, says("weight in the weighted mean")] = None
 
 
@@ -155,10 +120,8 @@ class GradingTiming(Document):
 
     executor_duration_seconds: Annotated[Seconds | None, says("time of the executor")] = None
     grader_duration_seconds: Annotated[Seconds | None, says("time of the grader")] = None
-    total_duration_seconds: Annotated[Seconds | None, says("both together", also=SECONDS_NAMES)] = (
-        None
-    )
-    total_tokens: Annotated[Count | None, says("tokens of the run", also=("tokens",))] = None
+    total_duration_seconds: Annotated[Seconds | None, says("both", also=SECONDS_NAMES)] = None
+    total_tokens: Annotated[Count | None, says("tokens of the run", also="tokens")] = None
     duration_ms: RunMilliseconds = None
     start: Annotated[str | None, says("when grading began, ISO 8601")] = None
     end: Annotated[str | None, says("when grading ended, ISO 8601")] = None
@@ -169,7 +132,7 @@ class Claim(Document):
 
     plain: ClassVar[str | None] = "claim"
 
-    claim: Annotated[str, says("what is claimed", also=("text", "statement"))]
+    claim: Annotated[str, says("what is claimed", also="text statement")]
     type: Annotated[str | None, says("factual, process, quality, …")] = None
     verified: Annotated[bool | None, says("whether the grader could confirm it")] = None
     evidence: Annotated[str | None, says("what the grader found")] = None
@@ -188,10 +151,9 @@ class Suggestion(Document):
 
     plain: ClassVar[str | None] = "reason"
 
-    reason: Annotated[str, says("why the evals should change", also=("suggestion", "text"))]
+    reason: Annotated[str, says("why the evals should change", also="suggestion text")]
     assertion: Annotated[
-        str | None,
-        says("the expectation it is about; null for a missing one", also=("expectation",)),
+        str | None, says("the expectation it is about; null for a missing one", also="expectation")
     ] = None
 
 
@@ -224,21 +186,13 @@ class Grading(Document):
         list[GradedExpectation],
         says(
             "the verdicts",
-            also=(
-                "assertion_results",
-                "assertions",
-                "assertion_details",
-                "expectation_results",
-                "evaluations",
-                "grades",
-                "results",
-                "details",
-            ),
+            also="assertion_results assertions assertion_details expectation_results evaluations "
+            "grades results details",
         ),
     ]
     summary: Annotated[Summary | None, says("the grader's own count", inline=True)] = None
     rubric_scores: Annotated[
-        dict[str, RubricScore], says("dimension name to score", also=("quality", "rubric"))
+        dict[str, RubricScore], says("dimension name to score", also="quality rubric")
     ] = {}
     rubric_summary: Annotated[RubricSummary | None, says("the rubric's aggregate")] = None
     execution_metrics: Annotated[Metrics | None, says("what the executor used")] = None
@@ -246,21 +200,14 @@ class Grading(Document):
     claims: Annotated[list[Claim], says("claims that were looked into")] = []
     user_notes_summary: Annotated[UserNotesSummary | None, says("what the executor flagged")] = None
     eval_feedback: Annotated[EvalFeedback | None, says("critique of the evals")] = None
-    eval_critique: Annotated[EvalCritique | None, says("critique of the evals, `test-cases`")] = (
-        None
-    )
+    eval_critique: Annotated[EvalCritique | None, says("the same, in `test-cases`")] = None
     factual_issues: Annotated[list[str], says("factual mistakes in the output")] = []
-    layer: Annotated[
-        str | None,
-        says("`structural` where no judge looked at the run: the verdicts of structural.json"),
-    ] = None
-    judge_model: Annotated[
-        str | None, says("the model that graded", also=("grader_model", "analyzer_model"))
-    ] = None
-    eval_id: Annotated[str | int | None, says("the eval", also=("test_case_id",))] = None
+    layer: Annotated[str | None, says("`structural` where no judge looked at the run")] = None
+    judge_model: Annotated[str | None, says("the judge", also="grader_model analyzer_model")] = None
+    eval_id: Annotated[str | int | None, says("the eval", also="test_case_id")] = None
     eval_name: Annotated[str | None, says("the eval's name")] = None
     configuration: Annotated[
-        str | None, says("the configuration", also=("config", "condition", "run_type"))
+        str | None, says("the configuration", also="config condition run_type")
     ] = None
     skill: OwnSkill = None
     run_id: Annotated[str | None, says("the run")] = None
@@ -292,21 +239,11 @@ def is_unread(evidence: str | None) -> bool:
     return bool(_OF_JUDGE.match((evidence or "")[:_SEARCHED].partition("\n")[0]))
 
 
-def _mentions_judge(text: str) -> bool:
-    """Whether there is anything that a match of `_OF_JUDGE` has: most evidence has nothing."""
-    is_graded = "grad" in text or "judge" in text or "verdict" in text
-    return is_graded or "llm" in text or "rubric" in text
-
-
 def leave_unread(grading: Grading) -> list[tuple[str, str]]:
     """Take verdicts and scores away that the judge did not give, as it failed or was not read.
 
     Returns what was checked, and what it rests on.
     """
-    given = [check.evidence for check in grading.expectations if check.passed is False]
-    given += [score.evidence for score in grading.rubric_scores.values()]
-    if not _mentions_judge("\n".join(filter(None, given)).lower()):
-        return []
     failed = (check for check in grading.expectations if check.passed is False)
     unread = [check for check in failed if is_unread(check.evidence)]
     scores = {k: v for k, v in grading.rubric_scores.items() if is_unread(v.evidence)}
@@ -331,15 +268,12 @@ class Structural(Document):
     """What the structural checker found in one run, and whether the gate was passed."""
 
     expectations: Annotated[
-        list[GradedExpectation], says("the verdicts", also=("assertions", "results", "checks"))
+        list[GradedExpectation], says("the verdicts", also="assertions results checks")
     ]
     summary: Annotated[Summary | None, says("the checker's own count", inline=True)] = None
     gate_passed: Annotated[
         bool | None,
-        says(
-            "false where a critical expectation failed: the judge is then skipped; null where "
-            "none failed and one was not scored"
-        ),
+        says("false where a critical expectation failed; null where one was not scored instead"),
     ] = None
 
 
@@ -369,17 +303,11 @@ class Shown(Document):
     chars: Annotated[Count | None, says("characters of files, transcript and their list")] = None
     images: Annotated[Count | None, says("pictures that were shown as pictures")] = None
     files: Annotated[list[ShownFile], says("the outputs, in the order they were shown")] = []
-    inputs: Annotated[
-        list[ShownFile], says("files that the executor was given and left unchanged")
-    ] = []
+    inputs: Annotated[list[ShownFile], says("files that the executor got and did not change")] = []
     transcript: Annotated[ShownFile | None, says("the transcript")] = None
     left_out: Annotated[list[NotShown], says("everything that was not shown")] = []
-    masked: Annotated[
-        Count | None, says("places where a name that tells the side was covered up")
-    ] = None
-    digest: Annotated[
-        str | None, says("SHA-256 of what was shown: the same where two judgings saw the same")
-    ] = None
+    masked: Annotated[Count | None, says("places where a side's name was covered up")] = None
+    digest: Annotated[str | None, says("SHA-256 of all that was shown")] = None
 
 
 class JudgingUsage(Document):
@@ -397,21 +325,17 @@ class Judging(Document):
 
     rubric_scores: Annotated[dict[str, RubricScore], says("dimension name to score")]
     judging: Annotated[Count | None, says("1, 2, …")] = None
-    judge_model: Annotated[str | None, says("the model that judged", also=("model",))] = None
+    judge_model: Annotated[str | None, says("the model that judged", also="model")] = None
     rubric_summary: Annotated[RubricSummary | None, says("the rubric's aggregate")] = None
     expectations: Annotated[list[GradedExpectation], says("verdicts of this judging")] = []
     claims: Annotated[list[Claim], says("claims that were looked into")] = []
     user_notes_summary: Annotated[UserNotesSummary | None, says("what the executor flagged")] = None
     eval_feedback: Annotated[EvalFeedback | None, says("critique of the evals")] = None
-    dimension_order: Annotated[
-        list[str], says("dimensions in the order in which they were asked for")
-    ] = []
+    dimension_order: Annotated[list[str], says("dimensions as they were asked for")] = []
     expectation_order: Annotated[
-        list[str], says("E1, E2, …: expectations in the order in which they were asked for")
+        list[str], says("E1, E2, …: expectations as they were asked for")
     ] = []
-    per_dimension: Annotated[
-        bool | None, says("whether each dimension was asked for in a call of its own")
-    ] = None
+    per_dimension: Annotated[bool | None, says("whether each dimension had its own call")] = None
     shown: Annotated[Shown | None, says("what the judge was shown")] = None
     refused_answers: RefusedAnswers = []
     batch: Annotated[str | None, says("the batch that it came from, and its call there")] = None
@@ -425,57 +349,38 @@ _FAILURES = ERRORED | {"failed", "failure"}
 
 
 class Timing(Document):
-    """Wall clock and tokens of one run; what was not measured is absent, never 0."""
+    """Wall clock and tokens of one run; what was not measured is absent, never 0.
+
+    Times are ISO 8601, or seconds since 1970.
+    """
 
     total_duration_seconds: RunSeconds = None
-    total_tokens: Annotated[Count | None, says("input and output tokens", also=("tokens",))] = None
+    total_tokens: Annotated[Count | None, says("input and output tokens", also="tokens")] = None
     duration_ms: RunMilliseconds = None
     executor_start: Annotated[
         str | float | None,
         says(
-            "when it began: ISO 8601, or seconds since 1970",
-            also=(
-                "started_at",
-                "start_time",
-                "start_iso",
-                "eval_start_utc",
-                "start_ts",
-                "start",
-                "run_at",
-            ),
+            "when it began",
+            also="started_at start_time start_iso eval_start_utc start_ts start run_at",
         ),
     ] = None
     executor_end: Annotated[
         str | float | None,
         says(
             "when it ended",
-            also=(
-                "finished_at",
-                "completed_at",
-                "end_time",
-                "end_iso",
-                "eval_end_utc",
-                "end_ts",
-                "end",
-            ),
+            also="finished_at completed_at end_time end_iso eval_end_utc end_ts end",
         ),
     ] = None
     executor_duration_seconds: Annotated[Seconds | None, says("time of the executor alone")] = None
     grader_start: Annotated[str | float | None, says("when grading began")] = None
     grader_end: Annotated[str | float | None, says("when grading ended")] = None
     grader_duration_seconds: Annotated[Seconds | None, says("time of the grader")] = None
-    model: Annotated[
-        str | None, says("the model that ran", also=("executor_model", "model_id"))
-    ] = None
-    exit_code: Annotated[
-        int | None, says("exit code of the executor's process", also=("returncode",))
-    ] = None
+    model: Annotated[str | None, says("the model that ran", also="executor_model model_id")] = None
+    exit_code: Annotated[int | None, says("the executor's exit code", also="returncode")] = None
     status: Annotated[str | None, says("how the run ended, in the executor's words")] = None
-    reason: Annotated[str | None, says("why it ended in an error", also=("error",))] = None
-    executor: Annotated[str | None, says("what ran the prompt: messages-api, claude-code, …")] = (
-        None
-    )
-    harness: Annotated[str | None, says("the same, of other tools", also=("agent",))] = None
+    reason: Annotated[str | None, says("why it ended in an error", also="error")] = None
+    executor: Annotated[str | None, says("messages-api, claude-code, …")] = None
+    harness: Annotated[str | None, says("the same, of other tools", also="agent")] = None
     cost_usd: Cost = None
     tool_calls: ToolCalls = None
     input_tokens: Annotated[Count | None, says("tokens read that no cache held")] = None
@@ -491,7 +396,7 @@ class Timing(Document):
 
 
 class RunRecord(Struct):
-    """A run, whoever tells of it: its names there, and the documents that its folder has, or would.
+    """A run of any tool: its names there, and the documents that its folder has, or would have.
 
     Attributes:
         path: the folder or file that it was read from.
@@ -500,7 +405,7 @@ class RunRecord(Struct):
         incomplete: why the tool that ran it does not take it for a result.
         took_place: whether anything but its documents says that it was run.
         unreadable: whether it has a grading that could not be read.
-        unnamed: whether the row that states it does not tell of which eval it is.
+        unnamed: whether the row that states it does not name its eval.
         others: what second graders say of it.
     """
 

@@ -1,8 +1,8 @@
 """A transcript, read once: judge, viewer, checks, exports and the run driver read its events.
 
 It has an event on each line (ours, and Claude Code's stream), or is a list of events or messages,
-or an object that has one, such as a sample of inspect_ai or a trajectory of Vally. Whoever's
-messages they are, their blocks are those of the Messages API: `text`, `thinking`, `tool_use` with
+or an object that has one, such as a sample of inspect_ai or a trajectory of Vally. Their
+blocks have the form of the Messages API, whatever wrote them: `text`, `thinking`, `tool_use` with
 `id`, `name` and `input`, and `tool_result` with `tool_use_id`, `content` and `is_error`.
 """
 
@@ -266,7 +266,7 @@ def _id(value: Any) -> str | int | None:
 
 
 def calls_once(steps: Iterable[Step]) -> list[Step]:
-    """The calls of tools, each once, though what told of it may have come twice in a turn."""
+    """The calls of tools, each once, though it may have come twice in a turn."""
     calls = [step for step in steps if step.who == "call"]
     ids = ((call.turn, call.id, call.text) if call.id else at for at, call in enumerate(calls))
     return [*dict(zip(ids, calls, strict=True)).values()]

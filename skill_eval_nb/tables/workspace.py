@@ -16,10 +16,10 @@ from skill_eval_nb.documents.tools import Results
 from skill_eval_nb.documents.tools.own_layout import (
     OwnLayout,
     read_own_layout,
+    read_values,
     root_and_pattern,
     table_of,
 )
-from skill_eval_nb.documents.tools.rows import read_values
 from skill_eval_nb.documents.tools.table import read_rows
 from skill_eval_nb.text import did_you_mean
 from skill_eval_nb.view import Block, Shown

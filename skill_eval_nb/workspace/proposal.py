@@ -13,9 +13,16 @@ from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults
 from skill_eval_nb.documents.dialects.recognition import cut_lists
 from skill_eval_nb.documents.sides import UNSTATED
-from skill_eval_nb.documents.tools.columns import ROLES, Table, recognise_columns
-from skill_eval_nb.documents.tools.own_layout import OwnLayout, match_names, table_of
-from skill_eval_nb.documents.tools.rows import ITSELF, TABLE_ENDINGS, UP, as_pair, read_values
+from skill_eval_nb.documents.tools.columns import ROLES, Table, as_pair, recognise_columns
+from skill_eval_nb.documents.tools.own_layout import (
+    ITSELF,
+    TABLE_ENDINGS,
+    UP,
+    OwnLayout,
+    match_names,
+    read_values,
+    table_of,
+)
 from skill_eval_nb.documents.tools.table import read_rows
 from skill_eval_nb.text import count, some
 

@@ -114,7 +114,7 @@ def test_rows_that_are_dimensions() -> None:
     ws = sen.from_table(wide, eval="unit", dimensions=["rubric:clear", "short"], checks=["ok"])
     scores = dict(ws.rubric_scores.select("dimension", "score").rows())
     assert scores == {"clear": 4.5, "short": 4}  # 9 of 10, which is told
-    assert "halved" in codes(ws)["converted"]
+    assert "scores up to 10" in codes(ws)["converted"]
     assert ws.runs["pass_rate"].item() == 1.0
 
 

@@ -1,7 +1,7 @@
 """The dialects: one module each, and what reads, recognises and checks them all.
 
-A dialect's module holds nothing but facts: a `Dialect`, with the form in which it has each
-kind of document. What is written is of one form alone: our own, which `canonical` gives.
+A dialect's module holds nothing but facts: the form in which it has each kind of document. What
+is written is of one form alone: our own, which `canonical` gives.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import msgspec
 from .. import evals, run
 from ..base import Amount, Count, Document, Rate, Seconds, says
 from ..sides import WITH
-from .form import Dialect, Form, Plain, forms_of, narrow, objects, pick
+from .form import Form, Plain, forms_of, narrow, objects, pick
 
 Kebab = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]*$")]
 FromZero = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "id"})]
@@ -82,7 +82,7 @@ class Assertion(Document, kw_only=True):
     """Something that the output must fulfil."""
 
     name: Annotated[str, says("a short name")]
-    description: Annotated[str, says("when it is passed", also=("text",))]
+    description: Annotated[str, says("when it is passed", also="text")]
 
 
 OneOrMore = msgspec.Meta(min_length=1)
@@ -122,4 +122,4 @@ TYPES = {
     "TriggerSet.queries": Annotated[list[evals.TriggerQuery], OneOrMore],
 }
 
-CODINGBUDDY = Dialect("codingbuddy", {**forms_of(narrow(FIELDS, TYPES)), "benchmark": BENCHMARK})
+CODINGBUDDY = {**forms_of(narrow(FIELDS, TYPES)), "benchmark": BENCHMARK}

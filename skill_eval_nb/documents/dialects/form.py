@@ -52,14 +52,6 @@ class Form:
     fits: Callable[[Any], bool] = lambda _: False
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """A dialect: its name, the form of each kind of document that it has, where they are."""
-
-    name: str
-    documents: dict[str, Form]
-
-
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -92,7 +84,7 @@ def narrow_type(
 ) -> type[Document]:
     """One shared type with some of its fields, as `narrow` has it; `parts` are known already."""
     known = {field.name: field for field in struct_fields(shared)}
-    chosen: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    chosen: list[tuple[str, Any, Any]] = []
     for name in names.split():
         field = known[name.rstrip("!=")]
         kind = _put_in(field.type, parts)
@@ -101,12 +93,9 @@ def narrow_type(
             kind = _put_in(own, parts)
             for meta in metas:
                 kind = Annotated[kind, msgspec.Meta(description=meta.description, extra=meta.extra)]
-        if name.endswith("!") or field.required:
-            chosen.append((field.name, kind))
-        elif field.default is not msgspec.NODEFAULT:
-            chosen.append((field.name, kind, field.default))
-        else:
-            chosen.append((field.name, kind, msgspec.field(default_factory=field.default_factory)))
+        defaults: Any = {"default": field.default, "default_factory": field.default_factory}
+        given = msgspec.field() if name.endswith("!") else msgspec.field(**defaults)
+        chosen.append((field.name, kind, given))
     bare = (name[:-1] for name in names.split() if name.endswith("="))
     struct = msgspec.defstruct(
         shared.__name__,

@@ -8,7 +8,7 @@ and a benchmark of which nothing is understood is a fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -71,26 +71,23 @@ def read_summary(
         if key in sides or not isinstance(value, dict | list)
     }
     _add_stated(out, own, dimensions, where, faults)
-    return out
+    return {name: figures for name, figures in out.items() if figures}
 
 
 def _map_by_side(found: list[Any], where: str, faults: Faults) -> Plain:
-    """A list of configurations as a mapping from their names; of what is told twice nothing."""
-    entries: dict[str, dict[str, Plain]] = {}
-    for at, entry in entries_of(found, group=True):
+    """A list of configurations by their names, without those that have two different entries."""
+    sides: dict[str, list[Plain]] = {}
+    for _, entry in entries_of(found, group=True):
         name = entry.pop("configuration", None)
         if isinstance(name, str):
-            entries.setdefault(name, {})[at] = entry
-    for name, several in entries.items():
-        first = next(iter(several.values()))
-        for at in several if any(entry != first for entry in several.values()) else ():
-            message = (
-                f"not used: {name} is named {len(several)} times, with other figures; name each "
-                "once, and write a file for each model"
-            )
-            faults.add("warning", "not-used", where + at, message)
-            several[at] = {}
-    return {name: next(iter(several.values())) for name, several in entries.items()}
+            sides.setdefault(name, []).append(entry)
+    twice = [
+        name for name, (first, *others) in sides.items() if any(one != first for one in others)
+    ]
+    if twice:
+        message = f"not used: {', '.join(twice)} has several entries that differ; write one a side"
+        faults.add("warning", "not-used", where, message)
+    return {name: entries[0] for name, entries in sides.items() if name not in twice}
 
 
 def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults) -> None:
@@ -101,17 +98,13 @@ def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faul
             if figures:
                 out[key] = {**figures, **out.get(key, {})}
         elif is_plain_side(key):
-            message = (
-                f"{value!r} is not a figure; write pass_rate, time_seconds and tokens as numbers"
-            )
+            message = f"{value!r} is not a figure; write pass_rate and others as numbers"
             faults.add("warning", "not-a-figure", f"{where}.{key}", message)
         else:
             loose[key] = value
     for key, value in loose.items():
         name = figure_of(key).configuration or UNSTATED
         _add_figure(out.setdefault(name, {}), key, value, dimensions, where, faults)
-        if not out[name]:
-            del out[name]
 
 
 def _is_statistics(value: Plain) -> bool:
@@ -123,9 +116,7 @@ def _read_configuration(value: Plain, dimensions: set[str], where: str, faults: 
     figures: Plain = {}
     inside = (value[key] for key in _INSIDE if isinstance(value.get(key), dict))
     rest = {**value, **next(inside, {})}
-    if (
-        where.endswith(".delta") and "total_tokens" in rest
-    ):  # then `tokens` beside it are a part of them
+    if where.endswith(".delta") and "total_tokens" in rest:  # `tokens` beside it are a part
         rest["tokens"] = rest.pop("total_tokens")
     for field in names_of(ConfigurationSummary, own=True):
         for name in names_of(ConfigurationSummary, field):
@@ -153,12 +144,12 @@ def _add_figure(
     if figure.factor != 1 and isinstance(value, int | float):
         value = round(value * figure.factor, 9)
     there = figures.get(figure.metric)
-    if figure.statistic == "mean" and not isinstance(there, dict):
-        figures.setdefault(figure.metric, value)
-    elif isinstance(there, dict):
+    if not isinstance(there, dict) and figure.statistic != "mean":
+        there = figures[figure.metric] = {"mean": there}
+    if isinstance(there, dict):
         there.setdefault(figure.statistic, value)
-    elif figure.statistic != "mean":
-        figures[figure.metric] = {"mean": there, figure.statistic: value}
+    else:
+        figures.setdefault(figure.metric, value)
 
 
 HOME_MADE = "wild"
@@ -168,14 +159,8 @@ _METADATA = (*names_of(BenchmarkMetadata), "runs_per_eval")
 _NOTES = names_of(Benchmark, "notes")
 
 
-_UNDERSTOOD = {
-    *(f"$.{place}" for place in (*PLACES, *GROUPS)),
-    "$.summary",
-    "$.totals",
-    "$.runs[*].timing",
-    "$.runs[*].execution_metrics",
-    "$.runs[*].input_tokens",
-}
+_UNDERSTOOD = {f"$.{place}" for place in (*PLACES, *GROUPS, "summary", "totals")}
+_UNDERSTOOD |= {f"$.runs[*].{key}" for key in ("timing", "execution_metrics", "input_tokens")}
 """What only this reader makes use of in a benchmark."""
 
 
@@ -281,29 +266,28 @@ def _add_dimensions(raw: Plain) -> Plain:
 
 
 def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[list[Any], Faults]:
-    """The shared documents that are in a home-made one, and what is to be known of them."""
+    """The shared documents that are in a home-made one, and what was found odd in it."""
     faults = Faults()
     if kind == "benchmark":
         return _read_benchmarks(_with_shares(raw), faults), faults
     document, found = mend(_rearrange(kind, raw), document_type)
-    if kind == "triggers":
-        message = "what was expected of a query, and what it did, is read as one run of it"
-        faults.add("info", "inferred-run", "$", message)
     if kind == "grading" and _has_other_scale(raw):
         message = "not used: scores above 5, so of another scale; write them from 1 to 5"
         faults.add("error", "other-scale", "$.rubric_scores", message)
     faults.extend(found)
     faults.extend(find_unused(document))
     if kind == "triggers":
+        message = "what was expected of a query, and what it did, is read as one run of it"
+        faults.add("info", "inferred-run", "$", message)
         not_in(raw, document, faults)
     return [document], faults
 
 
 _EXPECTED = ("should_trigger", "expected", "expect", "expected_skill", "should_activate")
 _HAPPENED = (
-    *("triggered", "actual", "got", "picked", "predicted", "selected", "activated", "fired"),
-    *("invoked", "chosen", "did_trigger", "picked_skill", "selected_skill", "actual_skill"),
-)
+    "triggered actual got picked predicted selected activated fired invoked chosen did_trigger "
+    "picked_skill selected_skill actual_skill"
+).split()
 """What people call what a query was to do, and what it did: true or false, or a skill's name."""
 _RIGHT = ("ok", "pass", "passed", "correct")
 _OF_TRIGGERS = {"shouldtrigger", "shouldactivate", "triggered", "activated", "didtrigger", "query"}
@@ -315,10 +299,8 @@ _LISTS = {*names_of(TriggerSet, "queries"), "rows", "items", "variants", "groups
 def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[tuple[Plain, Plain]]:
     """The rows of a file that say what a query did, each with the variant or group it is below."""
     if isinstance(raw, dict) and depth:
-        group = next(
-            (raw[key] for key in ("group", "category") if isinstance(raw.get(key), str)), 0
-        )
-        around = {**(about or {}), **({"tags": [group]} if group else {})}
+        group = [raw[key] for key in ("group", "category") if isinstance(raw.get(key), str)][:1]
+        around = {**(about or {}), **({"tags": group} if group else {})}
         for key, value in raw.items():
             variant = {} if key in _LISTS or group else {"description": key}
             if isinstance(value, dict | list):
@@ -346,13 +328,13 @@ def _is_outcome(row: Plain) -> bool:
     return bool(told[1] and (told[0] or told[2])) and not {plainly(key) for key in row} & _OF_RUNS
 
 
-def _find_key(row: Plain, names: tuple[str, ...]) -> str | None:
+def _find_key(row: Plain, names: Sequence[str]) -> str | None:
     """The key of a row that is one of these names and holds true or false, a text or nothing."""
     keys = {plainly(key): key for key in row if isinstance(row[key], bool | str | None)}
     return next((keys[plainly(name)] for name in names if plainly(name) in keys), None)
 
 
-def _find_skill(row: Plain, names: tuple[str, ...]) -> str | None:
+def _find_skill(row: Plain, names: Sequence[str]) -> str | None:
     """The skill that a row names under one of these names, in lower case."""
     value = row.get(_find_key(row, names) or "")
     return value.strip().lower() if isinstance(value, str) else None
@@ -369,10 +351,9 @@ def _read_query(row: Plain, about: Plain | None = None) -> Plain:
     keys = [_find_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
     expected, happened, right = (row.get(key) if key else None for key in keys)
     out = {key: value for key, value in row.items() if key not in keys}
-    if "query_id" in out:
-        out["id"] = out.pop("query_id")
     if not any(row.get(name) for name in names_of(TriggerQuery, "query")):
-        out["query"] = str(out.get("id", out.get("name")))
+        names = (row[key] for key in ("id", "query_id", "name") if key in row)
+        out["query"] = str(next(names, None))
     by_name = isinstance(right, bool) and not isinstance(expected, bool)  # so null is no skill
     should, did = (
         (value or "").strip().lower() not in _NO_SKILL
@@ -409,15 +390,14 @@ def _join_parts(raw: Plain) -> Plain:
         return {**rest, "expectations": verdicts}
     if not {"assertions_met", "assertions_missed"} <= raw.keys():
         return raw
-    verdicts = [
-        {"text": text, "passed": passed}
-        for key, passed in (("assertions_met", True), ("assertions_missed", False))
-        for text in (raw[key] if isinstance(raw[key], list) else [raw[key]])
+    rest = dict(raw)
+    found = ((rest.pop("assertions_met"), True), (rest.pop("assertions_missed"), False))
+    rest["expectations"] = [
+        {"text": text, "passed": passed} for texts, passed in found for text in _as_list(texts)
     ]
-    quality = {"quality": raw["quality_score"]} if "quality_score" in raw else {}
-    used = ("assertions_met", "assertions_missed", "quality_score")
-    rest = {key: raw[key] for key in raw if key not in used}
-    return {**rest, "expectations": verdicts, "rubric_scores": quality}
+    if "quality_score" in rest:
+        rest["rubric_scores"] = {"quality": rest.pop("quality_score")}
+    return rest
 
 
 def _read_benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
@@ -425,7 +405,7 @@ def _read_benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
     found = [_read_benchmark(block, where, faults) for block, where in blocks]
     if isinstance(raw, dict) and blocks[0][1] != "$":
         for key, value in raw.items():
-            if not any(where.startswith((f"$.{key}[", f"$.{key}")) for _, where in blocks):
+            if not any(where.startswith(f"$.{key}") for _, where in blocks):
                 not_used(value, f"$.{key}", faults)
     not_in(raw, found, faults)
     if not any(benchmark.runs or benchmark.run_summary for benchmark in found):
@@ -442,17 +422,10 @@ def _find_iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
         blocks = raw.get(key)
         if isinstance(blocks, list) and blocks and all(isinstance(block, dict) for block in blocks):
             return [({**shared, **part}, f"$.{key}[{index}]") for index, part in enumerate(blocks)]
-    named = [
-        key for key in raw if key.lower().startswith("iteration") and isinstance(raw[key], dict)
-    ]
-    if named and len(named) == len(raw):
-        return [
-            (
-                {"iteration": key.lower().removeprefix("iteration").strip("_-"), **raw[key]},
-                f"$.{key}",
-            )
-            for key in named
-        ]
+    named = [key.lower().startswith("iteration") and isinstance(raw[key], dict) for key in raw]
+    if named and all(named):
+        numbers = {key: key.lower().removeprefix("iteration").strip("_-") for key in raw}
+        return [({"iteration": numbers[key], **raw[key]}, f"$.{key}") for key in raw]
     return [(raw, "$")]
 
 

@@ -82,9 +82,7 @@ def figure_of(key: str) -> Figure:
     statistic = "mean"
     if len(words) > 1:
         for place in (0, -1):
-            if words[place] in _STATISTICS and not (
-                words[place] == "total" and words[1:] == ["tokens"]
-            ):
+            if words[place] in _STATISTICS and words != ["total", "tokens"]:
                 statistic = _STATISTICS[words.pop(place)]
                 break
     left = "".join(words)
@@ -130,14 +128,8 @@ _COUNTED = {*names_of(RunResult, "pass_rate"), "passed", "total", *VERDICTS}
 OF_RUNS = ("runs", "trials", "attempts", "n")
 OF_MANY = {*names_of(RunResult, "failed"), *names_of(RunResult, "total"), "fail", *OF_RUNS}
 """What stands beside a number of passes, and says of how many."""
-FIGURES = {
-    *names_of(RunResult),
-    *names_of(BenchmarkRun, "result"),
-    *names_of(BenchmarkRun, "rubric_scores"),
-    *VERDICTS,
-    *SCORED,
-    *SCORES,
-}
+FIGURES = {*names_of(RunResult), *VERDICTS, *SCORED, *SCORES}
+FIGURES |= {*names_of(BenchmarkRun, "result"), *names_of(BenchmarkRun, "rubric_scores")}
 NAMES = FIGURES | _IDENTITY
 _KNOWN = {plainly(name): name for name in sorted(NAMES)}
 
@@ -147,7 +139,7 @@ _DEEP = 6
 
 # ── verdicts ───────────────────────────────────────────────────────────────────────────────────
 
-_TEXTS = ("text", *TEXT_NAMES, "item", "rule", "question")
+_TEXTS = ("text", *TEXT_NAMES.split(), "item", "rule", "question")
 _PASSES = names_of(GradedExpectation, "passed")
 _AGAINST = ("triggered", "violated", "hit")
 """What a verdict on something that must not be says where it is."""
@@ -198,24 +190,22 @@ def with_own_verdict(run: Plain) -> Plain:
     >>> with_own_verdict({"size_match": True, "colour_match": False, "draft": True})["expectations"]
     [{'text': 'size_match', 'passed': True}, {'text': 'colour_match', 'passed': False}]
     """
-
-    def replace_keys(keys: Iterable[str], verdicts: list[Plain]) -> Plain:
-        rest = {key: value for key, value in run.items() if key not in keys}
-        return {**rest, "expectations": verdicts}
-
     lists = verdicts_in(run) if not any(run.get(key) for key in VERDICTS) else {}
-    if lists:
-        return replace_keys(lists, [verdict for found in lists.values() for verdict in found])
     flags = [key for key, value in run.items() if type(value) is bool and _FLAG.fullmatch(key)]
-    if len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
-        return replace_keys(flags, [{"text": key, "passed": run[key]} for key in flags])
-    score = run.get("score")
-    fields = {**score, **run} if isinstance(score, dict) else run
-    key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
-    known = {name for name, value in run.items() if not isinstance(value, dict)}
-    if key is None or ((_COUNTED | OF_MANY) & known) - {key}:  # then it is how many
-        return run
-    return replace_keys([key], [{"text": "the run passed", "passed": fields[key]}])
+    if lists:
+        used, verdicts = [*lists], [*chain.from_iterable(lists.values())]
+    elif len(flags) > 1 and not (_COUNTED | set(_VERDICT)) & run.keys():
+        used, verdicts = flags, [{"text": key, "passed": run[key]} for key in flags]
+    else:
+        score = run.get("score")
+        fields = {**score, **run} if isinstance(score, dict) else run
+        key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
+        known = {name for name, value in run.items() if not isinstance(value, dict)}
+        if key is None or ((_COUNTED | OF_MANY) & known) - {key}:  # then it is how many
+            return run
+        used, verdicts = [key], [{"text": "the run passed", "passed": fields[key]}]
+    rest = {key: value for key, value in run.items() if key not in used}
+    return {**rest, "expectations": verdicts}
 
 
 def is_row(fields: Plain) -> bool:
@@ -259,7 +249,7 @@ def find_loose_rows(block: Plain, where: str, faults: Faults) -> dict[str, list[
 def _find_rows(
     found: Any, where: str, known: Plain, faults: Faults, *, group: bool = False
 ) -> Iterator[Row]:
-    """The rows of a list or mapping; those of a `group` are a configuration each.
+    """The rows of a list or mapping; in a `group` each is a configuration.
 
     At the top of a document, what a group has directly in a configuration is its summary.
     """
@@ -466,7 +456,7 @@ def _name_by_key(key: str, entry: Plain) -> Plain:
 
 
 def _identity_of(entry: Plain) -> Plain:
-    """What names an entry, and is to be known of the runs in it."""
+    """What names an entry, and so the runs in it."""
     names = {*_IDENTITY, "row"}
     return {k: value for k, value in entry.items() if k in names and not is_of_side(k, value)}
 
@@ -523,11 +513,8 @@ def _split_sides(entry: Plain, where: str) -> Iterator[Row]:
     prefixed: dict[str, Plain] = {}
     for key, value in entry.items():
         figure = figure_of(key)
-        if (
-            figure.configuration not in (None, "delta")
-            and figure.metric
-            and not isinstance(value, dict)
-        ):
+        is_of_side = figure.metric and figure.configuration not in (None, "delta")
+        if is_of_side and not isinstance(value, dict):
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
     for name, side in (blocks or prefixed).items():
         fields = {**identity, **_rename_known_keys(side), "configuration": name}

@@ -1,4 +1,4 @@
-"""The runs that the rows of a home-made benchmark tell of."""
+"""The rows of a home-made benchmark as runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from ..base import Faults, names_of, plainly
-from ..parsing import Unreadable, read_number, read_share
+from ..parsing import read_share
 from ..repair import mend, not_used
 from ..results import BenchmarkRun, RunResult
 from ..run import Timing
@@ -41,14 +41,9 @@ from .home_made_rows import (
 )
 
 _COUNTS = {
-    "passed_expectations": "passed",
-    "passed_count": "passed",
-    "passes": "passed",
-    "pass": "passed",
+    **dict.fromkeys(("passed_expectations", "passed_count", "passes", "pass"), "passed"),
     "fail": "failed",
-    "total_expectations": "total",
-    "total_count": "total",
-    "assertions": "total",
+    **dict.fromkeys(("total_expectations", "total_count", "assertions"), "total"),
 }
 """Other names of counts."""
 
@@ -87,7 +82,7 @@ def _make_runs(rows: list[Row], where: str, faults: Faults) -> list[Plain]:
         row.fields = fields
     _give_sides(rows)
     _give_labels(rows)
-    of_ten = _are_of_ten(rows, faults)
+    _halve_scores_of_ten(rows, faults)
     unnamed = [row.fields for row in rows if not EVAL & row.fields.keys()]
     several = len({fields["row"] for fields in unnamed if "row" in fields}) > 1
     runs = []
@@ -99,7 +94,7 @@ def _make_runs(rows: list[Row], where: str, faults: Faults) -> list[Plain]:
             row.fields["eval_name"] = position
             message = "no eval is named: each such row is a separate eval, named by its position"
             faults.add("warning", "unnamed-eval", row.where, message)
-        runs.append(_row_to_run(row.fields, of_ten, row.where, faults))
+        runs.append(_row_to_run(row.fields, row.where, faults))
     return _turn_to_shares(runs, where, faults)
 
 
@@ -130,7 +125,7 @@ def _give_labels(rows: list[Row]) -> None:
             row.fields["configuration"] = names.get(letter, letter)
 
 
-def _row_to_run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
+def _row_to_run(run: Plain, where: str, faults: Faults) -> Plain:
     out = dict(with_own_verdict(run))
     if not SIDE & run.keys():
         out["configuration"] = UNSTATED
@@ -157,18 +152,16 @@ def _row_to_run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
             del out[key]
     _add_costs(run, out["result"], where, faults)
     _read_share_of_runs(out["result"], where, faults)
-    _unfold_scores(out, of_ten, where, faults)
+    _unfold_scores(out)
     return out
 
 
 def _read_share_of_runs(result: Plain, where: str, faults: Faults) -> None:
-    """`pass_rate: "2/3"`: so many of the runs passed; of their expectations it says nothing."""
+    """`pass_rate: "2/3"`: 2 of 3 runs passed, which says nothing of their expectations."""
     stated = result.get("pass_rate")
-    if isinstance(stated, str) and "/" in stated:
-        try:
-            result["pass_rate"] = read_number(stated, "rate")
-        except Unreadable:
-            return
+    share = read_share(stated) if isinstance(stated, str) else None
+    if share and share[1]:
+        result["pass_rate"] = share[0] / share[1]
         message = f"pass rate {stated!r} counts runs, not expectations: a rate without counts"
         faults.add("info", "rate-over-runs", where, message)
 
@@ -193,7 +186,7 @@ def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
 
 
 def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
-    """`assertions_passed: "7/8"` or `"N/A"`, or so many of so many runs."""
+    """`assertions_passed: "7/8"` or `"N/A"`, or a number of runs that passed beside all runs."""
     of = OF_MANY & run.keys()
     if type(run.get("passed")) is int and len(of) == 1 and of <= {*OF_RUNS}:
         run["pass_rate"] = f"{run.pop('passed')}/{run.pop(of.pop())}"
@@ -206,52 +199,46 @@ def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
             run |= {"passed": share[0], "total": share[1]}
         elif re.match(r"\s*(?:n\s*/\s*a|none|not scored|-+|—)(?!\w)", stated, re.IGNORECASE):
             del run[key]
-            text = stated if len(stated) <= 60 else f"{stated[:57]}…"
-            message = f"{text!r}: not scored, and in no rate"
+            message = f"{stated[:60]!r}: not scored, and in no rate"
             faults.add("info", "not-scored", f"{where}.{key}", message)
 
 
-def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None:
+def _unfold_scores(run: Plain) -> None:
     """Scores, wherever in the run they stand, as those of rubric dimensions, from 1 to 5."""
     scores: Plain = {}
     for key in (*SCORES, *SCORED):
         found = run.get(key)
-        parts = found if isinstance(found, dict) else {key: found}
-        if key in SCORES and parts is not found:
-            continue
-        if of_ten and key in SCORES and all(map(is_number, parts.values())):
-            parts = {name: float(score or 0) / 2 for name, score in parts.items()}
-            halved = "scores of 10, halved to scores of 5"
-            faults.add("warning", "converted", f"{where}.{key}", halved)
-        if not all(map(is_score, parts.values())):
-            continue
-        group = f"{key}: " if key in SCORED and parts is found else ""
-        scores |= {
-            f"{group}{name.removesuffix('_score')}": _score(score) for name, score in parts.items()
-        }
-        del run[key]
+        parts = found if isinstance(found, dict) else {key: found} if key in SCORED else {}
+        if parts and all(map(is_score, parts.values())):
+            group = f"{key}: " if key in SCORED and parts is found else ""
+            scores |= {f"{group}{k.removesuffix('_score')}": _score(v) for k, v in parts.items()}
+            del run[key]
     quality = run.pop("quality", None)
     own = run.get("rubric_scores", quality)
     if isinstance(own, dict) or scores:
         run["rubric_scores"] = {**(own if isinstance(own, dict) else {}), **scores}
 
 
-def _are_of_ten(rows: list[Row], faults: Faults) -> bool:
-    """Whether the scores of a file are of 10: some are above 5, and none is above 10.
+def _halve_scores_of_ten(rows: list[Row], faults: Faults) -> None:
+    """Halve the scores of a file if they are of 10: some are above 5, and none is above 10.
 
     If one of them is below 2, which no scale of 1 to 5 has, none of them is used.
     """
-    found = (row.fields.get(key) for row in rows for key in SCORES)
-    blocks = [block for block in found if isinstance(block, dict)]
-    scores = [score for block in blocks for score in block.values() if is_number(score)]
-    if not scores or not 5 < max(scores) <= 10:
-        return False
+    found = [(row, key, row.fields.get(key)) for row in rows for key in SCORES]
+    blocks = [(row, key, block) for row, key, block in found if isinstance(block, dict)]
+    scores = [score for *_, block in blocks for score in block.values() if is_number(score)]
+    if not 5 < max(scores, default=0) <= 10:
+        return
     if min(scores) < 2:
         message = "scores of 10, some of them below 2: they fit no scale of 1 to 5"
         faults.add("warning", "not-scored", rows[0].where, message)
-        for row in rows:
-            row.fields = {key: value for key, value in row.fields.items() if key not in SCORES}
-    return min(scores) >= 2
+    for row, key, block in blocks:
+        if min(scores) < 2:
+            row.fields = {name: value for name, value in row.fields.items() if name != key}
+        elif all(map(is_number, block.values())):
+            row.fields = {**row.fields, key: {name: score / 2 for name, score in block.items()}}
+            message = "scores of 10, halved to scores of 5"
+            faults.add("warning", "converted", f"{row.where}.{key}", message)
 
 
 def _score(value: Any) -> Any:
@@ -287,16 +274,14 @@ def _add_costs(run: Plain, result: Plain, where: str, faults: Faults) -> None:
     timing = read_timing(places, faults, known=_has_figure(result, "tokens"))
     costs = {
         "time_seconds": timing.total_duration_seconds,
+        "duration_ms": timing.duration_ms,
         "tokens": timing.total_tokens,
         "tool_calls": metrics.get("tool_calls"),
     }
-    if not _has_figure(result, "time_seconds") and timing.total_duration_seconds is None:
-        costs["duration_ms"] = timing.duration_ms
-    result |= {
-        name: cost
-        for name, cost in costs.items()
-        if cost is not None and not _has_figure(result, name)
-    }
+    for name, cost in costs.items():
+        same = ("time_seconds", name) if name == "duration_ms" else (name,)
+        if cost is not None and not any(_has_figure(result, other) for other in same):
+            result[name] = cost
 
 
 _PARTS = ("input_tokens", "output_tokens")
@@ -307,7 +292,7 @@ def read_timing(places: Mapping[str, Any], faults: Faults, *, known: bool = Fals
     """What a run took, as objects say, by their places; of each figure the first that is told.
 
     Tokens are the total, else the sum of input and output tokens of one object. If they are
-    `known` already, that goes without saying.
+    `known` already, adding them up is not noted.
     """
     timing = Timing()
     for where, part in places.items():
@@ -340,10 +325,7 @@ def _turn_to_shares(runs: list[Plain], where: str, faults: Faults) -> list[Plain
         results = [run["result"] for run in runs if is_number(run["result"].get(name))]
         rates = [result[name] for result in results]
         if name == "score" and 1 < max(rates, default=0) <= 10:
-            message = (
-                f"not used: scores up to {max(rates):g} of a highest that is not told; write "
-                "`max_score` beside each, or a `pass_rate`"
-            )
+            message = f"not used: scores up to {max(rates):g}; write `max_score` beside each"
             faults.add("warning", "no-rate", where, message)
             for result in results:
                 del result[name]

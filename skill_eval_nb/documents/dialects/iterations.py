@@ -7,7 +7,7 @@ from typing import Annotated
 
 from .. import evals, results, run
 from ..base import Amount, Document, Rate, says
-from .form import Dialect, Form, Plain, forms_of, narrow, objects, pick, without_none
+from .form import Form, Plain, forms_of, narrow, objects, pick, without_none
 
 
 class TestedAssertion(Document, kw_only=True):
@@ -130,7 +130,7 @@ class Assertion(Document, kw_only=True):
     """Something that the output must fulfil, and how it is checked."""
 
     name: Annotated[str, says("a short name")]
-    description: Annotated[str, says("what it checks, for people", also=("text",))]
+    description: Annotated[str, says("what it checks, for people", also="text")]
     type: Annotated[str | None, says("file_exists, row_count, contains_text, custom, …")] = None
 
 
@@ -141,7 +141,7 @@ class Eval(Document, kw_only=True):
     prompt: Annotated[str, says("the task")]
     expected_output: Annotated[str | None, says("what success looks like")] = None
     files: Annotated[list[str], says("input files")] = []
-    assertions: Annotated[list[Assertion], says("what is checked", also=("expectations",))] = []
+    assertions: Annotated[list[Assertion], says("what is checked", also="expectations")] = []
 
 
 class Evals(Document, kw_only=True):
@@ -165,6 +165,4 @@ FIELDS = {
 }
 TYPES = {"EvalMetadata.assertions": list[Assertion], "TriggerQuery.should_trigger": bool}
 
-ITERATIONS = Dialect(
-    "iterations", {**forms_of(narrow(FIELDS, TYPES)), "evals": Form(Evals), "benchmark": BENCHMARK}
-)
+ITERATIONS = {**forms_of(narrow(FIELDS, TYPES)), "evals": Form(Evals), "benchmark": BENCHMARK}

@@ -203,8 +203,11 @@ def kind_of(name: str, raw: Any) -> str | None:
 
 
 DIALECTS: dict[str, dict[str, Form]] = {
-    dialect.name: dialect.documents
-    for dialect in (SKILL_CREATOR, SKILL_EVALUATOR, ITERATIONS, CODINGBUDDY, TEST_CASES)
+    "skill-creator": SKILL_CREATOR,
+    "skill-evaluator": SKILL_EVALUATOR,
+    "iterations": ITERATIONS,
+    "codingbuddy": CODINGBUDDY,
+    "test-cases": TEST_CASES,
 }
 """The dialects and their documents. Where a file fits several equally well, the first counts."""
 
@@ -251,7 +254,7 @@ def recognise(kind: str, raw: Any, seen: dict[str, Distance] | None = None) -> s
 
 
 _SAMPLE = 200
-"""So many elements of a list show how all of them are written."""
+"""How many elements of a list show how all of them are written."""
 
 
 def cut_lists(raw: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import evals, results, run
-from .form import Dialect, forms_of, narrow, narrow_type
+from .form import forms_of, narrow, narrow_type
 
 METRICS = "tool_calls total_tool_calls total_steps errors_encountered output_chars transcript_chars"
 FIELDS = {
@@ -54,4 +54,4 @@ TYPES = {
 
 BASE = narrow(FIELDS, TYPES)
 
-SKILL_CREATOR = Dialect("skill-creator", forms_of(BASE))
+SKILL_CREATOR = forms_of(BASE)

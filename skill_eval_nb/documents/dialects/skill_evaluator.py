@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import evals, results, run
-from .form import Dialect, forms_of, narrow, narrow_type
+from .form import forms_of, narrow, narrow_type
 from .skill_creator import BASE, FIELDS, TYPES
 
 OWN_FIELDS = {
@@ -37,4 +37,4 @@ OWN_FIELDS = {
 CHECK = narrow_type(run.GradedExpectation, "id text type passed evidence critical")
 OWN_TYPES = {**TYPES, "Structural.expectations": list[CHECK]}
 
-SKILL_EVALUATOR = Dialect("skill-evaluator", forms_of(narrow(OWN_FIELDS, OWN_TYPES, BASE)))
+SKILL_EVALUATOR = forms_of(narrow(OWN_FIELDS, OWN_TYPES, BASE))

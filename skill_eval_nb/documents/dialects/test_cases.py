@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from .. import run as grading
 from ..base import Amount, Count, Document, Rate, Score, Seconds, says
 from ..sides import WITH
-from .form import Dialect, Form, Plain, objects, pick, without_none
+from .form import Form, Plain, objects, pick, without_none
 
 
 class Scores(Document, kw_only=True):
@@ -137,9 +137,7 @@ class Case(Document, kw_only=True):
 
     id: Annotated[str, says("unique within the suite")]
     prompt: Annotated[str, says("the task")]
-    assertions: Annotated[
-        list[str], says("what the output must fulfil", also=("expectations",))
-    ] = []
+    assertions: Annotated[list[str], says("what the output must fulfil", also="expectations")] = []
     tags: Annotated[list[str], says("categories")] = []
     weight: Annotated[Amount, says("weight in the suite's score")] = 1.0
 
@@ -149,13 +147,13 @@ class Suite(Document, kw_only=True):
 
     skill_name: Annotated[str, says("the skill")]
     version: Annotated[str | None, says("version of the suite")] = None
-    test_cases: Annotated[list[Case], says("the test cases", also=("evals",))]
+    test_cases: Annotated[list[Case], says("the test cases", also="evals")]
 
 
 class Assertion(Document, kw_only=True):
     """The verdict on an assertion."""
 
-    assertion: Annotated[str, says("what was checked", also=("text",))]
+    assertion: Annotated[str, says("what was checked", also="text")]
     result: Annotated[Literal["pass", "fail"], says("the verdict")]
     confidence: Annotated[Confidence | None, says("how sure the grader is")] = None
     evidence: Annotated[str | None, says("what the verdict rests on")] = None
@@ -173,22 +171,19 @@ class Timing(Document, kw_only=True):
 class Grading(Document, kw_only=True):
     """The grader's verdicts on a test case of a run."""
 
-    test_case_id: Annotated[str, says("the test case", also=("eval_id",))]
+    test_case_id: Annotated[str, says("the test case", also="eval_id")]
     run_id: Annotated[str | None, says("the run")] = None
     timestamp: Annotated[str | None, says("when it was graded, ISO 8601")] = None
-    assertions: Annotated[list[Assertion], says("the verdicts", also=("expectations",))]
+    assertions: Annotated[list[Assertion], says("the verdicts", also="expectations")]
     overall_score: Annotated[Rate | None, says("share of the assertions that passed")] = None
     factual_issues: Annotated[list[str], says("factual mistakes in the output")] = []
     eval_critique: Annotated[grading.EvalCritique | None, says("critique of the suite")] = None
     timing: Annotated[Timing | None, says("how long it took")] = None
 
 
-TEST_CASES = Dialect(
-    "test-cases",
-    {
-        "evals": Form(Suite),
-        "grading": Form(Grading),
-        "benchmark": BENCHMARK,
-        "comparison": COMPARISON,
-    },
-)
+TEST_CASES = {
+    "evals": Form(Suite),
+    "grading": Form(Grading),
+    "benchmark": BENCHMARK,
+    "comparison": COMPARISON,
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from skill_eval_nb.disk import decode, open_regular, read_bytes
 
@@ -52,13 +52,7 @@ __all__ = [
 ]
 
 
-class Own(Tool, Protocol):
-    """A tool of ours, which is asked only of files that have one of its keys at the top."""
-
-    KEYS: frozenset[str]
-
-
-TOOLS: dict[str, Own] = {
+TOOLS: dict[str, Tool] = {
     "plugin-eval": plugin_eval,
     "nvidia-skillevaluator": nvidia_skillevaluator,
     "harbor": harbor,
@@ -77,7 +71,7 @@ ENDINGS = (".jsonl", ".eval", "reward.txt", "reward.json", "benchmark.md", OWN_L
 """How the files of tools end that are no plain JSON documents."""
 
 _LINE = 1 << 22
-"""So many bytes the first line of a `.jsonl` file has at most."""
+"""How many bytes the first line of a `.jsonl` file may have."""
 
 
 @cache
@@ -103,12 +97,9 @@ def tool_of(raw: Any, *, others: bool = False) -> str | None:
     'harbor'
     """
     if not others:
-        first = raw[0] if isinstance(raw, list) and raw else raw
-        keys = first.keys() if isinstance(first, dict) else ()
-        if OWN_LAYOUT in keys:
+        if isinstance(raw, dict) and OWN_LAYOUT in raw:
             return "table"
-        likely = (name for name, tool in TOOLS.items() if not tool.KEYS.isdisjoint(keys))
-        return next((name for name in likely if TOOLS[name].recognise(raw)), None)
+        return next((name for name, tool in TOOLS.items() if tool.recognise(raw)), None)
     for name, tool in _others().items():
         try:
             if tool.recognise(raw):
@@ -128,9 +119,7 @@ def read_tool_file(name: str, raw: Any, path: str) -> list[Results]:
         return [_others()[name].read(raw, path)]
     except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
         results = Results()
-        message = (
-            f"the reader {name!r} ended in {type(fault).__name__}; nothing of the file was used"
-        )
+        message = f"the reader {name!r} ended in {type(fault).__name__}: the file was not used"
         results.faults.add("error", "reader-failed", "$", message)
         return [results]
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from skill_eval_nb.text import did_you_mean, some
 
 from ..base import Faults, Severity, names_of, plainly
-from ..parsing import ERRORED, UNSCORED, Unreadable, read_bool, read_number
+from ..parsing import ERRORED, UNSCORED, Unreadable, read_bool, read_number, read_share
 from ..results import BenchmarkRun
 from .part import without_keys
-from .rows import as_pair
 
 SWITCHES = ("with_skill", "skill_on", "use_skill", "skill_enabled", "treated")
 """Columns of true and false that are the configuration."""
@@ -72,12 +71,6 @@ RUBRIC = ("rubric:", "rubric_")
 """How the columns are called that are a rubric dimension each."""
 _SHOWN = 12
 _RANGES = {"pass_rate": (0.0, 1.0), "rating": (0.0, 5.0), "score": (-math.inf, math.inf)}
-_SCALES = (
-    (0.0, 1.0, 5.0, "shares of 1: read as shares of 5"),
-    (5.0, 10.0, 0.5, "scores up to 10: halved"),
-    (10.0, 100.0, 0.05, "scores up to 100: read as scores up to 5"),
-)
-"""Of scores whose largest lies above the first and not above the second: factor, and in words."""
 
 
 @dataclass
@@ -87,7 +80,7 @@ class Table:
     `stated` is role to column as somebody says it, `columns` the same with those that are
     recognised; `words` are verdicts by the words for them; `paths` are the files of the rows, and
     `bare` the places of those that are empty, or stand for a run without checks or scores.
-    `counted` is whether any verdict is so many of so many.
+    `counted` is whether any verdict is a count, such as 3 of 5.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -154,15 +147,30 @@ def is_nothing(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
+def as_pair(value: Any) -> tuple[int, int] | None:
+    """How many of how many, where a value says that: `[3, 5]`, `{"passed": 3, "total": 5}`, `3/5`.
+
+    >>> as_pair([3, 5]), as_pair("3/5"), as_pair([5, 3])
+    ((3, 5), (3, 5), None)
+    """
+    if isinstance(value, Mapping):
+        value = [value.get("passed"), value.get("total")]
+    if isinstance(value, str):
+        return read_share(value)
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return None
+    part, whole = value
+    return (part, whole) if type(part) is type(whole) is int and 0 <= part <= whole else None
+
+
 def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> list[float | None]:
     """The figures of a column on the scale that is meant; of two scales none is used."""
     figures = [_read_figure(cell, UNITS.get(role)) for cell in cells]
     known = [figure for figure in figures if figure is not None and not math.isnan(figure)]
-    for factor, what in _scale_of(role, known):
+    factor, what = _scale_of(role, known)
+    if what:
         figures = [None if figure is None else figure * factor for figure in figures]
-        message = (
-            f"{column!r} goes up to {max(known):g}: {what}. If that is wrong, convert it before"
-        )
+        message = f"{column!r} goes up to {max(known):g}: {what}; if that is wrong, convert it"
         table.tell("warning", "converted", message, column)
     least, most = _RANGES.get(role, (0.0, math.inf))
     lost = {at: x for at, x in enumerate(figures) if x is not None and not least <= x <= most}
@@ -171,16 +179,11 @@ def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> lis
     outside = [at for at, figure in lost.items() if not math.isnan(figure)]
     refused = bool(outside) and role in ("pass_rate", "rating")
     at = (outside or list(lost))[0]
-    what = f"no figure of use in {len(lost)} rows"
-    then = "taken as not known. Write a number in its range, or leave it empty"
+    example = f"such as {without_keys(repr(cells[at])[:60])} in row {at + 1}"
+    message = f"{column!r} has no figure of use in {len(lost)} rows, {example}: taken as not known"
     if refused:
-        what = f"{len(outside)} values that are not within {least:g} to {most:g}"
-        then = (
-            "none of it was used. Bring it to one scale, or keep it as a figure of its own: "
-            f"score={column!r}"
-        )
-    example = f"{without_keys(repr(cells[at])[:60])} in row {at + 1}"
-    message = f"{column!r} has {what}, such as {example}: {then}"
+        odd = f"{column!r} has {len(outside)} values outside of {least:g} to {most:g}, {example}"
+        message = f"{odd}: none is used. Bring them to one scale, or say score={column!r}"
     table.tell("error" if refused else "warning", "not-a-figure", message, column)
     return [None if refused or at in lost else figure for at, figure in enumerate(figures)]
 
@@ -197,17 +200,16 @@ def _read_figure(cell: Any, unit: str | None) -> float | None:
         return math.nan
 
 
-def _scale_of(role: str, known: Sequence[float]) -> Iterator[tuple[float, str]]:
-    """What makes figures shares of 1, or scores up to 5, if they have another scale."""
-    if role == "pass_rate":
-        high = [value for value in known if value > 1]
-        most = len(high) * 2 > sum(value != 0 for value in known)
-        if most and max(high) <= 100 and not any(0 < value < 1 for value in known):
-            yield 0.01, "percentages: read as shares of 1"
-    elif role == "rating" and known:
-        for above, most, factor, what in _SCALES:
-            if above < max(known) <= most and not (most == 1 and min(known) == 1):
-                yield factor, what
+def _scale_of(role: str, known: Sequence[float]) -> tuple[float, str]:
+    """What makes figures shares of 1 or scores up to 5, and what they are if not these already."""
+    high = [value for value in known if value > 1]
+    if role == "pass_rate" and len(high) * 2 > sum(value != 0 for value in known):
+        if max(high) <= 100 and not any(0 < value < 1 for value in known):
+            return 0.01, "percentages: read as shares of 1"
+    elif role == "rating" and any(known) and set(known) != {1}:
+        top = next((top for top in (1, 5, 10, 100) if max(known) <= top), 5)
+        return 5 / top, f"scores up to {top}: read as scores up to 5" if top != 5 else ""
+    return 1, ""
 
 
 def _read_verdicts(
@@ -215,27 +217,22 @@ def _read_verdicts(
 ) -> list[bool | tuple[int, int] | None]:
     """The verdicts of a column; if one is not understood, the others would be one-sided."""
     found: list[bool | tuple[int, int] | None] = []
-    unknown: dict[str, bool] = {}
+    unknown: dict[str, None] = {}
     for cell in cells:
         try:
             found.append(as_pair(cell) or table.read_verdict(cell))
         except Unreadable:
-            unknown[without_keys(str(cell))[:30]] = isinstance(cell, int | float)
+            unknown[without_keys(str(cell))[:30]] = None
     if unknown:
+        words = ", ".join(f"{word!r}: …" for word in list(unknown)[:_SHOWN])
         message = (
-            f"{column!r} has values that nobody has declared as passed or failed, "
-            "so none of it was used. Say it, with True, False or None: words={"
-            f"{', '.join(f'{word!r}: …' for word in list(unknown)[:_SHOWN])}}}"
+            f"{column!r} has values that mean neither passed nor failed, so none of it was used: "
+            f"say what they mean, words={{{words}}}; if it is a rate, say pass_rate={column!r}"
         )
-        if all(unknown.values()):
-            message += f". If it is a rate: pass_rate={column!r}; if a count, say total=… too"
         table.tell("error", "unknown-words", message, column)
         return [None] * len(cells)
     if set(found) == {True, None} and all(cell is None or isinstance(cell, str) for cell in cells):
-        message = (
-            f"{column!r} has no word for failed, and empty cells, which were taken as not "
-            "scored. If they mean failed, say words={'': False}"
-        )
+        message = f"{column!r} never says failed; if its empty cells mean it: words={{'': False}}"
         table.tell("warning", "one-sided", message, column)
     return found
 
@@ -318,8 +315,5 @@ def tell_columns(table: Table) -> None:
             table.tell("error" if role == "eval" else "warning", f"no-{role}", message)
     results = ("pass_rate", "passed", "score", "check", "dimension", "status")
     if not table.has(*results) and not table.dimensions and not table.checks:
-        message = (
-            "no column has a result: name one, as in pass_rate=…, check=… with verdict=…, or "
-            "dimension=… with rating=…, or dimensions=[…]"
-        )
+        message = "no column has a result: pass_rate=…, check=… with verdict=…, or dimensions=[…]"
         table.tell("error", "no-result", message)

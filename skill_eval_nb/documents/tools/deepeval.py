@@ -10,7 +10,6 @@ from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import UNSTATED, side_in
 from .part import Part, Results, Run, secrets_in, side_of
 
-KEYS = frozenset({"testRunData", "testCases", "conversationalTestCases"})
 _CASES = ("testCases", "conversationalTestCases")
 
 
@@ -26,11 +25,8 @@ def read(raw: Any, path: str) -> Results:
     run = raw.get("testRunData", raw)
     whole = Part(run, secrets=tuple(secrets_in(run.get("hyperparameters"))))
     settings, named = whole.part("hyperparameters"), whole.text("identifier")
-    content = json.dumps(
-        [run.get(key) for key in (*_CASES, "hyperparameters", "identifier")],
-        sort_keys=True,
-        default=str,
-    )
+    parts = [run.get(key) for key in (*_CASES, "hyperparameters", "identifier")]
+    content = json.dumps(parts, sort_keys=True, default=str)
     results = Results(
         skill=settings.text("skill_name"),
         key=f"deepeval {hashlib.sha256(content.encode()).hexdigest()}",

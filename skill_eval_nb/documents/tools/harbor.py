@@ -11,7 +11,7 @@ from typing import Any
 from skill_eval_nb.disk import decode, read_bytes
 
 from ..base import Faults
-from ..parsing import NotJSON, parse, strict
+from ..parsing import NotJSON, parse
 from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import UNSTATED, WITH, WITHOUT, is_model, side_in
 from .part import (
@@ -35,7 +35,7 @@ _SKILLS = re.compile(r"(?<![a-z])skills(?![a-z])", re.IGNORECASE)
 def trial_file(
     files: Collection[str], verifier: Collection[str], *, agent: bool, arm: str = ""
 ) -> str | None:
-    """The file that tells of a trial, by the names in its folder; None if it is not a trial's.
+    """The file with a trial's result, by the names in its folder; None if there is none.
 
     Args:
         files: the names in the folder.
@@ -49,10 +49,9 @@ def trial_file(
     >>> trial_file(["timing.json"], ["reward.txt"], agent=False)
     'verifier/reward.txt'
     """
-    if arm in ("with-skill", "without-skill"):
-        own = next((name for name in ("failure.json", "reward.json") if name in files), None)
-        if own is not None:
-            return own
+    preferred = ("failure.json", "reward.json") if arm in ("with-skill", "without-skill") else ()
+    if own := next((name for name in preferred if name in files), None):
+        return own
     rewards = [name for name in _REWARDS if name in files]
     rewards += [f"verifier/{name}" for name in _REWARDS if name in verifier]
     if "trial-result.json" in files:
@@ -60,9 +59,6 @@ def trial_file(
     if "result.json" in files and (rewards or verifier or agent):
         return "result.json"
     return rewards[0] if rewards else None
-
-
-KEYS = frozenset({"trial_name", "n_total_trials", "bare reward"})
 
 
 def recognise(raw: Any) -> bool:
@@ -137,9 +133,7 @@ def _side(skills: Any, path: str, faults: Faults) -> str:
         return named or (WITH if any(map(_SKILLS.search, above[-2:])) else UNSTATED)
     stated, named = WITH if skills else WITHOUT, side_in(above[-1])
     if named not in (None, stated):
-        message = (
-            f"skills: {len(skills)} are stated, the folder's name says {named}; the former counts"
-        )
+        message = f"{len(skills)} skills are stated, the folder says {named}: the former counts"
         faults.add("warning", "sides-differ", "$.config.agent.skills", message)
     return stated
 
@@ -175,9 +169,7 @@ def _tests(folder: str, of: Part) -> list[GradedExpectation]:
 def beside(path: str) -> Any:
     """What a JSON file beside another holds; None if there is none that can be read."""
     try:
-        data = read_bytes(path)
-        value = strict(data)
-        return parse(data, Faults()) if value is None else value
+        return parse(read_bytes(path), Faults())
     except (OSError, NotJSON):
         return None
 

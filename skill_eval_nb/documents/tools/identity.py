@@ -9,7 +9,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-from skill_eval_nb.text import count
+from skill_eval_nb.text import count, some
 
 from ..base import Severity
 from ..run import GradedExpectation, RubricScore, Timing, leave_unread, unread_message
@@ -150,17 +150,11 @@ def _without_copies(runs: list[Run], tell: Tell) -> list[Run]:
         seen.add(key)
     of_file = Counter(run.path for run in runs)
     for path, number in Counter(run.path for run in runs if id(run) in copies).items():
-        message = (
-            f"{number} of its {of_file[path]} results repeat others (copies, answers from a cache, "
-            "attempts made again): each is counted once"
-        )
+        message = f"{number} of its {of_file[path]} results repeat others: each is counted once"
         tell("warning", "copy", path, message)
     replayed = Counter(run.path for run in runs if run.cached and id(run) not in copies)
     for path, number in replayed.items():
-        message = (
-            f"{count(number, 'run')} with an answer from a cache, and the run that it was first "
-            "given in is not here: counted, but time and tokens are not its own"
-        )
+        message = f"{count(number, 'run')} from a cache: counted, with time and tokens of another"
         tell("info", "cached", path, message)
     return [run for run in runs if id(run) not in copies]
 
@@ -179,11 +173,9 @@ def _settle_errors(runs: list[Run], tell: Tell) -> None:
             run.timing = run.timing or Timing()
             run.timing.status, run.timing.reason = "error", reason
     for path, reasons in scored.items():
-        message = (
-            f"{count(len(reasons), 'run')} ended in an error "
-            f"({', '.join(dict.fromkeys(reasons))}), scored all the same: the scores count, as in "
-            "the tool's own figures"
-        )
+        why = ", ".join(dict.fromkeys(reasons))
+        what = f"{count(len(reasons), 'run')} ended in an error ({why})"
+        message = f"{what}: the scores count, as in the tool's own figures"
         tell("info", "error-beside-score", path, message)
 
 
@@ -247,14 +239,9 @@ def _place_dimension(name: str, rows: list[tuple[Run, Any, str | None]], tell: T
 
 def _tell_unused(name: str, rows: list[Any], known: list[float], tell: Tell) -> None:
     """Name scores that no table has a place for: texts, and other or mixed scales."""
-    texts = [str(value) for _, value, _ in rows if number_in(value) is None]
-    shown = ", ".join(f"{text[:40]!r}" for text in list(dict.fromkeys(texts))[:3])
-    scale = f"{min(known):g} to {max(known):g}" if known else ""
-    found = " and ".join(filter(None, (scale, shown and f"texts such as {shown}")))
-    message = (
-        f"{name} is {found} in {count(len(rows), 'run')}: neither verdicts nor scores of 0 to 1 "
-        "or of 1 to 5 throughout, so none of them is in a table"
-    )
+    values = some(dict.fromkeys(str(value)[:40] for _, value, _ in rows))
+    runs = count(len(rows), "run")
+    message = f"{name} is {values} in {runs}: not used; scores are of 0 to 1, or of 1 to 5"
     tell("warning" if known else "info", "not-used", rows[0][0].path, message)
 
 
@@ -265,8 +252,7 @@ def _tell_scorers(runs: list[Run], tell: Tell) -> None:
         scorers[run.skill, run.eval_id] |= {run.scorer} if run.scorer else set()
     mixed = [names for names in scorers.values() if len(names) > 1]
     if mixed:
-        message = (
-            f"the pass rates of {count(len(mixed), 'eval')} are of several scorers "
-            f"({', '.join(sorted(mixed[0]))}): what is compared is not one thing"
-        )
+        names = ", ".join(sorted(mixed[0]))
+        evals = count(len(mixed), "eval")
+        message = f"the pass rates of {evals} come from scorers of different things: {names}"
         tell("warning", "scorers-differ", min(run.path for run in runs), message)

@@ -21,8 +21,6 @@ from ..sides import UNSTATED, side_in
 from .identity import number_in
 from .part import Aggregate, Part, Results, Run, mean, model_of, secrets_in, side_of, without_keys
 
-KEYS = frozenset({"eval"})
-
 
 def recognise(raw: Any) -> bool:
     """A task and a model, with a plan, results or samples."""
@@ -79,10 +77,7 @@ def _main_scorer(whole: Part, head: Part, scores: list[_Scores]) -> tuple[str | 
             if label in figures:
                 others = [other for other in figures if other != label]
                 if others:
-                    message = (
-                        f"the rate is {label}, the first scorer that has metrics; "
-                        f"{some(others, 6)}: checks or dimensions"
-                    )
+                    message = f"the rate is {label}; checks or dimensions are {some(others, 6)}"
                     whole.faults.add("info", "scorers", "$.results.scores", message)
                 return label, measure
     listed = [] if measures else [part.text("name") for part in head.parts("scorers")] + [*figures]
@@ -226,12 +221,8 @@ def _sample_prompt(sample: Part) -> str | None:
     """The input: a text, or the user's messages."""
     if not isinstance(sample.raw.get("input"), list):
         return sample.text("input") if isinstance(sample.raw.get("input"), str) else None
-    messages = [part for part in sample.parts("input") if part.raw.get("role") == "user"]
-    texts = [
-        message.text("content")
-        for message in messages
-        if isinstance(message.raw.get("content"), str)
-    ]
+    asked = [part for part in sample.parts("input") if part.raw.get("role") == "user"]
+    texts = [part.text("content") for part in asked if isinstance(part.raw.get("content"), str)]
     return "\n\n".join(text for text in texts if text) or None
 
 
@@ -245,23 +236,12 @@ _BROKEN = (
 """What a damaged zip, or one that is packed in an unknown way, ends in."""
 
 
-class _Sample(msgspec.Struct):
-    """What is read of a sample; its messages and events, which are long, are passed over."""
-
-    id: Any = None
-    epoch: Any = None
-    input: Any = None
-    scores: Any = None
-    score: Any = None
-    metadata: Any = None
-    model_usage: Any = None
-    total_time: Any = None
-    started_at: Any = None
-    error: Any = None
-    limit: Any = None
-    target: Any = None
-    uuid: Any = None
-    invalidation: Any = None
+_SAMPLE = (
+    "id epoch input scores score metadata model_usage total_time started_at error limit target "
+    "uuid invalidation"
+)
+_Sample = msgspec.defstruct("_Sample", [(name, Any, None) for name in _SAMPLE.split()])
+"""What is read of a sample; its messages and events, which are long, are passed over."""
 
 
 def open_log(path: str, faults: Faults) -> Any:
@@ -274,10 +254,8 @@ def open_log(path: str, faults: Faults) -> Any:
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as log:
             names = log.namelist()
-            head = next(
-                (member for member in ("header.json", "_journal/start.json") if member in names),
-                None,
-            )
+            heads = ("header.json", "_journal/start.json")
+            head = next((name for name in heads if name in names), None)
             if head is None:
                 return None
             whole = parse(_read_member(log, head), faults)

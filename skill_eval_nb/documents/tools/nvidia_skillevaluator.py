@@ -15,9 +15,6 @@ from .harbor import beside, read_trial
 from .part import Aggregate, Part, Results, Run
 
 _RESTATE = frozenset({"passed_cases_delta", "score_definition", "custom_scores"})
-KEYS = frozenset(
-    {"bare reward", "variant", "attempt_policy", "card", "metrics", "skill_execution", *_RESTATE}
-)
 TRIALS = re.compile(
     r".*?(?P<below>(?:evals/results/)?(?P<run>[^/]+)/[^/]+/(?P<arm>with|without)-skill"
     r"/trials/[^/]+)/[^/]+"
@@ -43,11 +40,13 @@ def recognise(raw: Any) -> bool:
 
 def _restates(raw: dict[str, Any]) -> bool:
     """Whether a file of the tree says only what the run's result.json says as well."""
+    if "agents" in raw or raw.keys().isdisjoint((*_RESTATE, "metrics", "skill_execution")):
+        return False
     metrics = raw["metrics"] if isinstance(raw.get("metrics"), dict) else raw
     parts = [part for part in metrics.values() if isinstance(part, dict)]
     parts += [agent for part in parts for agent in part.values() if isinstance(agent, dict)]
     lifts = any(part.keys() >= {*SIDES} and part.keys() & {"direction", "lift"} for part in parts)
-    return "agents" not in raw and (lifts or not _RESTATE.isdisjoint(raw))
+    return lifts or not _RESTATE.isdisjoint(raw)
 
 
 def read(raw: Any, path: str) -> Results:
@@ -135,27 +134,19 @@ def _read_summary(raw: dict[str, Any], path: str) -> Results:
     agents = whole.named("agents")
     for agent, part in agents.items():
         overall = part.part("lift").part("overall")
-        figures = {
-            WITH: overall.number("with_skill"),
-            WITHOUT: overall.number("without_skill"),
-            "delta": overall.number("delta"),
-        }
-        _state(results, figures, agent if len(agents) > 1 else None, {})
+        found = ((side, overall.number(side)) for side in (WITH, WITHOUT, "delta"))
+        stated = {side: {"overall": value} for side, value in found if value is not None}
+        _state(results, stated, agent if len(agents) > 1 else None)
     return results
 
 
-def _state(
-    results: Results,
-    figures: dict[str, float | None],
-    agent: str | None,
-    others: dict[str, dict[str, float]],
-) -> None:
+def _state(results: Results, stated: dict[str, dict[str, float]], agent: str | None) -> None:
     """Add what is stated of an agent; of one of several each side is called after it, too."""
-    for side in (WITH, WITHOUT, "delta"):
-        value, more = figures.get(side), others.get(side, {})
-        if value is not None or more:
-            name = side if agent is None else f"{side} ({agent})"
-            results.aggregates[name] = Aggregate(pass_rate=value, others=more)
+    for side, figures in stated.items():
+        name = side if agent is None else f"{side} ({agent})"
+        others = {measure: value for measure, value in figures.items() if measure != "overall"}
+        if figures:
+            results.aggregates[name] = Aggregate(pass_rate=figures.get("overall"), others=others)
 
 
 _TABLE = re.compile(r"^\|.*Baseline\s*→\s*Skill.*\n(?:\|.*\n?)+", re.MULTILINE)
@@ -184,8 +175,7 @@ def _read_card(text: str) -> Results:
         if (found := re.search(rf"^- {what}", text, re.MULTILINE))
     }
     for at, title in enumerate(head[1:], 1):
-        figures: dict[str, float | None] = {}
-        others: dict[str, dict[str, float]] = {WITH: counts, WITHOUT: {}, "delta": {}}
+        stated: dict[str, dict[str, float]] = {WITH: {**counts}, WITHOUT: {}, "delta": {}}
         for measure, cell in ((row[0], _CELL.match(row[at])) for row in rows if at < len(row)):
             shares = cell.groupdict() if cell else {}
             own = {
@@ -195,10 +185,6 @@ def _read_card(text: str) -> Results:
             }
             own |= {"delta": own[WITH] - own[WITHOUT]} if len(own) > 1 else {}
             for side, value in own.items():
-                if measure == "Overall":
-                    figures[side] = round(value, 6)
-                else:
-                    others[side] = {**others[side], measure.lower(): round(value, 6)}
-        agent = title.split(" (")[0] if len(head) > 2 else None
-        _state(results, figures, agent, others)
+                stated[side][measure.lower()] = round(value, 6)
+        _state(results, stated, title.split(" (")[0] if len(head) > 2 else None)
     return results

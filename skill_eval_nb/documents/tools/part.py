@@ -19,7 +19,7 @@ from ..sides import WITH, WITHOUT, is_side, model_and_side, side_in
 
 
 class Run(RunRecord):
-    """A run as a tool tells of it: what names it, and the documents that would lie in its folder.
+    """A run in a tool's file: what names it, and the documents that would lie in its folder.
 
     `rate` is its pass rate if that is not a count of verdicts, `score` the tool's own weighted
     figure; `incomplete` says why the tool itself does not take it for a result. Where `path` is
@@ -199,6 +199,9 @@ _KEY = re.compile(
     r"[\"']?\s{0,3}[=:]\s{0,3}[\"']?[^\s\"',;]{6,}",
     re.IGNORECASE,
 )
+_MARKS = ("sk-", "pk-", "rk-", "xox", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "hf_", "aiza")
+_MARKS += ("akia", "eyj", "bearer ", "//", "api", "token", "secret", "password")
+"""What a match of `_KEY` has or follows: most texts have nothing of it."""
 _SETTINGS = re.compile(r"env|kwargs|headers|auth|cookie|key|password|secret|token", re.IGNORECASE)
 _LEAST = 8
 """A secret shorter than this is not looked for: it would be found in words."""
@@ -239,21 +242,11 @@ _NAME = 40
 
 
 def _mask_keys(text: str) -> str:
-    return _KEY.sub(HIDDEN, text) if _may_hold_secret(text.lower()) else text
+    plain = text.lower()
+    return _KEY.sub(HIDDEN, text) if any(mark in plain for mark in _MARKS) else text
 
 
 _name_masked = lru_cache(4096)(_mask_keys)
-
-
-def _may_hold_secret(text: str) -> bool:
-    """Whether there is anything that a match of `_KEY` has or follows: most texts have nothing."""
-    return (
-        ("sk-" in text or "pk-" in text or "rk-" in text or "xox" in text or "//" in text)
-        or ("ghp_" in text or "gho_" in text or "ghs_" in text or "ghu_" in text)
-        or ("github_pat_" in text or "hf_" in text or "aiza" in text or "akia" in text)
-        or ("eyj" in text or "bearer " in text or "api" in text or "token" in text)
-        or ("secret" in text or "password" in text)
-    )
 
 
 def _clean(raw: Any, secrets: tuple[str, ...]) -> Any:
@@ -348,10 +341,10 @@ class Part:
             return []
         found = [(at, value) for at, value in enumerate(raw) if isinstance(value, dict)]
         if len(found) < len(raw):
-            message = (
-                f"{len(raw) - len(found)} of its {len(raw)} elements are not objects: left out"
+            odd = f"{len(raw) - len(found)} of its {len(raw)} elements"
+            self.faults.add(
+                "warning", "wrong-type", self.at(name), f"{odd} are not objects: left out"
             )
-            self.faults.add("warning", "wrong-type", self.at(name), message)
         return [self._below(value, f".{name}[{at}]") for at, value in found]
 
     def side(self) -> str | None:
@@ -371,11 +364,6 @@ class Part:
         """The object of this name; where a text stands in its place, one with that under `bare`."""
         raw = self.raw.get(name)
         return self._below({bare: raw}, "") if isinstance(raw, str) else self.part(name)
-
-    def counts(self, name: str) -> dict[str, int | None]:
-        """The counts of an object, by their names."""
-        inside = self.part(name)
-        return {without_keys(str(key), self.secrets): inside.whole(key) for key in inside.raw}
 
     def numbers(self, least: float = -math.inf) -> dict[str, float]:
         """The fields that are finite numbers, not below `least`, by their names."""

@@ -10,8 +10,6 @@ from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import WITH, side_in
 from .part import Aggregate, Part, Results, Run, mean, votes, without_keys
 
-KEYS = frozenset({"cases"})
-
 
 def recognise(raw: Any) -> bool:
     """A suite and cases with arms."""
@@ -43,10 +41,7 @@ def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all i
         _add_case(case, case.text("model") or suite.text("modelOverride"), partial, results)
     voted = sum(bool(run.judgings) for run in results.runs)
     if voted:
-        message = (
-            f"the judge's votes on {voted} runs are judgings: rows of rubric_scores (5 yes, 1 no) "
-            "that weigh 0, so they enter no mean, and show how far it agrees with itself"
-        )
+        message = f"the judge's votes on {voted} runs are judgings (5 yes, 1 no), in no mean"
         whole.faults.add("info", "votes", "$.cases[*].arms", message)
     if partial is None:
         _add_aggregates(whole, results)
@@ -75,7 +70,7 @@ def _to_camel(raw: Any, depth: int = 0) -> Any:
 
 
 class _Grader(NamedTuple):
-    """A grader as its verdicts tell of it: its text, its kind, and what it looks for."""
+    """A grader: its text, its kind, and what it looks for."""
 
     text: str
     type: str | None

@@ -21,9 +21,6 @@ _NO_ANSWER = re.compile(r"(api )?error\b|no output|request timed out", re.IGNORE
 """What a judge's check says where the judge gave no answer."""
 
 
-KEYS = frozenset({"results", "promptIdx", "testIdx"})
-
-
 def recognise(raw: Any) -> bool:
     """Results, each of a test and a prompt: a file, what `evaluate` returns, or lines of them."""
     rows = raw if isinstance(raw, list) else _inner(raw).get("results")
@@ -61,9 +58,8 @@ def read(raw: Any, path: str) -> Results:
         provider = row.either("provider", "id")
         said = side_in(label) or side_in(provider.text("label")) or side_in(provider.text("id"))
         short = _short(label) if several else None
-        run.configuration = (
-            (said or (switch if switched else None)) or short or side_of(path, 2) or UNSTATED
-        )
+        stated = said or (switch if switched else None)
+        run.configuration = stated or short or side_of(path, 2) or UNSTATED
         results.runs.append(run)
     _tell_arms(results.runs, rows, labels)
     _tell_asserts(results.runs, rows)
@@ -77,7 +73,7 @@ def _short(label: str) -> str | None:
 
 
 def _tell_arms(runs: list[Run], rows: list[Part], labels: list[str]) -> None:
-    """Arms that would have one name, of two settings or versions, say, are told apart."""
+    """Give arms that would have one name, such as two versions, names of their own."""
     arms: dict[tuple[str, str | None], dict[int | None, str]] = {}
     numbers = [row.whole("promptIdx") for row in rows]
     for run, number, label in zip(runs, numbers, labels, strict=True):
@@ -91,7 +87,7 @@ def _tell_arms(runs: list[Run], rows: list[Part], labels: list[str]) -> None:
 
 
 def _tell_asserts(runs: list[Run], rows: list[Part]) -> None:
-    """Cases that differ in what is asserted alone are told apart by it."""
+    """Make cases that differ only in what is asserted different evals."""
     asserted = [json.dumps(row.part("testCase").raw.get("assert")) for row in rows]
     cases = [json.dumps(run.asked, sort_keys=True) for run in runs]
     several = Counter(case for case, _ in set(zip(cases, asserted, strict=True)))
@@ -119,16 +115,13 @@ def _audit_totals(stated: Part, rows: list[Part]) -> None:
 def _run_of_row(part: Part) -> Run:
     grade, case = part.part("gradingResult"), part.part("testCase")
     verdicts = list(read_components(grade))
-    if not verdicts and grade.flag("pass") is not None:
-        verdicts = [GradedExpectation("the test passed", grade.flag("pass"), grade.text("reason"))]
-    error = part.text("error")
-    if not verdicts and not error and part.flag("success") is not None:
-        verdicts = [GradedExpectation("the test passed", part.flag("success"))]
+    passed, error = grade.flag("pass"), part.text("error")
+    passed = part.flag("success") if passed is None and not error else passed
+    if not verdicts and passed is not None:
+        verdicts = [GradedExpectation("the test passed", passed, grade.text("reason"))]
     failed = part.whole("failureReason") == _ERROR or (not verdicts and bool(error))
     response = part.part("response")
-    usage = (
-        response.part("tokenUsage") if response.raw.get("tokenUsage") else part.part("tokenUsage")
-    )
+    usage = (response if response.raw.get("tokenUsage") else part).part("tokenUsage")
     cached, named = response.flag("cached") or False, part.part("namedScores")
     provider = part.either("provider", "id")
     id_ = provider.text("id") or "unnamed"

@@ -20,12 +20,12 @@ from .columns import (
     SWITCHES,
     UNITS,
     Table,
+    as_pair,
     recognise_columns,
     require_name,
     tell_columns,
 )
 from .part import Results, Run, without_keys
-from .rows import as_pair
 
 
 def read_rows(table: Table) -> list[Results]:
@@ -36,7 +36,7 @@ def read_rows(table: Table) -> list[Results]:
     """
     for role in table.stated:
         require_name(role, ROLES, "role")
-    if not table.rows:  # which is told of the file
+    if not table.rows:  # there is a problem of the file already
         return [Results(faults=table.faults)]
     for column in (*table.stated.values(), *table.dimensions, *table.checks):
         require_name(column, table.names, "column")
@@ -62,16 +62,13 @@ def _table_runs(table: Table) -> Iterator[tuple[str | None, Run]]:
     verdicts += [] if table.has("total", "failed") else [table.read("passed")]
     table.counted = any(isinstance(one, tuple) for column in verdicts for one in column)
     if table.counted:
-        message = "so many of so many: counted, and no expectations of their own"
+        message = "verdicts such as 3 of 5 are counted, and are no expectations of their own"
         table.tell("info", "counted", message)
     part = next((role for role in ("check", "dimension") if table.has(role)), "")
     groups = _group_rows(table, part)
     empty = [at for at in chain(*groups.values()) if table.value(at, "configuration") is None]
     if empty and (column := table.columns.get("configuration")):
-        message = (
-            f"{count(len(empty), 'row')} without a side, which are compared with nothing: fill "
-            "the column"
-        )
+        message = f"{count(len(empty), 'row')} without a side are compared with nothing: fill them"
         table.tell("warning", "no-configuration", message, column)
     if part:
         _refuse_varying(table, groups.values())
@@ -113,10 +110,8 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
         found.setdefault(key, []).append(at)
     if again:
         what = "the first counts" if part else "each is a run of its own"
-        message = (
-            f"{len(again)} rows have the keys of an earlier one (the first is row {again[0] + 1}): "
-            f"{what}. Name the column that tells them apart: run=…, model=…, check=… or dimension=…"
-        )
+        rows = f"{len(again)} rows repeat the keys of others (the first is row {again[0] + 1})"
+        message = f"{rows}: {what}. Say what tells them apart: run=…, model=…, check=…, dimension=…"
         table.tell("warning", "two-rows", message)
     return found
 
@@ -173,7 +168,7 @@ def _read_keys(table: Table, at: int) -> Run:
 
 
 def _add_figures(table: Table, at: int, run: Run) -> None:
-    """What a run came to, and what it took."""
+    """Add the result of a run, and what it took."""
 
     def figure(role: str) -> Any:
         return table.read(role)[at]
@@ -213,7 +208,7 @@ def _add_figures(table: Table, at: int, run: Run) -> None:
 def _add_check(
     table: Table, grading: Grading, name: str, verdict: Any, evidence: str | None = None
 ) -> None:
-    """A verdict on a check; if some are so many of so many, all are counted alone."""
+    """Add a verdict on a check; where some are counts, such as 3 of 5, all are only counted."""
     if not table.counted:
         grading.expectations.append(GradedExpectation(name, verdict, evidence))
     elif verdict is not None and not table.has("total", "failed"):

@@ -14,9 +14,6 @@ _COMPARISONS = ("comparison", "comparison-report")
 _TIES, _BASELINES = ("tie", "equal", "draw"), ("baseline", "B")
 
 
-KEYS = frozenset({"type"})
-
-
 def recognise(raw: Any) -> bool:
     """A line of a type that Vally writes, or a comparison report alone."""
     first = raw[0] if isinstance(raw, list) and raw else raw
@@ -62,13 +59,12 @@ def _join_attempts(runs: list[Run]) -> None:
 def _run_of_trial(trial: Part, path: str) -> Run:
     trajectory, grade = trial.part("trajectory"), trial.part("gradeResult")
     stimulus, experiment = trajectory.part("stimulus"), trial.part("experiment")
-    name = (
-        trial.text("stimulus") or grade.text("stimulusName") or stimulus.text("name") or "unnamed"
-    )
+    name = trial.text("stimulus") or grade.text("stimulusName") or stimulus.text("name")
+    side = trial.text("variant") or experiment.text("variant") or side_of(path)
     of = (experiment.text("evalFile") or "").replace("\\", "/")
     about = (trial, trajectory, trajectory.part("metadata"), experiment, trial.part("config"))
     metrics = trajectory.part("metrics")
-    tokens = metrics.part("tokenUsage")
+    tokens, calls = metrics.part("tokenUsage"), metrics.part("toolCallBreakdown").numbers(0)
     parts = (tokens.whole("inputTokens"), tokens.whole("outputTokens"))
     milliseconds = metrics.number("wallTimeMs", 0)
     if milliseconds is None:
@@ -87,11 +83,8 @@ def _run_of_trial(trial: Part, path: str) -> Run:
         verdicts = [GradedExpectation(text, grade.flag("passed"), grade.text("evidence"))]
     error = _trial_error(trial, trajectory)
     return Run(
-        configuration=trial.text("variant")
-        or experiment.text("variant")
-        or side_of(path)
-        or UNSTATED,
-        asked={"": name, "eval": trial.text("evalName")},
+        configuration=side or UNSTATED,
+        asked={"": name or "unnamed", "eval": trial.text("evalName")},
         prompt=stimulus.text("prompt"),
         skill=PurePosixPath(of).parent.name or stimulus.part("tags").text("skill"),
         model=next(filter(None, (part.text("model", "modelId") for part in about)), None),
@@ -106,7 +99,7 @@ def _run_of_trial(trial: Part, path: str) -> Run:
             executor_start=grade.text("timestamp"),
         ),
         metrics=Metrics(
-            tool_calls=metrics.counts("toolCallBreakdown") or None,
+            tool_calls={name: round(n) for name, n in calls.items()} or None,
             total_tool_calls=metrics.whole("toolCallCount"),
             total_steps=metrics.whole("turnCount"),
             skill_used=_used(trajectory, metrics),

@@ -9,8 +9,6 @@ from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import UNSTATED
 from .part import Aggregate, Part, Results, Run, mean, side_of, total_of
 
-KEYS = frozenset({"tasks"})
-
 
 def recognise(raw: Any) -> bool:
     """Tasks with runs, and the settings of the suite."""
@@ -55,20 +53,19 @@ def read(raw: Any, path: str) -> Results:
 
 def _trigger_figures(stated: Part) -> dict[str, float]:
     """How well the skill was picked up, as it is stated: counts, and the shares made of them."""
+    figures = stated.numbers(0)
     names = ("true_positives", "false_positives", "true_negatives", "false_negatives")
-    counts = {name: stated.whole(name) for name in names}
-    known = [count or 0 for count in counts.values() if count is not None]
-    if len(known) == len(names):
-        tp, fp, tn, fn = known
+    if figures.keys() >= {*names}:
+        tp, fp, tn, fn = (figures[name] for name in names)
         shares = {
             "precision": (tp, tp + fp),
             "recall": (tp, tp + fn),
             "f1_score": (2 * tp, 2 * tp + fp + fn),
-            "accuracy": (tp + tn, sum(known)),
+            "accuracy": (tp + tn, tp + fp + tn + fn),
         }
         for name, (right, of) in shares.items():
             stated.agrees(name, right / of if of else None, "its counts")
-    return {f"trigger:{name}": value for name, value in stated.numbers(0).items()}
+    return {f"trigger:{name}": value for name, value in figures.items()}
 
 
 def _run_of_task(part: Part) -> Run:
