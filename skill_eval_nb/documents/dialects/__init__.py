@@ -6,12 +6,13 @@ is written is of one form alone: our own, which `canonical` gives.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..base import Document, Faults, at_default, origin_of, struct_fields
 from ..evals import Expectation
 from ..repair import find_unused, mend, not_in
-from ..results import Benchmark, RunResult
+from ..results import Benchmark, BenchmarkRun, RunResult
 from .home_made import HOME_MADE, read_home_made, suits
 from .recognition import (
     DIALECTS,
@@ -44,35 +45,26 @@ ROUNDING = 0.0101
 
 
 def add_contradictions(benchmark: Benchmark, where: str, faults: Faults) -> None:
-    """Add a fault for each run whose pass rate and counts contradict each other."""
+    """Add a fault for each run whose rate, counts and expectations contradict each other."""
     for index, run in enumerate(benchmark.runs):
-        if run.result is not None:
-            place = f"{where}.runs[{index}].result"
-            for message in _find_contradictions(run.result):
-                faults.add("warning", "contradiction", place, message)
-        verdicts = [
-            expectation.passed for expectation in run.expectations if expectation.passed is not None
-        ]
-        if run.result is not None and run.result.passed is not None and verdicts:
-            passed = sum(verdicts)
-            if passed != run.result.passed and len(verdicts) == len(run.expectations):
-                message = f"passed is {run.result.passed}, but {passed} expectations passed"
-                faults.add("warning", "contradiction", f"{where}.runs[{index}]", message)
+        for message in _find_contradictions(run, run.result) if run.result else ():
+            faults.add("warning", "contradiction", f"{where}.runs[{index}].result", message)
 
 
-def _find_contradictions(result: RunResult) -> list[str]:
+def _find_contradictions(run: BenchmarkRun, result: RunResult) -> Iterator[str]:
     passed, failed, total = result.passed, result.failed, result.total
-    sentences = []
     if passed is not None and total is not None and passed > total:
-        sentences.append(f"{passed} passed of only {total}")
+        yield f"{passed} passed of only {total}"
     scored = passed + failed if passed is not None and failed is not None else total
     if total is not None and scored is not None and scored > total:
-        sentences.append(f"{passed} passed and {failed} failed, but {total} in all")
+        yield f"{passed} passed and {failed} failed, but {total} in all"
     if passed is not None and scored and result.pass_rate is not None and passed <= scored:
         shares = {passed / scored, passed / total if total else passed / scored}
         if all(abs(result.pass_rate - share) > ROUNDING for share in shares):
-            sentences.append(f"pass_rate is {result.pass_rate:g}, but {passed} of {scored} passed")
-    return sentences
+            yield f"pass_rate is {result.pass_rate:g}, but {passed} of {scored} passed"
+    verdicts = [expectation.passed for expectation in run.expectations]
+    if verdicts and None not in verdicts and passed not in (None, verdicts.count(True)):
+        yield f"passed is {passed}, but {verdicts.count(True)} expectations passed"
 
 
 def read_as_shared(kind: str, raw: Any) -> tuple[Any, Faults]:
