@@ -308,12 +308,7 @@ MOST_UNUSED = 50
 
 
 class Faults(list[Fault]):
-    """The faults of one file. The same fault in many elements of a list is one fault.
-
-    `looked_at` counts the values that were looked at for repair.
-    """
-
-    looked_at = 0
+    """The faults of one file. The same fault in many elements of a list is one fault."""
 
     def add(
         self, severity: Severity, code: str, where: str, message: str, *, lost: bool = True

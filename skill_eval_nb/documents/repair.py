@@ -32,10 +32,6 @@ from .parsing import Unreadable, read_bool, read_int, read_number, read_text
 D = TypeVar("D", bound=Document)
 
 
-class _TooMany(Exception):
-    """There are more than `MOST_VALUES`."""
-
-
 UNUSABLE: Any = object()
 """What a reader gives if there was nothing to use; the fault is already noted."""
 
@@ -90,14 +86,11 @@ def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
     >>> [fault.code for fault in faults]
     ['other-name', 'other-name', 'other-name', 'other-form']
     """
-    faults = Faults()
-    try:
-        faults.looked_at = MOST_VALUES if is_too_large(raw) else 0
-        value = _struct(raw, struct_of(document), "$", faults)
-    except _TooMany:
-        value = UNUSABLE
-        faults.clear()
+    faults, value = Faults(), UNUSABLE
+    if is_too_large(raw):
         faults.add("error", "too-large", "$", TOO_LARGE)
+    else:
+        value = _struct(raw, struct_of(document), "$", faults)
     if value is UNUSABLE:
         value = _struct({}, struct_of(document), "$", Faults())
     return value, faults
@@ -159,7 +152,6 @@ def _match_keys(
 ) -> dict[str, str]:
     """Which raw key gives which field: by its name, else by another name it is known by."""
     keys = {key: key for key in given if key in fields}
-    _look_at(len(given) - len(keys), faults)
     free = {plainly(key): key for key in reversed(given) if key not in keys}
     if not free:
         return keys
@@ -254,14 +246,7 @@ def _was_converted(raw: Any, value: Any) -> bool:
     return type(raw) is not type(value) or raw != value
 
 
-def _look_at(values: int, faults: Faults) -> None:
-    faults.looked_at += values
-    if faults.looked_at > MOST_VALUES:
-        raise _TooMany
-
-
 def _value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
-    _look_at(1, faults)
     if isinstance(kind, inspect.Metadata):
         extra, kind = unwrap(kind)
         unit = extra.get("unit", unit)
